@@ -1,20 +1,20 @@
-/** From where a run has its operator: the management API, hooks, or nowhere. */
+/** The source of a run's operator: the management API, hooks, or none. */
 
 import { ManagementAdmin } from '../context/management-admin.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import type { Login } from '../target/setup.ts';
 import type { Session } from '../target/target.ts';
 
-/** A user of the management API, commands that stand in for one, or why there is neither. */
+/** A user of the management API, commands that replace one, or the reason why there is neither. */
 export type AdminSource = Login | { readonly kind: 'hooks'; readonly hooks: AdminHooks };
 
-/** Commands of the user that stand in for the management API. */
+/** User commands that replace the management API. */
 interface AdminHooks {
-  /** An operator whose exchanges are recorded on the session. */
+  /** Returns an operator whose exchanges are recorded on the session. */
   adminOn(session: Session): TargetAdmin;
 }
 
-/** An operator on that line; undefined where the target has none. */
+/** Returns an operator on that line; undefined where the target has none. */
 export function adminOn(source: AdminSource, session: Session): TargetAdmin | undefined {
   if (source.kind === 'token') return new ManagementAdmin(session, source.token);
   return source.kind === 'hooks' ? source.hooks.adminOn(session) : undefined;

@@ -1,7 +1,6 @@
 /**
- * What a target is said to offer, compared with what it showed. What is declared decides which
- * cases are played, and what is left unsaid follows the probe; a contradiction is a verdict of its
- * own.
+ * Compares the declared capabilities of a target with the probed ones. The declaration decides
+ * which cases run, and the probe decides the rest; a contradiction is a verdict of its own.
  */
 import * as v from 'valibot';
 import { type Capability, capabilities, capabilityNames } from '../context/capabilities.ts';
@@ -9,7 +8,7 @@ import type { CapabilityRow, CaseVerdict } from '../result/result.ts';
 import type { Probed } from './probe.ts';
 import { readSteeringFile } from './steering-file.ts';
 
-/** What a target is said to offer and to lack. */
+/** The declared and the excluded capabilities of a target. */
 export interface Declaration {
   readonly with?: readonly Capability[];
   readonly without?: readonly Capability[];
@@ -21,22 +20,24 @@ const names = v.array(
 );
 const fileShape = v.strictObject({ with: v.optional(names, []), without: v.optional(names, []) });
 
-/** Reads the text of a declaration, YAML or JSON with the lists `with` and `without`. @throws SteeringFileError */
+/**
+ * Parses a declaration, YAML or JSON with the lists `with` and `without`. @throws SteeringFileError
+ */
 export function readDeclaration(text: string): Declaration {
   return readSteeringFile(text, fileShape);
 }
 
-/** What is known of one capability. */
+/** The finding on one capability. */
 export interface CapabilityFinding {
   readonly capability: Capability;
   readonly row: CapabilityRow;
-  /** Whether cases that need it are played. */
+  /** True when cases that need it are run. */
   readonly isOffered: boolean;
-  /** There when declaration and probe contradict each other. */
+  /** Set when declaration and probe contradict each other. */
   readonly verdict?: CaseVerdict;
 }
 
-/** Compares what is declared of a capability with what a probe found. */
+/** Compares the declaration of a capability with its probe. */
 export function compareCapability(
   capability: Capability,
   declaration: Declaration,
@@ -70,7 +71,7 @@ function contradictionOf({ capability, declared, probed }: CapabilityRow): strin
   return undefined;
 }
 
-/** What is promised and missing fails; what is there beyond the promise is only told. */
+/** A declared but missing capability fails; an undeclared one that exists is only reported. */
 function verdictOn(row: CapabilityRow, capability: Capability, probed: Probed): CaseVerdict {
   const { offers } = capabilities[capability];
   const { evidence, exchanges } = probed;

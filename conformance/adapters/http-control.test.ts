@@ -6,7 +6,7 @@ import { serve } from '../testing/tiny-server.ts';
 import { HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
 
-/** What the small control listener answers to each path; 404 where nothing is said. */
+/** The answer of the small control listener by path; 404 for all others. */
 type Answers = Readonly<Record<string, readonly [status: number, body: unknown]>>;
 
 const tenant = {

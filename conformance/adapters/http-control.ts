@@ -1,6 +1,6 @@
 /**
- * Control of a testbed by its control listener, each case in a tenant of its own. An edition without
- * tenants is steered as a whole, and only by what ends with the case.
+ * Control of a testbed by its control listener, each case in its own tenant. An edition without
+ * tenants is controlled as a whole, and only in ways that end with the case.
  */
 import * as v from 'valibot';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
@@ -22,25 +22,25 @@ import type { Session } from '../target/target.ts';
 import { MissingCapability } from './missing-capability.ts';
 import { inviteWithoutPower, userToken } from './tenant-users.ts';
 
-/** Where the control listener is, and what opens it. */
+/** The address and credentials of the control listener. */
 export interface ControlAddress {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly token: string;
 }
 
-/** A tenant as its control knows it. */
+/** A tenant as the control listener knows it. */
 interface World {
   readonly session: Session;
   readonly id: string;
   readonly adminToken: string;
 }
 
-/** What a control steers: all of the target without a world. */
+/** The scope of a control: the whole target without a tenant. */
 interface Scope {
   readonly hasTenants?: boolean;
   readonly world?: World;
-  /** How many plans of faults were made; each has a name of its own. */
+  /** Number of fault plans created; each has its own name. */
   readonly plans?: { made: number };
 }
 
@@ -55,10 +55,10 @@ const outbox = v.looseObject({
   messages: v.array(v.looseObject({ to: v.string(), secret: v.string() })),
 });
 
-/** Steered as a whole; a clock that jumped would end the tokens of all others. */
+/** Controlled as a whole; advancing the clock would expire the tokens of all other cases. */
 const withoutTenants: readonly Capability[] = ['fault-control', 'rate-control'];
 
-/** The control listener on one line to it; of all the target, or of one tenant. */
+/** The control listener on one line to it; for the whole target, or for one tenant. */
 export class HttpControl implements Control {
   readonly offers: ReadonlySet<Capability>;
   readonly isolates: boolean;
@@ -68,8 +68,8 @@ export class HttpControl implements Control {
   readonly #plans: { made: number };
 
   /**
-   * @param lasting a line that nobody ends before the run does, since tenants are removed over it
-   * @param hasTenants whether devices of the target belong to tenants
+   * @param lasting a line that stays open until the run ends, since tenants are removed over it
+   * @param hasTenants true when devices of the target belong to tenants
    */
   constructor(
     address: ControlAddress,
@@ -84,7 +84,7 @@ export class HttpControl implements Control {
     this.offers = new Set(hasTenants ? capabilitiesOf('control') : withoutTenants);
   }
 
-  /** The same where tenants are steered, since each has its line already. */
+  /** Returns this control where tenants are controlled, since each already has its line. */
   on(session: Session): Control {
     if (this.isolates) return this;
     return new HttpControl(this.#address, session, { hasTenants: false, plans: this.#plans });
@@ -111,8 +111,8 @@ export class HttpControl implements Control {
   }
 
   /**
-   * Removes a tenant that an earlier run has made; one that is gone, or never came about, is fine.
-   * @param id as the target gave it; undefined when its answer never came back
+   * Removes a tenant that an earlier run created; one that is gone, or was never created, is fine.
+   * @param id the id on the target; undefined when the answer was never received
    */
   async removeTenant(name: string, id: string | undefined): Promise<void> {
     const found = id ?? (await this.#idOf(name));
@@ -177,7 +177,7 @@ export class HttpControl implements Control {
     this.#done('remove a tenant', answer, 200, 404);
   }
 
-  /** The tenant of this control; what is steered here must not reach those of others. */
+  /** Returns the tenant of this control; its actions must not affect other tenants. */
   #own(capability: Capability): World {
     if (this.#world) return this.#world;
     throw new MissingCapability(capability, 'the case has no tenant of its own to control');

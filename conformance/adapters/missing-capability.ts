@@ -1,8 +1,8 @@
-/** That a target, or the way it is steered, turned out to lack what a case needs. */
+/** A target, or the way it is controlled, turned out to lack what a case needs. */
 
-/** A case met something that is not offered, so it is skipped with the name of what is missing. */
+/** A case needs something that is not offered, so it is skipped, naming what is missing. */
 export class MissingCapability extends Error {
-  /** Such as `operator/configure`: the step that no hook carries out. */
+  /** Such as `operator/configure`: the step that no hook supports. */
   readonly capability: string;
 
   constructor(capability: string, message: string) {

@@ -1,5 +1,5 @@
 /**
- * Which parts of the API a target has, found out by a few requests that change nothing: each is
+ * Finds out which parts of the API a target has, with a few requests that change nothing: each is
  * without a token, or malformed, so that a server that has the operation refuses it.
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
@@ -10,7 +10,7 @@ import type { Exchange } from '../target/exchange.ts';
 import type { Session } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
-/** What a probe found. */
+/** The result of a probe. */
 export interface Probed {
   readonly found: 'offered' | 'missing' | 'unknown';
   /** What was answered, in one sentence. */
@@ -18,7 +18,7 @@ export interface Probed {
   readonly exchanges: readonly Exchange[];
 }
 
-/** What a server answers that does not know an operation. */
+/** Statuses of a server that does not know an operation. */
 export const unknownStatuses: readonly number[] = [404, 405, 501];
 
 const path = { id: '00000000-0000-4000-8000-000000000000' };
@@ -46,9 +46,9 @@ const probes: Readonly<Partial<Record<OperationId, Probe>>> = {
 };
 
 /**
- * Whether the target has a part: it has not when it answers every operation of it as it would an
+ * Checks if the target has a part: it does not when it answers every operation of it like an
  * unknown path.
- * @param caller a user where there is one, since a gateway may ask for the token first
+ * @param caller a user where there is one, since a gateway may check the token first
  */
 export async function probePart(
   part: Capability,

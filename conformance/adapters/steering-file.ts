@@ -1,10 +1,10 @@
-/** Files that people write to steer a target: small, in YAML or JSON, and checked before use. */
+/** Files that users write to control a target: small, in YAML or JSON, and validated before use. */
 import type * as v from 'valibot';
 import { readYaml } from '../../fixtures/yaml-text.ts';
 
 const FILE_MAX_CHARACTERS = 100_000;
 
-/** A file cannot be used; the message says where and why. */
+/** A file cannot be used; the message gives the place and the reason. */
 export class SteeringFileError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -12,7 +12,7 @@ export class SteeringFileError extends Error {
   }
 }
 
-/** The checked content of a text. @throws SteeringFileError */
+/** Returns the validated content of a text. @throws SteeringFileError */
 export function readSteeringFile<const Shape extends v.GenericSchema>(
   text: string,
   shape: Shape,

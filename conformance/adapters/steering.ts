@@ -1,4 +1,4 @@
-/** By what a run steers its target: who the target admin is, which powers there are, which parts. */
+/** How a run controls its target: the target admin, the control capabilities, the API parts. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
 import { type Capability, capabilitiesOf, operationsOf } from '../context/capabilities.ts';
@@ -19,27 +19,27 @@ import { type ControlAddress, HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
 import { type Probed, probePart, unknownStatuses } from './probe.ts';
 
-/** What a caller gives of the target beside its address. */
+/** Options for the target besides its address. */
 export interface SteeringOptions {
-  /** A user of the management API; with `none` only the cases that need no user are played. */
+  /** A user of the management API; with `none` only the cases that need no user are run. */
   readonly credentials: Credentials;
-  /** Commands that steer the target in place of the management API. */
+  /** Commands that control the target in place of the management API. */
   readonly hooks?: HookBook;
-  /** The control listener of a testbed; wins over the control steps of the hooks. */
+  /** The control listener of a testbed; overrides the control steps of the hooks. */
   readonly control?: ControlAddress;
-  /** What the target is said to offer and to lack. */
+  /** The declared and the excluded capabilities of the target. */
   readonly declared?: Declaration;
-  /** False to send no probes: what nothing is said of is taken to be there. */
+  /** False to send no probes: undeclared parts are then assumed to exist. */
   readonly probe?: boolean;
-  /** Ends the probes with the run. */
+  /** Aborts the probes with the run. */
   readonly signal?: AbortSignal;
 }
 
-/** What a run has in its hands. */
+/** The means of control of a run. */
 export interface Steering {
   readonly admin: AdminSource;
   readonly control: Control | undefined;
-  /** The capabilities that cases may count on. */
+  /** The capabilities that cases may rely on. */
   readonly offered: ReadonlySet<Capability>;
   readonly findings: readonly CapabilityFinding[];
 }
@@ -51,7 +51,7 @@ interface Means {
   readonly baseUrl: string;
 }
 
-/** Logs in and finds out what there is. @throws SetupError */
+/** Logs in and detects the capabilities. @throws SetupError */
 export async function openSteering(means: Means, options: SteeringOptions): Promise<Steering> {
   const { target, session, mask, baseUrl } = means;
   const { credentials, hooks: book, control: address } = options;
@@ -79,7 +79,7 @@ function learnSecrets(mask: Mask, credentials: Credentials, control?: ControlAdd
   else mask.learn(credentials.password, 'password');
 }
 
-/** The token of the hooks' user; undefined when no hook logs one in. */
+/** Returns the token of the hooks' user; undefined when no hook logs one in. */
 async function hookLogin(hooks: Hooks, session: Session, mask: Mask): Promise<string | undefined> {
   if (!hooks.has('login')) return undefined;
   try {
@@ -92,7 +92,7 @@ async function hookLogin(hooks: Hooks, session: Session, mask: Mask): Promise<st
   }
 }
 
-/** Makes sure that the control listener lets the suite in. @throws ControlRefusedError */
+/** Checks that the control listener admits the suite. @throws ControlRefusedError */
 export async function checkControl(
   session: Session,
   { url, token }: ControlAddress,
@@ -107,7 +107,7 @@ export async function checkControl(
   }
 }
 
-/** The open-source edition has none: it knows no tenant of the user, and reads no tenant_token. */
+/** The open-source edition has no tenants: it ignores the user's tenant and tenant_token. */
 async function findTenants(session: Session, userToken: string | undefined): Promise<boolean> {
   const headers = userToken === undefined ? {} : bearer(userToken);
   const request = requestOf(managementOperations['get-own-tenant'], { headers });
@@ -139,7 +139,7 @@ interface Found {
   readonly userToken: string | undefined;
 }
 
-/** What is known of each capability; the probes go side by side, since one may get no answer. */
+/** Compares every capability; the probes run in parallel, since one may get no answer. */
 async function findCapabilities(
   target: Target,
   { declared = {}, probe = true, signal }: SteeringOptions,
@@ -162,7 +162,7 @@ async function findCapabilities(
 
 const unprobed: Probed = { found: 'unknown', evidence: 'not probed', exchanges: [] };
 
-/** What a run was not given cannot be played with, whatever is declared. */
+/** A means that the run was not given cannot be used, even if it is declared. */
 function compareGiven(
   name: Capability,
   declared: Declaration,

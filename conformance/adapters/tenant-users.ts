@@ -1,4 +1,4 @@
-/** Users of a tenant that the suite made: their tokens, and one whose role opens nothing. */
+/** Users of a tenant that the suite created: their tokens, and one whose role permits nothing. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { ControlFailure } from '../context/control.ts';
 import type { Answer } from '../target/answer.ts';
@@ -7,7 +7,8 @@ import { shownAnswer } from '../target/expectations.ts';
 import type { Session } from '../target/target.ts';
 
 /**
- * Logs a user in and gives a token without end, since its clock may move. With the secret of an invitation the password is set first.
+ * Logs a user in and returns a token without expiry, since its clock may be advanced. With the
+ * secret of an invitation the password is set first.
  * @throws ControlFailure
  */
 export async function userToken(
@@ -28,7 +29,7 @@ export async function userToken(
   return done('log a user in', answer, 200).text;
 }
 
-/** Invites a user whose only role opens nothing that takes a permission. */
+/** Invites a user whose only role grants no permission. */
 export async function inviteWithoutPower(
   session: Session,
   adminToken: string,

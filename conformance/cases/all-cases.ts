@@ -1,4 +1,4 @@
-/** Every case of the suite in the order in which it is played. */
+/** Every case of the suite, in execution order. */
 
 import { hostileCases } from '../model/hostile.ts';
 import { modelCases } from '../model/random-life.ts';
@@ -46,7 +46,7 @@ import { timeCases } from './time.ts';
 import { updateControlMapCases } from './update-control-map.ts';
 import { versioningCases } from './versioning.ts';
 
-/** The life of a device from its first contact on, then what users see, then the rest. */
+/** The life of a device from first contact on, then what users see, then the rest. */
 export const allCases: readonly PlayableCase[] = [
   ...serviceCases,
   ...errorCases,

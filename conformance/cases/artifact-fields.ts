@@ -1,4 +1,4 @@
-/** Cases: each field of an artifact, in a list and alone. Spec: Artifact */
+/** Cases: each field of an artifact, in a list and fetched alone. Spec: Artifact */
 
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
@@ -21,24 +21,24 @@ import {
 import { entriesOf, isMap, type Members, membersOf } from '../target/json-members.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Clocks of the servers behind one address may differ by so much. */
+/** Clocks of the servers behind one address may differ by this much. */
 const CLOCK_SKEW_MS = 5000;
 
-/** An artifact as the target tells of it. */
+/** An artifact as the target returns it. */
 interface Telling {
-  /** Where it stands: `in the list` or `alone`. */
+  /** Where it was read: `in the list` or `alone`. */
   readonly where: string;
   readonly members: Members;
   readonly toldMs: number;
 }
 
-/** What was uploaded, and what is told of it. */
+/** An uploaded artifact and what the target reports about it. */
 interface ReportedArtifact {
   readonly artifact: UploadedArtifact;
   readonly tellings: readonly Telling[];
 }
 
-/** The artifact as it is told in the list of its release and alone. */
+/** Fetches the artifact twice: in the list of its release, and alone. */
 async function toldArtifact(context: TestContext, sample: SampleName): Promise<ReportedArtifact> {
   const { device, artifact } = await deviceAndArtifact(context, sample);
   const query = { release_name: artifact.name, device_type: boardType };
@@ -60,7 +60,7 @@ async function toldArtifact(context: TestContext, sample: SampleName): Promise<R
   };
 }
 
-/** One field: how it has to be, in a list and alone. */
+/** One field and the check of its value, in a list and alone. */
 interface FieldRow {
   readonly id: string;
   readonly title: string;
@@ -79,7 +79,7 @@ function fieldCase({ id, title, requirement, holds }: FieldRow): JudgingCase<Rep
   };
 }
 
-/** Holds when the value, if there is one, is of the kind. */
+/** Asserts that the value, if present, is of the kind. */
 function expectKind(
   what: string,
   value: unknown,
@@ -113,7 +113,7 @@ function filesOf(telling: Telling): readonly Members[] {
   return updatesOf(telling).flatMap(({ files }) => entriesOf(files).map(membersOf));
 }
 
-/** Holds when what the files tell under `member` is what the uploaded files of their names have. */
+/** Asserts that each file under `member` matches the uploaded file of the same name. */
 function expectOfFiles(
   telling: Telling,
   member: 'name' | 'checksum' | 'size',

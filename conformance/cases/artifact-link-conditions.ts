@@ -1,11 +1,14 @@
-/** Cases: conditions on the link to an artifact file. Spec: Device deployments v1; RFC 9110, section 13 */
+/**
+ * Cases: conditions on the link to an artifact file.
+ * Spec: Device deployments v1; RFC 9110, section 13
+ */
 
 import { expectPart, expectWhole, linkedSample } from '../context/followed-link.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import { expectNoBody, expectStatus, expectThat, observed } from '../target/expectations.ts';
 
-/** A moment before any file was uploaded. */
+/** A time before any file was uploaded. */
 const early = 'Thu, 01 Jan 2015 00:00:00 GMT';
 const malformedDates = ['yesterday', '2026-01-31T12:00:00Z', '0'];
 const range = 'bytes=1000-1999';
@@ -13,7 +16,7 @@ const range = 'bytes=1000-1999';
 async function datedLink(context: TestContext) {
   const file = await linkedSample(context, 'plain');
   const said = file.whole.headers['last-modified'];
-  // Without the header any moment from the answer on is after the last change.
+  // Without the header, any time from the answer onwards is after the last change.
   const changed = said ?? new Date(context.serverNowMs(file.whole)).toUTCString();
   return { file, follow: file.follow, changed, said };
 }

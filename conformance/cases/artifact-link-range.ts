@@ -1,4 +1,7 @@
-/** Cases: Range on the link to an artifact file. Spec: Device deployments v1; RFC 9110, section 14 */
+/**
+ * Cases: Range on the link to an artifact file.
+ * Spec: Device deployments v1; RFC 9110, section 14
+ */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import {
   expectPart,
@@ -11,10 +14,10 @@ import type { Answer } from '../target/answer.ts';
 import { partsOf } from '../target/byte-ranges.ts';
 import { expectEqual, expectStatus, expectThat, NotObservable } from '../target/expectations.ts';
 
-/** Length of the file that is asked for in parts. */
+/** Length of the file that is requested in parts. */
 const SIZE = 17_408;
 
-/** A range that has an answer, and the bytes of it: the first, and the one after the last. */
+/** A satisfiable range and its bytes: the first, and the one after the last. */
 interface RangeRow {
   readonly id: string;
   readonly title: string;
@@ -78,11 +81,11 @@ function rangeCase({ id, title, requirement, ranges }: RangeRow): JudgingCase<Li
   };
 }
 
-/** Ranges that begin past the end. */
+/** Ranges that start past the end. */
 const unsatisfiable = ['bytes=17408-', 'bytes=999999-', 'bytes=20000-20001'];
 const malformedRanges = ['bytes=b-c', 'bytes=5', 'bytes', 'bytes=9-5', 'bytes=--1'];
 
-/** Holds when the answer is no part: the whole file, or one of the refusals. */
+/** Asserts that the answer is not a partial one: it is the whole file or one of the refusals. */
 function expectNoPart(file: LinkedFile, answer: Answer, ...refusals: readonly number[]): void {
   if (answer.status === 200) expectWhole(file, answer);
   else expectStatus(answer, 200, ...refusals);

@@ -1,4 +1,4 @@
-/** Cases: a larger artifact file that is loaded in parts. Spec: Device deployments v1 */
+/** Cases: a larger artifact file downloaded in parts. Spec: Device deployments v1 */
 import { createHash } from 'node:crypto';
 import { expectPart, type LinkedFile, linkedFile } from '../context/followed-link.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
@@ -8,14 +8,14 @@ import type { Answer } from '../target/answer.ts';
 import { expectEqual, expectThat, NotObservable } from '../target/expectations.ts';
 
 /**
- * Bytes in the artifact: blocks of random bytes, the same in each but for its first eight. What is
- * shifted, left out or repeated is seen, and the file still fits into the script of a failure.
+ * Bytes in the artifact: blocks of random bytes that differ only in their first eight. Shifted,
+ * missing or repeated data is detected, and the file still fits into the script of a failure.
  */
 const CONTENT_BYTES = 600_064;
 const BLOCK_BYTES = 512;
 const OWN_BYTES = 8;
 const PART_BYTES = 150_000;
-/** Boundaries at which a download is cut: of buffers, of tar blocks, and one beside each. */
+/** Offsets at which a download is cut: buffer sizes, tar blocks, and their neighbours. */
 const cuts = [1, 511, 512, 4095, 4096, 4097, 16_383, 65_535, 65_536, 65_537, 524_288];
 
 async function largeFile(context: TestContext): Promise<LinkedFile> {
@@ -29,7 +29,7 @@ async function largeFile(context: TestContext): Promise<LinkedFile> {
   );
 }
 
-/** The bytes of a part; which part it is, is for other cases to judge. */
+/** Returns the bytes of a part; other cases check that it is the requested part. */
 function partIn(answer: Answer): Buffer {
   if (answer.status !== 206) throw new NotObservable('the target does not answer 206');
   return answer.bytes;

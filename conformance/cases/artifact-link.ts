@@ -1,4 +1,4 @@
-/** Cases: how a device asks for a link, and what the link is. Spec: ArtifactLink */
+/** Cases: how a device requests a link, and the link itself. Spec: ArtifactLink */
 
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { valueText } from '../../fixtures/value-text.ts';

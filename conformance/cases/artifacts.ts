@@ -21,7 +21,7 @@ import { isMap, type Members, membersOf } from '../target/json-members.ts';
 
 const LISTED_MAX = 100;
 
-/** Ids that no artifact can have, since they are no UUIDs. */
+/** Ids that no artifact can have, because they are not UUIDs. */
 export const malformedIds = {
   'a word': 'no-such-form',
   'a number': '7',
@@ -29,13 +29,13 @@ export const malformedIds = {
   'a UUID with a letter beyond f': '0f4a1c52-6f0e-4d4b-9d51-0e9a8f0c7b1g',
 };
 
-/** Artifacts of a release for a device type, as a device lists them. */
+/** Lists the artifacts of a release for a device type, as a device. */
 function list(device: SuiteDevice, release: string, deviceType: string): Promise<Answer> {
   const query = { release_name: release, device_type: deviceType };
   return device.call('list-artifacts', { query });
 }
 
-/** What is listed; how it is answered is for the case of the list itself to judge. */
+/** Returns the listed artifacts; the case of the list itself checks the answer. */
 function listedIn(answer: Answer): readonly Members[] {
   if (answer.status === 404) return [];
   const entries = answer.status === 200 ? expectJson(answer) : undefined;
@@ -43,7 +43,7 @@ function listedIn(answer: Answer): readonly Members[] {
   return entries.map(membersOf);
 }
 
-/** Holds when the artifact is not listed; a list without any may be 404. */
+/** Asserts that the artifact is not listed; an empty list may be answered 404. */
 function expectNotListed(answer: Answer, unwanted: string): void {
   const ids = listedIn(answer).map(({ id }) => id);
   expectThat(!ids.includes(unwanted), `no artifact ${unwanted}`, shown(ids));
@@ -160,7 +160,7 @@ const large = defineScenario({
   area: 'artifacts',
   name: 'A large release',
   start: 'an accepted device, and a release with more artifacts than a list may hold',
-  // The list has no pages, so that it takes a hundred uploads: too many to be made unasked.
+  // The list is not paged, so this takes a hundred uploads: too many to run by default.
   risk: 'disruptive',
   needs: ['operator'],
   arrange: (context) => largeRelease(context, LISTED_MAX + 1),

@@ -1,4 +1,4 @@
-/** Cases: what the audit log says of the acts of a device. Spec: AuditLog entry */
+/** Cases: audit entries of actions by a device. Spec: AuditLog entry */
 
 import { acceptedDevice, needStatus, pendingDevice } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -6,11 +6,11 @@ import { defineScenario } from '../suite/case.ts';
 import { observed } from '../target/expectations.ts';
 import { ENTRY_WAIT_MAX_MS, entries, textAt } from './audit-reading.ts';
 
-/** Ids of two devices that have acted, each in its way. */
+/** Ids of two devices that have acted in different ways. */
 interface Actors {
-  /** It came unknown, and again with another key. */
+  /** First seen unknown, then again with another key. */
   readonly stranger: string;
-  /** It was trusted before it came. */
+  /** Accepted before its first contact. */
   readonly trusted: string;
 }
 
@@ -22,7 +22,7 @@ async function actors(context: TestContext): Promise<Actors> {
   return { stranger: stranger.id, trusted: (await acceptedDevice(context)).id };
 }
 
-/** The actions that a device is the actor of, the oldest first. */
+/** Returns the actions with the device as actor, oldest first. */
 async function actsOf(context: TestContext, deviceId: string): Promise<readonly string[]> {
   const query = { object_id: deviceId, actor_type: 'device', sort: 'asc' };
   return (await entries(context, query)).map((entry) => textAt(entry, 'action') ?? 'nothing');

@@ -1,4 +1,4 @@
-/** Cases: what an entry of the audit log tells, field by field. Spec: AuditLog entry */
+/** Cases: an entry of the audit log, field by field. Spec: AuditLog entry */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { abortedDeployment, acceptedDevice, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -19,20 +19,19 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** RFC 3339, as the contract's date-times are written. */
+/** RFC 3339, the format of the contract's date-times. */
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** The entries of a start state, and what is known of their object. */
+/** The entries of a start state, and the known facts about their object. */
 interface Recorded {
   readonly found: readonly Entry[];
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** One field of an entry. */
 interface Field {
   readonly requirement: RequirementId;
   readonly path: string;
-  /** What it has to be, as a phrase. */
+  /** The expected value, as a phrase. */
   readonly words: string;
   readonly fits: (value: unknown, recorded: Recorded, context: TestContext) => boolean;
   /** A server may leave it out. */
@@ -47,7 +46,7 @@ function isFilledText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-/** Fits the fact of that name. */
+/** Accepts the value of the fact of that name. */
 function is(fact: string): Field['fits'] {
   return (value, { facts }) => value === facts[fact];
 }
@@ -56,7 +55,7 @@ function oneOf(...words: readonly string[]): Field['fits'] {
   return (value) => words.some((word) => word === value);
 }
 
-/** A moment within a day of now, by the target's clock. */
+/** Accepts a time within a day of now, by the target's clock. */
 function isRecent(value: unknown, { facts }: Recorded): boolean {
   if (typeof value !== 'string' || !dateTime.test(value)) return false;
   return Math.abs(Date.parse(value) - Number(facts.nowMs)) < DAY_MS;
@@ -170,7 +169,7 @@ const tenantFields: readonly Field[] = [
   },
 ];
 
-/** Judges the field in every entry; what it stands in is judged by another case. */
+/** Checks the field in every entry; another case checks its parent. */
 function fieldCase({ requirement, path, words, fits, isOptional }: Field): JudgingCase<Recorded> {
   const parent = path.split('.').slice(0, -1).join('.');
   const title = isOptional ? `\`${path}\` is absent or ${words}` : `\`${path}\` is there: ${words}`;
@@ -191,7 +190,7 @@ function fieldCase({ requirement, path, words, fits, isOptional }: Field): Judgi
   };
 }
 
-/** Misses where a member of another type than the entry's is filled, or its own is not. */
+/** Asserts that entries on a type fill the member of that type and no other. */
 function expectFilledByType(found: readonly Entry[], type: string): void {
   for (const entry of found) {
     if (at(entry, 'object.type') !== type) {
@@ -214,7 +213,9 @@ function byTypeCase(type: 'deployment' | 'device'): JudgingCase<Recorded> {
   };
 }
 
-/** The actions on one object once `action` is among them; misses the start state for other words. */
+/**
+ * Returns the actions on one object once `action` is among them; otherwise throws StartStateMissed.
+ */
 async function actionsOn(
   context: TestContext,
   id: string,
@@ -359,7 +360,7 @@ const deviceActs = defineScenario({
   ],
 });
 
-/** The entries on objects of that type that making a user with a role of its own brings about. */
+/** Returns the entries on objects of that type caused by creating a user with a role of its own. */
 async function ofAccess(context: TestContext, type: string): Promise<Recorded> {
   const { session, learnSecret } = context;
   await context.control.powerlessUser({ session, name: context.newName(), learnSecret });

@@ -31,7 +31,7 @@ import {
   type Query,
 } from './audit-reading.ts';
 
-/** A deployment with its two entries as the list has them, newest first. */
+/** A deployment with its two entries as listed, newest first. */
 interface Recorded extends OfferedDeployment {
   readonly both: readonly Entry[];
 }
@@ -51,7 +51,7 @@ interface Table {
   readonly records: readonly (readonly string[])[];
 }
 
-/** The field names, and the records below them; the start state is missed when it is no CSV. */
+/** Returns the field names and the records; throws StartStateMissed when the answer is not CSV. */
 async function table(context: TestContext, query: Query): Promise<Table> {
   const answer = await exported(context, query);
   needStatus('an export', answer, 200);
@@ -63,14 +63,14 @@ async function table(context: TestContext, query: Query): Promise<Table> {
   throw new StartStateMissed('an export with as many fields as names', shown(answer.text));
 }
 
-/** What the field holds in each record. */
+/** Returns the values of the field, one per record. */
 function column({ names, records }: Table, name: string): readonly string[] {
   const index = names.indexOf(name);
   if (index < 0) throw new StartStateMissed(`a field ${name}`, `the fields are ${shown(names)}`);
   return records.map((record) => record[index] ?? '');
 }
 
-/** How many records a query finds. */
+/** Returns the number of records that a query finds. */
 async function count(context: TestContext, query: Query): Promise<number> {
   return (await table(context, query)).records.length;
 }
@@ -103,11 +103,11 @@ function orderCase(
   };
 }
 
-/** Fields that an entry must have, which a CSV of the same entries then has too. */
+/** Required fields of an entry, which a CSV of the same entries must have too. */
 const requiredPaths = ['actor.id', 'actor.type', 'time', 'action', 'object.id', 'object.type'];
 const deploymentPaths = ['object.deployment.name', 'object.deployment.artifact_name'];
 
-/** Misses where the record tells a field otherwise than the entry. */
+/** Asserts that the record has the same field values as the entry. */
 function expectSame(entry: Entry, found: Table, row: number): void {
   for (const path of [...requiredPaths, ...deploymentPaths, 'actor.email', 'change']) {
     const reported = at(entry, path);

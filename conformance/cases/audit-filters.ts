@@ -1,10 +1,12 @@
-/** The filters of the audit log, which list and export have in common. Spec: Audit logs */
+/** The filters of the audit log, shared by list and export. Spec: Audit logs */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { type Entry, nobody, type Query, secondsAround, textAt } from './audit-reading.ts';
 
-/** One parameter: what fits both entries of a deployment, and what misses them. */
+/**
+ * One parameter: queries that match both entries of a deployment, and queries that match neither.
+ */
 export interface Filter {
-  /** Begins a sentence that ends with: are listed. */
+  /** Start of a sentence that ends with: are listed. */
   readonly title: string;
   readonly ofList: RequirementId;
   readonly ofExport: RequirementId;
@@ -12,17 +14,17 @@ export interface Filter {
   readonly misses: (both: readonly Entry[]) => readonly Query[];
 }
 
-/** Texts that no entry has: among them some that a careless server takes for more than texts. */
+/** Texts that no entry has, some of which a careless server interprets as more than text. */
 const strangeTexts = ["' OR '1'='1", '%', '*', '.*', 'größer ☃', 'x'.repeat(500)];
 
-/** Queries for texts that no entry has. */
+/** Returns queries for texts that no entry has. */
 export function emptyQueries(name: string): readonly Query[] {
   return [nobody, ...strangeTexts].map((text) => ({ [name]: text }));
 }
 
 const DAY_SECONDS = 86_400;
 
-/** Every filter but `object_id`, on which the judgement of the others leans. */
+/** Every filter except `object_id`, which the checks of the others rely on. */
 export const auditFilters: Readonly<Record<string, Filter>> = {
   'created-after': {
     title: 'With created_after only entries of that second or later',
@@ -63,7 +65,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
     title: 'With actor_email only the entries of the user with that e-mail',
     ofList: 'audit.actor-email-filter',
     ofExport: 'audit.export-actor-email',
-    // An entry need not tell the e-mail; then only what misses it can be judged.
+    // The e-mail is optional in an entry; without it only the non-matching queries can be checked.
     fits: (_, both) => reported(both, 'actor.email', 'actor_email'),
     misses: () => [...emptyQueries('actor_email'), { actor_email: 'nobody@example.com' }],
   },
@@ -83,10 +85,10 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
   },
 };
 
-/** A query by what both entries tell; none where they do not tell it. */
+/** Returns a query by a value that both entries share; empty when they do not report it. */
 function reported(both: readonly Entry[], path: string, name: string): Query {
   const [one, other] = both.map((entry) => textAt(entry, path));
   const isTold = one !== undefined && one === other;
-  // What is no address is for another case to judge.
+  // Another case checks that it is an e-mail address.
   return isTold && (!path.endsWith('email') || one.includes('@')) ? { [name]: one } : {};
 }

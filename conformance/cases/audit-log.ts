@@ -30,7 +30,7 @@ import {
   textAt,
 } from './audit-reading.ts';
 
-/** Parameters of forms that the contract does not tell the answer to. */
+/** Malformed parameters for which the contract does not define the answer. */
 const unfitQueries: Readonly<Record<string, Query>> = {
   'page 0': { page: 0 },
   'page -1': { page: -1 },
@@ -128,7 +128,7 @@ async function recorded(context: TestContext): Promise<Recorded> {
   return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
-/** The actions of the answer to a query on the deployment's two entries, in order. */
+/** Returns the actions that a query for the deployment's two entries lists, in order. */
 async function orderBy(context: TestContext, { deploymentId, both }: Recorded, query: Query) {
   actionsOf(both);
   const found = await entries(context, { object_id: deploymentId, ...query });
@@ -159,12 +159,14 @@ function orderCase(
   };
 }
 
-/** A page of the deployment's two entries, oldest first, so that no later entry moves it. */
+/**
+ * Requests a page of the deployment's two entries, oldest first, so that no later entry moves it.
+ */
 function page(context: TestContext, { deploymentId }: Recorded, query: Query) {
   return list(context, { object_id: deploymentId, sort: 'asc', ...query });
 }
 
-/** The relations of the Link header on a page of one entry. */
+/** Returns the relations of the Link header on a page of one entry. */
 async function relations(context: TestContext, arranged: Recorded, number: number) {
   const answer = await page(context, arranged, { per_page: 1, page: number });
   entriesIn(answer);
@@ -318,7 +320,9 @@ function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
   };
 }
 
-/** How a filter by object is judged without leaning on itself. */
+/**
+ * Asserts that a filter by object lists only entries on that object, without relying on the filter.
+ */
 async function expectOwn(context: TestContext, objectId: string): Promise<void> {
   const found = await entries(context, { object_id: objectId });
   const ids = found.map((entry) => at(entry, 'object.id'));

@@ -1,6 +1,7 @@
 /**
- * How cases read the audit log: loosely, so that each judges only the field or the rule that it
- * names, and what it needs beside that is missing in vain, not failed. Spec: Audit logs
+ * How cases read the audit log: leniently, so that each checks only the field or rule that it
+ * names; anything else it needs and does not find is a missed start state, not a failure. Spec:
+ * Audit logs
  */
 
 import { needStatus, StartStateMissed } from '../context/start-states.ts';
@@ -12,29 +13,29 @@ import { shown } from '../target/expectations.ts';
 /** Parameters of the list and of the export. */
 export type Query = NonNullable<CallOptions['query']>;
 
-/** An entry as it came. */
+/** An entry as received. */
 export type Entry = Readonly<Record<string, unknown>>;
 
 const CENTURY_BEGAN_MS = Date.UTC(2000, 0, 1);
 
-/** Servers write entries after their answer; the field waits for three seconds. */
+/** Servers may write entries after the answer; three seconds is enough for known servers. */
 export const ENTRY_WAIT_MAX_MS = 3000;
 
-/** What may be done, and to what. Spec: AuditLog entry */
+/** The actions and object types of entries. Spec: AuditLog entry */
 export const actions = ['create', 'update', 'delete', 'abort', 'reject', 'decommission'];
 export const objectTypes = ['tenant', 'user', 'deployment', 'artifact', 'device'];
-/** The export knows no tenants. Spec: Audit logs, "GET /logs/export" */
+/** The export has no tenant entries. Spec: Audit logs, "GET /logs/export" */
 export const exportedTypes = ['user', 'deployment', 'artifact', 'device'];
 
-/** An id that nothing has. */
+/** An id that no resource has. */
 export const nobody = '00000000-0000-4000-8000-000000000000';
 
-/** The list as it is answered. */
+/** Requests the list. */
 export function list(context: TestContext, query: Query = {}): Promise<Answer> {
   return context.admin.caller.call('list-audit-logs', { query });
 }
 
-/** The entries in an answer; the start state is missed when it is no list of objects. */
+/** Returns the entries in an answer; throws StartStateMissed when it is not a list of objects. */
 export function entriesIn(answer: Answer): readonly Entry[] {
   needStatus('a list of entries', answer, 200);
   const entries = listIn(answer);
@@ -42,7 +43,7 @@ export function entriesIn(answer: Answer): readonly Entry[] {
   throw new StartStateMissed('a list of entries', shown(answer.text));
 }
 
-/** The JSON array of an answer; undefined when it is none. */
+/** Returns the JSON array in an answer; undefined when it is not an array. */
 export function listIn({ text }: Answer): readonly unknown[] | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
@@ -52,17 +53,20 @@ export function listIn({ text }: Answer): readonly unknown[] | undefined {
   }
 }
 
-/** Whether it is a JSON object. */
+/** Returns true for a JSON object. */
 export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The entries that the query finds. */
+/** Returns the entries that the query finds. */
 export async function entries(context: TestContext, query: Query): Promise<readonly Entry[]> {
   return entriesIn(await list(context, query));
 }
 
-/** The entries on one object, newest first, once there are so many and nothing of other objects. */
+/**
+ * Returns the entries on one object, newest first, once there are `atLeast` of them and none on
+ * other objects; otherwise throws StartStateMissed.
+ */
 export async function entriesOn(
   context: TestContext,
   objectId: string,
@@ -78,22 +82,22 @@ export async function entriesOn(
   throw new StartStateMissed(`${atLeast} entries on ${objectId}`, `there are ${shown(found)}`);
 }
 
-/** The member at a path such as `actor.id`; undefined where there is none. */
+/** Returns the member at a path such as `actor.id`; undefined when it is absent. */
 export function at(entry: Entry, path: string): unknown {
   let value: unknown = entry;
   for (const name of path.split('.')) value = isEntry(value) ? value[name] : undefined;
   return value;
 }
 
-/** The member at a path when it is a text. */
+/** Returns the member at a path if it is a string. */
 export function textAt(entry: Entry, path: string): string | undefined {
   const value = at(entry, path);
   return typeof value === 'string' ? value : undefined;
 }
 
 /**
- * What tells a deployment's two entries apart, in their order; the start state is missed when they
- * are not one `create` and one `abort`.
+ * Returns the actions of a deployment's two entries, in their order; throws StartStateMissed when
+ * they are not one `create` and one `abort`.
  */
 export function actionsOf(found: readonly Entry[]): readonly string[] {
   const actions = found.map((entry) => textAt(entry, 'action') ?? '');
@@ -101,19 +105,22 @@ export function actionsOf(found: readonly Entry[]): readonly string[] {
   return actions;
 }
 
-/** Misses the start state when the actions are not one `create` and one `abort`. */
+/** Throws StartStateMissed when the actions are not one `create` and one `abort`. */
 export function needCreateAndAbort(actions: readonly string[]): void {
   if ([...actions].sort().join() === 'abort,create') return;
   throw new StartStateMissed('an entry `create` and an entry `abort`', `saw ${shown(actions)}`);
 }
 
-/** The Unix seconds of entries: the last full one before the oldest, the first after the newest. */
+/**
+ * Returns Unix seconds around the entries: the last full one before the oldest, the first after the
+ * newest.
+ */
 export function secondsAround(found: readonly Entry[]): {
   readonly before: number;
   readonly after: number;
 } {
   const times = found.map((entry) => Date.parse(textAt(entry, 'time') ?? ''));
-  // A time that nobody can believe is for another case to judge.
+  // Another case checks implausible times.
   if (times.length === 0 || !times.every((time) => time > CENTURY_BEGAN_MS)) {
     throw new StartStateMissed('entries with a time', `saw ${shown(found)}`);
   }

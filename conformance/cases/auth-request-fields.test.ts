@@ -38,7 +38,7 @@ describe('the table of the fields of an authentication request', () => {
     '$field: $slug is as the shape of the contract has it',
     ({ field, values, fate, slug }) => {
       const good = { id_data: '{}', pubkey: 'a key in PEM' };
-      // The shape knows of texts, not of what they mean.
+      // The shape checks that these are strings, not what they contain.
       const isTextual = ['id-data-that-is-no-json-is-400', 'pubkey-that-is-no-pem-is-400'].includes(
         slug,
       );

@@ -1,18 +1,18 @@
 /**
- * What an authentication request may hold in each of its fields, as a literal table: a test holds it
- * against the contract's shape. Where the contract sets no bound, too long is not judged.
- * Spec: AuthRequest
+ * Values of each field of an authentication request, as a literal table that a test checks against
+ * the contract's shape. Where the contract sets no length limit, length is not checked. Spec:
+ * AuthRequest
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 
-/** One row: values of a field that one requirement decides in one way. */
+/** One row: values of a field that one requirement decides in the same way. */
 interface FieldRow {
-  /** Ends the id of its case. */
+  /** End of the case id. */
   readonly slug: string;
-  /** What the values are, to follow `… whose field`. */
+  /** Describes the values, to follow `… whose field`. */
   readonly words: string;
   readonly requirement: RequirementId;
-  /** By what they are; undefined leaves the field out. */
+  /** Values by description; undefined omits the field. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly fate: 'malformed' | 'fine';
 }
@@ -121,7 +121,7 @@ export const authRequestFields: Readonly<Record<string, readonly FieldRow[]>> = 
   ],
 };
 
-/** Bodies that are no JSON object at all. */
+/** Bodies that are not a JSON object. */
 export const malformedBodies: Readonly<Record<string, string>> = {
   'JSON that is cut off': '{"id_data":',
   'no JSON': 'id_data=serial',

@@ -1,4 +1,6 @@
-/** Cases: requests and decisions that meet at the target at once. Spec: States and transitions */
+/**
+ * Cases: requests and decisions that reach the target concurrently. Spec: States and transitions
+ */
 
 import {
   acceptedDevice,
@@ -19,21 +21,21 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-/** First contacts of one identity at once. */
+/** Concurrent first contacts of one identity. */
 const CONTACTS = 50;
-/** Requests that meet a decision. */
+/** Concurrent requests during a decision. */
 const REQUESTS = 10;
 
 function atOnce(count: number, send: () => Promise<Answer>): Promise<readonly Answer[]> {
   return Promise.all(Array.from({ length: count }, send));
 }
 
-/** Holds when each of the answers has one of the statuses. */
+/** Asserts that each answer has one of the statuses. */
 function expectAll(answers: readonly Answer[], ...statuses: readonly number[]): void {
   for (const answer of answers) expectStatus(answer, ...statuses);
 }
 
-/** Removes the device that users see, and tells whether they still see one of its identity. */
+/** Removes the device that users see; returns true when they then see no other of its identity. */
 async function isAlone(device: SuiteDevice, context: TestContext): Promise<boolean> {
   const find = () => context.admin.findDevice(device.identity);
   const first = expectPresent('a device of this identity', await context.settled(find, Boolean));
@@ -108,13 +110,13 @@ const decisions = defineScenario({
       run: async (device, context) => {
         const { admin } = context;
         const decided = admin.decide(device.id, device.key, 'accepted');
-        // Whichever comes second may be refused; what counts is what remains.
+        // Whichever arrives second may be refused; only the resulting state counts.
         const [, removal] = await Promise.allSettled([decided, admin.decommission(device.id)]);
         const left = await context.settled(
           () => admin.device(device.id),
           (found) => found === undefined || removal.status === 'rejected',
         );
-        // A request of a device that is gone makes another device, with an id of its own.
+        // A request of a removed device creates another device, with its own id.
         device.id = left?.id ?? '';
         expectStatus(await device.authenticate(), left === undefined ? 401 : 200);
       },

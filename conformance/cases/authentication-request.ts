@@ -7,13 +7,13 @@ import type { Answer } from '../target/answer.ts';
 import { expectEach, expectStatus, observed, observedAnswer } from '../target/expectations.ts';
 import { authRequestFields, malformedBodies } from './auth-request-fields.ts';
 
-/** Holds when the request was understood: refused for what it says, or granted with a token. */
+/** Asserts that the request was understood: refused for its content, or granted with a token. */
 function expectUnderstood(answer: Answer): void {
   const isGranted = answer.status === 200 && answer.text.split('.').length === 3;
   if (!isGranted) expectStatus(answer, 401, 403);
 }
 
-/** A public key on P-384; nobody holds its private key. */
+/** A public key on P-384; the suite does not have its private key. */
 const keyOnAnotherCurve = [
   '-----BEGIN PUBLIC KEY-----',
   'MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEYnt2+Z3tdKbPaVC4C6nCYTixB+IjOxng',
@@ -23,7 +23,7 @@ const keyOnAnotherCurve = [
   '',
 ].join('\n');
 
-/** An RSA key of 1024 bits; nobody holds its private key. */
+/** An RSA key of 1024 bits; the suite does not have its private key. */
 const shortRsaKey = [
   '-----BEGIN PUBLIC KEY-----',
   'MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC+tZlfKGWLOfgUI/5FB28e6pxZ',
@@ -34,7 +34,7 @@ const shortRsaKey = [
   '',
 ].join('\n');
 
-/** The same key, written otherwise. */
+/** The same key in other encodings. */
 const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
   'line ends of Windows': (pem) => pem.replaceAll('\n', '\r\n'),
   'no line end at the end': (pem) => pem.trimEnd(),
@@ -131,7 +131,7 @@ const boundaries = defineScenario({
   ],
 });
 
-/** Members of identities, as vendors choose them. */
+/** Identity members, as vendors choose them. */
 const vendorMembers: Readonly<Record<string, unknown>> = {
   mac: ['02:00:00:00:00:01', '02:00:00:00:00:02'],
   'Gerätename & <Ort>': 'Tür 3, 台北',

@@ -1,4 +1,4 @@
-/** Cases: what users see of how a device authenticates. Spec: AuthRequest; Limits */
+/** Cases: what users see of a device's authentication. Spec: AuthRequest; Limits */
 
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -6,10 +6,10 @@ import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import { observed } from '../target/expectations.ts';
 
-/** One more than our own server takes. */
+/** One more than the limit of the reference server. */
 const MANY_KEYS = 101;
 
-/** The external id that users see now. */
+/** Returns the external id that users see now. */
 async function shownExternalId(context: TestContext, { id }: SuiteDevice): Promise<string> {
   const device = await context.admin.device(id);
   const shown = device?.external_id;
@@ -17,7 +17,7 @@ async function shownExternalId(context: TestContext, { id }: SuiteDevice): Promi
   return typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
 }
 
-/** Asks with another key of the device. */
+/** Authenticates with another key of the device. */
 async function askByAnotherKey(
   context: TestContext,
   device: SuiteDevice,

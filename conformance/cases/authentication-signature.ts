@@ -1,7 +1,7 @@
 /**
- * Cases: the signature of an authentication request. Each key signs by two implementations that
- * share no code, so that a fault of one is not taken for a fault of the server.
- * Spec: Device authentication
+ * Cases: the signature of an authentication request. Each key signs with two implementations that
+ * share no code, so that a bug in one is not taken for a fault of the server. Spec: Device
+ * authentication
  */
 import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { granted } from '../context/granted.ts';
@@ -13,12 +13,12 @@ import type { Sign } from '../signing/signing-key.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { expectEach, expectStatus, observed } from '../target/expectations.ts';
 
-/** What a request that grants nothing may be answered: the refusals of the operation. */
+/** Statuses of a refused request: the refusals of the operation. */
 const refusals = [400, 401, 403];
-/** Bodies that are tried until the alphabets of Base64 tell their signatures apart. */
+/** Bodies tried until one has a signature that differs between the Base64 alphabets. */
 const BODIES_MAX = 50;
 
-/** Whole authentication requests of the same meaning, each other bytes. */
+/** Authentication requests with the same meaning but different bytes. */
 const bodyTexts: Readonly<Record<string, (text: string) => string>> = {
   'a line end behind it': (text) => `${text}\n`,
   'a line end of Windows behind it': (text) => `${text}\r\n`,
@@ -31,7 +31,7 @@ const bodyTexts: Readonly<Record<string, (text: string) => string>> = {
   'a letter as its escape': (text) => text.replace('BEGIN', '\\u0042EGIN'),
 };
 
-/** Bodies that mean the same as the one that is sent, and are not it. */
+/** Bodies with the same meaning as the signed one but different bytes. */
 const otherBodies: Readonly<Record<string, (text: string) => string>> = {
   ...bodyTexts,
   'one letter changed': (text) => text.replace('conformance', 'Conformance'),
@@ -44,7 +44,7 @@ function sendSigned(device: SuiteDevice, sign: Sign) {
   return device.authenticate({ text, signature: sign(Buffer.from(text)).toString('base64') });
 }
 
-/** A body with a signature that is not the same text in both alphabets of Base64. */
+/** Returns a body whose signature differs between the two Base64 alphabets. */
 function tellingRequest(device: SuiteDevice): { text: string; signature: Buffer } {
   for (let spaces = 0; spaces < BODIES_MAX; spaces++) {
     const text = `${device.authRequest()}${' '.repeat(spaces)}`;
@@ -165,12 +165,12 @@ const foreign = defineScenario({
   ],
 });
 
-/** A code unit as JSON may write it. */
+/** Returns a code unit as a JSON escape. */
 function escapeOf(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** What is said of each algorithm, in the contract's three columns. */
+/** Titles for each algorithm, in the contract's three columns. */
 const algorithmTitles: Readonly<Record<KeyType, readonly [string, string, string]>> = {
   rsa: [
     'An RSA key signs the SHA-256 of the body by PKCS #1 version 1.5; two libraries agree.',
@@ -189,7 +189,7 @@ const algorithmTitles: Readonly<Record<KeyType, readonly [string, string, string
   ],
 };
 
-/** The requirements of the same columns. */
+/** The requirements of these columns. */
 const algorithmRules = {
   rsa: ['auth.rsa', 'auth.rsa-digest', 'auth.rsa-standard'],
   ecdsa: ['auth.ecdsa', 'auth.ecdsa-digest', 'auth.ecdsa-sequence'],

@@ -129,7 +129,7 @@ const decision = defineScenario({
 
 const jsonObject = v.pipe(v.string(), v.parseJson(), v.looseObject({}));
 
-/** Whether a part of a JWT is the Base64url of a JSON object. */
+/** Returns true when a part of a JWT is the Base64url of a JSON object. */
 function isJsonObject(part = ''): boolean {
   const text = Buffer.from(part, 'base64url').toString('utf8');
   return /^[\w-]+$/.test(part) && v.is(jsonObject, text);
@@ -164,7 +164,7 @@ const preauthorized = defineScenario({
       requirements: ['auth.token-is-a-jwt'],
       run: async (device) => {
         const answer = granted(await device.authenticate());
-        // Whether the text is bare is another requirement.
+        // Another requirement covers whitespace around the token.
         const [header, claims, signature, ...more] = answer.text
           .trim()
           .replaceAll('"', '')
@@ -185,7 +185,7 @@ const preauthorized = defineScenario({
   ],
 });
 
-/** Headers that some clients send without meaning anything by them. */
+/** Headers that some clients send and that have no effect. */
 const meaningless = {
   'an API key': 'API_KEY',
   'an empty token': 'Bearer ',

@@ -1,12 +1,12 @@
 /**
- * Which case judges which cell of the authorisation matrix, as a literal table: the cells that are a
- * status, and no others. A test holds it against the matrix, the cases and what they call.
- * Spec: Authentication
+ * Maps each cell of the authorisation matrix that is a status to the case that checks it, as a
+ * literal table. A test checks it against the matrix, the cases and what they call. Spec:
+ * Authentication
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { CallerKind } from './authorization-matrix.ts';
 
-/** The id of the case, by operation and by kind of caller. */
+/** The case id, by operation and by kind of caller. */
 export const authorizationJudges: Readonly<
   Partial<Record<OperationId, Readonly<Partial<Record<CallerKind, string>>>>>
 > = {

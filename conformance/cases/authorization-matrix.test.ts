@@ -18,7 +18,7 @@ const rows = Object.entries(authorizationMatrix) as [
 ][];
 const cases = new Map(allCases.map((each) => [each.id, each]));
 
-/** The operations that those judges call that judge many of them at once. */
+/** The operations called by cases that check many of them at once. */
 const callsOf: Readonly<Record<string, readonly string[]>> = {
   'time/expired-token-is-refused': Object.keys(deviceCalls),
   'time/expired-user-token-is-refused': Object.keys(userCalls),
@@ -80,7 +80,7 @@ describe('the authorisation matrix', () => {
     for (const [kind, caseId] of Object.entries(authorizationJudges[id] ?? {})) {
       const listing = cases.get(caseId);
       expect([caseId, listing?.id]).toEqual([caseId, caseId]);
-      // What calls many operations, or looks at what it must not show, covers no single status.
+      // A case that calls many operations or reads what must be hidden covers no single status.
       const called = callsOf[caseId] ?? coveredBy(listing?.covers);
       expect([caseId, kind, called.includes(id)]).toEqual([caseId, kind, true]);
       if (!(caseId in callsOf))

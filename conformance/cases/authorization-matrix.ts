@@ -1,13 +1,12 @@
 /**
  * Who may call which operation, as a literal table: every operation of the contract with every kind
- * of caller. A number is the status that such a caller is answered, a text the reason why the cell
- * cannot be. A test holds the operations against the contract, and the cells against the cases that
- * `authorization-judges.ts` names.
- * Spec: Authentication
+ * of caller. A number is the status that this caller gets, a text the reason why the cell cannot
+ * occur. A test checks the operations against the contract, and the cells against the cases that
+ * `authorization-judges.ts` names. Spec: Authentication
  */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 
-/** Every kind of caller who is not the one that the operation is for. */
+/** Every kind of caller for which the operation is not intended. */
 export const callerKinds = {
   missing: 'no Authorization header',
   malformed: 'a header without a token, without a scheme, of another scheme, or with two tokens',
@@ -22,7 +21,7 @@ export const callerKinds = {
 
 export type CallerKind = keyof typeof callerKinds;
 
-/** A status, or why there is none. */
+/** A status, or the reason why there is none. */
 type Cell = number | string;
 
 type Row = Readonly<Record<CallerKind, Cell>>;
@@ -34,7 +33,7 @@ const noTenantId = 'no id is sent: the token alone tells the tenant';
 const signed = 'the signature of the body lets in, and an Authorization header plays no part';
 const linked = 'the signed query of the link lets in; the contract lists no Authorization header';
 
-/** What a token that is no good is answered wherever a device's token is needed. */
+/** Answers to an invalid token where a device token is required. */
 const needsDevice = {
   missing: 401,
   malformed: 401,
@@ -45,7 +44,7 @@ const needsDevice = {
   expired: 401,
 } as const;
 
-/** The same where a user's token is needed. */
+/** The same where a user token is required. */
 const needsUser = {
   missing: 401,
   malformed: 401,
@@ -88,7 +87,7 @@ export const authorizationMatrix: Readonly<Record<OperationId, Row>> = {
   'export-audit-logs': needsUser,
 };
 
-/** The operations whose cell of a kind is a status, with that status. */
+/** Returns the operations whose cell of a kind is a status, with that status. */
 export function statusesOf(kind: CallerKind): readonly (readonly [OperationId, number])[] {
   return Object.entries(authorizationMatrix).flatMap(([id, row]) => {
     const cell = row[kind];

@@ -1,4 +1,4 @@
-/** Cases: the token of one device on what belongs to another. Spec: Authentication */
+/** Cases: the token of one device used on resources of another. Spec: Authentication */
 import * as v from 'valibot';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { askingForms } from '../context/asking.ts';
@@ -89,7 +89,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
   ],
 });
 
-/** A write that a device makes, and how a user finds that it did not reach another device. */
+/** A write by a device, and how a user checks that it did not reach another device. */
 interface Write {
   readonly operation:
     | 'put-configuration'
@@ -100,11 +100,11 @@ interface Write {
   readonly status: 200 | 204;
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly body: unknown;
-  /** What the user sees of the other device. */
+  /** Returns what the user sees of the other device. */
   readonly look: (context: TestContext, owner: SuiteDevice) => Promise<unknown>;
 }
 
-/** In whatever a device of these cases writes. */
+/** Included in everything that a device of these cases writes. */
 const mark = 'written-by-a-stranger';
 const attributes = [{ name: 'conformance_mark', value: mark }];
 const subject = { name: mark, type: 'service', status: 'stopped' };
@@ -162,7 +162,7 @@ function writeCase(write: Write): JudgingCase<TwoDevices> {
     run: async ({ device, other }, context) => {
       const answer = await device.call(operation, { body });
       if (answer.status !== status) throw new NotObservable(`nothing: ${shownAnswer(answer)}`);
-      // When the writer's own view has it, the other's would too.
+      // Once the writer's own view has it, the other's would have it too.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
       const own = await context.settled(() => look(context, device), isThere);
       if (!isThere(own)) throw new NotObservable('what was written is not shown to users');

@@ -20,7 +20,7 @@ import { type CallerKind, statusesOf } from './authorization-matrix.ts';
 
 type Calls = Readonly<Partial<Record<OperationId, Call>>>;
 
-/** Headers that hold no Bearer token, though a good token may be in them. */
+/** Headers without a Bearer token, though some contain a valid token. */
 const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
   'no token': () => 'Bearer',
   'an empty token': () => 'Bearer ',
@@ -31,7 +31,7 @@ const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
   'two tokens': (token) => `Bearer ${token} ${token}`,
 };
 
-/** Tokens that the target did not issue, made from one that it did. */
+/** Tokens that the target did not issue, derived from one that it did. */
 const invalidTokens: Readonly<Record<string, (token: string) => string>> = {
   'a word': () => 'nonsense',
   'three words': () => 'one.two.three',
@@ -42,7 +42,7 @@ const invalidTokens: Readonly<Record<string, (token: string) => string>> = {
   'no signature and no dot': (token) => token.slice(0, token.lastIndexOf('.')),
 };
 
-/** A case for each of the operations whose cell of this kind is a status. */
+/** Returns a case for each operation whose cell of this kind is a status. */
 function casesOf<Arranged>(
   kind: CallerKind,
   calls: Calls,
@@ -55,7 +55,9 @@ function casesOf<Arranged>(
   });
 }
 
-/** Where each operation stands: an answer other than 404 to a caller without a token shows it. */
+/**
+ * The API areas of each operation; any answer other than 404 without a token shows that it exists.
+ */
 const areas: Readonly<Partial<Record<OperationId, readonly RequirementId[]>>> = {
   'list-artifacts': ['service.device-apis', 'service.deployments-v1'],
   'get-artifact': ['service.device-apis', 'service.deployments-v1'],
@@ -81,7 +83,7 @@ function withHeader(context: TestContext, authorization: string): Caller {
   return new Caller(context.session, { authorization });
 }
 
-/** The token by which the target admin calls. */
+/** Returns the token that the target admin uses. */
 function userToken({ admin }: TestContext): string {
   return authorizationOf(admin).authorization?.replace(/^Bearer /, '') ?? '';
 }
@@ -100,7 +102,7 @@ const anonymous = defineScenario<TestContext>({
   })),
 });
 
-/** Cases of headers and tokens that are no good, made from a token that is. */
+/** Returns cases of invalid headers and tokens, derived from a valid token. */
 function spoiledCases(calls: Calls): readonly JudgingCase<string>[] {
   return [
     ...casesOf<string>('malformed', calls, (id, call, status) => ({
@@ -195,7 +197,7 @@ const apart = defineScenario<string>({
   ],
 });
 
-/** The token once the target has had time to forget it: it may do so after its answer. */
+/** Returns the token once the target has revoked it, which may happen after its answer. */
 async function forgotten(context: TestContext, token: string): Promise<string> {
   const use = (): Promise<Answer> => askForNext(context.caller(token));
   await context.settled(use, ({ status }) => status === 401);

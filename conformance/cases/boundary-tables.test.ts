@@ -15,17 +15,17 @@ import { malformedAlerts, malformedConfigurations } from './monitor.ts';
 import { alertFieldRows } from './monitor-alert-fields.ts';
 import { alert, line, notAText, service, subject } from './monitor-samples.ts';
 
-/** Names of the rows that the shape takes. */
+/** Names of the rows that the shape accepts. */
 function taken(shape: v.GenericSchema, rows: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(rows).filter((name) => v.is(shape, rows[name]));
 }
 
-/** Each value in a list, as the operations of lists take it. */
+/** Wraps each value in a list, as list operations expect. */
 function listed(rows: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, [row]]));
 }
 
-/** Texts as JSON; what is no JSON is none that a shape takes. */
+/** Parses texts as JSON; undefined, which no shape accepts, where that fails. */
 function parsed(bodies: Readonly<Record<string, string>>): Record<string, unknown> {
   const json = v.pipe(v.string(), v.parseJson());
   return Object.fromEntries(

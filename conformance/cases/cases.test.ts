@@ -5,7 +5,7 @@ import type { Requirement } from '../../fixtures/contract/requirements/requireme
 import { isControl } from '../context/capabilities.ts';
 import { allCases } from './all-cases.ts';
 
-/** Statuses that the contract names for every operation. */
+/** Statuses that the contract defines for every operation. */
 const commonStatuses = [401, 403, 429, 500];
 
 const records: readonly Requirement[] = Object.values(requirements);

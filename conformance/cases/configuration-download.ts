@@ -24,7 +24,7 @@ import {
 const configured = { timezone: 'Europe/Oslo', colour: 'blue' };
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Expiry times that are no date-times. */
+/** Expiry times that are not date-times. */
 const malformedTimes = {
   'a word': 'tomorrow',
   'an empty text': '',
@@ -49,7 +49,7 @@ async function configurationLink(context: TestContext, deviceType: string) {
   return { device, deviceType, id, uri, get };
 }
 
-/** One segment of the path of the link, counted from the end: 1 is the last. */
+/** One segment of the link's path, counted from the end: 1 is the last. */
 function segmentOf(uri: string, fromEnd: number): string {
   return decodeURIComponent(new URL(uri).pathname.split('/').at(-fromEnd) ?? '');
 }

@@ -1,4 +1,7 @@
-/** Cases: the configuration store of a device. Spec: Device configuration; DeviceAPIConfiguration */
+/**
+ * Cases: the configuration store of a device.
+ * Spec: Device configuration; DeviceAPIConfiguration
+ */
 
 import { acceptedDevice, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -19,7 +22,7 @@ import {
 } from '../target/expectations.ts';
 import { isMap, type Members } from '../target/json-members.ts';
 
-/** Values that are no texts. */
+/** Values that are not strings. */
 export const otherValues = {
   'a number': 7,
   zero: 0,
@@ -29,7 +32,7 @@ export const otherValues = {
   'an array of texts': ['text'],
 };
 
-/** Bodies that are no JSON object. */
+/** Bodies that are not a JSON object. */
 export const malformedPairs = {
   'JSON that is cut': '{"key":',
   'an array': '[]',
@@ -41,7 +44,7 @@ export const malformedPairs = {
   'text that is no JSON': 'key=value',
 };
 
-/** Names of which nothing says that they are not allowed. */
+/** Names that nothing in the contract forbids. */
 export const allowedNames = [
   'a name with spaces',
   'dots.and.more',
@@ -65,14 +68,14 @@ export const allowedTexts = [
   'a'.repeat(1000),
 ];
 
-/** Beyond every server of the field. */
+/** Longer than any known server accepts. */
 const LONG = 100_000;
 
 function write(device: SuiteDevice, body: unknown): Promise<Answer> {
   return device.call('put-configuration', { body });
 }
 
-/** The pairs that the device reads; how they are answered is for the cases of reading to judge. */
+/** Returns the pairs that the device reads; the cases of reading check the answer itself. */
 async function readPairs(device: SuiteDevice): Promise<Members> {
   const answer = await device.call('get-configuration');
   if (answer.status !== 200) {
@@ -83,7 +86,7 @@ async function readPairs(device: SuiteDevice): Promise<Members> {
   return pairs;
 }
 
-/** Writes each pair in a request of its own and holds when it is read back. */
+/** Writes each pair in a request of its own and asserts that it is read back. */
 async function expectKept(device: SuiteDevice, pairs: Readonly<Record<string, string>>) {
   for (const [name, value] of Object.entries(pairs)) {
     await write(device, { [name]: value });

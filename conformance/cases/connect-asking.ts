@@ -1,12 +1,12 @@
-/** How cases ask for an upgrade, header by header. Spec: Device connect */
+/** How cases request an upgrade, header by header. Spec: Device connect */
 import type { TestContext } from '../context/test-context.ts';
 import type { UpgradeAnswer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
 
-/** Any 16 bytes in Base64 are a key. */
+/** Any 16 bytes in Base64 are a valid key. */
 export const key = Buffer.from('sixteen bytes ok').toString('base64');
 
-/** What a websocket client sends. RFC 6455, section 4.1 */
+/** The headers of a websocket client. RFC 6455, section 4.1 */
 export const upgradeHeaders: Headers = {
   connection: 'Upgrade',
   upgrade: 'websocket',
@@ -14,7 +14,7 @@ export const upgradeHeaders: Headers = {
   'sec-websocket-version': '13',
 };
 
-/** Asks for an upgrade with exactly these headers; the socket, if any, is closed in the end. */
+/** Requests an upgrade with exactly these headers; closes the socket, if any, afterwards. */
 export async function askUpgrade(context: TestContext, headers: Headers): Promise<UpgradeAnswer> {
   const request = context.caller().request('connect', { headers });
   const answer = await context.session.upgrade(request);

@@ -1,4 +1,4 @@
-/** Cases: the open connection of a device by RFC 6455, frame by frame. Spec: Device connect */
+/** Cases: a device's open connection according to RFC 6455, frame by frame. Spec: Device connect */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { acceptedDevice, needStatus } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -15,10 +15,10 @@ import { closeCodeOf, FrameLine, type FrameToSend } from '../target/frame-line.t
 import { opcodes } from '../target/frames.ts';
 import { askUpgrade, upgradeHeaders } from './connect-asking.ts';
 
-/** How long the server's next frame, or the end, is waited for. */
+/** Timeout for the server's next frame or the end of the connection. */
 const FRAME_WAIT_MAX_MS = 3000;
 
-/** A control message for a session that there is not: legal, and nothing comes of it. */
+/** A control message for a session that does not exist: legal and without effect. */
 const idleMessage = Buffer.concat([
   Buffer.from([0x81, 0xa3]),
   Buffer.from('hdr'),
@@ -50,7 +50,7 @@ interface Illegal {
   readonly requirement: RequirementId;
   readonly title: string;
   readonly frames: Readonly<Record<string, readonly FrameToSend[]>>;
-  /** The codes that a close frame of the server may have then. */
+  /** The codes that the server's close frame may then have. */
   readonly codes: readonly number[];
 }
 
@@ -153,7 +153,7 @@ const illegal: readonly Illegal[] = [
   },
 ];
 
-/** A connection of the device on which frames are written by hand. */
+/** Opens a connection of the device on which frames are written by hand. */
 async function lineOf(context: TestContext, { token }: SuiteDevice): Promise<FrameLine> {
   const authorization = `Bearer ${token}`;
   const answer = await askUpgrade(context, { ...upgradeHeaders, authorization });
@@ -162,7 +162,7 @@ async function lineOf(context: TestContext, { token }: SuiteDevice): Promise<Fra
   return new FrameLine(answer.socket, context.clock);
 }
 
-/** Holds when a ping comes back, so that all that was sent before it has been dealt with. */
+/** Returns true when a ping is answered, so that everything sent before it has been processed. */
 async function isAlive(line: FrameLine, data: string): Promise<boolean> {
   const isBack = (): boolean =>
     line.received.some((each) => each.opcode === pong && each.payload.toString() === data);

@@ -1,4 +1,7 @@
-/** Cases: the handshake of a device's connection, and what users see of it. Spec: Device connect */
+/**
+ * Cases: the handshake of a device's connection, and its state as users see it. Spec: Device
+ * connect
+ */
 import { createHash } from 'node:crypto';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { acceptedDevice, needStatus, StartStateMissed } from '../context/start-states.ts';
@@ -18,10 +21,10 @@ import { FrameLine } from '../target/frame-line.ts';
 import { forged } from '../target/token-claims.ts';
 import { askUpgrade, key, upgradeHeaders } from './connect-asking.ts';
 
-/** Added to the key before it is hashed. RFC 6455, section 1.3 */
+/** Appended to the key before it is hashed. RFC 6455, section 1.3 */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
-/** Other keys of 16 bytes, among them those with the rarer letters of Base64. */
+/** Other 16-byte keys, among them those with the rarer characters of Base64. */
 const keys = [
   key,
   'AAAAAAAAAAAAAAAAAAAAAA==',
@@ -59,7 +62,7 @@ const refusedCaller = defineScenario({
   ],
 });
 
-/** Handshakes of which each is refused, by what is wrong with them. */
+/** Handshakes that are each refused, by what is wrong with them. */
 interface Refused {
   readonly id: string;
   readonly requirement: RequirementId;
@@ -141,7 +144,7 @@ function refusedCase({ id, requirement, title, requests, statuses }: Refused) {
   return judging;
 }
 
-/** The headers of a handshake that was granted. */
+/** Returns the headers of a successful handshake. */
 async function granted(context: TestContext, { token }: SuiteDevice, headers: Headers = {}) {
   const answer = await askUpgrade(context, { ...upgradeHeaders, ...headers, ...bearer(token) });
   needStatus('an open connection', answer, 101);
@@ -292,7 +295,7 @@ const handshake = defineScenario({
   ],
 });
 
-/** Waits until users see the device so; gives what they see in the end. */
+/** Waits until users see the device in the expected state; returns the last state seen. */
 function presence(context: TestContext, { id }: SuiteDevice, expected: string) {
   return context.settled(
     () => context.admin.connection(id),
@@ -319,7 +322,7 @@ async function connected(context: TestContext, device: SuiteDevice): Promise<Con
   return { device, line: new FrameLine(socket, context.clock), cut: () => socket.destroy() };
 }
 
-/** The state from which a connection can be seen to end. */
+/** Arranges a connection that users see, so that its end can be observed. */
 async function shownDevice(context: TestContext): Promise<Connected> {
   const arranged = await connectedDevice(context);
   const status = await presence(context, arranged.device, 'connected');
@@ -417,7 +420,7 @@ const ending = defineScenario({
         await connected(context, device);
         await line.until(({ ended }) => ended, 1000);
         cut();
-        // The end of the first one might be told late: it is looked at until it would be.
+        // The end of the first connection may be reported late: poll for as long as that takes.
         const status = await context.settled(
           () => context.admin.connection(device.id),
           (seen) => seen !== 'connected',

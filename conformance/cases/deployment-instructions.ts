@@ -1,6 +1,6 @@
 /**
- * Cases: what a device is told of an update that waits for it, field by field.
- * Spec: DeploymentInstructions (v1), DeploymentInstructions (v2)
+ * Cases: the instructions for a pending update, field by field. Spec: DeploymentInstructions (v1),
+ * DeploymentInstructions (v2)
  */
 
 import { isTimestamp } from '../../fixtures/contract/text.ts';

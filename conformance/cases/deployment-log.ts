@@ -24,12 +24,12 @@ import {
 
 const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'no space left' };
 
-/** A good log. */
+/** A valid log. */
 export const goodLog = { messages: [entry] };
 
 const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;
 
-/** Each field of a log in each way. */
+/** Each field of a log, in each kind of input. */
 export const logInputs: readonly InputRow[] = [
   {
     id: 'missing-body-is-400',
@@ -185,7 +185,7 @@ export const logInputs: readonly InputRow[] = [
   },
 ];
 
-/** Texts that are a date-time, and texts that are none, by what is special about each. */
+/** Valid and invalid date-times, by what is special about each. */
 export const timestamps = {
   taken: {
     'a fraction and an offset': '2026-01-31T12:00:00.123456789+05:30',
@@ -211,7 +211,7 @@ async function uploadOnTheWay(arranged: LogOwner, ...messages: readonly unknown[
   needStatus('an uploaded log', await upload(arranged, ...messages), 204);
 }
 
-/** The log as users read it, once it holds the text. */
+/** Returns the log as users read it, once it contains the text. */
 async function shownLog(
   context: TestContext,
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,

@@ -1,7 +1,6 @@
 /**
- * Cases: every status that a device may report, in every state that its part of a deployment can be
- * in; generated from a literal table that a test holds against the contract.
- * Spec: States and transitions
+ * Cases: every status that a device may report, in every state of its device deployment; generated
+ * from a literal table that a test checks against the contract. Spec: States and transitions
  */
 
 import { abortOnTheWay, report, reportOnTheWay, shownStatus } from '../context/deployment-life.ts';
@@ -23,7 +22,7 @@ import {
 } from '../target/expectations.ts';
 import { expectNoOffer } from './next-deployment.ts';
 
-/** The columns of the table, in the order in which a device with all pauses comes through them. */
+/** The columns of the table, in the order in which a device with all pauses passes through them. */
 export const statusColumns = [
   'downloading',
   'pause_before_installing',
@@ -38,9 +37,9 @@ export const statusColumns = [
 type Status = (typeof statusColumns)[number];
 
 /**
- * What a report is answered, by the state that it meets (row) and the status that it has (column).
- * `open`: steps back, and what follows an end. The contract's table takes any report in any state
- * that is not aborted, and its rule 3 says that transitions between the statuses are not shown.
+ * The answer to a report, by the current state (row) and the reported status (column). `open`:
+ * steps back, and reports after an end. The contract's table accepts any report in any state that
+ * is not aborted, and its rule 3 says that transitions between the statuses are not shown.
  */
 export const reportTable = {
   offered: '204 204 204 204 204 204 204 204 204',
@@ -58,7 +57,7 @@ export const reportTable = {
 } as const;
 type Reported = Exclude<keyof typeof reportTable, 'aborted' | 'of another device'>;
 
-/** States in which a device has not reported an end, so that an abort reaches it. */
+/** States in which a device has not reported an end, so that an abort takes effect. */
 export const abortableStates = [
   'offered',
   'downloading',
@@ -69,20 +68,20 @@ export const abortableStates = [
   'pause_before_committing',
 ] as const satisfies readonly Reported[];
 
-/** States in which the deployment is over for the device. */
+/** States in which the deployment has ended for the device. */
 export const endedStates = [
   'success',
   'failure',
   'already-installed',
 ] as const satisfies readonly Reported[];
 
-/** The statuses of a row that are answered so. */
+/** Returns the statuses of a row that get this answer. */
 export function columnsAnswered(state: keyof typeof reportTable, answer: string): Status[] {
   const cells = reportTable[state].split(' ');
   return statusColumns.filter((_, index) => cells[index] === answer);
 }
 
-/** A device whose part of a deployment of its own is in that state. */
+/** Arranges a device whose device deployment is in that state. */
 async function partIn(context: TestContext, state: Reported): Promise<OfferedDeployment> {
   const arranged = await activeDeployment(context);
   if (state !== 'offered') await reportOnTheWay(arranged, state);

@@ -1,4 +1,4 @@
-/** Cases: reports of a device on its deployment. Spec: DeploymentStatus */
+/** Cases: status reports of a device on its deployment. Spec: DeploymentStatus */
 
 import {
   abortOnTheWay,
@@ -25,10 +25,10 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-/** A good report. */
+/** A valid report. */
 export const goodReport = { status: 'installing', substate: 'Executing script: check' };
 
-/** Each field of a report in each way; what is not one of the nine statuses stands below. */
+/** Each field of a report, in each kind of input; invalid statuses are listed below. */
 export const reportInputs: readonly InputRow[] = [
   {
     id: 'missing-body-is-400',
@@ -112,7 +112,7 @@ export const reportInputs: readonly InputRow[] = [
   },
 ];
 
-/** The nine statuses, each with the requirement that says that it is one. */
+/** The nine statuses, each with the requirement that defines it. */
 export const statusRequirements = {
   downloading: 'status.downloading',
   pause_before_installing: 'status.pause-before-installing',
@@ -126,7 +126,7 @@ export const statusRequirements = {
 } as const;
 type Status = keyof typeof statusRequirements;
 
-/** Words that are no status which a device may report, by what is wrong with each. */
+/** Words that are not a status a device may report, by what is wrong with each. */
 export const otherStatuses = {
   'a state of the deployment': 'aborted',
   'the state before the first report': 'pending',

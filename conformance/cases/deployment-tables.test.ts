@@ -28,7 +28,7 @@ import {
 } from './deployment-status.ts';
 import { goodBodyV2, goodProvides, inputsV2, provideInputs } from './next-deployment-inputs.ts';
 
-/** The fields that a resource of the contract has, as the tables of inputs name them. */
+/** Returns the fields of a contract resource, named as in the tables of inputs. */
 function fieldsOfResource(name: string): string[] {
   const resource = tables.find((each) => each.name === name);
   return (resource ? fieldsOf(resource) : []).map(({ path }) =>
@@ -45,7 +45,7 @@ interface InputTable {
 
 const provideFields = ['artifact_name', 'device_type', 'colour'];
 
-/** Every table of inputs, with the fields that it must speak of. */
+/** Every table of inputs, with the fields that it must cover. */
 const inputTables: readonly InputTable[] = [
   {
     operation: 'put-deployment-status',
@@ -77,7 +77,7 @@ const inputTables: readonly InputTable[] = [
   },
 ];
 
-/** The kinds that are no input at the edge of their own: the object there is made of fields. */
+/** The kinds without an input of their own: the object there consists of fields. */
 const objects: Readonly<Record<string, readonly string[]>> = {
   'messages[]': ['missing', 'object'],
   device_provides: ['object'],
@@ -262,7 +262,7 @@ describe('the fields of instructions', () => {
       .filter(([field]) => field !== 'artifact.update_control_map');
     const judged = instructionFields
       .filter(({ requirements: named }) => named[version] !== undefined)
-      // The table calls a link a text; that it leads somewhere is what it is for.
+      // The table types a link as text; following it is covered elsewhere.
       .map(({ field, isRequired, form }) => [
         field,
         isRequired,

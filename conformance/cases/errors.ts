@@ -20,20 +20,20 @@ import {
 import { TransportFailure } from '../target/transport-failure.ts';
 
 const TWO_MEBIBYTES = 2 * 1_048_576;
-/** Longer than servers take a request id, and shorter than the headers that they read. */
+/** Longer than the request ids that servers accept, and shorter than the headers that they read. */
 const LONG_ID_CHARACTERS = 2000;
-/** Requests after which a server is taken to leave the request id out of each refusal. */
+/** Refusals after which a server is taken to omit the request id from all of them. */
 const REFUSALS_MAX = 12;
 
 const withText = v.looseObject({ error: v.optional(v.string()) });
 const withRequestId = v.looseObject({ request_id: v.optional(v.string()) });
 
-/** A request that every server refuses: no JSON, and no signature. */
+/** Sends a request that every server refuses: neither JSON nor signed. */
 async function refusal(context: TestContext, headers: Headers = {}): Promise<Answer> {
   return refused(await context.caller().call('post-auth-request', { raw: '{', headers }));
 }
 
-/** The request id in the body of a refusal, which need not be there. */
+/** Returns the request id in the body of a refusal, where it is optional. */
 function requestIdIn({ text }: Answer): string | undefined {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), withRequestId), text);
   return parsed.success ? parsed.output.request_id : undefined;
@@ -45,7 +45,7 @@ function requestIdOf(answer: Answer): string {
   return id;
 }
 
-/** A refusal that carries a request_id, if one of several does: each may leave it out. */
+/** Repeats a refused request until one answer has a request_id, which each may omit. */
 async function refusalWithId(context: TestContext, headers: Headers = {}): Promise<Answer> {
   let answer = await refusal(context, headers);
   for (let asked = 1; asked < REFUSALS_MAX && requestIdIn(answer) === undefined; asked++) {
@@ -207,7 +207,7 @@ const anonymous = defineScenario<TestContext>({
           const { status } = await context.caller().call('post-auth-request', { body });
           return observed(`answered ${status}`);
         } catch (error) {
-          // A server may close the connection rather than read on.
+          // A server may close the connection instead of reading on.
           if (error instanceof TransportFailure) return observed(error.message);
           throw error;
         }

@@ -1,4 +1,4 @@
-/** Cases: faults inside the server, and callers who ask too often. Spec: Errors; Limits */
+/** Cases: faults inside the server, and callers that exceed the rate limit. Spec: Errors; Limits */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { expectErrorBody } from '../context/error-body.ts';
 import { type Calls, deviceCalls, tokenlessCalls, userCalls } from '../context/every-call.ts';
@@ -13,7 +13,7 @@ const WINDOW_SECONDS = 60;
 
 type Send = () => Promise<Answer>;
 
-/** Every operation that the target has, each with a request that would be granted. */
+/** Returns every operation of the target, each with a request that would be granted. */
 async function everyOperation(context: TestContext) {
   const device = await acceptedDevice(context);
   const byDevice = callsBy(new Caller(context.session, bearer(device.token)));

@@ -6,7 +6,7 @@ import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { expectEach } from '../target/expectations.ts';
 import { type Writing, writeAttributes as write } from './inventory-writing.ts';
 
-/** Attributes that neither PATCH nor PUT may take, by the rule that they break. */
+/** Attributes that neither PATCH nor PUT may accept, by the rule that they break. */
 export const refusedAttributes = {
   name: {
     'no name': { value: 'b' },
@@ -40,7 +40,7 @@ export const refusedAttributes = {
   },
 } as const;
 
-/** Bodies that are no JSON array of objects. */
+/** Bodies that are not a JSON array of objects. */
 export const malformedAttributeBodies = {
   'JSON that is cut': '[{"name":',
   'one attribute': '{"name":"a","value":"b"}',

@@ -1,11 +1,11 @@
-/** How a device writes its attributes, for the cases of the inventory. */
+/** How the inventory cases write a device's attributes. */
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { Answer } from '../target/answer.ts';
 
-/** The two ways to write. */
+/** The two operations that write. */
 export type Writing = 'patch-attributes' | 'put-attributes';
 
-/** Sends the attributes as the JSON array that they are. */
+/** Sends the attributes as a JSON array. */
 export function writeAttributes(
   device: SuiteDevice,
   how: Writing,

@@ -18,10 +18,10 @@ import {
 } from '../target/expectations.ts';
 import { type Writing, writeAttributes as write } from './inventory-writing.ts';
 
-/** Beyond every server of the field. */
+/** Longer than any known server accepts. */
 const LONG = 100_000;
 
-/** The attributes that the device wrote, as users see them once they hold. */
+/** Returns the attributes that the device wrote, as users see them once the predicate holds. */
 async function shownAttributes(
   context: TestContext,
   device: SuiteDevice,
@@ -34,7 +34,7 @@ async function shownAttributes(
   }, holds);
 }
 
-/** The attribute `probe`, once users see it. */
+/** Returns the attribute `probe` once users see it. */
 async function shownProbe(
   context: TestContext,
   device: SuiteDevice,
@@ -49,7 +49,7 @@ interface KindRow {
   readonly values: readonly unknown[];
 }
 
-/** Values of each kind that is allowed. */
+/** Values of each allowed kind. */
 export const kinds: readonly KindRow[] = [
   {
     id: 'a-number-keeps-its-kind',
@@ -93,7 +93,7 @@ function kindCase({ id, words, requirement, values }: KindRow): JudgingCase<Suit
   };
 }
 
-/** Holds when users see each of the attributes with its value. */
+/** Asserts that users see each of the attributes with its value. */
 async function expectShown(
   context: TestContext,
   device: SuiteDevice,
@@ -246,7 +246,9 @@ const writing = defineScenario({
   ],
 });
 
-/** Writes, and gives what users see of `changed`, `kept` and `added` once it holds. */
+/**
+ * Writes, then returns what users see of `changed`, `kept` and `added` once the predicate holds.
+ */
 async function changeAttributes(
   context: TestContext,
   device: SuiteDevice,

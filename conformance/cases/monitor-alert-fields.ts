@@ -6,7 +6,9 @@ import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { expectEach } from '../target/expectations.ts';
 import { alert, detailed, line, notAText, sendAlerts, subject } from './monitor-samples.ts';
 
-/** One field: alerts that are accepted for all that is said of it, and alerts that are refused. */
+/**
+ * One field: alerts that are accepted for each allowed value of it, and alerts that are refused.
+ */
 interface FieldRow {
   readonly id: string;
   readonly words: string;
@@ -25,7 +27,7 @@ function inDetails(details: Readonly<Record<string, unknown>>): Readonly<Record<
   return Object.fromEntries(entries.map(([name, one]) => [name, detailed(one)]));
 }
 
-/** A line at each of the three places where one may stand. */
+/** Returns a line at each of the three places where one is allowed. */
 function asLine(lines: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
   return Object.fromEntries(
     Object.entries(lines).flatMap(([name, one]) => [
@@ -218,7 +220,7 @@ const detailRows: readonly FieldRow[] = [
   },
 ];
 
-/** Every field of an alert with what is accepted and refused for it. */
+/** Every field of an alert, with accepted and refused values. */
 export const alertFieldRows = [...alertRows, ...subjectRows, ...detailRows];
 
 function casesOf(row: FieldRow): readonly JudgingCase<SuiteDevice>[] {

@@ -1,11 +1,11 @@
-/** Alerts and monitor configurations that are good, for the cases of the monitor to alter. */
+/** Valid alerts and monitor configurations, which the monitor cases modify. */
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { Answer } from '../target/answer.ts';
 
 /** The subject of `alert`. */
 export const subject = { name: 'sshd', type: 'systemd.unit', status: 'not-running' };
 
-/** An alert without what is optional. */
+/** An alert without optional fields. */
 export const alert = {
   name: 'SSH is down',
   level: 'CRITICAL',
@@ -19,17 +19,17 @@ export const line = { line_number: 42, data: 'failure' };
 /** One entry of a monitor configuration. */
 export const service = { name: 'sshd', status: 'enabled', type: 'service' };
 
-/** The alert with these details. */
+/** Returns the alert with these details. */
 export function detailed(details: unknown): object {
   return { ...alert, subject: { ...subject, details } };
 }
 
-/** Sends alerts as the JSON array that they are. */
+/** Sends alerts as a JSON array. */
 export function sendAlerts(device: SuiteDevice, ...alerts: readonly unknown[]): Promise<Answer> {
   return device.call('post-alerts', { body: alerts });
 }
 
-/** Sends a monitor configuration as the JSON array that it is. */
+/** Sends a monitor configuration as a JSON array. */
 export function sendConfiguration(
   device: SuiteDevice,
   ...entries: readonly unknown[]
@@ -37,7 +37,9 @@ export function sendConfiguration(
   return device.call('post-monitor-configuration', { body: entries });
 }
 
-/** The object with the member missing, and with it of each kind that is no text. */
+/**
+ * Returns the object without the member, and with it as each kind of value that is not a string.
+ */
 export function notAText(member: string, members: object): Readonly<Record<string, object>> {
   const without = Object.fromEntries(Object.entries(members).filter(([each]) => each !== member));
   return {

@@ -1,4 +1,7 @@
-/** Cases: alerts and monitor configuration of a device. Spec: Device monitor; MonitorConfiguration */
+/**
+ * Cases: alerts and monitor configuration of a device.
+ * Spec: Device monitor; MonitorConfiguration
+ */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -24,7 +27,7 @@ import {
   subject,
 } from './monitor-samples.ts';
 
-/** Bodies that are no JSON array of objects. */
+/** Bodies that are not a JSON array of objects. */
 export const malformedAlerts = {
   'JSON that is cut': '[{"name":',
   'one alert': JSON.stringify(alert),
@@ -35,7 +38,7 @@ export const malformedAlerts = {
   null: 'null',
 };
 
-/** Bodies that are no JSON array of objects. */
+/** Bodies that are not a JSON array of objects. */
 export const malformedConfigurations = {
   'JSON that is cut': '[{"name":',
   'one configuration': JSON.stringify(service),

@@ -15,7 +15,7 @@ import { expectNoOffer } from './next-deployment.ts';
 
 const [neededChecksum] = sampleArtifacts.dependent.depends['rootfs-image.checksum'];
 
-/** Provides that satisfy the artifact which depends on another, and the plain one too. */
+/** Provides that satisfy both the dependent artifact and the plain one. */
 const suitsBoth = { ...factoryProvides, 'rootfs-image.checksum': neededChecksum };
 
 const dependent = defineScenario({

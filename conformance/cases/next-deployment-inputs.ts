@@ -1,6 +1,6 @@
 /**
- * Cases: what a device may send to ask for its next deployment, and what is refused; literal tables,
- * held against the contract by a test. Spec: Device deployments v1, v2
+ * Cases: accepted and refused requests for the next deployment; literal tables that a test checks
+ * against the contract. Spec: Device deployments v1, v2
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
@@ -14,13 +14,13 @@ const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;
 const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
 const longQueryText = 'x'.repeat(5000);
 
-/** A good body of version 1 with one free pair. */
+/** A valid body of version 1 with one free pair. */
 export const goodProvides = { artifact_name: 'conformance-input', device_type, colour: 'blue' };
 
-/** A good body of version 2. */
+/** A valid body of version 2. */
 export const goodBodyV2 = { device_provides: goodProvides, update_control_map: false };
 
-/** Each field of the body of version 1 in each way. */
+/** Each field of the body of version 1, in each kind of input. */
 export const provideInputs: readonly InputRow[] = [
   {
     id: 'post-other-body-is-400',
@@ -171,7 +171,7 @@ const requirementsOfV2: ReadonlyMap<RequirementId, RequirementId> = new Map([
   ['next.free-pairs', 'next.v2-free-pairs'],
 ]);
 
-/** The rows of version 1 for the same pairs, which stand in `device_provides` in version 2. */
+/** The rows of version 1 for the same pairs, which are in `device_provides` in version 2. */
 const pairInputsV2 = provideInputs
   .filter(({ field }) => field !== '')
   .map((row) => ({
@@ -182,7 +182,7 @@ const pairInputsV2 = provideInputs
     requirement: requirementsOfV2.get(row.requirement) ?? row.requirement,
   }));
 
-/** Each field of the body of version 2 in each way. */
+/** Each field of the body of version 2, in each kind of input. */
 export const inputsV2: readonly InputRow[] = [
   {
     id: 'v2-other-body-is-400',

@@ -1,4 +1,7 @@
-/** Cases: what a deployment holds on to while it lasts, and what users see of it. Spec: Device deployments v1, v2 */
+/**
+ * Cases: what a deployment keeps fixed while it is active, and what users see of it. Spec: Device
+ * deployments v1, v2
+ */
 
 import { askingForms } from '../context/asking.ts';
 import { shownStatus } from '../context/deployment-life.ts';
@@ -18,7 +21,7 @@ import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/c
 import type { Answer } from '../target/answer.ts';
 import { expectStatus, NotObservable, observed } from '../target/expectations.ts';
 
-/** Bytes in the artifacts, more than a block of tar apart, so that the files differ as they do. */
+/** Bytes in the artifacts, more than a tar block apart, so that their files differ in size too. */
 const TINY_BYTES = 10;
 const SMALL_BYTES = 4000;
 const LARGE_BYTES = 9000;
@@ -34,7 +37,7 @@ interface FitsAll {
 
 const groups = { one: 'group-one', two: 'group-two', three: 'group-three' } as const;
 
-/** What the device says: it is of no single group, so that each artifact asks for another pair. */
+/** What the device sends: one member per group, so that each artifact depends on another pair. */
 const provides = { ...factoryProvides, ...groups };
 
 async function twoThatFit(context: TestContext): Promise<FitsAll> {
@@ -51,7 +54,7 @@ async function twoThatFit(context: TestContext): Promise<FitsAll> {
   return { device, release: name, deploymentId: id, smallId, largeId };
 }
 
-/** The id of the artifact that the device is given. */
+/** Returns the id of the artifact that the device is given. */
 async function servedId(device: SuiteDevice): Promise<string> {
   const answer = await device.call('post-next-deployment', { body: provides });
   needStatus('an offered update', answer, 200);
@@ -91,7 +94,7 @@ const choosing = defineScenario({
           const isSame = (await servedId(device)) === before;
           return observed(isSame ? 'the artifact stays' : 'another artifact is given');
         } finally {
-          // What is made last is removed first, and an artifact in use cannot be.
+          // Cleanup removes in reverse order, and an artifact in use cannot be removed.
           await context.admin.abort(deploymentId);
         }
       },
@@ -99,7 +102,7 @@ const choosing = defineScenario({
   ],
 });
 
-/** Asks in a way after which no update is offered, and tells what users see then. */
+/** Sends a request after which no update is offered, then reports what users see. */
 function seenCase(
   id: string,
   given: {
@@ -192,7 +195,7 @@ const reordered = defineScenario({
       needs,
       run: async ({ device }) => {
         const pairs = Object.entries({ ...factoryProvides, alpha: 'a', omega: 'o' });
-        // GET need not take pairs that it does not know, and asking again is judged elsewhere.
+        // GET may reject pairs that it does not know, and other cases cover repeated requests.
         for (const time of ['asking', 'asking again']) {
           const { status } = await ask(device, Object.fromEntries(pairs));
           if (status !== 200) throw new NotObservable(`${time} was answered ${status}`);

@@ -1,4 +1,4 @@
-/** Cases: whether a device is offered a deployment. Spec: Device deployments v1, v2 */
+/** Cases: when a device is offered a deployment. Spec: Device deployments v1, v2 */
 
 import { type AskingForm, askingForms } from '../context/asking.ts';
 import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
@@ -24,12 +24,12 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-/** What a device says that no deployment names. */
+/** Provides that no deployment matches. */
 const strangerProvides = { ...factoryProvides, artifact_name: 'conformance-stranger' };
 
 /**
- * Holds when the answer offers no deployment, whatever it may say otherwise. Throws a NotObservable
- * when the server could not answer: who fails has not decided to offer nothing.
+ * Asserts that the answer offers no deployment, whatever else it contains. Throws NotObservable on
+ * a server error, since a failing server has not decided to offer nothing.
  */
 export function expectNoOffer(answer: Answer): void {
   if (answer.status >= 500) throw new NotObservable(`asking was answered ${shownAnswer(answer)}`);
@@ -141,7 +141,7 @@ const pending = defineScenario({
   cases: askingForms.flatMap(pendingCases),
 });
 
-/** A device that has been offered its deployment in that form. */
+/** A device that has requested its deployment in that form and been offered it. */
 interface AskedInForm extends DeviceInDeployment {
   readonly id: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Cases: what happens at the same time must look as if it had happened one after the other.
- * Spec: States and transitions
+ * Cases: concurrent requests must have the effect of some sequential order. Spec: States and
+ * transitions
  */
 
 import { type AskingForm, askingForms } from '../context/asking.ts';
@@ -33,18 +33,18 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-/** How often two requests are sent at once: enough that either comes first some time. */
+/** Rounds in which two requests are sent at once: enough that each arrives first at least once. */
 const ROUNDS = 12;
 const POLLS_AT_ONCE = 8;
 
-/** What a report may lead to when an abort comes at the same time, by how it was answered. */
+/** Possible states after a report concurrent with an abort, by the answer to the report. */
 const outcomes = {
   installing: { 204: ['aborted'], 409: ['aborted'] },
   success: { 204: ['success', 'aborted'], 409: ['aborted'] },
 } as const;
 type Raced = keyof typeof outcomes;
 
-/** A new deployment for the device, which it has been offered. */
+/** Creates a new deployment and has it offered to the device. */
 async function nextRound(
   context: TestContext,
   { device, artifact }: DeviceAndArtifact,
@@ -54,7 +54,7 @@ async function nextRound(
   return { device, artifact, id, deploymentId: deployment.id, deploymentName: deployment.name };
 }
 
-/** Sends the report and the abort at once; the one that is sent first changes with the round. */
+/** Sends the report and the abort at once; which one is sent first alternates by round. */
 async function race(
   context: TestContext,
   arranged: OfferedDeployment,
@@ -69,7 +69,7 @@ async function race(
   return answer;
 }
 
-/** Holds when the state is one that the answer to the report allows. */
+/** Asserts that the state is one that the answer to the report allows. */
 async function expectOneMoment(
   context: TestContext,
   arranged: OfferedDeployment,
@@ -217,7 +217,7 @@ const logAndStatus = defineScenario({
   ],
 });
 
-/** Sends both at once; both must be taken, which other cases judge. */
+/** Sends both at once; both must be accepted, which other cases check. */
 async function logBesideReport(arranged: OfferedDeployment): Promise<void> {
   const path = { id: arranged.id };
   const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'at once' }];

@@ -1,4 +1,4 @@
-/** Cases: what roles forbid. Spec: Authentication, rule 5; Errors */
+/** Cases: operations that roles forbid. Spec: Authentication, rule 5; Errors */
 import {
   type ManagementId,
   managementOperations,
@@ -16,8 +16,8 @@ const aid = '66666666-7777-4888-8999-aaaaaaaaaaaa';
 type Parameters = CallOptions & { readonly path?: Readonly<Record<string, string>> };
 
 /**
- * Operations beside the audit log that take a permission, each with a request that is right in its
- * form; of each kind of resource one that looks and one that changes.
+ * Operations outside the audit log that need a permission, each with a well-formed request; for
+ * each kind of resource one that reads and one that changes.
  */
 export const permittedOnly: Readonly<Partial<Record<ManagementId, Parameters>>> = {
   'list-users': {},

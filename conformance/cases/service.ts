@@ -1,4 +1,4 @@
-/** Cases: verbs, browsers, internal APIs and the forms of what is sent. Spec: What the service does */
+/** Cases: HTTP methods, browsers, internal APIs and data formats. Spec: What the service does */
 import * as v from 'valibot';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
@@ -21,7 +21,7 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
-/** Paths of internal APIs, as the parts of such servers call them among themselves. */
+/** Paths of internal APIs, which components of such servers call among themselves. */
 const internalPaths = {
   'device configuration': '/api/internal/v1/deviceconfig/configuration',
   'device authentication': '/api/internal/v1/devauth/tokens/verify',
@@ -34,7 +34,7 @@ const internalPaths = {
 /** Date-times of ISO 8601 with an offset. */
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
 
-/** Moments in forms that not every server reads. */
+/** Times in forms that not every server reads. */
 const timestampForms = {
   'with an offset': '2026-01-31T13:00:00+01:00',
   'with a fraction': '2026-01-31T12:00:00.123456Z',
@@ -44,7 +44,7 @@ const timestampForms = {
   'a day alone': '2026-01-31',
 };
 
-/** A path of the operation, with something in place of its parameters. */
+/** Returns a path of the operation, with placeholder values for its parameters. */
 function pathOf(id: OperationId): string {
   return operations[id].path.replace(/\{\w+\}/g, '11111111-2222-4333-8444-555555555555');
 }
@@ -93,7 +93,7 @@ const anonymous = defineScenario<TestContext>({
       run: async (context) => {
         const answer = refused(await context.caller().call('post-auth-request', { raw: '{' }));
         const mediaType = answer.headers['content-type'] ?? '';
-        // Types and their parameters come in any case (RFC 9110, section 8.3.1).
+        // Types and their parameters are case-insensitive (RFC 9110, section 8.3.1).
         const isJson = /^application\/json\s*(;|$)/i.test(mediaType);
         expectThat(isJson, 'application/json', shown(mediaType));
       },
@@ -133,12 +133,12 @@ const anonymous = defineScenario<TestContext>({
   ],
 });
 
-/** A device type that tells the requests of these cases from all others. */
+/** A device type that distinguishes the requests of these cases from all others. */
 const deviceType = 'conformance-verbs';
 const provides = { ...factoryProvides, device_type: deviceType };
 const attributes = [{ name: 'conformance_verb', value: deviceType }];
 
-/** A request by each verb, with what is read, asked, set and changed by it. */
+/** A request by each method, with what it reads, requests, sets or changes. */
 const verbs: Readonly<
   Record<string, readonly [RequirementId, (device: SuiteDevice) => Promise<Answer>]>
 > = {
@@ -148,7 +148,7 @@ const verbs: Readonly<
   patch: ['service.verb-patch', (device) => device.call('patch-attributes', { body: attributes })],
 };
 
-/** What a server answers that does not know a path, or a verb of it. */
+/** Answers of a server that does not know a path, or a method of it. */
 const unknownStatuses = [404, 405, 501];
 
 function verbCase([verb, [requirement, send]]: [string, (typeof verbs)[string]]) {
@@ -232,7 +232,7 @@ const device = defineScenario({
   ],
 });
 
-/** The field of a successful answer, as it came. */
+/** Returns the field of a successful answer, unparsed. */
 function fieldOf(answer: Answer, name: string): unknown {
   if (answer.status !== 200) throw new NotObservable(`no answer to read: ${shownAnswer(answer)}`);
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), v.looseObject({})), answer.text);

@@ -1,4 +1,4 @@
-/** Cases: tenants that are kept apart, and tenants that are locked out. Spec: Authentication; Errors */
+/** Cases: isolation between tenants, and suspended tenants. Spec: Authentication; Errors */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { expectErrorBody } from '../context/error-body.ts';
 import { configurationLink, deviceCalls } from '../context/every-call.ts';
@@ -82,7 +82,7 @@ const lockedOut = defineScenario({
   ],
 });
 
-/** A device in a deployment of its tenant, and a device and a user of another tenant. */
+/** Arranges a device in a deployment of its tenant, and a device and a user of another tenant. */
 async function neighbours(context: TestContext) {
   const owner = await activeDeployment(context);
   const elsewhere = await context.inNewTenant();
@@ -97,7 +97,7 @@ type Ask = (
 
 const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
 
-/** How a resource is refused of which nobody may tell whether it is there. */
+/** Refusals that do not reveal the existence of a resource. */
 const refusals = [400, 401, 403, 404] as const;
 
 /** The calls that name a resource of one tenant. */

@@ -1,4 +1,4 @@
-/** Cases: what ends by the passing of time. Spec: Authentication; Limits; ArtifactLink */
+/** Cases: what expires with time. Spec: Authentication; Limits; ArtifactLink */
 import { artifactLinkShape } from '../../fixtures/contract/resources.ts';
 import { configurationLink, deviceCalls, userCalls } from '../context/every-call.ts';
 import { passingUserToken } from '../context/passing-token.ts';
@@ -88,7 +88,7 @@ const tokens = defineScenario({
   ],
 });
 
-/** Seconds from the answer until the moment that it names. */
+/** Returns the seconds from the answer until the time that it names. */
 function secondsUntil(
   context: TestContext,
   answer: Parameters<TestContext['serverNowMs']>[0],

@@ -1,4 +1,4 @@
-/** Cases: the map that stops a device at chosen moments. Spec: UpdateControlMap */
+/** Cases: the map that pauses a device in chosen states. Spec: UpdateControlMap */
 
 import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
 import { fieldIn, isObject, needInstructions, textIn } from '../context/instructions.ts';
@@ -34,10 +34,10 @@ const givenMap = {
   states: { ArtifactInstall_Enter: { action: 'pause' } },
 } as const;
 
-/** What a device that supports maps sends. */
+/** The request of a device that supports maps. */
 const asking = { device_provides: factoryProvides, update_control_map: true };
 
-/** A device in a deployment with a map, and the instructions that it was given. */
+/** A device in a deployment with a map, and the instructions that it received. */
 interface Mapped extends OfferedDeployment {
   readonly instructions: Readonly<Record<string, unknown>>;
 }
@@ -58,7 +58,7 @@ function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Pro
   return device.call('get-update-control-map', { path: { id } });
 }
 
-/** The map of the deployment, as the device fetches it, where there is one to look into. */
+/** Returns the map of the deployment as the device fetches it, where there is one. */
 async function fetchedMap(arranged: Mapped): Promise<Readonly<Record<string, unknown>>> {
   const answer = await fetchMap(arranged);
   if (answer.status !== 200) throw new NotObservable('there is no map to look into');
@@ -124,7 +124,7 @@ const inInstructions = defineScenario({
   ],
 });
 
-/** Holds when the map says what the user said; it may say more. */
+/** Asserts that the map contains what the user gave; it may contain more. */
 function expectGiven(map: Readonly<Record<string, unknown>>): void {
   const { priority, states } = map;
   const state = isObject(states) ? states.ArtifactInstall_Enter : undefined;
@@ -132,7 +132,7 @@ function expectGiven(map: Readonly<Record<string, unknown>>): void {
   expectEqual('map', { priority, action }, { priority: 3, action: 'pause' });
 }
 
-/** Whether a device that asks so is given the map of its deployment. */
+/** Reports, in words, whether this request gets the map of its deployment. */
 async function mapFor(context: TestContext, body: unknown): Promise<string> {
   const { device } = await deploymentOf(context, 'plain', givenMap);
   const answer = await device.call('post-next-deployment-v2', { body });
@@ -312,7 +312,7 @@ const plain = defineScenario({
 
 type GivenMap = NonNullable<Parameters<TestContext['deploy']>[0]['update_control_map']>;
 
-/** Which of the maps a user may give to a deployment, in words. */
+/** Reports, in words, which of the maps a user may give to a deployment. */
 async function mapsTaken(
   { device, artifact }: DeviceAndArtifact,
   context: TestContext,

@@ -4,7 +4,7 @@ import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
 import { expectThat, observedAnswer, shownAnswer } from '../target/expectations.ts';
 
-/** Tells the requests of these cases from all others. */
+/** Distinguishes the requests of these cases from all others. */
 const provides = { ...factoryProvides, device_type: 'conformance-versions' };
 
 const versions = defineScenario({

@@ -1,22 +1,24 @@
-/** The three ways to ask for the next deployment. Spec: Device deployments v1, v2 */
+/** The three operations that request the next deployment. Spec: Device deployments v1, v2 */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { Answer } from '../target/answer.ts';
 import type { Capability } from './capabilities.ts';
 import type { SuiteDevice } from './suite-device.ts';
 
-/** What a device says it has: texts by name, among them artifact_name and device_type. */
+/**
+ * What a device reports about itself: strings by name, among them artifact_name and device_type.
+ */
 type Provides = Readonly<Record<string, string>>;
 
-/** One way of asking. */
+/** One form of request. */
 export interface AskingForm {
   readonly operation: Extract<
     OperationId,
     'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2'
   >;
-  /** In an id and in a title. */
+  /** Used in ids and titles. */
   readonly slug: 'get' | 'post' | 'v2';
   readonly words: string;
-  /** The part of the API that it belongs to, where not every target has it. */
+  /** The capability it belongs to, where not every target has it. */
   readonly needs: readonly Capability[];
   readonly ask: (device: SuiteDevice, provides: Provides) => Promise<Answer>;
 }

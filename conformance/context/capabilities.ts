@@ -1,17 +1,16 @@
 /**
- * What a target may offer and another may not: a way to steer it, parts of the API that only some
- * plans or editions have, and powers that no client has. A case that needs one which is missing is
- * skipped with its name.
+ * Capabilities that not every target has: a way to control it, parts of the API that only some
+ * plans or editions include, and control that no client has. A case that needs a missing capability
+ * is skipped, naming it.
  */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 
-/** One capability. */
 interface CapabilityRow {
   /**
-   * `means`: a way to act as a user. `part`: operations that stand or fall together. `behaviour`:
-   * what the contract demands and some servers are known to lack; nothing probes it. `control`: a
-   * power over the target that only a testbed gives.
+   * `means`: a way to act as a user. `part`: operations that a target has all of or none of.
+   * `behaviour`: what the contract requires and some servers are known to lack; not probed.
+   * `control`: control over the target that only a testbed offers.
    */
   readonly kind: 'means' | 'part' | 'behaviour' | 'control';
   /** What a target with it offers, as a phrase. */
@@ -99,27 +98,29 @@ export const capabilityNames = Object.keys(capabilities) as Capability[];
 
 const rows: Readonly<Record<Capability, CapabilityRow>> = capabilities;
 
-/** The names of one kind, in order. */
+/** Returns the names of one kind, in order. */
 export function capabilitiesOf(kind: CapabilityRow['kind']): readonly Capability[] {
   return capabilityNames.filter((name) => rows[name].kind === kind);
 }
 
-/** Whether a capability is a power over the target rather than something that it offers to clients. */
+/**
+ * Returns true when a capability is control over the target, not something it offers to clients.
+ */
 export function isControl(name: Capability): boolean {
   return rows[name]?.kind === 'control';
 }
 
-/** The operations of a capability; none when it is no part of the API. */
+/** Returns the operations of a capability; none when it is not a part of the API. */
 export function operationsOf(name: Capability): readonly OperationId[] {
   return rows[name].operations ?? [];
 }
 
-/** The part to which an operation belongs; undefined when every target has it. */
+/** Returns the part to which an operation belongs; undefined when every target has it. */
 export function partOf(operation: OperationId): Capability | undefined {
   return capabilityNames.find((name) => operationsOf(name).includes(operation));
 }
 
-/** The behaviours without which one of the requirements cannot be met. */
+/** Returns the behaviours without which one of the requirements cannot be met. */
 export function behavioursNeededBy(ids: readonly RequirementId[]): readonly Capability[] {
   return capabilitiesOf('behaviour').filter((name) =>
     rows[name].requirements?.some((id) => ids.includes(id)),
@@ -127,9 +128,9 @@ export function behavioursNeededBy(ids: readonly RequirementId[]): readonly Capa
 }
 
 /**
- * The parts without which a case says nothing: that whose statuses it covers, and those of which
- * one of its requirements speaks, each when it is of this part and of nothing else. A case over
- * many operations leaves out those that the target lacks (`TestContext.offered`).
+ * Returns the parts without which a case is meaningless: the part whose statuses it covers, and the
+ * parts that one of its requirements is about exclusively. A case over many operations omits those
+ * that the target lacks (`TestContext.offered`).
  */
 export function partsNeededBy(
   ids: readonly RequirementId[],
@@ -141,12 +142,12 @@ export function partsNeededBy(
   return [...new Set(parts.filter((part) => part !== undefined))];
 }
 
-/** The operations when all of them belong to one part; none otherwise. */
+/** Returns the operations if all of them belong to one part; otherwise none. */
 function soleOperations(ids: readonly OperationId[]): readonly OperationId[] {
   return new Set(ids.map(partOf)).size === 1 ? ids : [];
 }
 
-/** The operations that a target has which offers these capabilities. */
+/** Returns the operations of a target that offers these capabilities. */
 export function operationsWith(offered: ReadonlySet<Capability>): ReadonlySet<OperationId> {
   const ids = Object.keys(operations) as OperationId[];
   return new Set(

@@ -1,7 +1,7 @@
 /**
- * The ledger of a run: a file that tells what the run has made on the target, so that it can be
- * removed even when the run itself was killed. Lines of JSON, only ever appended; what a line
- * announces is on the disk before the resource is made. It holds no secrets.
+ * The cleanup ledger of a run: a file that lists what the run has created on the target, so that it
+ * can be removed even when the run was killed. JSON lines, append-only; a line is on the disk
+ * before its resource is created. It contains no secrets.
  */
 import {
   closeSync,
@@ -22,7 +22,7 @@ const OWNER_ONLY = 0o600;
 
 const name = v.string();
 
-/** A resource as a line of a ledger tells it. */
+/** A resource as recorded in a ledger line. */
 const resourceShape: v.GenericSchema<unknown, Resource> = v.variant('kind', [
   v.object({ kind: v.literal('device'), identity: v.record(v.string(), v.unknown()) }),
   v.object({ kind: v.literal('artifact'), name, deviceType: v.string() }),
@@ -33,7 +33,7 @@ const resourceShape: v.GenericSchema<unknown, Resource> = v.variant('kind', [
 const run = v.string();
 const entry = v.pipe(v.number(), v.integer());
 
-/** What lines there are: a run begins, a resource is about to be made, has an id, is removed. */
+/** The kinds of lines: a run begins; a resource is about to be created, has an id, is removed. */
 export const ledgerLine = v.union([
   v.object({
     run,
@@ -60,22 +60,22 @@ export class LedgerError extends SetupError {
 
 /** One resource in a ledger. */
 export interface LedgerEntry {
-  /** The target gave the resource this id. */
+  /** Records the id that the target gave the resource. */
   made(id: string): void;
-  /** The resource is gone, or never came about. */
+  /** Records that the resource was removed or never created. */
   removed(): void;
 }
 
-/** Where a run notes what it makes. */
+/** Where a run records what it creates. */
 export interface CleanupLedger {
   /**
-   * Announces a resource; resolves when that is safe on the disk.
-   * @param caseId for which case it is made; the run itself when it is shared
+   * Announces a resource; resolves once that is safely on the disk.
+   * @param caseId the case it is created for; the run itself when it is shared
    */
   intend(resource: Resource, caseId: string): Promise<LedgerEntry>;
 }
 
-/** For what goes with something that has an entry, such as a device with its tenant. */
+/** For resources that are removed with one that has an entry, such as a device with its tenant. */
 export const noLedger: CleanupLedger = {
   intend: async () => ({ made: () => undefined, removed: () => undefined }),
 };
@@ -91,7 +91,7 @@ export class CleanupLedgerFile implements CleanupLedger {
     this.#run = runId;
   }
 
-  /** Opens or makes the file, readable by its owner only. Throws a LedgerError. */
+  /** Opens or creates the file, readable by its owner only. Throws a LedgerError. */
   static open(
     path: string,
     head: { readonly runId: string; readonly baseUrl: string; readonly startedAt: string },
@@ -126,7 +126,7 @@ export class CleanupLedgerFile implements CleanupLedger {
   }
 }
 
-/** Opens a file for lines at its end; one whose last line was cut off gets an end of line first. */
+/** Opens a file to append lines; a truncated last line is first ended with a line break. */
 export function openToAppend(path: string): number {
   const file = openSync(path, 'a+', OWNER_ONLY);
   fchmodSync(file, OWNER_ONLY);

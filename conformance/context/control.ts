@@ -1,6 +1,6 @@
 /**
- * Powers over a target that no client has, as testbeds give them. A case that uses one names its
- * capability among its needs: `clock-control` for `advance`, and so on.
+ * Control over a target that no client has, as testbeds offer it. A case that uses it lists the
+ * capability in its needs: `clock-control` for `advance`, and so on.
  */
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
@@ -9,13 +9,13 @@ import type { Session } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
-/** So many requests in so long a window, for each caller by itself. */
+/** A number of requests per window, separately for each caller. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowSeconds: number;
 }
 
-/** What one has to give to have a tenant made. */
+/** Input for the creation of a tenant. */
 export interface TenantOrder {
   /** Records the exchanges of the tenant's operator. */
   readonly session: Session;
@@ -24,44 +24,51 @@ export interface TenantOrder {
   readonly learnSecret: LearnSecret;
 }
 
-/** A tenant that exists for one case. */
+/** A tenant created for one case. */
 export interface ControlledTenant {
   readonly id: string;
-  /** What devices of the tenant say in `tenant_token`; undefined when they say nothing. */
+  /** What devices of the tenant send as `tenant_token`; undefined when they send none. */
   readonly tenantToken: string | undefined;
   readonly admin: TargetAdmin;
-  /** The powers over this tenant alone, where the target's time and limits are the tenant's own. */
+  /** Control over this tenant only, where time and limits are separate for each tenant. */
   readonly control: Control;
-  /** Removes the tenant and all that belongs to it. */
+  /** Removes the tenant and everything that belongs to it. */
   remove(): Promise<void>;
 }
 
-/** Powers over one target, or over one tenant of it. Each throws a ControlFailure in vain. */
+/**
+ * Control over one target, or over one tenant of it. Each method throws a ControlFailure when it
+ * fails.
+ */
 export interface Control {
-  /** The powers that there are. */
+  /** The available control capabilities. */
   readonly offers: ReadonlySet<Capability>;
   /**
-   * Whether each tenant has time, faults and limits of its own, so that a case in a tenant of its
-   * own disturbs no other. Without, cases that need control have to be played alone.
+   * True when each tenant has its own time, faults and limits, so that a case in its own tenant
+   * does not disturb others. Otherwise cases that need control run alone.
    */
   readonly isolates: boolean;
-  /** The same powers; what is asked for is recorded on that line. */
+  /** Returns the same control, with requests recorded on that line. */
   on(session: Session): Control;
-  /** Makes a tenant with a user and without devices. Takes `tenant-control`. */
+  /** Creates a tenant with a user and without devices. Needs `tenant-control`. */
   newTenant(order: TenantOrder): Promise<ControlledTenant>;
-  /** Locks the users and devices of the tenant out. Takes `tenant-control`. */
+  /** Locks out the users and devices of the tenant. Needs `tenant-control`. */
   suspend(): Promise<void>;
-  /** Lets the target's time jump ahead. Takes `clock-control`. */
+  /** Advances the target's time. Needs `clock-control`. */
   advance(seconds: number): Promise<void>;
-  /** Lets the next request of each of the operations meet a fault inside. Takes `fault-control`. */
+  /**
+   * Makes the next request of each of the operations fail inside the server. Needs `fault-control`.
+   */
   failNext(operations: readonly (OperationId | ManagementId)[]): Promise<void>;
-  /** Limits how often each caller may ask from now on; undefined ends it. Takes `rate-control`. */
+  /**
+   * Limits the rate of each caller from now on; undefined removes the limit. Needs `rate-control`.
+   */
   limitRate(limit: RateLimit | undefined): Promise<void>;
-  /** The token of a new user who may do nothing that takes a permission. Takes `role-control`. */
+  /** Returns the token of a new user without any permission. Needs `role-control`. */
   powerlessUser(order: TenantOrder): Promise<string>;
 }
 
-/** The control of the target did not do what the suite asked of it. */
+/** The target's control did not do what the suite requested. */
 export class ControlFailure extends Error {
   constructor(wish: string, answer: string) {
     super(`control of the target failed to ${wish}: it answered ${answer}`);

@@ -1,4 +1,4 @@
-/** The life of a deployment on one device: what it reports, what users see, how it is called off. */
+/** The life of a deployment on one device: its reports, its status as users see it, its abort. */
 
 import type { Answer } from '../target/answer.ts';
 import { NotObservable } from '../target/expectations.ts';
@@ -14,18 +14,18 @@ import type { SuiteDevice } from './suite-device.ts';
 import type { DevicePart } from './target-admin.ts';
 import type { TestContext } from './test-context.ts';
 
-/** A device, and the id by which it speaks of its deployment. */
+/** A device, and its id for the deployment. */
 export interface Reporter {
   readonly device: SuiteDevice;
   readonly id: string;
 }
 
-/** Reports with that body, as the device. */
+/** Sends a status report with that body, as the device. */
 export function report({ device, id }: Reporter, body: unknown): Promise<Answer> {
   return device.call('put-deployment-status', { path: { id }, body });
 }
 
-/** Brings the deployment into the state that comes of these reports, on the way to a start. */
+/** Arranges the state that results from these reports, as part of a start state. */
 export async function reportOnTheWay(
   arranged: Reporter,
   ...statuses: readonly string[]
@@ -35,7 +35,7 @@ export async function reportOnTheWay(
   }
 }
 
-/** What users see of the device's part, once it is in that status or the wait is over. */
+/** Returns the device's part as users see it, once it has that status or the wait has ended. */
 function shownPart(
   context: TestContext,
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
@@ -47,7 +47,7 @@ function shownPart(
   );
 }
 
-/** The status that users see; throws NotObservable when they see no part of the device. */
+/** Returns the status that users see; throws NotObservable when they do not see the device. */
 export async function shownStatus(
   context: TestContext,
   arranged: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
@@ -72,13 +72,13 @@ export async function abortOnTheWay(
   );
 }
 
-/** One deployment, and two devices of it that have both been offered it. */
+/** One deployment that has been offered to two of its devices. */
 export interface SharedDeployment {
   readonly one: OfferedDeployment;
   readonly other: OfferedDeployment;
 }
 
-/** Two accepted devices in one deployment, both of which have asked for it. */
+/** Arranges two accepted devices in one deployment, both of which have requested it. */
 export async function sharedDeployment(context: TestContext): Promise<SharedDeployment> {
   const [device, second] = [await acceptedDevice(context), await acceptedDevice(context)];
   const artifact = await context.artifact('plain');
@@ -91,7 +91,7 @@ export async function sharedDeployment(context: TestContext): Promise<SharedDepl
   };
 }
 
-/** The id under which the device is offered what waits for it. */
+/** Returns the id under which the device is offered its pending deployment. */
 export async function offeredId(device: SuiteDevice): Promise<string> {
   return instructedId(await device.call('get-next-deployment', { query: factoryProvides }));
 }

@@ -1,9 +1,9 @@
-/** The Error body of a refusal, as far as `errors.body-is-error` speaks of it. Spec: Error */
+/** The Error body of a refusal, as far as `errors.body-is-error` requires it. Spec: Error */
 import * as v from 'valibot';
 import type { Answer } from '../target/answer.ts';
 import { expectShape, NotObservable, shownAnswer } from '../target/expectations.ts';
 
-/** A JSON object, whatever its members. The library's own shape takes a list for an object. */
+/** A JSON object with any members. The library's own object shape also accepts a list. */
 export const errorBody = v.pipe(
   v.unknown(),
   v.check((body) => !Array.isArray(body), 'a list is not an object'),
@@ -11,8 +11,8 @@ export const errorBody = v.pipe(
 );
 
 /**
- * Holds when a refusal, or a fault of the server, carries a JSON object. Throws a NotObservable when
- * the answer is neither.
+ * Asserts that a refusal or a server error carries a JSON object. Throws NotObservable when the
+ * answer is neither.
  */
 export function expectErrorBody(answer: Answer): void {
   if (answer.status < 400) throw new NotObservable(`it was not an error: ${shownAnswer(answer)}`);

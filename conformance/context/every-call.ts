@@ -1,4 +1,4 @@
-/** A request that is right in every way, for each operation of the contract that a target has. */
+/** A valid request for each operation of the contract that a target has. */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
 import type { Answer } from '../target/answer.ts';
@@ -8,7 +8,7 @@ import { factoryProvides, StartStateMissed } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
-/** Asks one operation. */
+/** Calls one operation. */
 export type Call = (caller: Caller) => Promise<Answer>;
 /** Calls by operation. */
 export type Calls = Readonly<Partial<Record<OperationId, Call>>>;
@@ -16,7 +16,7 @@ export type Calls = Readonly<Partial<Record<OperationId, Call>>>;
 const path = { id: '11111111-2222-4333-8444-555555555555' };
 const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
 
-/** What a websocket client sends. RFC 6455, section 4.1 */
+/** The headers of a websocket client. RFC 6455, section 4.1 */
 const upgradeHeaders = {
   connection: 'Upgrade',
   upgrade: 'websocket',
@@ -24,11 +24,11 @@ const upgradeHeaders = {
   'sec-websocket-version': '13',
 };
 
-/** The call that shows whether a device's token is good: every target has it. */
+/** The call that shows if a device's token is valid: every target has it. */
 export const askForNext: Call = (caller) =>
   caller.call('get-next-deployment', { query: factoryProvides });
 
-/** Operations that the token of a device opens. */
+/** Operations that need a device token. */
 export const deviceCalls: Calls = {
   'list-artifacts': (caller) =>
     caller.call('list-artifacts', { query: { release_name: 'any', device_type: 'any' } }),
@@ -52,16 +52,19 @@ export const deviceCalls: Calls = {
   'put-attributes': (caller) => caller.call('put-attributes', { body: [] }),
 };
 
-/** Operations that the token of a user opens. */
+/** Operations that need a user token. */
 export const userCalls: Calls = {
   'list-audit-logs': (caller) => caller.call('list-audit-logs'),
   'export-audit-logs': (caller) => caller.call('export-audit-logs'),
 };
 
-/** All of them. */
+/** All operations that need a token. */
 export const tokenCalls: Calls = { ...deviceCalls, ...userCalls };
 
-/** The calls that a device makes without a token: by its signature, and by a signed link. */
+/**
+ * Returns the calls that a device makes without a token: with its signature, and with a signed
+ * link.
+ */
 export async function tokenlessCalls(context: TestContext, device: SuiteDevice): Promise<Calls> {
   const link = await configurationLink(context, device);
   return {
@@ -74,7 +77,7 @@ export async function tokenlessCalls(context: TestContext, device: SuiteDevice):
   };
 }
 
-/** The link to the configuration of the device; undefined where the target has none. */
+/** Returns the link to the device's configuration; undefined where the target has none. */
 export async function configurationLink(
   context: TestContext,
   device: SuiteDevice,

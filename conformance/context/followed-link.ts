@@ -1,4 +1,4 @@
-/** Links to artifact files that were followed once already, so that cases can vary how. */
+/** Links to artifact files that were followed once, so that cases can vary the request. */
 
 import type { Answer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
@@ -15,17 +15,17 @@ import type { SampleName } from './sample-artifacts.ts';
 import { acceptedDevice } from './start-states.ts';
 import type { TestContext } from './test-context.ts';
 
-/** A file, and the link by which it is loaded. */
+/** A file, and its download link. */
 export interface LinkedFile {
   readonly uri: string;
   readonly bytes: Buffer;
   /** The first answer to the link: the whole file. */
   readonly whole: Answer;
-  /** Loads by the link with these headers, without a token. */
+  /** Downloads from the link with these headers, without a token. */
   readonly follow: (headers?: Headers) => Promise<Answer>;
 }
 
-/** What a device is told that asks for a link: every member that the answer has. */
+/** Requests a link as the device and returns every member of the answer. */
 export async function askedLink(
   context: TestContext,
   artifactId: string,
@@ -38,13 +38,13 @@ export async function askedLink(
   return [link, answer];
 }
 
-/** A link to one of the samples. It works: the whole file has been loaded by it. */
+/** Returns a working link to one of the samples: the whole file was downloaded from it. */
 export async function linkedSample(context: TestContext, sample: SampleName): Promise<LinkedFile> {
   const { id, bytes } = await context.artifact(sample);
   return linkedFile(context, { id, bytes });
 }
 
-/** A link to an artifact. It works: the whole file has been loaded by it. */
+/** Returns a working link to an artifact: the whole file was downloaded from it. */
 export async function linkedFile(
   context: TestContext,
   { id, bytes }: { readonly id: string; readonly bytes: Buffer },
@@ -59,7 +59,7 @@ export async function linkedFile(
   return { uri, bytes, whole, follow };
 }
 
-/** Holds when the answer has 206 and the bytes of the file from `first` to before `end`. */
+/** Asserts that the answer is 206 with the bytes of the file from `first` to before `end`. */
 export function expectPart(
   { bytes }: Pick<LinkedFile, 'bytes'>,
   answer: Answer,
@@ -70,7 +70,7 @@ export function expectPart(
   expectThat(isThat, `bytes ${first} to ${end - 1}`, `${answer.bytes.length} other bytes`);
 }
 
-/** Holds when the answer has 200 and the whole file. */
+/** Asserts that the answer is 200 with the whole file. */
 export function expectWhole({ bytes }: Pick<LinkedFile, 'bytes'>, answer: Answer): void {
   expectStatus(answer, 200);
   expectEqual('length', answer.bytes.length, bytes.length);

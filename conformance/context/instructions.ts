@@ -1,4 +1,4 @@
-/** What a device was told of its next deployment, read with as little trust as possible. */
+/** Lenient reading of the instructions for a device's next deployment. */
 
 import type { Answer } from '../target/answer.ts';
 import { NotObservable } from '../target/expectations.ts';
@@ -12,12 +12,12 @@ import {
 } from './start-states.ts';
 import type { TestContext } from './test-context.ts';
 
-/** A device with the answer by which it was offered its deployment. */
+/** A device with the answer that offered its deployment. */
 export interface Instructed extends DeviceInDeployment {
   readonly answer: Answer;
 }
 
-/** A device that has been offered a deployment in that form; the body is still to be judged. */
+/** Arranges a device that was offered a deployment in that form; the body is not checked yet. */
 export async function instructedBy(
   form: AskingForm,
   context: TestContext,
@@ -29,14 +29,17 @@ export async function instructedBy(
   return { ...arranged, answer };
 }
 
-/** The instructions as a JSON object. Throws a StartStateMissed when they are none. */
+/** Returns the instructions as a JSON object. Throws a StartStateMissed when they are not one. */
 export function needInstructions(answer: Answer): Readonly<Record<string, unknown>> {
   const body = objectIn(answer.text);
   if (body) return body;
   throw new StartStateMissed('instructions', 'the body of the answer is not a JSON object');
 }
 
-/** The value of a field, by names joined by dots; NotObservable when there is nothing it is in. */
+/**
+ * Returns the value of a field, by names joined by dots; throws NotObservable when its parent is
+ * missing.
+ */
 export function fieldIn(object: Readonly<Record<string, unknown>>, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, step) => {
     if (isObject(inner)) return inner[step];
@@ -44,19 +47,22 @@ export function fieldIn(object: Readonly<Record<string, unknown>>, path: string)
   }, object);
 }
 
-/** The text of a field; NotObservable when it holds none, which another case judges. */
+/**
+ * Returns the string in a field; throws NotObservable when it is not one, which another case
+ * checks.
+ */
 export function textIn(object: Readonly<Record<string, unknown>>, path: string): string {
   const value = fieldIn(object, path);
   if (typeof value === 'string') return value;
   throw new NotObservable(`${path} is not a string`);
 }
 
-/** True when the answer offers a deployment, whichever it may be. */
+/** Returns true when the answer offers any deployment. */
 export function offersAny({ status, text }: Answer): boolean {
   return status === 200 && isObject(objectIn(text)?.artifact);
 }
 
-/** True for a JSON object. */
+/** Returns true for a JSON object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

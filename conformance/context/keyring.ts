@@ -4,11 +4,11 @@ import type { Random } from '../../fixtures/random.ts';
 import { signingAlgorithms } from '../signing/algorithms.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 
-/** Makes keys, and keeps those that take long to make: the identity tells devices apart. */
+/** Creates keys, and shares those that are slow to create: the identity distinguishes devices. */
 export class Keyring {
   readonly #shared = new Map<KeyType, SigningKey | Promise<SigningKey>>();
 
-  /** A key of this type: a new one that `random` decides, or the run's shared one. */
+  /** Returns a key of this type: a new one determined by `random`, or the run's shared one. */
   keyFor(keyType: KeyType, random: Random): SigningKey | Promise<SigningKey> {
     const { keyIsShared, makeKey } = signingAlgorithms[keyType];
     if (!keyIsShared) return makeKey(random);

@@ -1,13 +1,18 @@
-/** A release with many artifacts: all of one name, for one device type, each for another group. */
+/**
+ * A release with many artifacts: all with one name, for one device type, each for another group.
+ */
 import { ownArtifact } from './own-artifact.ts';
 import { acceptedDevice } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
-/** Uploads that are under way at once. */
+/** Concurrent uploads. */
 const UPLOADS_AT_ONCE = 8;
 
-/** An accepted device, and the name of a release with so many artifacts for its device type. */
+/**
+ * Arranges an accepted device, and returns the name of a release with `count` artifacts for its
+ * device type.
+ */
 export async function largeRelease(
   context: TestContext,
   count: number,

@@ -1,4 +1,4 @@
-/** The operator that steers a target by the management API, with the token of a user. */
+/** The operator that controls a target by the management API, with a user's token. */
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
 import {
@@ -31,7 +31,7 @@ import {
   type TargetAdmin,
 } from './target-admin.ts';
 
-/** Devices a page, and pages, that a search looks through. */
+/** Page size and number of pages that a search reads. */
 const PAGE_DEVICES = 500;
 const PAGES_MAX = 40;
 
@@ -220,7 +220,7 @@ export class ManagementAdmin implements TargetAdmin {
     return parsed.output;
   }
 
-  /** The last segment of the Location of what was created. */
+  /** Returns the last segment of the Location of a created resource. */
   #created(wish: string, answer: Answer): string {
     this.#done(wish, answer, 201);
     const id = answer.headers.location?.split('/').at(-1);

@@ -1,22 +1,22 @@
-/** Artifacts that a case uploads for itself alone. */
+/** Artifacts that a case uploads for its own use. */
 import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { boardType } from './sample-artifacts.ts';
 import type { TestContext } from './test-context.ts';
 
-/** Whole seconds; any moment does. */
+/** Whole seconds; the value is arbitrary. */
 const MODIFIED_MS = Date.UTC(2026, 0, 31);
 
 interface OwnArtifact {
-  /** The release; a new one without it. */
+  /** The release; a new one by default. */
   readonly name?: string;
-  /** What its one file holds. */
+  /** The content of its one file. */
   readonly content: Buffer;
   readonly depends?: Readonly<Record<string, readonly string[]>>;
-  /** How the payload is packed; gzip without it. */
+  /** The compression of the payload; gzip by default. */
   readonly compression?: 'gzip' | 'none';
 }
 
-/** Uploads an artifact for the boards of the suite; deleted in the end. */
+/** Uploads an artifact for the suite's boards; it is deleted at the end. */
 export async function ownArtifact(
   context: TestContext,
   { name = context.newName(), content, depends, compression }: OwnArtifact,

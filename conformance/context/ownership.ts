@@ -1,4 +1,4 @@
-/** What the suite made on the target and has to remove again, the newest first. */
+/** What the suite created on the target and has to remove again, newest first. */
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
 import { type Made, nameOf, type Resource, type ResourceKind, removeResource } from './resource.ts';
 import type { TargetAdmin } from './target-admin.ts';
@@ -6,16 +6,16 @@ import type { TargetAdmin } from './target-admin.ts';
 /** Removes one resource; without an operator only what needs none can be removed. */
 export type Removal = (admin: TargetAdmin | undefined) => Promise<void>;
 
-/** A resource that is about to be made. */
+/** A resource that is about to be created. */
 export interface Owned {
-  /** The target gave it this id. */
+  /** Records the id that the target gave it. */
   made(id: string): void;
 }
 
-/** How a resource is removed where that differs from its kind's usual way. */
+/** Removes a resource where that differs from the usual way of its kind. */
 type OwnRemoval = (id: string | undefined, admin: TargetAdmin | undefined) => Promise<void>;
 
-/** The resources that one case, or one run, made. */
+/** The resources that one case, or one run, created. */
 export class Ownership {
   readonly #resources: { readonly what: string; readonly remove: Removal }[] = [];
   readonly #made = new Map<ResourceKind, number>();
@@ -23,20 +23,20 @@ export class Ownership {
   readonly #caseId: string;
   #isReleased = false;
 
-  /** @param caseId for which case the resources are made; stands in the ledger */
+  /** @param caseId the case for which the resources are created, as recorded in the ledger */
   constructor(ledger: CleanupLedger = noLedger, caseId = 'all') {
     this.#ledger = ledger;
     this.#caseId = caseId;
   }
 
-  /** Notes that `what` exists now, which does not outlive this process, such as a socket. */
+  /** Registers something that does not outlive this process, such as a socket. */
   owns(what: string, remove: Removal): void {
     this.#resources.push({ what, remove });
   }
 
   /**
-   * Announces a resource that outlives this process, before it is made; it stands in the ledger then.
-   * Throws when everything was released already: the case is over.
+   * Announces a resource that outlives this process, before it is created; writes it to the ledger.
+   * Throws when everything was already released, since the case is over.
    */
   async intend(resource: Resource, remove?: OwnRemoval): Promise<Owned> {
     if (this.#isReleased)
@@ -56,12 +56,12 @@ export class Ownership {
     };
   }
 
-  /** How many resources of each kind were announced. */
+  /** Number of announced resources of each kind. */
   get made(): Made {
     return Object.fromEntries(this.#made);
   }
 
-  /** Removes everything, the newest first, and gives a line for each resource that stayed. */
+  /** Removes everything, newest first, and returns a line for each resource that remains. */
   async release(admin: TargetAdmin | undefined): Promise<readonly string[]> {
     this.#isReleased = true;
     const leftBehind: string[] = [];

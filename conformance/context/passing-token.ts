@@ -1,4 +1,4 @@
-/** A token of a user that ends, where the target admin's own does not. Spec: Authentication */
+/** A user token that expires, unlike the target admin's own. Spec: Authentication */
 import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { requestOf } from '../target/call.ts';
@@ -10,7 +10,10 @@ const { 'create-personal-token': create, 'list-personal-tokens': list } = manage
 const { 'revoke-personal-token': revoke } = managementOperations;
 const listed = v.array(v.looseObject({ id: v.string(), name: v.string() }));
 
-/** A personal access token of the target admin's user that lasts so long; revoked in the end. */
+/**
+ * Creates a personal access token of the target admin's user with this lifetime; it is revoked at
+ * the end.
+ */
 export async function passingUserToken(
   context: TestContext,
   lifetimeSeconds: number,
@@ -37,7 +40,7 @@ async function revokeNamed(admin: TargetAdmin, name: string): Promise<void> {
   if (id !== undefined) await session.send(requestOf(revoke, { path: { id }, headers }));
 }
 
-/** By what the target admin calls; nothing where a hook stands in for it without a token. */
+/** Returns the target admin's Authorization header; nothing where a hook acts without a token. */
 export function authorizationOf({ caller }: TargetAdmin): Readonly<Record<string, string>> {
   const { authorization } = caller.request('list-audit-logs').headers ?? {};
   return authorization === undefined ? {} : { authorization };

@@ -1,7 +1,7 @@
-/** What the suite makes on a target, and how each kind of resource is found and removed again. */
+/** What the suite creates on a target, and how each kind of resource is found and removed again. */
 import type { TargetAdmin } from './target-admin.ts';
 
-/** Everything by which a resource is found again even when its id never came back. */
+/** What identifies a resource even when its id was never received. */
 export type Resource =
   | { readonly kind: 'device'; readonly identity: Readonly<Record<string, unknown>> }
   | { readonly kind: 'artifact'; readonly name: string; readonly deviceType: string }
@@ -10,10 +10,10 @@ export type Resource =
 
 export type ResourceKind = Resource['kind'];
 
-/** How many resources of each kind were made. */
+/** Number of created resources of each kind. */
 export type Made = Readonly<Partial<Record<ResourceKind, number>>>;
 
-/** The sum, kind by kind. */
+/** Returns the sum by kind. */
 export function sumOfMade(parts: readonly Made[]): Made {
   const sum = new Map<ResourceKind, number>();
   for (const part of parts) {
@@ -24,15 +24,15 @@ export function sumOfMade(parts: readonly Made[]): Made {
   return Object.fromEntries(sum);
 }
 
-/** A resource as a reader knows it: `device 5f3a...`. */
+/** Returns the name of a resource for readers: `device 5f3a...`. */
 export function nameOf(resource: Resource): string {
   return `${resource.kind} ${resource.kind === 'device' ? resource.identity.serial : resource.name}`;
 }
 
 /**
- * Removes a resource as a user does; one that is gone, or never came about, is fine. Throws when it
- * stays, as a tenant does, which no user removes.
- * @param id as the target gave it; undefined when it is not known
+ * Removes a resource as a user; one that is gone, or was never created, is fine. Throws when it
+ * remains, as a tenant does, which no user can remove.
+ * @param id the id on the target; undefined when it is not known
  */
 export async function removeResource(
   resource: Resource,

@@ -1,7 +1,7 @@
 /**
- * The artifact files that the suite uploads, written by another tool than ours (mender-artifact
- * 3.9.0), with what is known of them. The figures were read from the files by that tool. A run
- * uploads each under names of its own.
+ * The artifact files that the suite uploads, written by an independent tool (mender-artifact
+ * 3.9.0), with their known properties, which that tool read from the files. A run uploads each
+ * under names of its own.
  */
 import { readFile } from 'node:fs/promises';
 import { renamedArtifact } from '../../fixtures/formats/mender-artifact.ts';
@@ -9,7 +9,7 @@ import { seededRandom } from '../../fixtures/random.ts';
 import { joinIntegers, readEcdsaSequence } from '../signing/der.ts';
 import { makeEcdsaKey } from '../signing/ecdsa.ts';
 
-/** One committed file and what a server has to tell of it. */
+/** One committed file and what a server has to report about it. */
 export interface SampleArtifact {
   readonly fileName: string;
   readonly name: string;
@@ -35,9 +35,9 @@ const checksumOfRelease1 = 'f7e243f8d26f2b0609d7b22ce0d164496be619672f8a96b5b621
 const checksumOfRelease2 = '9a458fe6deb531295ac80d08adcab392ca5ea3846031cae671ac51dfc22fc192';
 const checksumOfExtra = '554fff45542d2d523c7b03dd9e9b9149d01e703b2fec54e5f13998c65ed11f92';
 
-/** Every sample by what it is good for. */
+/** Every sample by its purpose. */
 export const sampleArtifacts = {
-  /** One file, depends on the device type alone. */
+  /** One file, depends only on the device type. */
   plain: {
     fileName: 'conformance-release-1.mender',
     name: 'conformance-release-1',
@@ -95,7 +95,7 @@ export const sampleArtifacts = {
     },
     clears: ['rootfs-image.single-file.*'],
   },
-  /** No payload: it tells a server what a factory device has. */
+  /** No payload: it describes a factory device to a server. */
   empty: {
     fileName: 'bootstrap.mender',
     name: 'conformance-bootstrap',
@@ -115,16 +115,16 @@ export const sampleArtifacts = {
 
 export type SampleName = keyof typeof sampleArtifacts;
 
-/** The names of artifacts in the samples, which a run makes its own. */
+/** The artifact names in the samples, which a run replaces with its own. */
 const sampleName = /\bconformance-(?=(?:release-[12]|signed|bootstrap)\b)/g;
 
-/** The bytes of the file as it was committed. */
+/** Reads the bytes of the committed file. */
 export function readSample(name: SampleName): Promise<Buffer> {
   const { fileName } = sampleArtifacts[name];
   return readFile(new URL(`../../fixtures/vectors/mender-artifact/${fileName}`, import.meta.url));
 }
 
-/** A sample whose names say which run has made it, with its bytes. */
+/** Returns a sample with names that identify the run, and its bytes. */
 export async function sampleOfRun(
   name: SampleName,
   runId: string,
@@ -133,7 +133,7 @@ export async function sampleOfRun(
   const key = makeEcdsaKey(seededRandom(runId));
   const bytes = await renamedArtifact(await readSample(name), {
     rename,
-    // The form of signatures of artifacts is another one than that of devices.
+    // Artifact signatures have another encoding than device signatures.
     sign: (manifest) => joinIntegers(readEcdsaSequence(key.sign(manifest))).toString('base64'),
   });
   const described: SampleArtifact = JSON.parse(rename(JSON.stringify(sampleArtifacts[name])));

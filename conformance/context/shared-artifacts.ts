@@ -1,4 +1,4 @@
-/** Artifacts on the target that the cases of a run share; each is uploaded when first needed. */
+/** Artifacts on the target that the cases of a run share; each is uploaded on first use. */
 
 import type { Exchange, ExchangeRecord } from '../target/exchange.ts';
 import { NotObservable } from '../target/expectations.ts';
@@ -8,13 +8,13 @@ import type { Made } from './resource.ts';
 import { type SampleArtifact, type SampleName, sampleOfRun } from './sample-artifacts.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
-/** A sample that the target has, with the id that the target gave it. */
+/** A sample on the target, with its id there. */
 export interface UploadedArtifact extends SampleArtifact {
   readonly id: string;
   readonly bytes: Buffer;
 }
 
-/** An artifact with the exchange of its upload, which is evidence of every case that uses it. */
+/** An artifact with the exchange of its upload, which is evidence for every case that uses it. */
 interface Upload {
   readonly artifact: UploadedArtifact;
   readonly exchange: Exchange | undefined;
@@ -27,7 +27,7 @@ export class SharedArtifacts {
   readonly #ownership: Ownership;
 
   /**
-   * @param runId part of the name of each
+   * @param runId part of each artifact's name
    * @param ledger where each upload is announced
    */
   constructor(runId: string, ledger: CleanupLedger = noLedger) {
@@ -36,8 +36,8 @@ export class SharedArtifacts {
   }
 
   /**
-   * The artifact, uploaded by `operator` unless an earlier case did it.
-   * @param record of the case, which gets the upload in any case
+   * Returns the artifact, uploaded by `operator` unless an earlier case did so.
+   * @param record of the case; it receives the upload in either case
    */
   async get(
     name: SampleName,
@@ -53,7 +53,7 @@ export class SharedArtifacts {
     const known = this.#uploads.get(name);
     if (known) return known;
     const upload = this.#upload(name, admin, record).catch((error: unknown) => {
-      // What went wrong for one case, such as its end, says nothing about the next one.
+      // A failure in one case, such as its end, must not affect the next one.
       this.#uploads.delete(name);
       throw error;
     });
@@ -61,12 +61,12 @@ export class SharedArtifacts {
     return upload;
   }
 
-  /** How many artifacts were announced. */
+  /** Number of announced artifacts. */
   get made(): Made {
     return this.#ownership.made;
   }
 
-  /** Deletes what this run uploaded and gives a line for each artifact that stayed. */
+  /** Deletes what this run uploaded and returns a line for each artifact that remains. */
   release(admin: TargetAdmin | undefined): Promise<readonly string[]> {
     return this.#ownership.release(admin);
   }

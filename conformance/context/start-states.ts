@@ -1,4 +1,4 @@
-/** The states from which cases start, each reached the way real devices and users reach it. */
+/** The states in which cases start, each reached as real devices and users reach it. */
 
 import * as v from 'valibot';
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
@@ -10,10 +10,10 @@ import type { UploadedArtifact } from './shared-artifacts.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
-/** What every device of the suite says it has before its first update. */
+/** What every device of the suite reports before its first update. */
 export const factoryProvides = { artifact_name: 'conformance-factory', device_type: boardType };
 
-/** The state that a case starts from could not be reached, so the case could not be decided. */
+/** The start state of a case could not be reached, so the case is undecided. */
 export class StartStateMissed extends Error {
   constructor(state: string, seen: string) {
     super(`the start state needs ${state}, but ${seen}`);
@@ -21,12 +21,12 @@ export class StartStateMissed extends Error {
   }
 }
 
-/** A device that the target has never seen. */
+/** Arranges a device that the target has never seen. */
 export function unknownDevice(context: TestContext): Promise<SuiteDevice> {
   return context.newDevice();
 }
 
-/** A device that has asked once and waits for a decision. */
+/** Arranges a device that has authenticated once and waits for a decision. */
 export async function pendingDevice(context: TestContext): Promise<SuiteDevice> {
   const device = await context.newDevice();
   needStatus('a first contact that is refused', await device.authenticate(), 401);
@@ -39,7 +39,7 @@ export async function pendingDevice(context: TestContext): Promise<SuiteDevice> 
   return device;
 }
 
-/** A device that a user trusts before its first contact. */
+/** Arranges a device that a user has accepted before its first contact. */
 export async function preauthorizedDevice(
   context: TestContext,
   keyType: KeyType = 'ecdsa',
@@ -51,7 +51,7 @@ export async function preauthorizedDevice(
   return device;
 }
 
-/** A device that is accepted and holds a token. */
+/** Arranges a device that is accepted and holds a token. */
 export async function acceptedDevice(
   context: TestContext,
   keyType: KeyType = 'ecdsa',
@@ -66,20 +66,20 @@ export async function acceptedDevice(
   return device;
 }
 
-/** Two accepted devices that have nothing to do with each other. */
+/** Arranges two independent accepted devices. */
 export async function twoDevices(
   context: TestContext,
 ): Promise<{ device: SuiteDevice; other: SuiteDevice }> {
   return { device: await acceptedDevice(context), other: await acceptedDevice(context) };
 }
 
-/** A device, and an artifact that it may look up. */
+/** A device, and an artifact that it may fetch. */
 export interface DeviceAndArtifact {
   readonly device: SuiteDevice;
   readonly artifact: UploadedArtifact;
 }
 
-/** An accepted device, and that artifact on the target. */
+/** Arranges an accepted device, and the artifact on the target. */
 export async function deviceAndArtifact(
   context: TestContext,
   sample: SampleName,
@@ -87,19 +87,19 @@ export async function deviceAndArtifact(
   return { device: await acceptedDevice(context), artifact: await context.artifact(sample) };
 }
 
-/** A device and a deployment that is meant for it. */
+/** A device and a deployment for it. */
 export interface DeviceInDeployment extends DeviceAndArtifact {
-  /** The id and the name that users see. */
+  /** The id and the name as users see them. */
   readonly deploymentId: string;
   readonly deploymentName: string;
 }
 
-/** An accepted device for which a deployment waits; it has not asked yet. */
+/** Arranges an accepted device with a pending deployment that it has not requested yet. */
 export function pendingDeployment(context: TestContext): Promise<DeviceInDeployment> {
   return deploymentOf(context, 'plain');
 }
 
-/** An accepted device for which a deployment of that artifact waits, with that control map. */
+/** Arranges an accepted device with a pending deployment of that artifact and that control map. */
 export async function deploymentOf(
   context: TestContext,
   sample: SampleName,
@@ -116,25 +116,25 @@ export async function deploymentOf(
 
 /** A device in a deployment that it has been offered. */
 export interface OfferedDeployment extends DeviceInDeployment {
-  /** The id by which the device speaks of the deployment. */
+  /** The id that the device uses for the deployment. */
   readonly id: string;
 }
 
-/** An accepted device that has been offered a deployment and was told its id. */
+/** Arranges an accepted device that has been offered a deployment and knows its id. */
 export async function activeDeployment(context: TestContext): Promise<OfferedDeployment> {
   const arranged = await pendingDeployment(context);
   const answer = await arranged.device.call('get-next-deployment', { query: factoryProvides });
   return { ...arranged, id: instructedId(answer) };
 }
 
-/** An accepted device whose deployment a user has aborted after it was offered. */
+/** Arranges an accepted device whose deployment a user has aborted after it was offered. */
 export async function abortedDeployment(context: TestContext): Promise<OfferedDeployment> {
   const arranged = await activeDeployment(context);
   await context.admin.abort(arranged.deploymentId);
   return arranged;
 }
 
-/** The deployment id in the instructions of an answer that offers an update. */
+/** Returns the deployment id in the instructions of an answer that offers an update. */
 export function instructedId(answer: Answer): string {
   needStatus('an offered update', answer, 200);
   const named = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
@@ -143,7 +143,7 @@ export function instructedId(answer: Answer): string {
   throw new StartStateMissed('instructions with an id', shownAnswer(answer));
 }
 
-/** Misses the start state unless the answer has the status. */
+/** Throws StartStateMissed unless the answer has the status. */
 export function needStatus(state: string, answer: Answer, status: number): void {
   if (answer.status === status) return;
   throw new StartStateMissed(state, `the target answered ${shownAnswer(answer)}`);

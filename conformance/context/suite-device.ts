@@ -1,4 +1,4 @@
-/** One device that the suite plays: an identity, a key, and the calls that a device makes. */
+/** A device that the suite simulates: an identity, a key, and the calls that a device makes. */
 import type { OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
@@ -7,31 +7,31 @@ import { bearer, type CallArguments, Caller } from '../target/call.ts';
 import type { Headers } from '../target/exchange.ts';
 import type { Session, WireRequest } from '../target/target.ts';
 
-/** What makes an authentication request differ from the one that a good device sends. */
+/** Differences from a valid authentication request. */
 export interface AuthenticationChanges {
-  /** Members of the AuthRequest that are added or replaced; undefined removes one. */
+  /** Members added to or replaced in the AuthRequest; undefined removes one. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** The body as it is sent; wins over `members`. */
+  /** The body as it is sent; overrides `members`. */
   readonly text?: string;
-  /** What is signed in place of the body that is sent. */
+  /** What is signed instead of the body that is sent. */
   readonly signedText?: string;
-  /** Another key than the device's own makes the signature. */
+  /** Signs with this key instead of the device's own. */
   readonly signedBy?: SigningKey;
-  /** The signature header as it is sent; null leaves the header out. */
+  /** The signature header as it is sent; null omits the header. */
   readonly signature?: string | null;
   readonly headers?: Headers;
 }
 
-/** What tells a device of the suite from all others; the serial number alone does. */
+/** The identity of a suite device; the serial number alone makes it unique. */
 type SuiteIdentity = Readonly<Record<string, unknown>> & { readonly serial: string };
 
 /** A device of the suite. */
 export class SuiteDevice {
   readonly identity: SuiteIdentity;
   readonly key: SigningKey;
-  /** The token that the device holds; empty until it got one. */
+  /** The device's token; empty until one is granted. */
   token = '';
-  /** Whether the server may have recorded the device. */
+  /** True when the server may have recorded the device. */
   known = false;
   #id = '';
   readonly #onId: ((id: string) => void) | undefined;
@@ -46,11 +46,11 @@ export class SuiteDevice {
       readonly identity: SuiteIdentity;
       readonly key: SigningKey;
       readonly names: VendorNames;
-      /** What the device says in `tenant_token`; it says nothing when absent. */
+      /** The device's `tenant_token`; absent when it sends none. */
       readonly tenantToken?: string | undefined;
       /** Called with each token that the device is granted. */
       readonly learnSecret: (secret: string) => void;
-      /** Called with the id that the server gave the device. */
+      /** Called with the id on the server. */
       readonly onId?: (id: string) => void;
     },
   ) {
@@ -63,7 +63,7 @@ export class SuiteDevice {
     this.#onId = given.onId;
   }
 
-  /** The id that the server gave the device; empty until it is known. */
+  /** The id on the server; empty until it is known. */
   get id(): string {
     return this.#id;
   }
@@ -73,7 +73,7 @@ export class SuiteDevice {
     this.#onId?.(id);
   }
 
-  /** The body of a good authentication request, as text. Spec: AuthRequest */
+  /** Returns the body of a valid authentication request, as text. Spec: AuthRequest */
   authRequest(members: AuthenticationChanges['members'] = {}): string {
     return JSON.stringify({
       id_data: JSON.stringify(this.identity),
@@ -110,7 +110,7 @@ export class SuiteDevice {
     return this.#caller().call(id, ...given);
   }
 
-  /** The request that `call` would send. */
+  /** Returns the request that `call` would send. */
   request<Id extends OperationId>(
     id: Id,
     ...given: CallArguments<(typeof operations)[Id]['path']>

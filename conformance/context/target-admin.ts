@@ -1,8 +1,8 @@
 /**
- * The operator by whom the suite steers a target: decides about devices, uploads, deploys, and reads
- * what the server shows. The answers are means, not what is judged; only the fields are read that
- * are needed, since a foreign server may leave out others. There are operators by the management
- * API and by hooks; a target may have none.
+ * The operator with which the suite controls a target: decides about devices, uploads, deploys, and
+ * reads what the server shows. Its answers are means and not under test; only the needed fields are
+ * read, since other servers may omit the rest. There are operators for the management API and for
+ * hooks; a target may have none.
  */
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
@@ -19,7 +19,7 @@ export const managedDevice = v.looseObject({
 });
 export type ManagedDevice = v.InferOutput<typeof managedDevice>;
 
-/** Artifacts as users list them. */
+/** Artifacts as listed for users. */
 export const listedArtifacts = v.array(
   v.looseObject({
     id: v.string(),
@@ -28,10 +28,10 @@ export const listedArtifacts = v.array(
   }),
 );
 
-/** Deployments as users list them. */
+/** Deployments as listed for users. */
 export const listedDeployments = v.array(v.looseObject({ id: v.string(), name: v.string() }));
 
-/** The parts of devices in a deployment. */
+/** The device deployments of a deployment. */
 export const deviceParts = v.array(
   v.looseObject({ id: v.string(), status: v.string(), substate: v.optional(v.string()) }),
 );
@@ -39,11 +39,11 @@ export type DevicePart = v.InferOutput<typeof deviceParts>[number];
 
 const texts = v.record(v.string(), v.string());
 
-/** What users configured and what the device reported. */
+/** The configuration set by users, and the one reported by the device. */
 export const configurationView = v.looseObject({ configured: texts, reported: texts });
 export type ShownConfiguration = v.InferOutput<typeof configurationView>;
 
-/** Whether a device is connected. */
+/** The connection state of a device. */
 export const connectionView = v.looseObject({ status: v.string() });
 
 const attribute = v.looseObject({
@@ -61,13 +61,13 @@ export const inventoryView = v.looseObject({ attributes: v.array(attribute) });
 export const alertViews = v.array(v.looseObject({ name: v.string(), level: v.string() }));
 export type ShownAlert = v.InferOutput<typeof alertViews>[number];
 
-/** What is monitored on a device. */
+/** The monitor configuration of a device. */
 export const monitorViews = v.array(
   v.looseObject({ name: v.string(), status: v.string(), type: v.string() }),
 );
 export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 
-/** The operator was asked in vain, so a case could not be decided. */
+/** The operator failed, so the case is undecided. */
 export class AdminFailure extends Error {
   constructor(wish: string, answer: string, asked = 'the management API') {
     super(`${asked} failed to ${wish}: it answered ${answer}`);
@@ -76,48 +76,50 @@ export class AdminFailure extends Error {
 }
 
 /**
- * Who steers a target. Each method throws an AdminFailure when the target does not do what it is
- * asked to, and a MissingCapability when this operator has no way to ask.
+ * Controls a target. Each method throws an AdminFailure when the target does not comply, and a
+ * MissingCapability when this operator does not support it.
  */
 export interface TargetAdmin {
-  /** Calls operations of the contract that take a user token. */
+  /** Calls operations of the contract that need a user token. */
   readonly caller: Caller;
-  /** The device of this identity, looked for among those of one status or among all. */
+  /** Finds the device of this identity among those of one status or among all. */
   findDevice(
     identity: Readonly<Record<string, unknown>>,
     status?: string,
   ): Promise<ManagedDevice | undefined>;
-  /** The device with this id; undefined when the server has none. */
+  /** Returns the device with this id; undefined when the server has none. */
   device(id: string): Promise<ManagedDevice | undefined>;
-  /** Makes the device known and trusted before its first contact; gives its id. */
+  /** Preauthorizes the device before its first contact; returns its id. */
   preauthorize(identity: Readonly<Record<string, unknown>>, key: SigningKey): Promise<string>;
   /** Accepts, rejects or suspends one key of a device. */
   decide(id: string, key: SigningKey, status: SettableAuthSetStatus): Promise<void>;
-  /** Removes a device and all that belongs to it; one that is gone already is fine. */
+  /** Removes a device and everything that belongs to it; one that is already gone is fine. */
   decommission(id: string): Promise<void>;
-  /** Uploads an artifact file; gives its id, or undefined when the server has it already. */
+  /** Uploads an artifact file; returns its id, or undefined when the server already has it. */
   uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined>;
-  /** The id of an artifact by its name and one of its device types. */
+  /** Returns the id of an artifact by its name and one of its device types. */
   findArtifact(name: string, deviceType: string): Promise<string | undefined>;
   deleteArtifact(id: string): Promise<void>;
-  /** Creates a deployment; gives its id. */
+  /** Creates a deployment; returns its id. */
   deploy(deployment: NewDeployment): Promise<string>;
-  /** The id of a deployment by its whole name. */
+  /** Returns the id of a deployment by its full name. */
   findDeployment(name: string): Promise<string | undefined>;
-  /** Aborts a deployment; one that is over already is fine. */
+  /** Aborts a deployment; one that has already ended is fine. */
   abort(id: string): Promise<void>;
-  /** What the server shows of a device's part in a deployment. */
+  /** Returns the device's part in a deployment as the server shows it. */
   devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined>;
-  /** The log that a device uploaded, as text; undefined when there is none. */
+  /** Returns the log that a device uploaded, as text; undefined when there is none. */
   deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined>;
   configure(deviceId: string, configuration: Readonly<Record<string, string>>): Promise<void>;
-  /** Makes a deployment of the configuration; the server needs a moment before it is offered. */
+  /** Deploys the configuration; the server needs a moment before it is offered. */
   deployConfiguration(deviceId: string): Promise<string>;
-  /** Both parts are empty while the server has no record yet. */
+  /** Returns the configuration; both parts are empty while the server has no record yet. */
   configuration(deviceId: string): Promise<ShownConfiguration>;
-  /** Whether the device is connected, in the server's word; undefined when it knows nothing. */
+  /**
+   * Returns the server's word for the connection state of the device; undefined when it is unknown.
+   */
   connection(deviceId: string): Promise<string | undefined>;
-  /** The attributes of a device in all scopes; none while the server has no record yet. */
+  /** Returns the attributes of a device in all scopes; none while the server has no record yet. */
   attributes(deviceId: string): Promise<readonly ShownAttribute[]>;
   alerts(deviceId: string): Promise<readonly ShownAlert[]>;
   monitorConfiguration(deviceId: string): Promise<readonly ShownMonitor[]>;

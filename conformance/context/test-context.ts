@@ -1,6 +1,6 @@
 /**
- * What one case has at hand: a line to the target, a target admin, devices of its own, and a place for
- * all that it makes, so that it is removed afterwards.
+ * What one case works with: a line to the target, a target admin, devices of its own, and an owner
+ * for everything it creates, so that it is removed afterwards.
  */
 
 import type { Clock } from '../../fixtures/clock.ts';
@@ -26,24 +26,24 @@ import { SharedArtifacts, type UploadedArtifact } from './shared-artifacts.ts';
 import { SuiteDevice } from './suite-device.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
-/** How long an effect that may come later is waited for, and the pause between two looks. */
+/** Time limit for an effect that may be delayed, and the pause between two reads. */
 const SETTLE_TIME_LIMIT_MS = 5000;
 const SETTLE_PAUSE_MS = 50;
 
-/** What a context is made of. */
+/** Parts of a context. */
 export interface ContextParts {
   readonly session: Session;
   readonly admin: TargetAdmin | undefined;
   readonly control: Control | undefined;
   /** The operations that the target has; some plans and editions lack some. */
   readonly operations: ReadonlySet<OperationId>;
-  /** What devices say in `tenant_token` to belong to the tenant of this context. */
+  /** The `tenant_token` of devices in the tenant of this context. */
   readonly tenantToken?: string | undefined;
   readonly artifacts: SharedArtifacts;
-  /** Where all that the case makes is announced. */
+  /** Where everything that the case creates is announced. */
   readonly ledger: CleanupLedger;
   readonly caseId: string;
-  /** Keys of one run; RSA keys are costly and shared, since the identity makes the device. */
+  /** Keys of one run; RSA keys are costly and shared, since the identity distinguishes devices. */
   readonly keyFor: (keyType: KeyType) => SigningKey | Promise<SigningKey>;
   readonly names: VendorNames;
   readonly runId: string;
@@ -51,7 +51,7 @@ export interface ContextParts {
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly learnSecret: LearnSecret;
-  /** What the run says of its random cases. */
+  /** Options of the run for its random cases. */
   readonly model?: ModelOptions | undefined;
 }
 
@@ -75,26 +75,26 @@ export class TestContext {
     this.model = parts.model ?? {};
   }
 
-  /** The target admin. A case that uses it has to say so in its needs. */
+  /** The target admin. A case that uses it must declare that in its needs. */
   get admin(): TargetAdmin {
     const { admin } = this.#parts;
     if (!admin) throw new Error('the case uses the target admin without needing it');
     return admin;
   }
 
-  /** From now on the secret is masked in all that is written down. */
+  /** Registers a secret to be masked in all records from now on. */
   get learnSecret(): LearnSecret {
     return this.#parts.learnSecret;
   }
 
-  /** Powers over the target. A case that uses them has to say so in its needs. */
+  /** Control over the target. A case that uses it must declare that in its needs. */
   get control(): Control {
     const { control, session } = this.#parts;
     if (!control) throw new Error('the case uses control without needing it');
     return control.on(session);
   }
 
-  /** Those rows of a table by operations that the target has. */
+  /** Returns the rows of a table by operations that the target has. */
   offered<Row>(
     rows: Readonly<Partial<Record<OperationId, Row>>>,
   ): Readonly<Partial<Record<OperationId, Row>>> {
@@ -104,15 +104,15 @@ export class TestContext {
   }
 
   /**
-   * The context for a case that needs control of the target: in a tenant of its own where tenants are
-   * what is steered, or have time, faults and limits of their own; else this one.
+   * Returns the context for a case that needs control of the target: a new tenant where tenants are
+   * controlled, or have their own time, faults and limits; otherwise this one.
    */
   ofItsOwn(needs: readonly Capability[]): Promise<TestContext> | TestContext {
     const isApart = this.control.isolates || needs.includes('tenant-control');
     return isApart ? this.inNewTenant() : this;
   }
 
-  /** The context of another tenant, which is removed with all that belongs to it. */
+  /** Returns a context in another tenant, which is removed with everything that belongs to it. */
   async inNewTenant(): Promise<TestContext> {
     const { session, learnSecret } = this.#parts;
     const name = this.newName();
@@ -124,7 +124,7 @@ export class TestContext {
     const tenant = await this.control.newTenant({ session, learnSecret, name });
     owned.made(tenant.id);
     const { tenantToken, admin, control } = tenant;
-    // All that is made in the tenant goes with it, so that nobody has to remove it.
+    // Everything created in the tenant is removed with it.
     const artifacts = new SharedArtifacts(this.#parts.runId);
     const own = { artifacts, ledger: noLedger };
     const context = new TestContext({ ...this.#parts, ...own, admin, control, tenantToken });
@@ -135,14 +135,14 @@ export class TestContext {
     return context;
   }
 
-  /** Someone who calls with this token, or without any. */
+  /** Returns a caller with this token, or without any. */
   caller(token?: string): Caller {
     return new Caller(this.session, token === undefined ? {} : bearer(token));
   }
 
   /**
-   * A device that the target has never seen; decommissioned if the target gets to know it.
-   * `members` are added to its identity.
+   * Creates a device that the target has never seen; it is decommissioned if the target gets to
+   * know it. `members` are added to its identity.
    */
   async newDevice(
     keyType: KeyType = 'ecdsa',
@@ -163,17 +163,20 @@ export class TestContext {
     return device;
   }
 
-  /** A key that belongs to no device yet. */
+  /** Creates a key that does not belong to a device yet. */
   newKey(keyType: KeyType = 'ecdsa'): SigningKey | Promise<SigningKey> {
     return this.#parts.keyFor(keyType);
   }
 
-  /** One of the sample artifacts, on the target. */
+  /** Returns one of the sample artifacts, on the target. */
   artifact(name: SampleName): Promise<UploadedArtifact> {
     return this.#parts.artifacts.get(name, this.admin, this.session.record);
   }
 
-  /** An artifact of this case alone, with a name that only this run uses; deleted in the end. */
+  /**
+   * Uploads an artifact for this case only, with a name unique to this run; it is deleted at the
+   * end.
+   */
   async upload(file: {
     readonly name: string;
     readonly deviceType: string;
@@ -188,9 +191,9 @@ export class TestContext {
     return id;
   }
 
-  /** Sends a device the configuration that was set; aborted in the end. */
+  /** Deploys the configuration that was set for a device; aborted at the end. */
   async deployConfiguration(device: SuiteDevice): Promise<string> {
-    // The target names it; a configuration that was never sent is found by no name.
+    // The target names it; a configuration that was never deployed is found by no name.
     const name = `configuration of device ${device.identity.serial}`;
     const owned = await this.ownership.intend({ kind: 'deployment', name });
     const id = await this.admin.deployConfiguration(device.id);
@@ -198,7 +201,7 @@ export class TestContext {
     return id;
   }
 
-  /** A deployment by the target admin, named after the run and aborted in the end. */
+  /** Creates a deployment by the target admin, named after the run and aborted at the end. */
   async deploy(
     deployment: Omit<NewDeployment, 'name'>,
   ): Promise<{ readonly id: string; readonly name: string }> {
@@ -209,20 +212,23 @@ export class TestContext {
     return { id, name };
   }
 
-  /** The target's own time, milliseconds since the Unix epoch, as it says in Date; ours if it does not. */
+  /**
+   * Returns the target's time, milliseconds since the Unix epoch, from Date; the suite's if it has
+   * none.
+   */
   serverNowMs({ headers }: Pick<Answer, 'headers'>): number {
     const reported = Date.parse(headers.date ?? '');
     return Number.isNaN(reported) ? this.clock.now() : reported;
   }
 
-  /** A name that only this run uses. */
+  /** Returns a name unique to this run. */
   newName(): string {
     return `conformance-${this.#parts.runId}-${this.random.bytes(4).toString('hex')}`;
   }
 
   /**
-   * Reads until `holds`, since a server may bring about an effect after its answer. Gives the last
-   * value that was read, whether it holds or not: the case judges it.
+   * Reads until `holds`, since effects on a server may be delayed. Returns the last value read,
+   * whether or not the predicate holds: the case checks it.
    */
   async settled<T>(
     read: () => Promise<T>,
@@ -230,7 +236,7 @@ export class TestContext {
     limitMs = SETTLE_TIME_LIMIT_MS,
   ): Promise<T> {
     const { clock, signal, session } = this.#parts;
-    // What requests wait for their turn is no time in which the server could act.
+    // The time that requests wait for their turn is not time in which the server could act.
     const givenMs = (): number => clock.monotonicMs() - session.waitedMs;
     const startedMs = givenMs();
     for (;;) {

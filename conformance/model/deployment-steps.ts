@@ -1,4 +1,4 @@
-/** Steps of deployments: made and aborted by a user, asked for and reported on by devices. */
+/** Steps of deployments: created and aborted by a user, requested and reported on by devices. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { AskingForm } from '../context/asking.ts';
@@ -18,7 +18,7 @@ import {
 
 const PARTS_MAX = 3;
 
-/** A user makes a deployment for one device. */
+/** A user creates a deployment for one device. */
 export function isDeployedTo(device: number): Step {
   return {
     words: `a user makes a deployment for device ${'AB'.charAt(device)}`,
@@ -46,13 +46,13 @@ export function isAborted(number: number): Step {
       const { part, real } = both(life, reality, number);
       await reality.context.admin.abort(real.deploymentId);
       part.over = 'aborted';
-      // Whether a device may speak of what it was never offered is left open.
+      // The contract leaves open if a device may report on a deployment it was never offered.
       if (part.offer === 'waiting') part.offer = 'unsure';
     },
   };
 }
 
-/** A device asks for its next deployment. */
+/** A device requests its next deployment. */
 export function asks(index: number, form: AskingForm): Step {
   return {
     words: `device ${'AB'.charAt(index)} asks for an update by ${form.words}`,
@@ -63,7 +63,7 @@ export function asks(index: number, form: AskingForm): Step {
       const own = life.parts.filter(({ device }) => device === index);
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
       if (answer.status === 409 && active !== undefined && active.openedBy !== form.slug) {
-        // Whether two forms of one request contradict each other is left open.
+        // The contract leaves open if two request forms contradict each other.
         reality.note('asking again in another form', '409');
         active.offer = 'unsure';
         return;
@@ -126,12 +126,12 @@ function judgeOffer({ life, reality, index, form, answer, active }: Offer): void
   offered.offer = 'offered';
 }
 
-/** Version 2 may give a deployment an id beside its own, which works as well. */
+/** Version 2 may give a deployment a second id, which works as well. */
 function indexOfPart({ parts }: Reality, id: string): number {
   return parts.findIndex((real) => real.id === id || real.deploymentId === id);
 }
 
-/** Version 2 may make an id for the device; the others name the deployment. */
+/** Version 2 may create an id for the device; the others use the deployment's. */
 function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, id: string): void {
   const own = life.parts.filter(({ device }) => device === index);
   if (own.length === 0) miss('no update', shownAnswer(answer), 'next.nothing-is-204');
@@ -141,7 +141,7 @@ function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, i
   const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
   const [only] = active ? [active] : due;
   const real = only && due.length === 1 ? reality.parts[life.parts.indexOf(only)] : undefined;
-  // Which deployment is meant cannot be told, so nothing is judged of them any more.
+  // The deployment cannot be identified, so none of them is checked any more.
   if (!only || !real) {
     life.doubt(index);
     return;
@@ -165,7 +165,7 @@ function offeredId({ text }: Answer, ...because: readonly RequirementId[]): stri
   return id ?? miss('instructions with an id', shown(text), ...because);
 }
 
-/** The members of the instructions themselves: the artifact has an id of its own. */
+/** Returns the instructions without the artifact, which has an id of its own. */
 function withoutArtifact(text: string): string {
   try {
     const parsed: unknown = JSON.parse(text);
@@ -231,13 +231,13 @@ function become(life: Life, part: PartLife, status: ReportableStatus): void {
   const isFinal = status === 'success' || status === 'failure';
   if (isFinal && part.over === undefined) {
     part.over = 'finished';
-    // Whether an update that is older than the last one is still of use is left open.
+    // The contract leaves open if an update older than the last one can still be used.
     for (const older of life.parts.slice(0, life.parts.indexOf(part))) {
       if (older.device === part.device && older.offer === 'waiting') older.offer = 'unsure';
     }
     return;
   }
-  // What may follow an end, and whether `already-installed` is one, is left open.
+  // The contract leaves open what may follow an end, and if `already-installed` is one.
   if (part.over === 'finished' && !isFinal) part.offer = 'unsure';
   if (status === 'already-installed') part.offer = 'unsure';
 }
@@ -258,7 +258,7 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
   };
 }
 
-/** A user looks at the state of a deployment on its device. */
+/** A user reads the state of a deployment on its device. */
 export function isLookedAt(number: number): Step {
   return {
     words: `a user looks at deployment ${number + 1}`,

@@ -10,7 +10,7 @@ import { configures, isConfigured, readsConfiguration } from './store-steps.ts';
 
 type Stores = Map<string, Record<string, string>>;
 
-/** What a store does after a write: the place for a fault. */
+/** What a store does after a write; faults are injected here. */
 type Write = (stores: Stores, device: string, pairs: Record<string, string>) => void;
 
 const write: Write = (stores, device, pairs) => {
@@ -18,7 +18,7 @@ const write: Write = (stores, device, pairs) => {
   stores.set(device, Object.fromEntries(merged.filter(([, value]) => value !== '')));
 };
 
-/** A server that trusts every device and keeps configurations; users cannot configure. */
+/** A server that accepts every device and stores configurations; users cannot configure. */
 function configurationServer(keep: Write): Promise<string> {
   const stores: Stores = new Map();
   let count = 0;
@@ -61,7 +61,7 @@ async function foundOn(keep: Write, model: ModelOptions = {}): Promise<Expectati
   throw new Error(`no requirement was missed: ${failure}`);
 }
 
-/** A key that was removed comes back when another device writes. */
+/** A removed key reappears when another device writes. */
 const comesBack: Write = (stores, device, pairs) => {
   const removed = Object.keys(pairs).filter((name) => pairs[name] === '' && stores.get(device));
   for (const [other, store] of stores) {

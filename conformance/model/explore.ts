@@ -1,5 +1,5 @@
 /**
- * Plays random sequences of steps with fast-check, seeded by the case, and shrinks the first one
+ * Runs random sequences of steps with fast-check, seeded by the case, and shrinks the first one
  * that misses a requirement to the shortest that still does. Bounded in count and in time.
  */
 import fc from 'fast-check';
@@ -16,24 +16,24 @@ const SHRINK_RUNS_MAX = 80;
 const EXPLORE_MAX_MS = 15_000;
 const SHRINK_MAX_MS = 12_000;
 const SETTLE_MAX_MS = 5000;
-/** While shrinking, waits end sooner: so many times the longest that was of use, at least this. */
+/** While shrinking, waits are shorter: a multiple of the longest useful one, at least this. */
 const SHRINK_SETTLE_MIN_MS = 300;
 const SHRINK_SETTLE_FACTOR = 3;
 
-/** Which sequences are tried. */
+/** The sequences to try. */
 export interface Exploration {
   readonly starts: fc.Arbitrary<Start>;
   readonly steps: readonly fc.Arbitrary<Step>[];
-  /** How many are tried where the run does not say. */
+  /** Number of sequences unless the run sets it. */
   readonly sequences: number;
 }
 
-/** What the target did where the contract is silent: matter, then what was seen. */
+/** The target's behaviour where the contract is silent: observed values by subject. */
 export type Readings = ReadonlyMap<string, ReadonlySet<string>>;
 
 type Command = fc.AsyncCommand<Life, Reality>;
 
-/** Tries the sequences. Throws an ExpectationFailure that shows the shortest one that fails. */
+/** Tries the sequences. Throws an ExpectationFailure that shows the shortest failing one. */
 export async function explore(context: TestContext, exploration: Exploration): Promise<Readings> {
   const explorer = new Explorer(context);
   const { replay, sequences = exploration.sequences } = context.model;
@@ -63,7 +63,7 @@ export async function explore(context: TestContext, exploration: Exploration): P
   return explorer.readings;
 }
 
-/** The words of a sequence, and what its last step missed. */
+/** The words of a failing sequence, and what its last step missed. */
 interface Found {
   readonly words: readonly string[];
   readonly failure: ExpectationFailure;
@@ -85,7 +85,7 @@ class Explorer {
     this.#startedMs = context.clock.monotonicMs();
   }
 
-  /** The step as fast-check plays it. */
+  /** Returns the step as a fast-check command. */
   command({ words, can, take }: Step): Command {
     return {
       check: (life) => can(life),
@@ -97,7 +97,7 @@ class Explorer {
     };
   }
 
-  /** One sequence. Only a missed requirement makes it a counterexample. */
+  /** Runs one sequence. Only a missed requirement makes it a counterexample. */
   async play(starts: readonly Start[], commands: Iterable<Command>): Promise<void> {
     if (this.#isOver()) return;
     if (this.#shortest) this.#shrinkRuns += 1;
@@ -115,7 +115,7 @@ class Explorer {
     }
   }
 
-  /** Throws what was found, or what kept the suite from finding anything. */
+  /** Throws the counterexample, or the error that kept the suite from finding one. */
   conclude(replay: string): void {
     if (!this.#shortest) {
       if (this.#interruption !== undefined) throw this.#interruption;
@@ -142,7 +142,7 @@ class Explorer {
     try {
       await startOf(model, real);
     } catch (error) {
-      // Bringing about the start judges nothing.
+      // Arranging the start is not checked.
       if (!(error instanceof ExpectationFailure)) throw error;
       throw new StartStateMissed('devices to begin with', error.message);
     }
@@ -163,7 +163,7 @@ class Explorer {
   #isOver(): boolean {
     if (this.#interruption !== undefined) return true;
     const nowMs = this.#context.clock.monotonicMs();
-    // Who asks for a number of sequences gets them; the time of the case is the limit then.
+    // A requested number of sequences is always run; the time limit of the case then applies.
     const isPatient = this.#context.model.sequences !== undefined;
     if (!this.#shortest) return !isPatient && nowMs - this.#startedMs > EXPLORE_MAX_MS;
     return this.#shrinkRuns >= SHRINK_RUNS_MAX || nowMs - this.#shrinkStartedMs > SHRINK_MAX_MS;

@@ -1,6 +1,6 @@
 /**
- * Cases: hostile bodies. Those of authentication requests are signed again after the mutation, so
- * that they reach what reads them. Spec: Errors
+ * Cases: hostile bodies. Authentication requests are signed again after the mutation, so that they
+ * pass the signature check and are parsed. Spec: Errors
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { acceptedDevice, activeDeployment, factoryProvides } from '../context/start-states.ts';
@@ -14,7 +14,7 @@ import { type Mutated, mutated, strictJson } from './mutations.ts';
 const BODIES = 60;
 const BODIES_OF_AN_OPERATION = 25;
 
-/** Holds when a body that no reading allows is refused, and with an Error body. */
+/** Asserts that a body no interpretation allows is refused, with an Error body. */
 function expectRefusal({ words, bytes }: Mutated, answer: Answer, missed: RequirementId): void {
   const sent = `a body ${words}: ${shown(bytes.toString('latin1'))}`;
   if (answer.status < 400 || answer.status >= 500) {
@@ -27,7 +27,9 @@ function expectRefusal({ words, bytes }: Mutated, answer: Answer, missed: Requir
   ]);
 }
 
-/** The rule by which an authentication request is refused; undefined where it may be legal. */
+/**
+ * Returns the rule by which an authentication request is refused; undefined where it may be legal.
+ */
 function brokenRule(bytes: Buffer): RequirementId | undefined {
   const value = strictJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -53,7 +55,7 @@ const authentication: JudgingCase<SuiteDevice> = {
     for (let count = 0; count < BODIES; count += 1) {
       const body = mutated(Buffer.from(device.authRequest()), random);
       const rule = brokenRule(body.bytes);
-      // One that may be legal might make another device known, which nobody would remove.
+      // A legal one might create another device, which would never be removed.
       if (rule === undefined) continue;
       const signature = device.key.sign(body.bytes).toString('base64');
       const answer = await context.caller().call('post-auth-request', {
@@ -65,7 +67,7 @@ const authentication: JudgingCase<SuiteDevice> = {
   },
 };
 
-/** A body that an operation takes, and the rule by which one that is no JSON is refused. */
+/** A body that an operation accepts, and the rule by which one that is not JSON is refused. */
 interface Operation<Arranged> {
   readonly slug: string;
   readonly rule: RequirementId;
@@ -161,7 +163,7 @@ function operationCase<Arranged>({
       const random = context.random.stream('hostile');
       for (let count = 0; count < BODIES_OF_AN_OPERATION; count += 1) {
         const hostile = mutated(Buffer.from(JSON.stringify(body)), random);
-        // A body of no bytes is none, which some operations take.
+        // Zero bytes are an absent body, which some operations accept.
         if (hostile.bytes.length === 0 || strictJson(hostile.bytes) !== undefined) continue;
         expectRefusal(hostile, await send(arranged, hostile.bytes), rule);
       }

@@ -1,4 +1,4 @@
-/** Steps of a device on its way to a token, and of the user who decides. Spec: States and transitions */
+/** Steps of a device towards a token, and of the user who decides. Spec: States and transitions */
 
 import { StartStateMissed } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
@@ -6,7 +6,7 @@ import { expectToken } from '../target/token-claims.ts';
 import type { DeviceLife, Life } from './life.ts';
 import { isLetIn, judge, type Reality, realDevice, type Step } from './step.ts';
 
-/** A device sends a good authentication request. */
+/** A device sends a valid authentication request. */
 export function authenticates(index: number): Step {
   return {
     words: `device ${'AB'.charAt(index)} authenticates`,
@@ -36,11 +36,11 @@ export function authenticates(index: number): Step {
   };
 }
 
-/** A device sends an authentication request that another key has signed. */
+/** A device sends an authentication request signed with another key. */
 export function forges(index: number): Step {
   return {
     words: `someone without its key authenticates as device ${'AB'.charAt(index)}`,
-    // Whether such a request makes a device known is left open.
+    // The contract leaves open if such a request makes a device known.
     can: (life) => !['unknown', 'gone'].includes(life.device(index).identity),
     take: async (_, reality) => {
       const signedBy = await reality.context.newKey();
@@ -50,7 +50,7 @@ export function forges(index: number): Step {
   };
 }
 
-/** A user trusts a device before its first contact. */
+/** A user preauthorizes a device before its first contact. */
 export function isTrustedBefore(index: number): Step {
   return {
     words: `a user pre-authorizes device ${'AB'.charAt(index)}`,
@@ -65,7 +65,7 @@ export function isTrustedBefore(index: number): Step {
   };
 }
 
-/** A user accepts a device that waits or was rejected. */
+/** A user accepts a pending or rejected device. */
 export function isAccepted(index: number): Step {
   return {
     words: `a user accepts device ${'AB'.charAt(index)}`,
@@ -75,7 +75,7 @@ export function isAccepted(index: number): Step {
       const model = life.device(index);
       become(model, 'accepted');
       model.isPreauthorized = false;
-      // The contract does not tell whether an acceptance brings an older token back.
+      // The contract leaves open if an acceptance restores an older token.
       if (model.token === 'ended') model.token = 'unclear';
     },
   };
@@ -85,7 +85,7 @@ export function isAccepted(index: number): Step {
 export function isRejected(index: number): Step {
   return {
     words: `a user rejects device ${'AB'.charAt(index)}`,
-    // A key that was never used is not rejected but taken away, which is another act.
+    // A key that was never used is removed, not rejected, which is another action.
     can: (life) => {
       const { identity, isPreauthorized } = life.device(index);
       return identity === 'pending' || (identity === 'accepted' && !isPreauthorized);
@@ -115,7 +115,7 @@ export function isDecommissioned(index: number): Step {
   };
 }
 
-/** A device calls with its newest token, or without any. */
+/** A device calls with its newest token, or without one. */
 export function calls(index: number, withToken: boolean): Step {
   const device = `device ${'AB'.charAt(index)}`;
   return {
@@ -148,7 +148,7 @@ async function decide(
   await reality.context.admin.decide(id, key, status);
 }
 
-/** Learns the id of a device that users see by now. */
+/** Finds the id of a device that users see by now. */
 async function find(reality: Reality, index: number): Promise<void> {
   const device = realDevice(reality, index);
   if (device.id !== '') return;
@@ -169,7 +169,7 @@ function tokenOf(read: () => string): string {
   }
 }
 
-/** Brings a sequence's devices to where it finds them. */
+/** Brings a sequence's devices into their start states. */
 export async function startOf(life: Life, reality: Reality): Promise<void> {
   for (const [index, { identity }] of life.devices.entries()) {
     if (identity !== 'accepted') continue;

@@ -1,6 +1,6 @@
 /**
- * The model of the contract: what is known, after some steps, of the devices of one sequence, of
- * their deployments and of their stores. Spec: States and transitions
+ * The model of the contract: what is known, after some steps, about the devices of one sequence,
+ * their deployments and their stores. Spec: States and transitions
  */
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { PossibleValues } from './possible-values.ts';
@@ -10,25 +10,25 @@ export const configurationKeys = ['colour', 'timezone', 'volume'] as const;
 /** Inventory attributes that the steps use. */
 export const attributeNames = ['load', 'modes', 'place'] as const;
 
-/** What an attribute may hold. Spec: Attribute (inventory) */
+/** Values that an attribute may have. Spec: Attribute (inventory) */
 export type AttributeValue = number | string | readonly number[] | readonly string[];
 
-/** How a device stands to the server; `gone` when it was decommissioned. */
+/** State of a device on the server; `gone` when it was decommissioned. */
 type IdentityState = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'gone';
 
-/** The newest token of a device: `unclear` where the contract does not tell whether it works. */
+/** The newest token of a device: `unclear` where the contract does not say if it works. */
 type TokenState = 'none' | 'good' | 'ended' | 'unclear';
 
-/** Where a sequence finds a device. */
+/** Start state of a device in a sequence. */
 export type Start = 'unknown' | 'accepted';
 
-/** One device as the contract lets it be. */
+/** One device as the contract allows it to be. */
 export class DeviceLife {
   readonly name: string;
   identity: IdentityState;
   token: TokenState;
   isPreauthorized = false;
-  /** Whether something that a user set may still be on its way to the device. */
+  /** True when a user's change may not have reached the device yet. */
   awaitsUser = false;
   readonly configuration = new PossibleValues<string>(configurationKeys, 'configuration.own-store');
   readonly attributes = new PossibleValues<AttributeValue>(
@@ -42,7 +42,7 @@ export class DeviceLife {
     this.token = start === 'accepted' ? 'good' : 'none';
   }
 
-  /** Whether calls with its newest token have a known fate. */
+  /** True when the outcome of calls with its newest token is known. */
   get canCall(): boolean {
     return this.token === 'good' || this.token === 'ended';
   }
@@ -52,12 +52,12 @@ export class DeviceLife {
 export interface PartLife {
   /** Index of the device. */
   readonly device: number;
-  /** `unsure` where the contract does not tell whether it is offered or may be spoken of. */
+  /** `unsure` where the contract does not say if it is offered or may be reported on. */
   offer: 'waiting' | 'offered' | 'unsure';
   /** How it ended for the device, if it did. */
   over?: 'finished' | 'aborted';
   status?: ReportableStatus;
-  /** Which form of asking opened it. */
+  /** The request form that opened it. */
   openedBy?: string;
   /** Text of the newest log, and of an older one. */
   log?: string;
@@ -79,7 +79,7 @@ export class Life {
     return device;
   }
 
-  /** What the contract does not tell after a rejection: whether anything of the device stays. */
+  /** Marks what the contract leaves open after a rejection: if any data of the device remains. */
   doubt(index: number): void {
     const { configuration, attributes } = this.device(index);
     configuration.blur();
@@ -87,7 +87,7 @@ export class Life {
     doubtParts(this.parts, index);
   }
 
-  /** What the contract does not tell after a decommission: anything at all. */
+  /** Marks what the contract leaves open after a decommission: everything. */
   forget(index: number): void {
     const { configuration, attributes } = this.device(index);
     configuration.forget();

@@ -1,7 +1,7 @@
-/** Bodies made hostile: cut, broken, wrapped or with other members, as the seed decides. */
+/** Hostile bodies: cut, broken, wrapped or with other members, as the seed decides. */
 import type { Random } from '../../fixtures/random.ts';
 
-/** A body after a mutation, and what was done to it. */
+/** A mutated body and a description of the mutation. */
 export interface Mutated {
   readonly words: string;
   readonly bytes: Buffer;
@@ -9,7 +9,7 @@ export interface Mutated {
 
 type Mutation = readonly [words: string, mutate: (body: Buffer, random: Random) => Buffer];
 
-/** Members that no field of the contract may be. */
+/** Values that no field of the contract allows. */
 const oddMembers = [
   'null',
   '7',
@@ -42,15 +42,15 @@ const mutations: readonly Mutation[] = [
   ['with a member left out', (body, random) => withoutMember(body, random)],
 ];
 
-/** One mutation of a body of JSON. */
+/** Returns one mutation of a JSON body. */
 export function mutated(body: Buffer, random: Random): Mutated {
   const [words, mutate] = pick(mutations, random);
   return { words, bytes: mutate(body, random) };
 }
 
 /**
- * The value of bytes that are JSON in UTF-8; undefined when they are none. A byte order mark may be
- * ignored. RFC 8259, section 8.1
+ * Returns the value of bytes that are JSON in UTF-8; undefined for any other. A byte order mark may
+ * be ignored. RFC 8259, section 8.1
  */
 export function strictJson(bytes: Buffer): unknown {
   try {
@@ -77,7 +77,7 @@ function without(body: Buffer, random: Random): Buffer {
   return Buffer.concat([body.subarray(0, place), body.subarray(place + 1)]);
 }
 
-/** The raw texts of the members of an object. */
+/** Returns the raw texts of an object's members. */
 function membersOf(body: Buffer): [string, string][] {
   const value = strictJson(body);
   const object = typeof value === 'object' && value !== null ? value : {};

@@ -1,17 +1,17 @@
 /**
- * What may stand under a name by the contract: often one value, several where it is silent, and
- * with each the requirement that decides it.
+ * The values that a name may have by the contract: often one, several where it is silent, each with
+ * the requirement that decides it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 
-/** The values that a name may have; undefined among them where it may be absent. */
+/** The possible values of a name, including undefined where it may be absent. */
 interface Possible<Value> {
   readonly values: readonly (Value | undefined)[];
   readonly because: RequirementId;
 }
 
-/** A name that was found otherwise than it may be. */
+/** A name with a value that is not possible. */
 export interface Misfit {
   readonly name: string;
   readonly allowed: readonly unknown[];
@@ -19,12 +19,12 @@ export interface Misfit {
   readonly because: RequirementId;
 }
 
-/** The values that one device's names may have. */
+/** The possible values of one device's names. */
 export class PossibleValues<Value> {
   readonly #names: readonly string[];
   readonly #possible = new Map<string, Possible<Value>>();
 
-  /** @param names every name that is looked at; of others nothing is known */
+  /** @param names every name that is checked; nothing is known about others */
   constructor(names: readonly string[], becauseAbsent: RequirementId) {
     this.#names = names;
     for (const name of names) {
@@ -32,12 +32,12 @@ export class PossibleValues<Value> {
     }
   }
 
-  /** From now on the name has this value; undefined when it is gone. */
+  /** Sets the only possible value of the name; undefined when it is removed. */
   set(name: string, value: Value | undefined, because: RequirementId): void {
     this.#possible.set(name, { values: [value], because });
   }
 
-  /** From now on the names other than these may have what they had, or be gone. */
+  /** Allows the names other than these to keep their value or be removed. */
   blur(except: readonly string[] = []): void {
     for (const [name, { values, because }] of this.#possible) {
       if (except.includes(name) || values.includes(undefined)) continue;
@@ -45,23 +45,23 @@ export class PossibleValues<Value> {
     }
   }
 
-  /** From now on nothing is known of any name. */
+  /** Forgets everything about all names. */
   forget(): void {
     this.#possible.clear();
   }
 
-  /** Whether the name has a value for sure. */
+  /** Returns true when the name certainly has a value. */
   has(name: string): boolean {
     const possible = this.#possible.get(name);
     return possible !== undefined && !possible.values.includes(undefined);
   }
 
-  /** Whether all names may be absent. */
+  /** Returns true when all names may be absent. */
   mayBeEmpty(): boolean {
     return this.#names.every((name) => !this.has(name));
   }
 
-  /** The first name that was found otherwise than it may be. */
+  /** Returns the first name whose value is not possible. */
   misfit(found: Readonly<Record<string, Value>>): Misfit | undefined {
     for (const [name, { values, because }] of this.#possible) {
       if (values.some((value) => isDeepStrictEqual(value, found[name]))) continue;
@@ -70,7 +70,7 @@ export class PossibleValues<Value> {
     return undefined;
   }
 
-  /** Takes what was found as the reading that the target chose. */
+  /** Adopts the found values as the target's choice. */
   settle(found: Readonly<Record<string, Value>>): void {
     for (const [name, { because }] of this.#possible) this.set(name, found[name], because);
   }

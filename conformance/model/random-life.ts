@@ -1,4 +1,4 @@
-/** Cases: random sequences of legal and illegal steps go as the model of the contract says. */
+/** Cases: random sequences of legal and illegal steps behave as the contract's model says. */
 import fc from 'fast-check';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { askingForms } from '../context/asking.ts';
@@ -14,7 +14,7 @@ import type { Step } from './step.ts';
 import * as store from './store-steps.ts';
 
 const device = fc.nat({ max: 1 });
-/** The first deployment is spoken of more often than the others. */
+/** The first deployment is used more often than the others. */
 const part = fc.constantFrom(0, 0, 0, 1, 1, 2);
 const how = fc.constantFrom('PATCH' as const, 'PUT' as const);
 
@@ -48,7 +48,7 @@ const reporting = fc
   .tuple(device, part, fc.constantFrom(...deviceStatuses))
   .map(([index, number, status]) => deployment.reports(index, number, status));
 
-/** Asking and reporting stand twice, since they carry a deployment on. */
+/** Requesting and reporting are listed twice, since they advance a deployment. */
 const deploymentSteps: readonly fc.Arbitrary<Step>[] = [
   device.map(deployment.isDeployedTo),
   part.map(deployment.isAborted),
@@ -216,7 +216,7 @@ const lives: readonly RandomLife[] = [
   },
 ];
 
-/** A miss of what the case does not name says that it could not go where it wanted to. */
+/** A missed requirement that the case does not name means that it could not proceed. */
 async function judged(context: TestContext, life: RandomLife): Promise<void> {
   try {
     await explore(context, life);

@@ -1,4 +1,4 @@
-/** One step of a random life: what it is in words, when it can be taken, and how it is judged. */
+/** One step of a random life: its description, when it is possible, and how it is checked. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -9,7 +9,7 @@ import type { DeviceLife, Life } from './life.ts';
 /** A deployment on the target. */
 export interface RealPart {
   readonly deploymentId: string;
-  /** The id by which the device speaks of it. */
+  /** The id that the device uses for it. */
   id: string;
 }
 
@@ -18,39 +18,39 @@ export interface Reality {
   readonly context: TestContext;
   readonly devices: readonly SuiteDevice[];
   readonly parts: RealPart[];
-  /** Notes which way the target took where the contract is silent. */
+  /** Records the target's choice where the contract is silent. */
   readonly note: (matter: string, seen: string) => void;
-  /** Reads until it holds or patience ends, since effects may come later. */
+  /** Reads until the predicate holds or the time limit ends, since effects may be delayed. */
   readonly settled: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => Promise<T>;
 }
 
-/** One step. What is missed is thrown as an ExpectationFailure that names its requirements. */
+/** One step. A missed requirement is thrown as an ExpectationFailure that names it. */
 export interface Step {
   readonly words: string;
   readonly can: (life: Life) => boolean;
   readonly take: (life: Life, reality: Reality) => Promise<void>;
 }
 
-/** The device of the target that the model's index stands for. */
+/** Returns the target's device for the model's index. */
 export function realDevice({ devices }: Reality, index: number): SuiteDevice {
   const device = devices[index];
   if (!device) throw new Error(`the sequence has no device ${index}`);
   return device;
 }
 
-/** Holds when the answer has one of the statuses; else the requirements are missed. */
+/** Asserts that the answer has one of the statuses; otherwise the requirements are missed. */
 export function judge(
   answer: Answer,
   statuses: readonly number[],
   ...because: readonly RequirementId[]
 ): void {
   if (statuses.includes(answer.status)) return;
-  // A token that opens nothing is missed as well: by the newest one every step is taken.
+  // A token that does not work is missed as well: every step uses the newest one.
   const missed = answer.status === 401 ? [...because, 'tokens.renewal' as const] : because;
   throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer), missed);
 }
 
-/** Throws what was missed. */
+/** Throws the missed requirements. */
 export function miss(
   expected: string,
   actual: string,
@@ -60,8 +60,8 @@ export function miss(
 }
 
 /**
- * Judges a call with the device's newest token: one that ended opens nothing. Gives whether the
- * call was let in, so that it may have changed something.
+ * Checks a call with the device's newest token, which must be refused if it has ended. Returns true
+ * when the call was admitted, so that it may have changed something.
  */
 export function isLetIn(device: DeviceLife, answer: Answer): boolean {
   if (device.token === 'good') return true;

@@ -1,4 +1,4 @@
-/** Steps of what devices write and read: configuration, attributes, alerts. */
+/** Steps that write and read device data: configuration, attributes, alerts. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Answer } from '../target/answer.ts';
 import { shown } from '../target/expectations.ts';
@@ -6,7 +6,7 @@ import type { AttributeValue, Life } from './life.ts';
 import type { Misfit } from './possible-values.ts';
 import { isLetIn, judge, miss, type Reality, realDevice, type Step } from './step.ts';
 
-/** What a pair that is read otherwise than it was written may break beside the rule that set it. */
+/** Requirements that a wrong value of a pair may break, besides the rule that set it. */
 export const valueRules = [
   'configuration.own-store',
   'configuration.written-is-read',
@@ -54,7 +54,7 @@ export function configures(index: number, pairs: Pairs): Step {
   };
 }
 
-/** A device sets a value that is no text, which changes nothing. */
+/** A device sets a value that is not a string, which changes nothing. */
 export function configuresWrongly(index: number, name: string, value: unknown): Step {
   const body = { [name]: value };
   return {
@@ -140,7 +140,7 @@ export function describes(index: number, how: 'PATCH' | 'PUT', attributes: Attri
 
 const noAttributes = { load: undefined, modes: undefined, place: undefined };
 
-/** A device writes an attribute of a kind that there is not, which changes nothing. */
+/** A device writes an attribute of an invalid kind, which changes nothing. */
 export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unknown): Step {
   return {
     words: `device ${'AB'.charAt(index)} describes itself by ${how} load=${JSON.stringify(value)}`,
@@ -163,7 +163,7 @@ function kindRule(value: unknown): RequirementId {
   return isMixed ? 'inventory.mixed-arrays-are-400' : 'inventory.other-kinds-are-400';
 }
 
-/** A user looks at the attributes of a device. */
+/** A user reads the attributes of a device. */
 export function isDescribed(index: number): Step {
   return {
     words: `a user looks at the attributes of device ${'AB'.charAt(index)}`,
@@ -204,7 +204,7 @@ export function alarms(index: number, level: string): Step {
   };
 }
 
-/** Beside the rule that decides the value, those on what is kept and whose it is may be broken. */
+/** Besides the rule for the value, those on persistence and ownership may be broken. */
 function missValue(
   { name, allowed, found, because }: Misfit,
   rules: readonly RequirementId[],

@@ -1,4 +1,4 @@
-/** The end of a script: what its steps made is removed, so that it and others can be run again. */
+/** The end of a script: removes what its steps created, so that it and others can be run again. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
 import type { SentRequest } from './request.ts';
@@ -16,26 +16,26 @@ interface Step {
 
 type Management = keyof typeof managementOperations;
 
-/** How what an operation made is ended: the operation, and its body. */
+/** How the resource of each operation is removed: the operation, and its body. */
 const endings: Readonly<Record<string, readonly [Management, string?]>> = {
   'upload-artifact': ['delete-artifact'],
   'create-deployment': ['abort-deployment', '{"status":"aborted"}'],
   'preauthorize-device': ['decommission-device'],
 };
 
-/** Whether the answer of a step has to be kept, since it tells what was made. */
+/** Returns true when a step's answer must be kept because it identifies what was created. */
 export function isMaking({ request, operation }: Step): boolean {
   return tenantsUrl(request) !== undefined || (operation ?? '') in endings;
 }
 
-/** Where a testbed makes tenants; undefined for another request. */
+/** Returns the URL where a testbed creates tenants; undefined for any other request. */
 function tenantsUrl({ line }: SentRequest): string | undefined {
   const [method, url = ''] = line.split(' ');
   const isThere = URL.canParse(url) && new URL(url).pathname === controlPaths.tenants;
   return method === 'POST' && isThere ? url : undefined;
 }
 
-/** The lines; none where nothing was made. */
+/** Returns the lines; none where nothing was created. */
 export function cleanupLines(steps: readonly Step[], baseUrl: string): readonly string[] {
   const lines = [...new Set(steps.flatMap((step) => endLines(step, baseUrl)))].reverse();
   return lines.length === 0
@@ -84,7 +84,7 @@ function endLine(
   return quiet(request, method, url, body);
 }
 
-/** The user of the step ends what it made. */
+/** Removes a resource as the user of the step that created it. */
 function quiet({ headers }: SentRequest, method: string, url: string, body?: string): string {
   const sent =
     body === undefined ? '' : ` -H 'content-type: application/json' --data-raw ${shellWord(body)}`;

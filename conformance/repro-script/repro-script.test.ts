@@ -51,7 +51,7 @@ async function listening(mask = new Mask()) {
   };
 }
 
-/** Sends a request by the suite and then by its script, and gives both as they arrived. */
+/** Sends a request by the suite and then by its script, and returns both as they arrived. */
 async function twice(request: WireRequest): Promise<readonly [Arrived, Arrived]> {
   const { arrived, blockOf } = await listening();
   const { code, stdout, stderr } = await runBlock(await blockOf(request), folder);

@@ -1,7 +1,7 @@
 /**
- * The repro script of a case: a script for bash with every step of it in order, by curl,
- * and by openssl where a request is signed. Secrets are variables, each told how to get; what an
- * answer hands on to later steps is taken from the new answer. Spec: Device authentication
+ * The repro script of a case: a bash script with every step in order, by curl, and by openssl where
+ * a request is signed. Secrets are variables, each with a note on how to get it; values that later
+ * steps take from an answer are read from the new answer. Spec: Device authentication
  */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -28,28 +28,28 @@ import {
 } from './values.ts';
 import { alteredLines, variableLines } from './variables.ts';
 
-/** A script is part of every report of a failure; the first steps of a longer one are left out. */
+/** A script is part of every failure report; the first steps of a longer one are omitted. */
 const SCRIPT_MAX_CHARACTERS = 250_000;
 
-/** What hides the secrets of a run. */
+/** Hides the secrets of a run. */
 interface Masking {
   text(text: string): string;
   value<T>(value: T): T;
 }
 
-/** For evidence whose secrets are hidden already. */
+/** For evidence whose secrets are already hidden. */
 const masked: Masking = { text: (text) => text, value: (value) => value };
 
-/** What a script is made for. */
+/** What a script is generated for. */
 interface Origin {
-  /** Where the target's API begins. */
+  /** Base URL of the target's API. */
   readonly baseUrl: string;
   readonly mask?: Masking | undefined;
-  /** Exchanges before the first one that were not kept. */
+  /** Number of exchanges before the first that were not kept. */
   readonly dropped?: number | undefined;
 }
 
-/** The script of these exchanges, the last of which is the one that was judged. */
+/** Returns the script of these exchanges, the last of which is the one that was judged. */
 export function reproScript(
   exchanges: readonly Sent[],
   { baseUrl, mask = masked, dropped = 0 }: Origin,
@@ -62,16 +62,16 @@ export function reproScript(
   }
 }
 
-/** For what a verdict gets its script. */
+/** Options of a verdict's script. */
 interface Telling {
   readonly baseUrl: string;
-  /** Hides the secrets; without it they are hidden already. */
+  /** Hides the secrets; absent when they are already hidden. */
   readonly mask?: Masking | undefined;
-  /** Whether a case that did not fail gets one too. */
+  /** True to add one also to a case that did not fail. */
   readonly always?: boolean | undefined;
 }
 
-/** The verdict without secrets; one that failed has the script of its exchanges. */
+/** Returns the verdict without secrets; a failed one has the script of its exchanges. */
 export function withReproScript(
   verdict: CaseVerdict,
   { baseUrl, mask = masked, always = false }: Telling,
@@ -88,7 +88,7 @@ interface StepOfCase extends Sent {
   readonly times: number;
 }
 
-/** Users look again and again until an effect is there; the last look is the one that tells it. */
+/** Polls by users are reduced to the last one, which shows the effect. */
 function withoutPolls(exchanges: readonly Sent[], baseUrl: string): readonly StepOfCase[] {
   const steps: StepOfCase[] = [];
   for (const exchange of exchanges) {
@@ -119,7 +119,7 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
   const lines = steps.flatMap((step, index) => {
     const request = requests[index] ?? step.request;
     const heading = headingOf(step, { index, steps, baseUrl });
-    // The body of an answer may end without an end of line.
+    // The body of an answer may lack a final line break.
     return [
       ...(index > 0 ? ['echo', ''] : []),
       heading,
@@ -144,7 +144,7 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
   ].join('\n');
 }
 
-/** The request with marks in place of what it has from earlier answers, and masks for secrets. */
+/** Returns the request with marks for values of earlier answers, and masks for secrets. */
 function marked(
   raw: SentRequest,
   hidden: SentRequest,
@@ -177,7 +177,7 @@ function marked(
   };
 }
 
-/** What one step is about: who does it, and what came of it. */
+/** Returns the heading of a step: who sends it, and the outcome. */
 function headingOf(
   { request, answer, times }: StepOfCase,
   {
@@ -205,7 +205,7 @@ const callers: Readonly<Record<Operation['authorization'], string>> = {
   secret: 'a user, by mail,',
 };
 
-/** The operation that a request calls; of those that fit, the one with the fewest parameters. */
+/** Returns the operation that a request calls; of several, the one with the fewest parameters. */
 function operationOf(line: string, baseUrl: string): Operation | undefined {
   const [method, url = ''] = line.split(' ');
   if (!URL.canParse(url) || !url.startsWith(baseUrl)) return undefined;
@@ -235,7 +235,7 @@ interface StepLines {
   readonly keys: readonly DeviceKey[];
   readonly handed: readonly HandedValue[];
   readonly index: number;
-  /** Whether the answer is kept although no step takes anything from it. */
+  /** True when the answer is kept although no step uses it. */
   readonly isKept: boolean;
 }
 

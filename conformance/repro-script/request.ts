@@ -5,7 +5,7 @@ import { shellFile, shellWord } from './shell.ts';
 
 export type SentRequest = Exchange['request'];
 
-/** How openssl makes a key of this type, and a signature with it. */
+/** How openssl creates a key of this type, and a signature with it. */
 const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign: string }>> = {
   rsa: { key: '-algorithm RSA -pkeyopt rsa_keygen_bits:2048', sign: 'dgst -sha256 -sign' },
   ecdsa: {
@@ -15,10 +15,13 @@ const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign:
   ed25519: { key: '-algorithm ED25519', sign: 'pkeyutl -sign -rawin -inkey' },
 };
 
-/** How long an open websocket is looked at. */
+/** How long an open websocket is observed. */
 const SOCKET_SECONDS = 2;
 
-/** Makes a key of the reader's own, once, and puts it into a variable as JSON writes it. */
+/**
+ * Returns lines that create the reader's own key, once, and put it into a variable as JSON encodes
+ * it.
+ */
 export function keyLines(variable: string, file: string, keyType: KeyType): readonly string[] {
   return [
     `[ -f ${file} ] || openssl genpkey ${opensslOf[keyType].key} -out ${file}`,
@@ -26,7 +29,7 @@ export function keyLines(variable: string, file: string, keyType: KeyType): read
   ];
 }
 
-/** Signs the body with the key in the file and sends it. */
+/** Returns lines that sign the body with the key in the file and send it. */
 export function signedLines(request: SentRequest, file: string): readonly string[] {
   const { body = '', headers, signature } = request;
   if (signature === undefined) return [];
@@ -42,7 +45,7 @@ export function signedLines(request: SentRequest, file: string): readonly string
 
 const FILE_COLUMNS = 120;
 
-/** Writes the file that a step sends; blanks in front of its lines do no harm. */
+/** Returns lines that write the file that a step sends; leading spaces in them do no harm. */
 export function uploadedFileLines(request: SentRequest, step: number): readonly string[] {
   const content = request.form?.content ?? request.content;
   if (content === undefined) return [];
@@ -56,7 +59,7 @@ function fileOf(step: number): string {
 }
 
 /**
- * Sends the request as it was recorded, with the signature that it had.
+ * Returns lines that send the request as recorded, with its original signature.
  * @param step its number in the script
  */
 export function recordedLines(request: SentRequest, step: number): readonly string[] {
@@ -82,7 +85,7 @@ function curlLines(
   const words = [
     `curl ${isUpgrade ? '-s' : '-sS'} -i --globoff --path-as-is${flags} ${verb} ${shellWord(url)}`,
     ...Object.entries(headers).map(([name, value]) => headerWords(name, value)),
-    // Without this curl would name a type of its own.
+    // Without this curl would set a type of its own.
     ...(body !== undefined && headers['content-type'] === undefined ? ["-H 'content-type:'"] : []),
     ...bodyPart,
   ];
@@ -97,7 +100,7 @@ function headerWords(name: string, value: string): string {
   if (userAndPassword !== undefined) {
     return `-H ${shellWord(`${name}: Basic `)}"$(printf %s ${shellWord(userAndPassword)} | openssl base64 -A)"`;
   }
-  // Curl leaves out a header without a value unless it ends with a semicolon.
+  // Curl omits a header without a value unless it ends with a semicolon.
   return `-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`)}`;
 }
 
@@ -111,14 +114,14 @@ function bodyWords(
     return [...fields, file].map((each) => `-F ${shellWord(each)}`);
   }
   if (body === undefined) return [];
-  // Without this curl would ask first whether it may send so much.
+  // Without this curl would first ask for permission to send a large body.
   if (content !== undefined) return ["-H 'expect:'", `--data-binary @${fileOf(step)}`];
   if (bodyBytes !== undefined) return ['--data-binary @body.bin'];
   if (bodyForm === undefined && !body.includes('\0')) return [`--data-raw ${shellWord(body)}`];
   return [`--data-binary @${shellFile(Buffer.from(body, bodyForm ?? 'utf8'))}`];
 }
 
-/** What a reader has to know of a body that is not whole. */
+/** Returns notes for the reader on a truncated body. */
 export function bodyNotes({ bodyBytes, content }: SentRequest): readonly string[] {
   if (bodyBytes === undefined || content !== undefined) return [];
   return [

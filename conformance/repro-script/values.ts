@@ -1,27 +1,27 @@
 /**
- * What the steps of a case hand on to later ones: ids, links, tokens and passwords of answers, and
- * the public keys of devices. In a script each is a variable, since another time it is another one.
+ * Values that the steps of a case pass to later ones: ids, links, tokens and passwords of answers,
+ * and the public keys of devices. In a script each is a variable, since it differs on every run.
  */
 import * as v from 'valibot';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Exchange } from '../target/exchange.ts';
 import { masksIn } from './shell.ts';
 
-/** What a script is made of: a request, and its answer when one came. */
+/** Input of a script: a request, and its answer if there was one. */
 export type Sent = Pick<Exchange, 'request' | 'answer'>;
 
-/** Something of an answer that a later request repeats. */
+/** A value of an answer that a later request repeats. */
 export interface HandedValue {
   readonly value: string;
-  /** Stands for the value in requests, as masks stand for secrets. */
+  /** Replaces the value in requests, as masks replace secrets. */
   readonly mark: string;
-  /** A command for bash that prints the value, given the file with the answer. */
+  /** Returns a bash command that prints the value, given the file with the answer. */
   readonly take: (file: string) => string;
 }
 
-/** A key of a device, as requests name it. */
+/** A device's key, as requests contain it. */
 export interface DeviceKey {
-  /** The PEM text as JSON writes it. */
+  /** The PEM text as encoded in JSON. */
   readonly value: string;
   readonly mark: string;
   /** The file with the reader's key in its place. */
@@ -29,25 +29,25 @@ export interface DeviceKey {
   readonly keyType: KeyType;
 }
 
-/** Shorter texts are no ids, and are in too many places by chance. */
+/** Shorter texts are not ids, and occur in too many places by chance. */
 const VALUE_MIN_CHARACTERS = 8;
 
 const member =
   /"(\w*?(?:id|uri|token|password|secret))"(\s*:\s*)"([^"\\\s]+(?:\\u[0-9a-f]{4}[^"\\\s]*)*)"/gi;
 const namedKey = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.string() }));
 
-/** As openssl writes it; in another form the key itself is what is judged. */
+/** As openssl writes it; in another form the key itself is the subject of the case. */
 const usualKey =
   /^-----BEGIN PUBLIC KEY-----\n(?:[\w+/=]{64}\n)*[\w+/=]{1,64}\n-----END PUBLIC KEY-----\n?$/;
 
-/** A value that an answer tells, under a name that says what it is. */
+/** A value in an answer, under a name that describes it. */
 interface Candidate {
   readonly name: string;
   readonly value: string;
   readonly take: (file: string) => string;
 }
 
-/** The values that each step hands on, in the order of the steps. */
+/** Returns the values that each step passes on, in the order of the steps. */
 export function handedValues(
   exchanges: readonly Sent[],
   maskText: (text: string) => string,
@@ -77,7 +77,7 @@ export function handedValues(
   });
 }
 
-/** The value, and the parts of a token of which a case may make another one. */
+/** Returns the value, and the parts of a token from which a case may build another one. */
 function usedForms(value: string): readonly string[] {
   const [, claims = '', signature = '', ...more] = value.split('.');
   const isToken = value.startsWith('eyJ') && signature !== '' && more.length === 0;
@@ -85,8 +85,8 @@ function usedForms(value: string): readonly string[] {
 }
 
 /**
- * The keys with which devices sign as they should; others are a part of what is judged. None where a
- * request that fits cannot be signed again, since all of a device's requests take the same key.
+ * Returns the keys with which devices sign correctly; others are part of what is tested. None where
+ * a matching request cannot be signed again, since all of a device's requests use the same key.
  */
 export function deviceKeys(exchanges: readonly Sent[]): readonly DeviceKey[] {
   const signed = exchanges.filter(({ request }) => request.signature?.fits);
@@ -104,7 +104,7 @@ export function deviceKeys(exchanges: readonly Sent[]): readonly DeviceKey[] {
   return [...keys.values()];
 }
 
-/** The key that a request names, as it is written there; undefined where it is not there once. */
+/** Returns the key text in a request exactly as written there; undefined unless it occurs once. */
 export function keyTextOf({ body = '', bodyForm, bodyBytes }: Exchange['request']) {
   if (bodyForm !== undefined || bodyBytes !== undefined || body.includes('\0')) return undefined;
   const parsed = v.safeParse(namedKey, body);
@@ -123,7 +123,7 @@ function basicTexts({ authorization = '' }: Exchange['request']['headers']): rea
   return basic === undefined ? [] : [basic];
 }
 
-/** What stands in a header of the scheme Basic; undefined for another one. */
+/** Returns the content of a header of the scheme Basic; undefined for another scheme. */
 export function basicText(authorization: string): string | undefined {
   const [, encoded] = /^Basic (\S+)$/.exec(authorization) ?? [];
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
@@ -147,7 +147,10 @@ function candidatesOf(answer: Exchange['answer'], sent: readonly string[]): read
   );
 }
 
-/** The members of JSON that hold an id or the like; a body that was cut is no JSON, but has them. */
+/**
+ * Returns the JSON members that hold an id or the like; works on a truncated body, which is not
+ * JSON.
+ */
 function memberCandidates(body: string, sent: readonly string[]): readonly Candidate[] {
   return [...body.matchAll(member)].flatMap((match) => {
     const [, name = '', , written = ''] = match;
@@ -157,7 +160,7 @@ function memberCandidates(body: string, sent: readonly string[]): readonly Candi
   });
 }
 
-/** The parameters of a link, which a case may put into another link. */
+/** Returns the parameters of a link, which a case may put into another link. */
 function queryCandidates(link: string, takeLink: Candidate['take']): readonly Candidate[] {
   return [...link.matchAll(/[?&]([\w-]+)=([^&#]+)/g)].map(([, name = '', value = '']) => ({
     name: `link-${name.toLowerCase()}`,
@@ -171,8 +174,8 @@ function kindOf(name: string): string {
 }
 
 /**
- * How the member is found again. In a list others may stand before it; it is found by its distance
- * from something that the case itself has sent, such as a serial number.
+ * Returns the command that finds the member again. In a list others may precede it; it is found by
+ * its distance from something that the case itself has sent, such as a serial number.
  */
 function takerOf(
   body: string,
@@ -202,7 +205,7 @@ function takerOf(
 /** A list, or an object with one. */
 const listed = /^\[|:\s*\[\s*\{/;
 
-/** A word that we sent, where it first stands in the answer, as near to the place as can be. */
+/** Finds a sent word at its first occurrence in the answer, as near to the place as possible. */
 function landmarkIn(body: string, at: number, sent: readonly string[]) {
   const words = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
     word,

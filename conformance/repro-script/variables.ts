@@ -1,6 +1,6 @@
 /**
- * The secrets of a script, which reports never hold: the reader gives those that are real; what a
- * case made up, or altered, the script makes up too.
+ * The secrets of a script, which reports never contain: the reader provides the real ones; what a
+ * case made up or altered, the script also makes up.
  */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
@@ -15,11 +15,11 @@ interface Script {
   /** The marks of what the script takes from answers. */
   readonly own: ReadonlySet<string>;
   readonly baseUrl: string;
-  /** Whether it has all steps, so that it would have taken every real secret from an answer. */
+  /** True when it has all steps, so that it takes every real secret from an answer. */
   readonly isWhole: boolean;
 }
 
-/** What stands in front: each secret with the way to its value, and a body that is not whole. */
+/** Returns the first lines: each secret and how to get its value, and notes on truncated bodies. */
 export function variableLines(
   requests: readonly SentRequest[],
   { own, baseUrl, isWhole }: Script,
@@ -35,7 +35,7 @@ export function variableLines(
   return [...lines, ...new Set(requests.flatMap(bodyNotes))];
 }
 
-/** Tokens that are altered in this request, made of the newest of their kind. */
+/** Returns lines for the tokens altered in this request, made from the newest of their kind. */
 export function alteredLines(
   request: SentRequest,
   handed: readonly HandedValue[],
@@ -45,7 +45,7 @@ export function alteredLines(
     if (altered === undefined) return [];
     const newest = handed.findLast(({ mark }) => new RegExp(`^<masked:${kind}-\\d+>$`).test(mark));
     const token = variableOf(newest?.mark ?? unaltered(mask));
-    // {} in Base64: no signature, and no claims or header that a token has.
+    // {} in Base64: not a signature, and without the claims or header of a token.
     const pieces = parts.map((part, index) =>
       altered.includes(part) ? 'e30' : `$(printf %s "$${token}" | cut -d. -f${index + 1})`,
     );
@@ -57,7 +57,7 @@ function masksOf({ line, headers, body = '' }: SentRequest): readonly string[] {
   return [line, ...Object.values(headers), body].flatMap(masksIn);
 }
 
-/** The mask of the whole token that was altered. */
+/** Returns the mask of the whole token that was altered. */
 function unaltered(mask: string): string {
   const { kind, altered } = readMask(mask);
   return altered === undefined ? mask : `<masked:${kind}>`;
@@ -68,7 +68,7 @@ function readMask(mask: string): { readonly kind: string; readonly altered: stri
   return { kind, altered };
 }
 
-/** What only the reader has; a case makes up all else that no answer gives. */
+/** Secrets that only the reader has; a case makes up all others that no answer contains. */
 const real: readonly string[] = ['user-token', 'device-token', 'control-token'];
 
 function variableLine(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): string {

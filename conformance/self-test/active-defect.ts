@@ -1,4 +1,4 @@
-/** A defect at work in a proxy: whose exchanges it touches, and whether it changed anything yet. */
+/** A defect active in a proxy: which exchanges it affects, and how many it has changed. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Frame } from '../target/frames.ts';
 import type {
@@ -12,12 +12,15 @@ import type {
   Side,
 } from './defect.ts';
 
-/** Whether a defect sees the exchanges of the operation; undefined is a request that is none. */
+/**
+ * Returns true when a defect sees exchanges of the operation; undefined is a request that matches
+ * no operation.
+ */
 export function touches({ operations }: Defect, operation: ProxiedOperation | undefined): boolean {
   return operations === 'all' || (operation !== undefined && operations.includes(operation));
 }
 
-/** One planting of a defect. */
+/** One activation of a defect. */
 export class ActiveDefect {
   readonly defect: Defect;
   readonly #mutation: Mutation;
@@ -28,12 +31,15 @@ export class ActiveDefect {
     this.#mutation = defect.mutation();
   }
 
-  /** How often something passed otherwise than it came. */
+  /** Number of messages that hooks changed. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Whether hooks see the exchanges of the operation; undefined is a request that is none. */
+  /**
+   * Returns true when hooks see exchanges of the operation; undefined is a request that matches no
+   * operation.
+   */
   touches(operation: ProxiedOperation | undefined): boolean {
     return touches(this.defect, operation);
   }
@@ -46,7 +52,7 @@ export class ActiveDefect {
     return this.#mutation.frame !== undefined;
   }
 
-  /** What is sent in place of the request, or the answer to it. */
+  /** Returns the request to send in place of this one, or an answer to it. */
   async request(request: ProxiedRequest, ask: Ask): Promise<ProxiedRequest | ProxiedAnswer> {
     return this.#counted(request, (await this.#mutation.request?.(request, ask)) ?? request);
   }
@@ -55,24 +61,29 @@ export class ActiveDefect {
     return this.#counted(answer, (await this.#mutation.answer?.(answer, request, ask)) ?? answer);
   }
 
-  /** What passes each chunk of an answer on; undefined when chunks pass as they are. */
+  /**
+   * Returns the function that forwards each chunk of an answer; undefined when chunks are not
+   * changed.
+   */
   chunksOf(request: ProxiedRequest): ((chunk: Buffer) => Buffer) | undefined {
     const mutation = this.#mutation;
     if (mutation.chunk === undefined) return undefined;
     return (chunk) => this.#counted(chunk, mutation.chunk?.(chunk, request) ?? chunk);
   }
 
-  /** The frames that go on in place of this one; the frame itself when it passes as it is. */
+  /**
+   * Returns the frames to forward in place of this one, or the frame itself when it is unchanged.
+   */
   frame(frame: Frame, from: Side, line: Line): Frame | readonly Frame[] {
     return this.#counted(frame, this.#mutation.frame?.(frame, from, line) ?? frame);
   }
 
-  /** Whether the end of one side's connection ends the other one too. */
+  /** Returns true when the end of one side's connection also ends the other. */
   ended(from: Side, line: Line): boolean {
     return this.#counted(true, this.#mutation.ended?.(from, line) ?? true);
   }
 
-  /** What came out of a hook; what went in when the two are equal. */
+  /** Returns the result of a hook and counts it as a change if it differs from the input. */
   #counted<In, Out>(given: In, made: In | Out): In | Out {
     if (isDeepStrictEqual(given, made)) return given;
     this.#changes += 1;

@@ -1,18 +1,18 @@
-/** Small changes to requests and answers, from which the hooks of defects are made. */
+/** Small changes to requests and answers, used to build the hooks of defects. */
 import type { Message, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 
-/** An object of JSON, as far as one knows without looking. */
+/** A JSON object with unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Bytes that are no UTF-8 must not become letters on their way through a defect. */
+/** Strict, so that bytes that are not UTF-8 are not turned into characters by a defect. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Whether an answer is a success. */
+/** Returns true when an answer is a success. */
 export function isSuccess({ status }: ProxiedAnswer): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The JSON of the body; undefined when it is none, as it is with bytes that are no UTF-8. */
+/** Returns the JSON of the body; undefined when it is not JSON or not UTF-8. */
 export function jsonOf({ body }: Message): unknown {
   try {
     return JSON.parse(utf8.decode(body));
@@ -21,35 +21,35 @@ export function jsonOf({ body }: Message): unknown {
   }
 }
 
-/** The JSON of the body when it is an object, else an empty object. */
+/** Returns the JSON of the body if it is an object, otherwise an empty object. */
 export function objectOf(message: Message): JsonObject {
   const value = jsonOf(message);
   return isObject(value) ? value : {};
 }
 
-/** The JSON of the body when it is a list, else an empty list. */
+/** Returns the JSON of the body if it is a list, otherwise an empty list. */
 export function listOf(message: Message): readonly unknown[] {
   const value = jsonOf(message);
   return Array.isArray(value) ? value : [];
 }
 
-/** The same with that JSON as its body. */
+/** Returns the message with that JSON as its body. */
 export function withJson<M extends Message>(message: M, value: unknown): M {
   return { ...message, body: Buffer.from(JSON.stringify(value)) };
 }
 
-/** The same with its JSON changed; unchanged when the body is none. */
+/** Returns the message with its JSON changed; unchanged when the body is not JSON. */
 export function changedJson<M extends Message>(message: M, change: (value: unknown) => unknown): M {
   const value = jsonOf(message);
   return value === undefined ? message : withJson(message, change(value));
 }
 
-/** The same with another text as its body. */
+/** Returns the message with that text as its body. */
 export function withText<M extends Message>(message: M, text: string): M {
   return { ...message, body: Buffer.from(text) };
 }
 
-/** The same with these headers set; undefined takes one away. Names in lower case. */
+/** Returns the message with these headers set; undefined removes one. Names in lower case. */
 export function withHeaders<M extends Message>(
   message: M,
   changes: Readonly<Record<string, string | undefined>>,
@@ -59,13 +59,13 @@ export function withHeaders<M extends Message>(
   return { ...message, headers: Object.fromEntries(kept) as Record<string, string> };
 }
 
-/** The same answer with another status; one that has no body loses it. */
+/** Returns the answer with another status; a status without a body drops it. */
 export function withStatus(answer: ProxiedAnswer, status: number): ProxiedAnswer {
   const isBodiless = status === 204 || status === 304 || status < 200;
   return { ...answer, status, ...(isBodiless ? { body: Buffer.alloc(0) } : {}) };
 }
 
-/** An answer of our own: with JSON when there is some, without a body otherwise. */
+/** Returns an answer made by the proxy: with JSON if given, otherwise without a body. */
 export function ownAnswer(status: number, json?: unknown): ProxiedAnswer {
   const hasBody = json !== undefined;
   return {
@@ -75,12 +75,12 @@ export function ownAnswer(status: number, json?: unknown): ProxiedAnswer {
   };
 }
 
-/** The parameters of the query. */
+/** Returns the parameters of the query. */
 export function queryOf({ query }: ProxiedRequest): URLSearchParams {
   return new URLSearchParams(query);
 }
 
-/** The same request with these parameters of the query set; undefined takes one away. */
+/** Returns the request with these query parameters set; undefined removes one. */
 export function withQuery(
   request: ProxiedRequest,
   changes: Readonly<Record<string, string | undefined>>,
@@ -93,14 +93,15 @@ export function withQuery(
   return { ...request, query: query.toString() };
 }
 
-/** The Bearer token of a request; empty when it has none. */
+/** Returns the Bearer token of a request; empty when it has none. */
 export function tokenOf({ headers }: Message): string {
   return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 }
 
 /**
- * A value with the member at a path changed, such as `artifact.source.uri`; a star stands for every
- * element of a list. What the path does not lead to stays as it is; undefined takes a member away.
+ * Returns the value with the member at a path changed, such as `artifact.source.uri`; a star
+ * matches every element of a list. Members that do not exist stay absent; undefined removes a
+ * member.
  */
 export function changedAt(
   value: unknown,

@@ -1,6 +1,6 @@
 /**
- * The form of a planted defect: a value that says what a server does wrong, which requirements that
- * breaks, and how a proxy before a good server brings it about.
+ * The form of a defect: a value that says what a server does wrong, which requirements that breaks,
+ * and how a proxy in front of a correct server produces it.
  */
 import type { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { storageOperations } from '../../fixtures/contract/management/storage.ts';
@@ -9,27 +9,29 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import type { Headers } from '../target/exchange.ts';
 import type { Frame } from '../target/frames.ts';
 
-/** Every operation that the proxy knows by its path: the contract's, management, artifact files. */
+/**
+ * Every operation that the proxy recognizes by path: the contract's, management, artifact files.
+ */
 export type ProxiedOperation =
   | OperationId
   | keyof typeof managementOperations
   | keyof typeof storageOperations;
 
-/** What a request and an answer have in common. */
+/** Common fields of a request and an answer. */
 export interface Message {
-  /** Names in lower case; one that came several times is joined by commas. */
+  /** Names in lower case; repeated ones are joined by commas. */
   readonly headers: Headers;
   /** The whole body; empty when there is none. */
   readonly body: Buffer;
 }
 
-/** A request between suite and target. */
+/** A request from the suite to the target. */
 export interface ProxiedRequest extends Message {
-  /** The operation whose method and path it has; none when the contract knows no such request. */
+  /** The operation matched by method and path; undefined when the contract has no such request. */
   readonly operation: ProxiedOperation | undefined;
-  /** The operations that have its path, whatever the method. */
+  /** The operations at its path, with any method. */
   readonly operationsAtPath: readonly ProxiedOperation[];
-  /** The parts of the path that stand for the parameters of the operation, decoded. */
+  /** The path segments that fill the parameters of the operation, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly method: string;
   /** The whole path without the query, encoded as it was sent. */
@@ -38,73 +40,82 @@ export interface ProxiedRequest extends Message {
   readonly query: string;
 }
 
-/** An answer between target and suite. Headers that follow from the body are kept in step with it. */
+/**
+ * An answer from the target to the suite. Headers derived from the body are kept consistent with
+ * it.
+ */
 export interface ProxiedAnswer extends Message {
   readonly status: number;
 }
 
 /**
- * Sends one more request to the target and reads its whole answer; no hook sees it. Start from
- * the request at hand, or from `requestFor` in requests.ts.
+ * Sends one more request to the target and reads its whole answer; hooks do not see it. Start from
+ * the current request, or from `requestFor` in requests.ts.
  */
 export interface Ask {
   (request: ProxiedRequest): Promise<ProxiedAnswer>;
-  /** A user's token of the management API, as the suite itself has it; empty without a user. */
+  /** The suite's user token for the management API; empty without a user. */
   readonly userToken: string;
 }
 
 /** An open /connect between device and target, for the hook that sees its frames. */
 export interface Line {
-  /** Sends a frame of our own to one side. */
+  /** Sends an additional frame to one side. */
   send(to: Side, frame: Frame): void;
   /** Ends both connections at once, without a close frame. */
   destroy(): void;
 }
 
-/** Who sent a frame, or gets one. */
+/** The sender or receiver of a frame. */
 export type Side = 'device' | 'target';
 
 /**
- * What a defect does. Each hook sees the exchanges of the defect's operations only. Giving back what
- * came in changes nothing, and the bytes then pass as they are. Hooks are also asked what they would
- * do while a run without a defect passes by, so that they act by what they give back and by `ask`
- * alone; one that merely waits would be taken for one that does nothing.
+ * The hooks of a defect. Each sees only the exchanges of the defect's operations. Returning the
+ * input changes nothing, and the bytes are then forwarded as they are. A run without a defect also
+ * calls the hooks to find out what they would change, so a hook must act only through its return
+ * value and `ask`; one that only waits would be taken for one without effect.
  */
 export interface Mutation {
-  /** Changes a request, or answers it in the target's place. An upgrade request comes here too. */
+  /** Changes a request, or answers it in place of the target. Also called for upgrade requests. */
   request?(
     request: ProxiedRequest,
     ask: Ask,
   ): ProxiedRequest | ProxiedAnswer | Promise<ProxiedRequest | ProxiedAnswer>;
   /**
-   * Changes an answer. The request is the one that the suite sent. Also called for the answer to an
-   * upgrade: a status other than 101 then closes the connection after it.
+   * Changes an answer to the request that the suite sent. Also called for the answer to an upgrade:
+   * a status other than 101 then closes the connection after it.
    */
   answer?(
     answer: ProxiedAnswer,
     request: ProxiedRequest,
     ask: Ask,
   ): ProxiedAnswer | Promise<ProxiedAnswer>;
-  /** Frames of an open /connect: gives what goes on in place of the frame, perhaps nothing. */
+  /**
+   * Handles a frame of an open /connect; returns the frames to forward in its place, possibly none.
+   */
   frame?(frame: Frame, from: Side, line: Line): Frame | readonly Frame[];
-  /** One side of an open /connect has ended its connection: false keeps the other one open. */
+  /**
+   * Called when one side of an open /connect ends its connection: false keeps the other one open.
+   */
   ended?(from: Side, line: Line): boolean;
-  /** Answers are passed on chunk by chunk by this, in place of `answer`; bytes in, bytes out. */
+  /** Forwards an answer chunk by chunk, in place of `answer`; bytes in, bytes out. */
   chunk?(chunk: Buffer, request: ProxiedRequest): Buffer;
 }
 
-/** One planted defect. */
+/** A defect of a server. */
 export interface Defect {
   /** Stable name, such as `status-report-after-abort-is-204`. */
   readonly id: string;
   /** A full sentence: what the server does wrong. */
   readonly title: string;
-  /** Every requirement that it breaks; a case that fails must name at least one of them. */
+  /** Every requirement that it breaks; a failing case must name at least one of them. */
   readonly breaks: readonly [RequirementId, ...RequirementId[]];
-  /** Whose exchanges it may touch; `all` takes in requests that are no operation. */
+  /**
+   * The operations whose exchanges it may change; `all` includes requests that match no operation.
+   */
   readonly operations: readonly ProxiedOperation[] | 'all';
-  /** Makes the hooks, with a fresh memory for each run. */
+  /** Creates the hooks, with fresh state for each run. */
   readonly mutation: () => Mutation;
-  /** Why nothing outside can see it; it must then survive. */
+  /** Why the defect cannot be observed from outside; it must then survive. */
   readonly equivalent?: string;
 }

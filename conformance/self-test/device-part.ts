@@ -1,4 +1,4 @@
-/** What the target knows of the deployment of which a device speaks, asked as a user. */
+/** The relation between a device and the deployment that its request names, looked up as a user. */
 import { jsonOf, listOf, tokenOf } from './alter.ts';
 import type { Ask, ProxiedRequest } from './defect.ts';
 import { requestFor } from './requests.ts';
@@ -6,17 +6,20 @@ import { isObject } from './sent.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** How a deployment stands to the device that speaks of it: no id, nobody's, another's, its own. */
+/**
+ * Relation of a deployment to the device that names it: not an id, no such deployment, another
+ * device's, its own.
+ */
 export type Relation = 'malformed' | 'unknown' | 'foreign' | 'own';
 
-/** The id of the device that holds the token of the request; empty when it says none. */
+/** Returns the id of the device that holds the request's token; empty when the token has none. */
 export function callerOf(request: ProxiedRequest): string {
   const [, claims = ''] = tokenOf(request).split('.');
   const value = jsonOf({ headers: {}, body: Buffer.from(claims, 'base64url') });
   return isObject(value) && typeof value.sub === 'string' ? value.sub : '';
 }
 
-/** How the deployment in the path of the request stands to its caller. */
+/** Returns the relation of the deployment in the request's path to its caller. */
 export async function relationOf(request: ProxiedRequest, ask: Ask): Promise<Relation> {
   const { id = '' } = request.parameters;
   if (!uuid.test(id)) return 'malformed';

@@ -1,10 +1,10 @@
 /**
- * The clock by which the suite waits in a self-test. A defect keeps many effects away for which a
- * case waits seconds; before a server at hand a part of that is plenty. Limits stay as they are.
+ * The clock for the suite's waits in a self-test. A defect suppresses many effects for which a case
+ * waits seconds; with a local server a fraction of that is enough. Limits are not changed.
  */
 import { BaseClock, type Clock, type Timer } from '../../fixtures/clock.ts';
 
-/** Passes `factor` times as fast for whoever waits for an effect; its moments are those of `base`. */
+/** Runs `factor` times as fast for waits on an effect; its wall-clock time is that of `base`. */
 export class HurriedClock extends BaseClock {
   readonly #base: Clock;
   readonly #factor: number;

@@ -1,48 +1,48 @@
-/** What the verdicts of a run say of the defect that was planted in it. */
+/** Derives the outcome of a defect from the verdicts of a run with it. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import type { Defect } from './defect.ts';
 
 /**
  * `killed`: a case that names a broken requirement failed. `survived`: none did, although the
- * defect showed. `unexercised`: nothing that was played brought it about. `equivalent`: it says
- * that nothing can see it, and nothing did. `stale-reason`: it says so, and was seen.
+ * defect had an effect. `unexercised`: no case triggered it. `equivalent`: declared unobservable,
+ * and not observed. `stale-reason`: declared unobservable, but observed.
  */
 export type DefectOutcome = 'killed' | 'survived' | 'unexercised' | 'equivalent' | 'stale-reason';
 
-/** A case that failed for something that it does not name. */
+/** A case that failed for a reason that it does not name. */
 interface FalseCatch {
   readonly caseId: string;
-  /** What the case says that the target missed. */
+  /** The requirements that the case reports as missed. */
   readonly requirements: readonly RequirementId[];
   readonly expected?: string;
   readonly actual?: string;
 }
 
-/** What became of one defect. */
+/** The outcome of one defect. */
 export interface DefectResult {
   readonly id: string;
   readonly outcome: DefectOutcome;
-  /** Cases that failed and name a requirement that the defect breaks. */
+  /** Failed cases that name a requirement which the defect breaks. */
   readonly killedBy: readonly string[];
-  /** Those of the broken requirements by whose names the defect was caught. */
+  /** The broken requirements that those cases name. */
   readonly proves: readonly RequirementId[];
   readonly falseCatches: readonly FalseCatch[];
-  /** Cases in which the suite itself broke down. */
+  /** Cases that ended with an error of the suite itself. */
   readonly suiteErrors: readonly string[];
-  /** Cases that were played. */
+  /** Number of cases that were run. */
   readonly played: number;
-  /** Requests, answers and frames that the defect changed. */
+  /** Number of requests, answers and frames that the defect changed. */
   readonly changes: number;
 }
 
-/** The part of a run that a defect is judged by. */
+/** The part of a run that decides the outcome. */
 export interface PlayedDefect {
   readonly verdicts: readonly CaseVerdict[];
   readonly changes: number;
 }
 
-/** Judges a defect by the verdicts of the cases that were played with it. */
+/** Judges a defect by the verdicts of the cases that were run with it. */
 export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect): DefectResult {
   const broken = new Set<RequirementId>(defect.breaks);
   const failed = verdicts.filter(({ verdict }) => verdict === 'fail');
@@ -61,7 +61,7 @@ export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect
   };
 }
 
-/** Whether nothing is to be mended: neither the suite nor the defect's row. */
+/** Returns true when neither the suite nor the defect's row needs a fix. */
 export function isSound({ outcome, falseCatches, suiteErrors }: DefectResult): boolean {
   const isRight = outcome === 'killed' || outcome === 'equivalent';
   return isRight && falseCatches.length === 0 && suiteErrors.length === 0;
@@ -76,7 +76,7 @@ function outcomeOf(
   return isExercised ? 'survived' : 'unexercised';
 }
 
-/** What the target missed by a failed case: all that the case names, unless it says less. */
+/** Returns the requirements missed by a failed case: all that it names, unless it narrows them. */
 function missedBy({ missed, requirements }: CaseVerdict): readonly RequirementId[] {
   return missed ?? requirements;
 }

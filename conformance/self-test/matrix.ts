@@ -1,21 +1,21 @@
-/** The kill matrix: every defect, by which cases it is caught, and what that says of the suite. */
+/** The kill matrix: every defect, the cases that catch it, and what that implies for the suite. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import type { Defect } from './defect.ts';
 import { type DefectOutcome, type DefectResult, isSound } from './judgement.ts';
 import { type AffectedCases, casesTouched } from './self-test.ts';
 
-/** A defect and what became of it. */
+/** A defect and its outcome. */
 export interface MatrixRow extends DefectResult {
   readonly title: string;
   readonly breaks: readonly RequirementId[];
-  /** Why nothing can see it; absent when something must. */
+  /** Why the defect cannot be observed; absent when it must be. */
   readonly equivalent?: string;
-  /** Cases that were not played, since the defect touches none of their requests. */
+  /** Cases that were not run because the defect affects none of their requests. */
   readonly untouched: number;
 }
 
-/** The figures of a matrix. */
+/** The totals of a matrix. */
 export interface MatrixTotals extends Readonly<Record<DefectOutcome, number>> {
   readonly defects: number;
   readonly falseCatches: number;
@@ -24,42 +24,42 @@ export interface MatrixTotals extends Readonly<Record<DefectOutcome, number>> {
   readonly untouched: number;
 }
 
-/** A whole self-test as plain values. */
+/** A complete self-test as plain values. */
 export interface KillMatrix {
-  /** Cases of the run without a defect. */
+  /** Number of cases in the run without a defect. */
   readonly cases: number;
-  /** Cases that failed, or ended with an error of the suite, although nothing was planted. */
+  /** Cases that failed, or ended with a suite error, without a defect. */
   readonly baselineFaults: readonly string[];
   readonly totals: MatrixTotals;
-  /** Musts that can be seen from outside and that no defect breaks. */
+  /** Observable musts that no defect breaks. */
   readonly undefended: readonly RequirementId[];
-  /** Such musts that a defect breaks, and by whose name none was caught. */
+  /** Observable musts that a defect breaks and for which none was caught. */
   readonly unproven: readonly RequirementId[];
   readonly rows: readonly MatrixRow[];
-  /** True when the self-test was ended before every defect was played. */
+  /** True when the self-test ended before every defect was run. */
   readonly interrupted: boolean;
 }
 
-/** Plays one defect against these cases; undefined when it was interrupted. */
+/** Runs one defect against these cases; undefined when it was interrupted. */
 export type PlayDefect = (
   defect: Defect,
   ids: ReadonlySet<string>,
 ) => Promise<DefectResult | undefined>;
 
-/** What a matrix is made of. */
+/** Inputs of a matrix. */
 export interface MatrixOptions {
   readonly defects: readonly Defect[];
   readonly affectedCases: AffectedCases;
   readonly baselineFaults: readonly string[];
-  /** Each plays one defect at a time. */
+  /** Each runs one defect at a time. */
   readonly players: readonly PlayDefect[];
-  /** Which of the cases that a defect touches are played; all of them without it. */
+  /** Selects which of the cases that a defect touches are run; default: all. */
   readonly selects?: (defect: Defect, touched: ReadonlySet<string>) => ReadonlySet<string>;
   readonly onRow?: (row: MatrixRow) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Plays every defect. Players take the next one as soon as they are free. */
+/** Runs every defect. Each player takes the next one as soon as it is free. */
 export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
   const { defects, affectedCases, baselineFaults, players, onRow, signal, selects } = options;
   const rows = new Map<string, MatrixRow>();
@@ -89,24 +89,24 @@ export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
   };
 }
 
-/** Whether suite and defects are as they should be, so far as they were played. */
+/** Returns true when suite and defects are sound, as far as they were run. */
 export function holds({ baselineFaults, rows, interrupted }: KillMatrix): boolean {
   return baselineFaults.length === 0 && !interrupted && rows.every(isSound);
 }
 
-/** The observable musts that no defect breaks. */
+/** Returns the observable musts that no defect breaks. */
 export function undefendedMusts(defects: readonly Defect[]): readonly RequirementId[] {
   return mustsBeside(defects.flatMap(({ breaks }) => breaks));
 }
 
-/** The observable musts by whose name no defect was caught. */
+/** Returns the observable musts for which no defect was caught. */
 export function unprovenMusts(
   rows: readonly Pick<MatrixRow, 'proves'>[],
 ): readonly RequirementId[] {
   return mustsBeside(rows.flatMap(({ proves }) => proves));
 }
 
-/** The musts that can be seen from outside and bind the server, beside these. */
+/** Returns the observable musts for the server other than these. */
 function mustsBeside(known: readonly RequirementId[]): readonly RequirementId[] {
   const records: readonly Requirement[] = Object.values(requirements);
   const musts = records.filter(

@@ -1,4 +1,4 @@
-/** Ready-made mutations for defects that are common: a row then needs no function of its own. */
+/** Ready-made mutations for common defects, so that a row needs no function of its own. */
 import {
   changedAt,
   changedJson,
@@ -11,12 +11,12 @@ import {
 import type { Ask, Mutation, ProxiedAnswer, ProxiedRequest } from './defect.ts';
 import { requestFor } from './requests.ts';
 
-/** Whether a defect shows on a request. */
+/** Selects the requests on which a defect acts. */
 type Picks = (request: ProxiedRequest) => boolean;
 
 const everyRequest: Picks = () => true;
 
-/** Answers of one status are given another one: `statusBecomes(409, 204)` accepts a conflict. */
+/** Changes the status of answers that have `from`: `statusBecomes(409, 204)` accepts a conflict. */
 export function statusBecomes(
   from: number,
   to: number,
@@ -28,17 +28,17 @@ export function statusBecomes(
   );
 }
 
-/** A refusal of any status becomes a success. */
+/** Turns a refusal of any status into a success. */
 export function refusalBecomes(to: number, picks: Picks = everyRequest): () => Mutation {
   return answerBecomes((answer) => (answer.status >= 400 ? withStatus(answer, to) : answer), picks);
 }
 
-/** Successful answers lack the member at the path (see `changedAt`). */
+/** Removes the member at the path from successful answers (see `changedAt`). */
 export function fieldLeftOut(path: string, picks: Picks = everyRequest): () => Mutation {
   return fieldBecomes(path, () => undefined, picks);
 }
 
-/** Successful answers hold another value at the path (see `changedAt`). */
+/** Changes the value at the path in successful answers (see `changedAt`). */
 export function fieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
@@ -47,7 +47,7 @@ export function fieldBecomes(
   return bodyBecomes((value) => changedAt(value, path, change), picks);
 }
 
-/** The JSON of successful answers is changed. */
+/** Changes the JSON of successful answers. */
 export function bodyBecomes(
   change: (value: unknown) => unknown,
   picks: Picks = everyRequest,
@@ -58,7 +58,7 @@ export function bodyBecomes(
   );
 }
 
-/** Headers of answers are set, or taken away where the value is undefined. */
+/** Sets headers of answers; undefined removes one. */
 export function headersBecome(
   changes: Readonly<Record<string, string | undefined>>,
   picks: Picks = everyRequest,
@@ -66,7 +66,7 @@ export function headersBecome(
   return answerBecomes((answer) => withHeaders(answer, changes), picks);
 }
 
-/** Answers are changed. */
+/** Changes answers. */
 export function answerBecomes(
   change: (
     answer: ProxiedAnswer,
@@ -80,7 +80,7 @@ export function answerBecomes(
   });
 }
 
-/** Requests are changed before the target sees them. */
+/** Changes requests before the target sees them. */
 export function requestBecomes(
   change: (request: ProxiedRequest) => ProxiedRequest,
   picks: Picks = everyRequest,
@@ -88,7 +88,7 @@ export function requestBecomes(
   return () => ({ request: (request) => (picks(request) ? change(request) : request) });
 }
 
-/** The target gets to see a parameter of the query with another value, or without one. */
+/** Changes or removes a query parameter before the target sees it. */
 export function parameterBecomes(
   name: string,
   value: string | undefined,
@@ -97,7 +97,7 @@ export function parameterBecomes(
   return requestBecomes((request) => withQuery(request, { [name]: value }), picks);
 }
 
-/** The target gets to see another value at a path of the JSON body, or none (see `changedAt`). */
+/** Changes or removes the value at a path of the sent JSON (see `changedAt`). */
 export function sentFieldBecomes(
   path: string,
   change: (value: unknown) => unknown,
@@ -110,8 +110,8 @@ export function sentFieldBecomes(
 }
 
 /**
- * A write is dropped although it is answered as if it were done. The target is not asked about it,
- * so pick only requests that are in order; whether their token is good is looked up first.
+ * Drops a write but answers it as if it were done. The target is not asked about it, so select
+ * valid requests only; the token is checked first.
  */
 export function dropped(status: number, picks: Picks = everyRequest): () => Mutation {
   return () => ({
@@ -122,7 +122,7 @@ export function dropped(status: number, picks: Picks = everyRequest): () => Muta
   });
 }
 
-/** Whether the target takes the token of a request, asked by an operation that changes nothing. */
+/** Returns true when the target accepts the token of a request, using a read-only operation. */
 export async function isAuthorized({ headers }: ProxiedRequest, ask: Ask): Promise<boolean> {
   const { authorization = '' } = headers;
   for (const id of ['get-configuration', 'list-devices'] as const) {

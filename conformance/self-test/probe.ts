@@ -1,16 +1,16 @@
 /**
- * Finds out, while a run without a defect passes by, which defects would have changed something of
- * it. Each is asked by its own hooks, with a memory of its own; nothing of what it says is done.
+ * Finds out, during a run without a defect, which defects would have changed it. Each one's hooks
+ * are called with their own state; their results are discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { touches } from './active-defect.ts';
 import type { Ask, Defect, Mutation } from './defect.ts';
 import type { Attendant, Exchanged } from './proxy.ts';
 
-/** A hook that wants to ask the target has more in mind than looking on. */
+/** Thrown when a hook asks the target, which means that it would act. */
 class WantsToAct extends Error {}
 
-/** Takes no request; all that a hook gets to know is who the user is. */
+/** Refuses every request; a hook can only read the user's token. */
 function refusing(userToken: string): Ask {
   return Object.assign(() => Promise.reject(new WantsToAct('only looking on')), { userToken });
 }
@@ -20,7 +20,7 @@ interface Asked {
   readonly mutation: Mutation;
 }
 
-/** Looks on at one run, case by case. */
+/** Observes one run, case by case. */
 export class Probe implements Attendant {
   readonly #asked: readonly Asked[];
   #current = new Set<string>();
@@ -30,24 +30,24 @@ export class Probe implements Attendant {
     this.#asked = defects.map((defect) => ({ defect, mutation: defect.mutation() }));
   }
 
-  /** Ends a case and begins the next; the ids of what would have changed the one that ended. */
+  /** Ends a case and begins the next; returns the ids of the defects that would have changed it. */
   begin(): ReadonlySet<string> {
     const ended = this.#current;
     this.#current = new Set();
     return ended;
   }
 
-  /** Resolves when everything that passed has been looked at. */
+  /** Resolves when every exchange so far has been examined. */
   settled(): Promise<void> {
     return this.#line;
   }
 
   attend(exchange: Promise<Exchanged>): void {
-    // What is found out later still belongs to the case that was played when the request came.
+    // A late result still belongs to the case that was running when the request arrived.
     const found = this.#current;
     const whole = exchange.then(
       (each) => each,
-      // A target that gives no answer leaves nothing to change.
+      // Without an answer of the target there is nothing to change.
       () => undefined,
     );
     this.#line = this.#line.then(async () => {
@@ -67,7 +67,7 @@ export class Probe implements Attendant {
 async function changesAnything(mutation: Mutation, exchanged: Exchanged): Promise<boolean> {
   const { request, answer, userToken } = exchanged;
   const refused = refusing(userToken);
-  // What these hooks do is seen only while bytes pass.
+  // The effect of these hooks shows only while bytes are forwarded.
   if (mutation.chunk ?? mutation.frame ?? mutation.ended) return true;
   try {
     const sent = (await mutation.request?.(request, refused)) ?? request;

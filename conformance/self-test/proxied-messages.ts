@@ -1,4 +1,4 @@
-/** Requests and answers of HTTP as a proxy takes them in and passes them on. */
+/** Reading and forwarding of HTTP requests and answers in the proxy. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,7 +9,7 @@ import { bodilessHeaders, framedHeaders, rewrittenHeaders, seenHeaders } from '.
 /** The largest body that hooks get to see. */
 const BODY_MAX_BYTES = 64 * 1_048_576;
 
-/** The whole body. Throws when it is too large, or breaks off. */
+/** Reads the whole body. Throws when it is too large or breaks off. */
 export async function readAll(message: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -21,20 +21,22 @@ export async function readAll(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The whole body of a message that is piped elsewhere, or what came of it before it broke off. */
+/**
+ * Returns the body of a message that is piped elsewhere, or the part received before it broke off.
+ */
 export function overheard(message: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   message.on('data', (chunk: Buffer) => chunks.push(chunk));
   return new Promise((resolve) => message.on('close', () => resolve(Buffer.concat(chunks))));
 }
 
-/** An answer of the target, read to its end. */
+/** Reads an answer of the target to its end. */
 export async function answerOf(received: IncomingMessage): Promise<ProxiedAnswer> {
   const { statusCode = 0, rawHeaders } = received;
   return { status: statusCode, headers: seenHeaders(rawHeaders), body: await readAll(received) };
 }
 
-/** The wire headers of a request that hooks have seen. */
+/** Returns the wire headers of a request after its hooks. */
 export function wireHeaders(
   { rawHeaders }: IncomingMessage,
   asked: ProxiedRequest,
@@ -44,7 +46,7 @@ export function wireHeaders(
   return rewrittenHeaders(rawHeaders, framedHeaders(asked.headers, sent));
 }
 
-/** Passes an answer on as it comes; `change` is given each chunk. */
+/** Forwards an answer as it arrives; `change` receives each chunk. */
 export async function passOn(
   received: IncomingMessage,
   response: ServerResponse,
@@ -52,7 +54,7 @@ export async function passOn(
 ): Promise<void> {
   begin(response);
   response.writeHead(received.statusCode ?? 0, received.statusMessage ?? '', received.rawHeaders);
-  // Sends the headers at once; flushHeaders would write them as UTF-8, and they came as Latin-1.
+  // Sends the headers now; flushHeaders would write them as UTF-8, and they arrived as Latin-1.
   response.write(Buffer.alloc(0));
   if (!change) return pipeline(received, response);
   const changing = new Transform({
@@ -61,7 +63,7 @@ export async function passOn(
   await pipeline(received, changing, response);
 }
 
-/** An answer that goes out, and what it was before hooks saw it, if the target made it. */
+/** An outgoing answer, and the target's answer before the hooks, if there is one. */
 export interface OutgoingAnswer {
   readonly answer: ProxiedAnswer;
   readonly before?: ProxiedAnswer;
@@ -76,12 +78,12 @@ export function writeAnswer(response: ServerResponse, outgoing: OutgoingAnswer):
   const headers = answerHeaders(outgoing);
   if (keepsStatus) response.writeHead(answer.status, received.statusMessage ?? '', headers);
   else response.writeHead(answer.status, headers);
-  // An answer to HEAD speaks of a body that it does not have.
+  // An answer to HEAD has headers for a body that it does not have.
   const isBodiless = before !== undefined && response.req.method === 'HEAD';
   response.end(isBodiless ? undefined : answer.body);
 }
 
-/** The wire headers of an answer that hooks have seen. */
+/** Returns the wire headers of an answer after its hooks. */
 export function answerHeaders({ answer, before, received }: OutgoingAnswer): string[] {
   if (received && isDeepStrictEqual(answer, before)) return received.rawHeaders;
   const isBodiless = answer.status === 204 || answer.status === 304 || answer.status < 200;
@@ -91,7 +93,7 @@ export function answerHeaders({ answer, before, received }: OutgoingAnswer): str
   return rewrittenHeaders(received?.rawHeaders ?? [], headers);
 }
 
-/** Nothing may be added to what the target said. */
+/** Keeps Node from adding headers to the target's. */
 function begin(response: ServerResponse): void {
   response.sendDate = false;
   response.useChunkedEncodingByDefault = false;

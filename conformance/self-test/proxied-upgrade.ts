@@ -1,4 +1,4 @@
-/** The switch of protocols through a proxy, and the websocket after it. RFC 6455 */
+/** Protocol upgrades through a proxy, and the websocket after them. RFC 6455 */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { bytesOf, type Frame, FrameReader } from '../target/frames.ts';
@@ -6,7 +6,7 @@ import type { ActiveDefect } from './active-defect.ts';
 import type { Line, Side } from './defect.ts';
 import { answerHeaders, type OutgoingAnswer } from './proxied-messages.ts';
 
-/** Writes the answer to an upgrade, which ends the connection unless it switches protocols. */
+/** Writes the answer to an upgrade; the connection then ends unless the protocol is switched. */
 export function writeUpgradeAnswer(socket: Duplex, outgoing: OutgoingAnswer): void {
   const { answer, received } = outgoing;
   const { status, body } = answer;
@@ -20,7 +20,7 @@ export function writeUpgradeAnswer(socket: Duplex, outgoing: OutgoingAnswer): vo
   if (status === 101) return;
   const isChunked = answer.headers['transfer-encoding'] !== undefined;
   socket.end(isChunked ? inOneChunk(body) : body);
-  // The client's end is seen only behind what it has sent.
+  // The client's end is seen only after everything it sent has been read.
   socket.resume();
 }
 
@@ -38,11 +38,11 @@ function inOneChunk(body: Buffer): Buffer {
 /** Two connections that have switched protocols. */
 export interface Joint extends Readonly<Record<Side, Duplex>> {
   readonly planted: ActiveDefect | undefined;
-  /** What came together with the switch. */
+  /** Bytes that arrived together with the switch. */
   readonly heads: Readonly<Record<Side, Buffer>>;
 }
 
-/** Passes bytes both ways, frame by frame where the defect looks at frames. */
+/** Forwards bytes both ways, frame by frame where the defect sees frames. */
 export function joinSockets(joint: Joint): void {
   const { device, target } = joint;
   const line: Line = {
@@ -76,7 +76,7 @@ function passFrom(from: Side, joint: Joint, line: Line): void {
   source.on('end', () => end(() => sink.end()));
   source.on('error', () => end(() => sink.destroy()));
   source.on('close', () => {
-    // A connection that was cut has no end.
+    // A connection that was cut has no end event.
     if (!source.readableEnded) end(() => sink.destroy());
   });
 }

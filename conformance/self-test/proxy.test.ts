@@ -50,12 +50,12 @@ async function proxyBefore(targetUrl: string, planted?: ActiveDefect): Promise<D
   return proxy;
 }
 
-/** A proxy before a server that does nothing but the listener. */
+/** A proxy in front of a server with only this listener. */
 async function before(listener: RequestListener, planted?: ActiveDefect): Promise<DefectProxy> {
   return proxyBefore(await listening(createServer(listener)), planted);
 }
 
-/** Everything that comes back for these bytes, which ask for the end of the connection. */
+/** Returns everything received for these bytes, which ask to close the connection. */
 async function exchanged(baseUrl: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1');
   onTestFinished(() => {
@@ -96,7 +96,7 @@ describe('a proxy without a defect', () => {
     const headers = ['HOST', 'devices.example', 'x-One', '1', 'X-one', '2', 'Content-Length', '4'];
     const lines = ['HOST: devices.example', 'x-One: 1', 'X-one: 2', 'Content-Length: 4'];
     await exchanged(proxy.baseUrl, `PUT / HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\nbody`);
-    // Whether a connection is kept is between each two neighbours.
+    // The Connection header is hop-by-hop.
     expect(seen).toEqual([{ headers: [...headers, 'Connection', 'keep-alive'], body: 'body' }]);
   });
 
@@ -245,7 +245,7 @@ describe('a proxy with a defect', () => {
 });
 
 describe('a websocket through a proxy', () => {
-  /** A server that echoes, and sends pongs of its own accord as every websocket does. */
+  /** A server that echoes, and answers pings as every websocket does. */
   async function echo(planted?: ActiveDefect): Promise<string> {
     const server = createServer();
     const sockets = new WebSocketServer({ server });

@@ -1,7 +1,7 @@
 /**
- * A proxy on the loopback before any target, with at most one defect planted in it. Requests keep
- * their Host, so that links which the target makes lead through the proxy again. What no hook
- * changes passes byte by byte, and chunk by chunk as it comes.
+ * A loopback proxy in front of a target, with at most one active defect. Requests keep their Host,
+ * so that links made by the target lead through the proxy again. Whatever hooks do not change is
+ * forwarded byte by byte, each chunk as it arrives.
  */
 import { once } from 'node:events';
 import {
@@ -34,37 +34,40 @@ import { joinSockets, writeUpgradeAnswer } from './proxied-upgrade.ts';
 import { seenHeaders } from './raw-headers.ts';
 import { recognized } from './requests.ts';
 
-/** Some hostile headers are long; whether they are too long is for the target to say. */
+/** Some hostile headers are long; the target decides whether they are too long. */
 const HEADERS_MAX_BYTES = 1_048_576;
 const IDLE_MAX_MS = 65_000;
 
 export interface ProxyOptions {
-  /** Where the target answers, over plain HTTP. */
+  /** Base URL of the target, over plain HTTP. */
   readonly targetUrl: string;
   readonly names: VendorNames;
   /** For hooks that act as a user; empty without one. */
   readonly userToken: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Looks on at what passes while no defect is planted. */
+  /** Observes the exchanges while no defect is active. */
   readonly attendant?: Attendant;
 }
 
-/** Someone who looks on, and changes nothing. */
+/** A read-only observer of exchanges. */
 export interface Attendant {
-  /** A request has come; `exchange` gives it whole with its answer, or fails when there is none. */
+  /**
+   * Called for each request; `exchange` resolves to request and answer, or rejects without an
+   * answer.
+   */
   attend(exchange: Promise<Exchanged>): void;
 }
 
-/** A request and its answer, both whole. */
+/** A complete request and its answer. */
 export interface Exchanged {
   readonly request: ProxiedRequest;
   readonly answer: ProxiedAnswer;
-  /** As hooks know it. */
+  /** The token that hooks would see. */
   readonly userToken: string;
 }
 
-/** A proxy that listens. Its owner closes it. */
+/** A listening proxy. Its owner closes it. */
 export class DefectProxy {
   readonly baseUrl: string;
   readonly #options: ProxyOptions;
@@ -86,7 +89,7 @@ export class DefectProxy {
     this.#ask = Object.assign((own: ProxiedRequest) => this.#askTarget(own), { userToken });
   }
 
-  /** Opens a proxy on a free port of the loopback. */
+  /** Starts a proxy on a free loopback port. */
   static async open(options: ProxyOptions): Promise<DefectProxy> {
     const server = createServer({
       maxHeaderSize: HEADERS_MAX_BYTES,
@@ -100,7 +103,7 @@ export class DefectProxy {
     return proxy;
   }
 
-  /** Plants a defect in place of the one before; undefined makes the proxy faithful. */
+  /** Activates a defect in place of the previous one; undefined forwards everything unchanged. */
   activate(planted: ActiveDefect | undefined): void {
     this.#planted = planted;
   }
@@ -186,7 +189,7 @@ export class DefectProxy {
       });
   }
 
-  /** What the parser of Node does not read is for the target to judge. */
+  /** Forwards what Node's parser rejects, so that the target decides. */
   #passUnreadable(packet: Buffer, socket: Duplex): void {
     const line = connect(Number(this.#target.port || 80), this.#target.hostname);
     this.#own(line);
@@ -232,7 +235,7 @@ export class DefectProxy {
     return `${this.#prefix}${path}${query === '' ? '' : `?${query}`}`;
   }
 
-  /** An answer that the target did not make, with what every answer carries. */
+  /** Adds the headers of every answer to one that the target did not make. */
   #completed(answer: ProxiedAnswer): ProxiedAnswer {
     const { names, clock, random } = this.#options;
     const common = {
@@ -244,7 +247,7 @@ export class DefectProxy {
 
   #own(socket: Duplex): void {
     this.#sockets.add(socket);
-    // A caller who has gone is no fault of the proxy's, also when its answer is being written.
+    // A caller that disconnects is not a fault of the proxy, even while its answer is written.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#sockets.delete(socket));
   }
@@ -255,7 +258,7 @@ export class DefectProxy {
   }
 }
 
-/** Listens in while request and answer are passed on. */
+/** Records request and answer while they are forwarded. */
 async function exchangeOf(
   seen: Omit<ProxiedRequest, 'body'>,
   request: IncomingMessage,
@@ -269,7 +272,7 @@ async function exchangeOf(
   return { request: { ...seen, body: await sent }, answer };
 }
 
-/** The answer of the target; the request ends when the suite goes away. */
+/** Returns the answer of the target; the request is ended when the suite disconnects. */
 async function responseTo(
   outgoing: ClientRequest,
   response: ServerResponse,
@@ -278,7 +281,7 @@ async function responseTo(
     if (!response.writableFinished) outgoing.destroy();
   });
   const [received] = (await once(outgoing, 'response')) as [IncomingMessage];
-  // The rest of a request that the target answered early may fail; the answer tells the suite.
+  // The rest of a request that was answered early may fail; the suite gets the answer.
   outgoing.on('error', (fault) => received.destroy(fault));
   return received;
 }

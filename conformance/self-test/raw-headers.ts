@@ -1,11 +1,11 @@
-/** Headers as they stand on the wire (order, spelling, repetition) and as hooks see them. */
+/** Headers as on the wire (order, spelling, repetition) and as hooks see them. */
 import type { Headers } from '../target/exchange.ts';
 import type { Message } from './defect.ts';
 
-/** Name, value, name, value …, as Node gives them. */
+/** Name, value, name, value …, as in Node's `rawHeaders`. */
 export type RawHeaders = readonly string[];
 
-/** The headers as hooks see them: names in lower case, repeated ones joined. */
+/** Returns the headers as hooks see them: names in lower case, repeated ones joined. */
 export function seenHeaders(raw: RawHeaders): Headers {
   const seen: Record<string, string> = {};
   for (const [name, value] of pairsOf(raw)) {
@@ -16,7 +16,7 @@ export function seenHeaders(raw: RawHeaders): Headers {
   return seen;
 }
 
-/** The wire headers after a change of the seen ones; what was not changed stays byte by byte. */
+/** Returns the wire headers after a change of the seen ones; unchanged ones stay byte by byte. */
 export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
   const before = seenHeaders(raw);
   const written = new Set<string>();
@@ -36,8 +36,8 @@ export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
 }
 
 /**
- * The headers of a changed message whose whole body is known: in chunks when it says so, otherwise
- * with its length, unless the hook itself tells another length.
+ * Returns the headers of a changed message with a known body: chunked if it was, otherwise with its
+ * length, unless the hook itself sets another length.
  */
 export function framedHeaders(before: Headers, { headers, body }: Message): Headers {
   const { 'content-length': reported, ...rest } = headers;
@@ -47,7 +47,7 @@ export function framedHeaders(before: Headers, { headers, body }: Message): Head
   return hadBody || body.length > 0 ? { ...rest, 'content-length': String(body.length) } : rest;
 }
 
-/** What no answer without a body may say of one. */
+/** Removes the body headers, which an answer without a body must not have. */
 export function bodilessHeaders(headers: Headers): Headers {
   const { 'content-length': _, 'transfer-encoding': __, 'content-type': ___, ...rest } = headers;
   return rest;

@@ -1,4 +1,4 @@
-/** Which operation a request is, and requests of one's own, both by the rows of the contract. */
+/** Matches requests to operations and builds additional requests, from the rows of the contract. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -18,7 +18,7 @@ interface Pattern {
   readonly fixedLength: number;
 }
 
-/** Paths that are more fixed come first: `/devices/count` is no device whose id is `count`. */
+/** Paths with fewer parameters come first: in `/devices/count`, `count` is not a device id. */
 const patterns: readonly Pattern[] = rows
   .map((row) => ({
     row,
@@ -29,7 +29,7 @@ const patterns: readonly Pattern[] = rows
   }))
   .sort((one, other) => other.fixedLength - one.fixedLength);
 
-/** What the contract says of a method and a path below the base URL. */
+/** Matches a method and a path below the base URL to the contract. */
 export function recognized(
   method: string,
   path: string,
@@ -45,17 +45,17 @@ export function recognized(
   };
 }
 
-/** What a request of one's own carries. */
+/** Contents of an additional request. */
 export interface OwnRequest {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
-  /** Presented as a Bearer token. */
+  /** Sent as a Bearer token. */
   readonly token?: string;
   /** Sent as JSON. */
   readonly json?: unknown;
 }
 
-/** A request for an operation, ready for `ask`. */
+/** Returns a request for an operation, ready for `ask`. */
 export function requestFor(id: ProxiedOperation, own: OwnRequest = {}): ProxiedRequest {
   const row = rows.find((each) => each.id === id);
   if (!row) throw new Error(`the contract has no operation ${id}`);
@@ -78,7 +78,7 @@ export function requestFor(id: ProxiedOperation, own: OwnRequest = {}): ProxiedR
   };
 }
 
-/** A part of a path that is no percent-encoding stays as it was sent. */
+/** Decodes a path segment; one that is not valid percent-encoding is returned as sent. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

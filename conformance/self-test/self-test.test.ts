@@ -25,7 +25,7 @@ const paths = {
   audit: operations['list-audit-logs'].path,
 };
 
-/** The cases of a tiny suite: what each asks, what it wants, and what it names. */
+/** The cases of a tiny suite: what each requests, expects and names. */
 interface TinyCase {
   readonly id: string;
   readonly path: string;
@@ -219,7 +219,7 @@ describe('a defect', () => {
     };
     await rowFor({ mutation });
     await rowFor({ mutation });
-    // Twice a run: for looking on, and for being planted.
+    // Two per run: one for the probe, one for the active defect.
     expect(made).toBe(4);
   });
 });

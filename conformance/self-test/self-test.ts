@@ -1,6 +1,6 @@
 /**
- * The judge is judged: plays the suite against a good target through a proxy in which one defect
- * after the other is planted, and finds by which cases each one is caught.
+ * Tests the suite itself: runs it against a correct target through a proxy in which one defect
+ * after another is active, and records which cases catch each one.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -13,32 +13,32 @@ import { type DefectResult, judgedDefect } from './judgement.ts';
 import { Probe } from './probe.ts';
 import { type Attendant, DefectProxy } from './proxy.ts';
 
-/** A good target on which a defect is played. Its owner closes it. */
+/** A correct target against which a defect is run. Its owner closes it. */
 export interface GoodTarget {
   readonly baseUrl: string;
   readonly headerPrefix: string;
-  /** Of a user of the management API; empty when there is none. */
+  /** A user's token for the management API; empty when there is none. */
   readonly userToken: string;
-  /** By which cases steer time, faults and tenants; it is not reached through the proxy. */
+  /** How cases control time, faults and tenants; it is not reached through the proxy. */
   readonly control?: ControlAddress;
   close(): Promise<void>;
 }
 
-/** A run of the suite that the self-test asks for. */
+/** A run of the suite requested by the self-test. */
 export interface JudgeRequest {
   readonly baseUrl: string;
   readonly target: GoodTarget;
-  /** Ids of the cases to play; undefined plays all. */
+  /** Ids of the cases to run; undefined runs all. */
   readonly ids?: ReadonlySet<string>;
-  /** True when the cases may be played side by side. */
+  /** True when the cases may run in parallel. */
   readonly parallel: boolean;
   readonly onVerdict?: (verdict: CaseVerdict) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What the self-test stands on. */
+/** Options of a self-test. */
 export interface SelfTestOptions {
-  /** A fresh target, or the same one again where there is only one. */
+  /** Opens a fresh target, or returns the same one where there is only one. */
   readonly openTarget: () => Promise<GoodTarget>;
   readonly judge: (request: JudgeRequest) => Promise<ConformanceResult>;
   readonly clock: Clock;
@@ -46,24 +46,24 @@ export interface SelfTestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What is done once for all cases, so that any of them may depend on it. */
+/** Operations done once for all cases, so that any case may depend on them. */
 const sharedOperations: ReadonlySet<ProxiedOperation> = new Set([
   'login',
   'upload-artifact',
   'list-all-artifacts',
 ]);
 
-/** By the id of each case, the defects that would change something of what passes in it. */
+/** By case id, the defects that would change an exchange of it. */
 export type AffectedCases = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The run without a defect: every case must hold, and shows which defects could change it. */
+/** The run without a defect: every case must pass, and it shows which defects could affect it. */
 export interface Baseline {
   readonly affectedCases: AffectedCases;
-  /** Cases that failed, or ended with an error of the suite, although nothing was planted. */
+  /** Cases that failed, or ended with a suite error, without a defect. */
   readonly faults: readonly string[];
 }
 
-/** Plays every case, or these, through a faithful proxy which only asks the defects. */
+/** Runs all or the given cases through an unmodified proxy which only probes the defects. */
 export async function playBaseline(
   defects: readonly Defect[],
   options: SelfTestOptions,
@@ -83,8 +83,8 @@ export async function playBaseline(
 }
 
 /**
- * The cases that a defect can change. In any other one all requests and answers pass as they are,
- * the first and so the second and so each, and it must come out as it does without the defect.
+ * Returns the cases that a defect can affect. In any other case the first exchange is unchanged,
+ * therefore the second, and so on, so its verdict is the one without the defect.
  */
 export function casesTouched(
   { id, operations }: Defect,
@@ -97,8 +97,8 @@ export function casesTouched(
 }
 
 /**
- * Plays the cases with the defect planted, and judges it; undefined when that was interrupted. A
- * false catch must come again when its case is played once more: one that does not was chance.
+ * Runs the cases with the defect active and judges it; undefined when interrupted. A false catch
+ * counts only if it recurs when its case is run once more.
  */
 export async function playDefect(
   defect: Defect,
@@ -128,7 +128,7 @@ interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'
   readonly attend?: Attendant;
 }
 
-/** The verdicts of a run through the proxy; undefined when it was interrupted. */
+/** Returns the verdicts of a run through the proxy; undefined when interrupted. */
 async function throughProxy(
   options: SelfTestOptions,
   run: ProxiedRun,
@@ -139,7 +139,7 @@ async function throughProxy(
     const { verdicts } = await judged(options, run);
     return signal?.aborted ? undefined : verdicts;
   } catch (error) {
-    // What is interrupted at its first step has no verdicts to give.
+    // A run interrupted at its first step has no verdicts.
     if (signal?.aborted) return undefined;
     throw error;
   }

@@ -1,21 +1,21 @@
-/** What a request sends, as far as defects pick by it. */
+/** Predicates on what a request sends, by which defects select requests. */
 import { type JsonObject, jsonOf } from './alter.ts';
 import type { ProxiedRequest } from './defect.ts';
 
-/** Whether a defect shows on a request. */
+/** Selects the requests on which a defect acts. */
 type Picks = (request: ProxiedRequest) => boolean;
 
-/** True for a JSON object. */
+/** Returns true for a JSON object. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at a path of the JSON body; `last` is the last entry of a list. */
+/** Returns the value at a path of the JSON body; `last` is the last entry of a list. */
 export function sentAt(request: ProxiedRequest, path: string): unknown {
   return stepsOf(path).reduce(memberOf, jsonOf(request));
 }
 
-/** Picks bodies that lack a member although there is an object that it belongs in. */
+/** Matches bodies that lack a member although its parent object is present. */
 export function lacks(path: string): Picks {
   const steps = stepsOf(path);
   const name = steps.pop() ?? '';
@@ -25,7 +25,7 @@ export function lacks(path: string): Picks {
   };
 }
 
-/** Picks bodies whose member is there and does not fit. */
+/** Matches bodies whose member is present and does not fit. */
 export function holdsOther(path: string, fits: (value: unknown) => boolean): Picks {
   return (request) => {
     const value = sentAt(request, path);
@@ -33,25 +33,25 @@ export function holdsOther(path: string, fits: (value: unknown) => boolean): Pic
   };
 }
 
-/** Picks bodies whose member is that one. */
+/** Matches bodies whose member has that value. */
 export function holds(path: string, wanted: unknown): Picks {
   return (request) => sentAt(request, path) === wanted;
 }
 
-/** Picks what all of them pick. */
+/** Matches what all of them match. */
 export function both(...picks: readonly Picks[]): Picks {
   return (request) => picks.every((each) => each(request));
 }
 
-/** True for a text. */
+/** Returns true for a string. */
 export function isText(value: unknown): boolean {
   return typeof value === 'string';
 }
 
-/** Picks requests without a body. */
+/** Matches requests without a body. */
 export const isBodiless: Picks = ({ body }) => body.length === 0;
 
-/** Picks requests whose body is there and is no JSON object. */
+/** Matches requests whose body is present and is not a JSON object. */
 export const isNoObject: Picks = (request) => request.body.length > 0 && !isObject(jsonOf(request));
 
 function stepsOf(path: string): string[] {

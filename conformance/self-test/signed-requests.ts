@@ -1,4 +1,7 @@
-/** What a defect can find out about a signed authentication request. Spec: Device authentication */
+/**
+ * Parsing and verification of signed authentication requests for defects. Spec: Device
+ * authentication
+ */
 import { constants, createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { objectOf, ownAnswer } from './alter.ts';
 import type { Mutation, ProxiedRequest } from './defect.ts';
@@ -9,16 +12,16 @@ export interface SignedRequest {
   /** `rsa`, `ec` or `ed25519`. */
   readonly keyType: string;
   readonly body: Buffer;
-  /** The header as it was sent; empty when there is none. */
+  /** The signature header as sent; empty when there is none. */
   readonly text: string;
 }
 
-/** The text of the signature header; undefined when there is none. */
+/** Returns the text of the signature header; undefined when there is none. */
 export function signatureText({ headers }: ProxiedRequest): string | undefined {
   return Object.entries(headers).find(([name]) => name.endsWith('-signature'))?.[1];
 }
 
-/** The parts of a request that has a key and a signature; undefined for any other. */
+/** Returns the parts of a request with a key and a signature; undefined for any other. */
 export function signedRequest(request: ProxiedRequest): SignedRequest | undefined {
   const { pubkey } = objectOf(request);
   const key = typeof pubkey === 'string' ? keyOf(pubkey) : undefined;
@@ -27,7 +30,7 @@ export function signedRequest(request: ProxiedRequest): SignedRequest | undefine
   return { key, keyType, body: request.body, text: signatureText(request) ?? '' };
 }
 
-/** The public key in a text; undefined when there is none. */
+/** Returns the public key in a text; undefined when there is none. */
 export function keyOf(pem: string): KeyObject | undefined {
   try {
     return createPublicKey(pem);
@@ -36,12 +39,12 @@ export function keyOf(pem: string): KeyObject | undefined {
   }
 }
 
-/** Whether the bytes are the key's signature over the body, as the contract says. */
+/** Returns true when the bytes are the key's signature over the body according to the contract. */
 export function verifies({ key, keyType, body }: SignedRequest, signature: Buffer): boolean {
   return fits(key, { digest: keyType === 'ed25519' ? null : 'sha256', body, signature });
 }
 
-/** Whether the bytes are the key's signature over the body with that digest. */
+/** Returns true when the bytes are the key's signature over the body with that digest. */
 export function fits(
   key: KeyObject,
   given: {
@@ -59,12 +62,12 @@ export function fits(
   return verify(digest, body, { key, ...form, dsaEncoding }, signature);
 }
 
-/** SHA-256 of the body. */
+/** Returns the SHA-256 of the body. */
 export function sha256(body: Buffer): Buffer {
   return createHash('sha256').update(body).digest();
 }
 
-/** A server that grants a token for signatures which it should refuse, to keys of one type. */
+/** A server that grants a token for invalid signatures by keys of one type. */
 export function takesSignature(
   keyType: string,
   isTaken: (request: SignedRequest) => boolean,

@@ -1,6 +1,9 @@
-/** Signed links with something changed, as an attacker would change it. */
+/** Signed links with a change that an attacker would make. */
 
-/** The link with the last query parameter whose name speaks of a signature changed. */
+/**
+ * Returns the link with its signature parameter changed: the last one with `sig` in its name, or
+ * the last of all.
+ */
 export function withAlteredSignature(link: string): string {
   const url = new URL(link);
   const names = [...url.searchParams.keys()];
@@ -10,7 +13,7 @@ export function withAlteredSignature(link: string): string {
   return url.href;
 }
 
-/** The link with one query parameter set to another value, or removed. */
+/** Returns the link with one query parameter set to another value, or removed. */
 export function withParameter(link: string, name: string, value: string | undefined): string {
   const url = new URL(link);
   if (value === undefined) url.searchParams.delete(name);
@@ -18,7 +21,7 @@ export function withParameter(link: string, name: string, value: string | undefi
   return url.href;
 }
 
-/** The link with one segment of its path replaced, counted from the end: 1 is the last. */
+/** Returns the link with one path segment replaced, counted from the end: 1 is the last. */
 export function withSegment(link: string, fromEnd: number, value: string): string {
   const url = new URL(link);
   const segments = url.pathname.split('/');

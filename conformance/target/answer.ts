@@ -1,17 +1,17 @@
-/** What came in as an answer to a request. */
+/** Answers as received from the target. */
 import type { Duplex } from 'node:stream';
 import type { Headers } from './exchange.ts';
 
-/** One answer as it came in. */
+/** One answer as received. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  /** The bytes as UTF-8. */
+  /** The bytes decoded as UTF-8. */
   readonly text: string;
 }
 
-/** An answer to an upgrade; the socket is there when the protocol was switched. */
+/** An answer to an upgrade; `socket` is set when the protocol was switched. */
 export interface UpgradeAnswer extends Answer {
   readonly socket?: Duplex;
 }

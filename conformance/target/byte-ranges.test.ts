@@ -6,7 +6,7 @@ function answered(text: string, headers: Record<string, string>) {
   return { status: 206, headers, bytes, text };
 }
 
-/** A body of two parts with a binary byte in the second one. */
+/** A body of two parts, the second with a binary byte. */
 const twoParts = [
   '--cut',
   'Content-Type: application/octet-stream',

@@ -1,9 +1,12 @@
-/** The parts in an answer 206: one, or several in multipart/byteranges. RFC 9110, sections 14 and 15.3.7 */
+/**
+ * The parts in a 206 answer: one, or several in multipart/byteranges. RFC 9110, sections 14 and
+ * 15.3.7
+ */
 
 import type { Answer } from './answer.ts';
 import { ExpectationFailure, shown } from './expectations.ts';
 
-/** Bytes of a file, and where the first of them stands. */
+/** Bytes of a file and the offset of the first. */
 export interface Part {
   readonly first: number;
   readonly bytes: Buffer;
@@ -12,7 +15,9 @@ export interface Part {
 const contentRange = /^bytes (\d+)-(\d+)\/(?:\d+|\*)$/i;
 const blankLine = '\r\n\r\n';
 
-/** The parts of an answer 206. Throws an ExpectationFailure when it does not say what they are. */
+/**
+ * Returns the parts of a 206 answer. Throws an ExpectationFailure when it does not identify them.
+ */
 export function partsOf(answer: Answer): readonly Part[] {
   const type = answer.headers['content-type'] ?? '';
   const boundary = /^multipart\/byteranges\s*;.*\bboundary="?([^";]+)"?/i.exec(type)?.[1];
@@ -22,7 +27,7 @@ export function partsOf(answer: Answer): readonly Part[] {
   return bodies.map(bodyPart);
 }
 
-/** One part with headers of its own. */
+/** Parses one part with its own headers. */
 function bodyPart(text: string): Part {
   const end = text.indexOf(blankLine);
   const said = /^content-range:\s*(.*?)\s*$/im.exec(text.slice(0, end))?.[1];

@@ -1,29 +1,29 @@
-/** Calls of operations by name: path, query and body are put together from the contract's data. */
+/** Calls operations by name: path, query and body are built from the contract's data. */
 import { type Operation, type PathParameter, pathOf } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { Answer } from './answer.ts';
 import type { Headers } from './exchange.ts';
 import type { Session, WireRequest } from './target.ts';
 
-/** What a call carries beside its path parameters. */
+/** Contents of a call besides its path parameters. */
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | readonly string[]>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, labelled JSON unless `headers` says otherwise; wins over `body`. */
+  /** Sent unchanged, as JSON unless `headers` says otherwise; takes precedence over `body`. */
   readonly raw?: WireRequest['body'];
-  /** Header names in lower case; these win over the ones that the call would set. */
+  /** Header names in lower case; these override the ones that the call would set. */
   readonly headers?: Headers;
 }
 
-/** The options of a call, and the path parameters where its path has some. */
+/** The options of a call, with path parameters if its path has any. */
 export type CallArguments<Path extends string> = [PathParameter<Path>] extends [never]
   ? [options?: CallOptions]
   : [options: CallOptions & { readonly path: Readonly<Record<PathParameter<Path>, string>> }];
 
 type Row<Path extends string> = Pick<Operation, 'method'> & { readonly path: Path };
 
-/** The request that calls an operation. */
+/** Returns the request that calls an operation. */
 export function requestOf<Path extends string>(
   operation: Row<Path>,
   ...[options]: CallArguments<Path>
@@ -42,7 +42,7 @@ export function requestOf<Path extends string>(
   };
 }
 
-/** Someone who calls operations of the contract, with or without an Authorization header. */
+/** Calls operations of the contract, with or without an Authorization header. */
 export class Caller {
   readonly session: Session;
   readonly #headers: Headers;
@@ -52,7 +52,7 @@ export class Caller {
     this.#headers = headers;
   }
 
-  /** Calls an operation. Throws a TransportFailure when no answer comes. */
+  /** Calls an operation. Throws a TransportFailure when there is no answer. */
   call<Id extends OperationId>(
     id: Id,
     ...given: CallArguments<(typeof operations)[Id]['path']>
@@ -60,7 +60,7 @@ export class Caller {
     return this.session.send(this.request(id, ...given));
   }
 
-  /** The request that `call` would send. */
+  /** Returns the request that `call` would send. */
   request<Id extends OperationId>(
     id: Id,
     ...given: CallArguments<(typeof operations)[Id]['path']>
@@ -70,12 +70,12 @@ export class Caller {
   }
 }
 
-/** The header that presents a token. */
+/** Returns the header that carries a token. */
 export function bearer(token: string): Headers {
   return { authorization: `Bearer ${token}` };
 }
 
-/** `pathOf` for a path that is known at run time only. */
+/** `pathOf` for a path known only at run time. */
 const fillPath = pathOf as (
   operation: { readonly path: string },
   parameters: Readonly<Record<string, string>>,

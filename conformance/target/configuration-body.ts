@@ -1,16 +1,16 @@
-/** The pairs in a configuration that was downloaded: of an artifact file, or of JSON. */
+/** The pairs in a downloaded configuration: an artifact file or JSON. */
 import { readArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { type Members, membersOf } from './json-members.ts';
 
 /** Name of the first entry of an artifact file, which is a tar file. */
 const firstEntryOfArtifact = 'version';
 
-/** Whether these are the bytes of an artifact file, from their beginning. */
+/** Returns true when these are the first bytes of an artifact file. */
 export function isArtifactFile(bytes: Buffer): boolean {
   return bytes.subarray(0, firstEntryOfArtifact.length).toString('latin1') === firstEntryOfArtifact;
 }
 
-/** The pairs; undefined when the bytes are of neither form, since the contract names none. */
+/** Returns the pairs; undefined for any other format, since the contract does not name one. */
 export async function pairsIn(bytes: Buffer): Promise<Members | undefined> {
   try {
     if (!isArtifactFile(bytes)) return membersOf(JSON.parse(bytes.toString('utf8')));

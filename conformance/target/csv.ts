@@ -1,8 +1,8 @@
-/** Reads CSV as the audit log exports it. RFC 4180 */
+/** Reads CSV in the form of the audit log export. RFC 4180 */
 
 const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/gy;
 
-/** The records of a document, the names of the fields first; an empty document has none. */
+/** Returns the records of a document, field names first; an empty document has none. */
 export function readCsv(document: string): readonly (readonly string[])[] {
   const records: string[][] = [];
   let record: string[] = [];

@@ -1,39 +1,39 @@
-/** What is written down of one request and its answer: bounded, as evidence for a verdict. */
+/** The record of a request and its answer: bounded, as evidence for a verdict. */
 import { beginningOf } from '../../fixtures/beginning.ts';
 import { MASKED } from './mask.ts';
 import { type RequestSignature, signatureOf } from './signed-request.ts';
 import { packed, type RecordedForm, recordedForm, type UploadForm } from './upload-form.ts';
 
-/** Characters of a body that are kept: of a request more, so that a repro script can send it. */
+/** Maximum length of a recorded body; longer for requests, so that a repro script can send them. */
 const REQUEST_BODY_MAX_CHARACTERS = 16_384;
 const ANSWER_BODY_MAX_CHARACTERS = 4096;
-/** Of an answer that a script takes ids from, which may be a long list. */
+/** For answers that a script takes ids from, which may be long lists. */
 const KEPT_ANSWER_MAX_CHARACTERS = 131_072;
-/** Exchanges that are kept of one case, for its script; the first ones make room. */
+/** Exchanges recorded per case for its script; the oldest are dropped first. */
 const EXCHANGES_MAX = 500;
-/** Exchanges of one case that a report shows, the newest. */
+/** Exchanges per case that a report shows, the newest. */
 const REPORTED_MAX = 40;
 
-/** Header names in lower case; a header that came several times is joined by commas. */
+/** Header names in lower case; a repeated header is joined by commas. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** One request and what came of it. */
+/** One request and its outcome. */
 export interface Exchange {
-  /** When it began, since the run began. */
+  /** Start time, since the start of the run. */
   readonly startMs: number;
   readonly request: {
-    /** Method and whole URL. */
+    /** Method and full URL. */
     readonly line: string;
     readonly headers: Headers;
     readonly body?: string;
-    /** There when the bytes are no UTF-8: each character of `body` then is one byte. */
+    /** Set when the bytes are not UTF-8: each character of `body` is then one byte. */
     readonly bodyForm?: 'latin1';
-    /** There when `body` is not whole: how many bytes were sent. */
+    /** Set when `body` is truncated: how many bytes were sent. */
     readonly bodyBytes?: number;
-    /** Such a body by gzip and Base64. Only scripts have it; reports leave it out. */
+    /** A truncated body, gzip and Base64. Only for scripts; reports omit it. */
     readonly content?: string;
     readonly signature?: RequestSignature;
-    /** The form that was sent in place of a body. */
+    /** The form that was sent instead of a body. */
     readonly form?: RecordedForm;
   };
   readonly answer?: {
@@ -46,7 +46,7 @@ export interface Exchange {
   readonly elapsedMs: number;
 }
 
-/** The exchanges of one case, the newest at the end. */
+/** The exchanges of one case, newest last. */
 export class ExchangeRecord {
   readonly #exchanges: Exchange[] = [];
   #dropped = 0;
@@ -63,13 +63,15 @@ export class ExchangeRecord {
     return this.#exchanges;
   }
 
-  /** How many exchanges were left out at the beginning. */
+  /** Number of exchanges dropped at the start. */
   get dropped(): number {
     return this.#dropped;
   }
 }
 
-/** The newest of them without the files that they sent, and how many were left out. */
+/**
+ * Returns the newest exchanges without the files that they sent, and the number of omitted ones.
+ */
 export function reportedExchanges(
   exchanges: readonly Exchange[],
   dropped = 0,
@@ -79,7 +81,7 @@ export function reportedExchanges(
   return { exchanges: kept, ...(left > 0 && { exchangesDropped: left }) };
 }
 
-/** An exchange as a report shows it. */
+/** Returns an exchange as a report shows it. */
 export function reportedExchange({ request, answer, ...rest }: Exchange): Exchange {
   const { content: _, form, ...shown } = request;
   const body =
@@ -95,7 +97,7 @@ function withoutFile({ content: _, ...form }: RecordedForm): RecordedForm {
   return form;
 }
 
-/** What goes into a record of a request. */
+/** Input for the record of a request. */
 interface SentRequest {
   readonly method: string;
   readonly url: string;
@@ -104,14 +106,14 @@ interface SentRequest {
   readonly form?: UploadForm;
 }
 
-/** What goes into a record of an answer. */
+/** Input for the record of an answer. */
 interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
 }
 
-/** The record of a request and of its answer, or of the error that came instead. */
+/** Returns the record of a request and of its answer or error. */
 export function exchangeOf(
   { method, url, headers = {}, body, form }: SentRequest,
   outcome: ReceivedAnswer | Error,
@@ -142,7 +144,7 @@ function asSent(url: string): string {
   return URL.canParse(url) ? new URL(url).href : url;
 }
 
-/** The body of a request, kept so that its exact bytes can be told from what is written down. */
+/** Records the body of a request so that its exact bytes can be recovered. */
 function sentBody(body: unknown): Partial<Exchange['request']> {
   if (body === undefined || body === null || body === '') return {};
   if (typeof body !== 'string' && !Buffer.isBuffer(body)) return {};
@@ -178,7 +180,7 @@ function recordedHeaders(headers: Headers): Headers {
   );
 }
 
-/** A cookie that the target sets is never known before, so that no mask would find it. */
+/** A cookie set by the target is not known in advance, so no mask would find it. */
 function recordedHeader(name: string, value: string): string {
   return name === 'set-cookie' ? value.replace(/=[^;,]*/g, `=${MASKED}`) : value;
 }

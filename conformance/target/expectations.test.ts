@@ -19,7 +19,7 @@ function answer(status: number, text = ''): Answer {
   return { status, text, bytes: Buffer.from(text), headers: {} };
 }
 
-/** What the expectation says, or nothing when it holds. */
+/** Returns the message of the expectation, or undefined when it passes. */
 function complaint(act: () => unknown): string | undefined {
   try {
     act();

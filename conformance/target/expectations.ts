@@ -1,4 +1,4 @@
-/** What a case may expect: small functions that give what was expected and what was seen. */
+/** Expectations of cases: small functions that report the expected and the actual value. */
 
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
@@ -6,11 +6,11 @@ import { beginningOf } from '../../fixtures/beginning.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Answer } from './answer.ts';
 
-/** The target did something other than what the case's requirement says. */
+/** The target did not do what the case's requirement says. */
 export class ExpectationFailure extends Error {
   readonly expected: string;
   readonly actual: string;
-  /** Those of the case's requirements that were missed; all of them when absent. */
+  /** The missed requirements of the case; all of them when absent. */
   readonly missed?: readonly RequirementId[];
 
   constructor(expected: string, actual: string, missed?: readonly RequirementId[]) {
@@ -22,7 +22,7 @@ export class ExpectationFailure extends Error {
   }
 }
 
-/** What a requirement speaks of cannot be seen on this target, so the case decides nothing. */
+/** The requirement's subject cannot be observed on this target, so the case is undecided. */
 export class NotObservable extends Error {
   constructor(message: string) {
     super(message);
@@ -30,44 +30,44 @@ export class NotObservable extends Error {
   }
 }
 
-/** What an observing case saw; such a case has no right or wrong. */
+/** The result of an observing case, which has no right or wrong. */
 export interface Observation {
   readonly seen: string;
 }
 
 const TEXT_MAX_CHARACTERS = 300;
 
-/** A value as text, cut where it is long. */
+/** Returns a value as text, truncated when long. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
   return text.length <= TEXT_MAX_CHARACTERS ? text : `${beginningOf(text, TEXT_MAX_CHARACTERS)}…`;
 }
 
-/** An answer in a few words: status and the beginning of the body. */
+/** Returns an answer in short form: status and the beginning of the body. */
 export function shownAnswer({ status, text }: Answer): string {
   return text === '' ? `${status} without a body` : `${status} with the body ${shown(text)}`;
 }
 
-/** What was seen, in words. */
+/** Returns an observation of the text. */
 export function observed(seen: string): Observation {
   return { seen };
 }
 
-/** What was answered, in words. */
+/** Returns an observation of the answer. */
 export function observedAnswer(answer: Answer): Observation {
   return { seen: `answered ${shownAnswer(answer)}` };
 }
 
-/** The statuses of a success, for what is no more than a success to a case. */
+/** All success statuses, for cases that accept any of them. */
 export const anySuccess = [200, 201, 202, 203, 204] as const;
 
-/** Holds when the answer has one of these statuses. */
+/** Asserts that the answer has one of these statuses. */
 export function expectStatus(answer: Answer, ...statuses: readonly number[]): void {
   if (statuses.includes(answer.status)) return;
   throw new ExpectationFailure(`status ${statuses.join(' or ')}`, shownAnswer(answer));
 }
 
-/** Holds when each of the named requests is answered with the status, or with one of them. */
+/** Asserts that each of the named requests is answered with the status, or with one of them. */
 export async function expectEach<Row>(
   statuses: number | readonly number[],
   rows: Readonly<Record<string, Row>>,
@@ -82,12 +82,12 @@ export async function expectEach<Row>(
   }
 }
 
-/** Holds when the answer has no body. */
+/** Asserts that the answer has no body. */
 export function expectNoBody(answer: Answer): void {
   if (answer.bytes.length > 0) throw new ExpectationFailure('no body', shownAnswer(answer));
 }
 
-/** The JSON of the body. */
+/** Returns the JSON of the body. */
 export function expectJson(answer: Answer): unknown {
   try {
     return JSON.parse(answer.text);
@@ -96,7 +96,7 @@ export function expectJson(answer: Answer): unknown {
   }
 }
 
-/** The JSON of the body when it has the shape; names the first field that does not fit. */
+/** Returns the JSON of the body if it has the shape; names the first field that does not fit. */
 export function expectShape<const Shape extends v.GenericSchema>(
   answer: Answer,
   shape: Shape,
@@ -111,25 +111,25 @@ export function expectShape<const Shape extends v.GenericSchema>(
   );
 }
 
-/** Holds when the two values are equal, member by member. */
+/** Asserts that the two values are equal, member by member. */
 export function expectEqual(what: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
   throw new ExpectationFailure(`${what} ${shown(expected)}`, `${what} ${shown(actual)}`);
 }
 
-/** Holds when the value is absent, as a field may be that is not required, or equal. */
+/** Asserts that the value is absent or equal, as for an optional field. */
 export function expectEqualIfThere(what: string, actual: unknown, expected: unknown): void {
   if (actual !== undefined) expectEqual(what, actual, expected);
 }
 
-/** Holds when the object has these members, each equal; it may have others. */
+/** Asserts that the object has these members, each equal; it may have others. */
 export function expectMembers(what: string, actual: object | undefined, expected: object): void {
   const given: Readonly<Record<string, unknown>> = { ...actual };
   const seen = Object.keys(expected).map((name) => [name, given[name]]);
   expectEqual(what, actual && Object.fromEntries(seen), expected);
 }
 
-/** A list whose order says nothing, in an order of its own, so that two of them can be compared. */
+/** Returns a list in a canonical order, to compare lists whose order does not matter. */
 export function sorted<Element>(list: readonly Element[]): Element[] {
   const ranked = list.map((element) => ({ element, rank: JSON.stringify(element) }));
   return ranked
@@ -137,19 +137,19 @@ export function sorted<Element>(list: readonly Element[]): Element[] {
     .map(({ element }) => element);
 }
 
-/** Holds when `truth` is true; the two texts tell what was expected and what was seen. */
+/** Asserts that `truth` is true; the two texts describe the expected and the actual value. */
 export function expectThat(truth: boolean, expected: string, actual: string): asserts truth {
   if (!truth) throw new ExpectationFailure(expected, actual);
 }
 
-/** The text when it is an absolute URL of HTTP. */
+/** Returns the text if it is an absolute HTTP URL. */
 export function expectUrl(what: string, text: string | undefined): string {
   const protocol = text !== undefined && URL.canParse(text) ? new URL(text).protocol : '';
   if (text !== undefined && /^https?:$/.test(protocol)) return text;
   throw new ExpectationFailure(`${what} that is an absolute URL`, shown(text ?? 'none'));
 }
 
-/** The value when it is there. */
+/** Returns the value if it is present. */
 export function expectPresent<T>(what: string, value: T | undefined): T {
   if (value !== undefined) return value;
   throw new ExpectationFailure(what, 'none');

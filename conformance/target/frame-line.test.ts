@@ -8,7 +8,7 @@ import { requestUpgrade } from './upgrade.ts';
 
 const WAIT_MAX_MS = 2000;
 
-/** A line to a websocket server that does this with each connection. */
+/** Opens a line to a websocket server that handles each connection with `serve`. */
 async function lineTo(serve: (socket: WebSocket) => void): Promise<FrameLine> {
   const server = createServer();
   const sockets = new WebSocketServer({ server, perMessageDeflate: false });
@@ -65,7 +65,7 @@ describe('a line of frames', () => {
     const line = await lineTo((socket) => {
       for (let sent = 0; sent < count; sent++) socket.send(payload);
     });
-    // What it waits for never comes: only the end of the connection ends the wait.
+    // The awaited frame never arrives: only the end of the connection ends the wait.
     expect(await line.until(() => false, 10 * WAIT_MAX_MS)).toBe(false);
     expect(line.ended).toBe(true);
     expect(line.received).toHaveLength(kept);

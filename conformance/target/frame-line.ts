@@ -1,23 +1,25 @@
-/** A websocket written frame by frame, illegal frames too, which a library would not let through. */
+/**
+ * A websocket written frame by frame, including illegal frames that a library would refuse to send.
+ */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../fixtures/clock.ts';
 import { bytesOf, type Frame, FrameReader, opcodes, type ReceivedFrame } from './frames.ts';
 
-/** What is kept; a server that floods, or begins a frame without end, is not listened to any further. */
+/** Limit of stored data; a server that floods, or starts an endless frame, is no longer read. */
 const FRAMES_MAX = 1000;
 const PAYLOADS_MAX_BYTES = 16 * 1_048_576;
 
-/** Any mask but zeros, so that a server which forgets to unmask is found out. */
+/** Any mask except zeros, to detect a server that does not unmask. */
 const mask = Buffer.from([0x37, 0xfa, 0x21, 0x3d]);
 
-/** A frame to be sent: whole, masked and without reserved bits unless it says otherwise. */
+/** A frame to send: whole, masked and without reserved bits by default. */
 export interface FrameToSend extends Partial<Frame> {
   readonly opcode: number;
 }
 
 /** An open connection on which frames are written by hand. Its owner destroys the socket. */
 export class FrameLine {
-  /** What came, oldest first. */
+  /** Received frames, oldest first. */
   readonly received: Frame[] = [];
   ended = false;
   #keptBytes = 0;
@@ -37,18 +39,18 @@ export class FrameLine {
       this.ended = true;
       this.#tell();
     };
-    // A connection that is cut by the other side has ended, which is what cases look at.
+    // A connection that the other side cut has ended, which is what cases check.
     socket.on('error', end);
     socket.on('end', end);
     socket.on('close', end);
   }
 
-  /** Sends frames, one after the other, in one piece. */
+  /** Sends the frames in a single write. */
   send(...frames: readonly FrameToSend[]): void {
     if (this.#socket.writable) this.#socket.write(Buffer.concat(frames.map(bytesToSend)));
   }
 
-  /** Whether it holds of what has come within the time. */
+  /** Resolves to true once the predicate holds, false when it does not within the time limit. */
   async until(holds: (line: FrameLine) => boolean, limitMs: number): Promise<boolean> {
     if (holds(this)) return true;
     return new Promise((resolve) => {
@@ -67,7 +69,7 @@ export class FrameLine {
     });
   }
 
-  /** The first close frame that came. */
+  /** The first close frame received. */
   get close(): Frame | undefined {
     return this.received.find(({ opcode }) => opcode === opcodes.close);
   }
@@ -85,7 +87,7 @@ export class FrameLine {
   }
 }
 
-/** The code of a close frame; undefined when it has none. RFC 6455, section 5.5.1 */
+/** Returns the code of a close frame; undefined when it has none. RFC 6455, section 5.5.1 */
 export function closeCodeOf({ payload }: Frame): number | undefined {
   return payload.length < 2 ? undefined : payload.readUInt16BE(0);
 }

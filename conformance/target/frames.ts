@@ -1,6 +1,6 @@
-/** Frames of a websocket as they pass a proxy, illegal ones too. RFC 6455, section 5.2 */
+/** Websocket frames as seen by a proxy, including illegal ones. RFC 6455, section 5.2 */
 
-/** A longer payload is not waited for: from there on the bytes pass as they are. */
+/** Longer payloads are not buffered: the bytes from there on are forwarded unchanged. */
 const PAYLOAD_MAX_BYTES = 4 * 1_048_576;
 
 /** One frame. */
@@ -10,28 +10,31 @@ export interface Frame {
   readonly reserved: number;
   readonly opcode: number;
   readonly masked: boolean;
-  /** Without its mask. */
+  /** The payload, unmasked. */
   readonly payload: Buffer;
 }
 
 /** Opcodes by name. RFC 6455, section 11.8 */
 export const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
-/** A frame together with the bytes in which it came. */
+/** A frame together with its bytes as received. */
 export interface ReceivedFrame {
   readonly frame: Frame;
   readonly bytes: Buffer;
 }
 
-/** Cuts a stream of bytes into frames. */
+/** Splits a stream of bytes into frames. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
-  /** What came after the rest; put together with it only once there is enough for the next frame. */
+  /** Bytes received after the rest; joined only once the next frame is complete. */
   #more: Buffer[] = [];
   #missingBytes = 0;
   #unreadable = false;
 
-  /** The frames that are complete with these bytes; bytes that can be no frame come as they are. */
+  /**
+   * Returns the frames completed by these bytes; bytes that cannot be a frame are returned as they
+   * are.
+   */
   read(bytes: Buffer): readonly (ReceivedFrame | Buffer)[] {
     if (this.#unreadable) return [bytes];
     this.#more.push(bytes);
@@ -62,7 +65,7 @@ interface Extent {
   readonly payload: number;
 }
 
-/** How long the frame is that begins here; undefined while that cannot be told. */
+/** Returns the length of the frame that starts here; undefined while it is not known. */
 function extentOf(bytes: Buffer): Extent | undefined {
   if (bytes.length < 2) return undefined;
   const second = bytes.readUInt8(1);
@@ -88,7 +91,7 @@ function frameOf(whole: Buffer, { header }: Extent): Frame {
   };
 }
 
-/** The bytes of a frame; a masked one has a mask of zeros, which is as good as any other here. */
+/** Returns the bytes of a frame; a masked one gets an all-zero mask, which is valid here. */
 export function bytesOf({ fin, reserved, opcode, masked, payload }: Frame): Buffer {
   const first = (fin ? 0x80 : 0) | (reserved << 4) | opcode;
   const { length } = payload;

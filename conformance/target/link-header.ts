@@ -2,7 +2,7 @@
 
 const link = /<([^<>]*)>\s*;[^,<]*?\brel="?([\w-]+)"?/gi;
 
-/** The URL of each relation, such as `next`. */
+/** Returns the URL of each relation, such as `next`. */
 export function relationsOf(header: string | undefined): Readonly<Record<string, string>> {
   const found = [...(header ?? '').matchAll(link)];
   return Object.fromEntries(

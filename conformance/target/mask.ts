@@ -1,8 +1,10 @@
-/** Hides secrets in whatever the suite writes down: tokens, passwords, signatures of links. */
+/** Hides secrets in everything the suite records: tokens, passwords, signatures of links. */
 
 export const MASKED = '<masked>';
 
-/** What a secret is; it stays readable in the mask, so that a reader knows what belongs there. */
+/**
+ * The kind of a secret; it stays readable in the mask, so that a reader knows what belongs there.
+ */
 export type SecretKind =
   | 'device-token'
   | 'user-token'
@@ -12,26 +14,26 @@ export type SecretKind =
   | 'basic'
   | 'link-signature';
 
-/** Tells a mask of a secret. */
+/** Registers a secret with a mask. */
 export type LearnSecret = (secret: string, kind?: SecretKind) => void;
 
-/** Shorter texts are no secrets worth the name, and masking them would deface everything. */
+/** Shorter texts are hardly secret, and masking them would garble everything. */
 const SECRET_MIN_CHARACTERS = 4;
 
-/** A credential up to this length is an invention of a case, such as `Bearer nonsense`. */
+/** A credential up to this length is made up by a case, such as `Bearer nonsense`. */
 const INVENTION_MAX_CHARACTERS = 12;
 
 const markup = /^\s*</;
-/** Masks hold blanks, and so may the end of a header. */
+/** Masks contain spaces, and so may the end of a header. */
 const credential = /(?:<masked[^<>]*>|(?<!\S)\S+)$/;
 const cookieValue = /=((?:<masked[^<>]*>|[^;,])*)/g;
-/** Also one that was cut short: its claims alone say more than a report should. */
+/** Also matches a truncated token: its claims alone reveal more than a report should. */
 const jsonWebToken = /eyJ[\w-]{8,}(?:\.[\w-]*){0,2}/g;
-/** Also in a URL that is a parameter of another one. */
+/** Also matches in a URL that is a parameter of another one. */
 const signatureInQuery =
   /((?:[?&]|%3f|%26)[\w-]*(?:signature|sig|token)(?:=|%3d))(?!<masked)(?:(?!%26)[^&#"'\s<>\\])+/gi;
 const secretName = '((?:[\\w-]*_)?(?:password|secret|token))';
-/** A member of JSON that is named like a secret, and the same in JSON that is text within JSON. */
+/** A JSON member named like a secret, also in JSON that is a string within JSON. */
 const secretMembers = [
   new RegExp(`(")${secretName}"(\\s*:\\s*)"(?!<masked)(?:\\\\.|[^"\\\\])+"`, 'gis'),
   new RegExp(
@@ -40,17 +42,17 @@ const secretMembers = [
   ),
 ];
 
-/** Learns secrets as they appear and takes them out of texts. */
+/** Learns secrets as they appear and removes them from texts. */
 export class Mask {
-  /** Mask of each learned text. */
+  /** The mask of each learned text. */
   readonly #secrets = new Map<string, string>();
-  /** The same for JSON web tokens, which a pattern finds, so that their number costs nothing. */
+  /** The masks of JSON web tokens, which a pattern finds, so that their number has no cost. */
   readonly #tokens = new Map<string, string>();
   #longestFirst: readonly string[] = [];
 
   /**
-   * From now on `secret` is masked, also where it is escaped for JSON or for a query. A page that
-   * came in place of a token is no secret, and a reader has to see it.
+   * Masks `secret` from now on, also where it is escaped for JSON or for a query. A page received
+   * in place of a token is not a secret, and a reader needs to see it.
    */
   learn(secret: string, kind?: SecretKind): void {
     if (secret.length < SECRET_MIN_CHARACTERS || markup.test(secret)) return;
@@ -63,7 +65,7 @@ export class Mask {
     this.#longestFirst = [...this.#secrets.keys()].sort((a, b) => b.length - a.length);
   }
 
-  /** The text without secrets. */
+  /** Returns the text without secrets. */
   text(text: string): string {
     const known = this.#longestFirst.reduce(
       (rest, secret) => rest.replaceAll(secret, this.#secrets.get(secret) ?? MASKED),
@@ -76,8 +78,8 @@ export class Mask {
   }
 
   /**
-   * A plain JSON value with every text in it masked. What its requests were authorised by is learned
-   * first, since a target may repeat it anywhere.
+   * Returns a plain JSON value with every text in it masked. The credentials of its requests are
+   * learned first, since a target may repeat them anywhere.
    */
   value<T>(value: T): T {
     this.#learnCredentials(value);
@@ -107,7 +109,10 @@ export class Mask {
     return Object.fromEntries(entries) as T;
   }
 
-  /** Headers that grant access lose whatever is no known secret and too long for an invention. */
+  /**
+   * Masks anything in headers that grant access, unless it is a known secret or short enough to be
+   * made up.
+   */
   #member(name: string, text: string): string {
     const known = this.text(text);
     if (name === 'authorization') return known.replace(credential, withoutCredential);
@@ -115,7 +120,7 @@ export class Mask {
     return known.replace(cookieValue, (_, value: string) => `=${withoutCredential(value)}`);
   }
 
-  /** Says which parts of a known token were changed, since that is what such a request is about. */
+  /** Shows which parts of a known token were changed, since such a request is about that. */
   #alteredMask(token: string): string {
     const parts = token.split('.');
     for (const [known, mask] of this.#tokens) {
@@ -140,7 +145,7 @@ function maskOf(kind: SecretKind | undefined): string {
 
 function formsOf(secret: string): readonly string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
-  // Bodies that are no UTF-8 are written down byte by byte.
+  // Bodies that are not UTF-8 are recorded byte by byte.
   const bytes = Buffer.from(secret).toString('latin1');
   return [secret, escaped, encodeURIComponent(secret), bytes];
 }

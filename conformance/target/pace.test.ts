@@ -5,11 +5,11 @@ import { judgesRateLimit } from '../runner/schedule.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { Target } from './target.ts';
 
-/** A clock on which waiting takes no time, and which tells how long it was slept on. */
+/** A clock on which waiting takes no time, and which records the total sleep. */
 class HurriedClock extends ManualClock {
   readonly slept: number[] = [];
 
-  /** How much longer it sleeps than it is asked to, as on a busy machine. */
+  /** How much longer than requested it sleeps, as on a busy machine. */
   lateMs = 0;
 
   override async sleep(delayMs: number): Promise<void> {

@@ -1,17 +1,17 @@
 /**
- * How fast a run may ask: a cap over all its requests, and the pauses that the target asks for by
- * Retry-After. Both are for the whole run, whatever the number of cases that are played at a time.
+ * The request rate of a run: a cap over all its requests, and the pauses that the target requests
+ * with Retry-After. Both apply to the whole run, however many cases run at a time.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Answer } from './answer.ts';
 
-/** A longer pause is no pause but a refusal. */
+/** A longer pause is treated as a refusal. */
 const PAUSE_MAX_MS = 60_000;
-/** All pauses of a run. */
+/** Total of all pauses of a run. */
 const PAUSES_MAX_MS = 300_000;
-/** Pause before the first repetition when a 429 names none; it doubles each time. */
+/** Pause before the first retry when a 429 names none; it doubles each time. */
 const PAUSE_UNNAMED_MS = 1000;
-/** How often one request is repeated. */
+/** Maximum retries of one request. */
 const REPETITIONS_MAX = 3;
 
 const TOO_MANY_REQUESTS = 429;
@@ -31,7 +31,7 @@ export class Pace {
     this.#intervalMs = requestsPerSecondMax === undefined ? 0 : 1000 / requestsPerSecondMax;
   }
 
-  /** Resolves when the next request may go out, or at once when `signal` aborts. */
+  /** Resolves when the next request may be sent, or immediately when `signal` aborts. */
   turn(signal?: AbortSignal): Promise<void> {
     const isFree = this.#intervalMs === 0 && this.#pausedUntilMs <= this.#clock.monotonicMs();
     if (isFree) return Promise.resolve();
@@ -40,8 +40,8 @@ export class Pace {
   }
 
   /**
-   * What to do about an answer that asks for patience: nothing (undefined), give up with a sentence,
-   * or hold the whole run back and ask again.
+   * Decides on an answer that may ask to slow down: nothing (undefined), give up with a sentence,
+   * or pause the whole run and repeat.
    * @param repetition how often the request was repeated already
    */
   heed(answer: Answer, repetition: number): 'repeat' | { readonly giveUp: string } | undefined {
@@ -68,7 +68,7 @@ export class Pace {
       const nowMs = this.#clock.monotonicMs();
       const remainingMs = Math.max(this.#freeMs, this.#pausedUntilMs) - nowMs;
       if (remainingMs <= 0) {
-        // From when the turn was due, or timers that are late on a busy machine would halve the rate.
+        // Counted from the due time, or late timers on a busy machine would halve the rate.
         const isLate = nowMs - this.#freeMs < this.#intervalMs;
         this.#freeMs = (isLate ? this.#freeMs : nowMs) + this.#intervalMs;
         return;
@@ -77,7 +77,7 @@ export class Pace {
     }
   }
 
-  /** Seconds or a date of HTTP; a 429 without either still asks to slow down. */
+  /** Retry-After has seconds or an HTTP date; a 429 without either still asks to slow down. */
   #pauseAskedFor({ status, headers }: Answer, repetition: number): number | undefined {
     if (status !== TOO_MANY_REQUESTS && status !== UNAVAILABLE) return undefined;
     const named = headers['retry-after']?.trim() ?? '';

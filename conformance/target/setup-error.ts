@@ -1,12 +1,12 @@
-/** Why a run could not even begin: one clear sentence each, with the way out. */
+/** Errors that keep a run from starting: one clear sentence each, with a remedy. */
 
-/** A run that could not begin. */
+/** A run could not start. */
 export abstract class SetupError extends Error {
   /** Stable name of the cause. */
   abstract readonly code: string;
 }
 
-/** The base URL is no URL of HTTP. */
+/** The base URL is not an HTTP URL. */
 export class BaseUrlError extends SetupError {
   readonly code = 'base-url-malformed';
 
@@ -28,7 +28,7 @@ export class UnreachableError extends SetupError {
   }
 }
 
-/** Something listens at the base URL that gives no answer of HTTP. */
+/** The listener at the base URL does not answer with HTTP. */
 export class SilentTargetError extends SetupError {
   readonly code = 'no-answer';
 
@@ -80,7 +80,7 @@ export class LoginRefusedError extends SetupError {
   }
 }
 
-/** The control listener does not let the suite in, or there is none. */
+/** The control listener refuses the suite, or does not exist. */
 export class ControlRefusedError extends SetupError {
   readonly code = 'control-refused';
 
@@ -105,7 +105,7 @@ export class HookLoginError extends SetupError {
   }
 }
 
-/** The login was answered, but not with a user token. */
+/** The login was answered without a user token. */
 export class AdminUnusableError extends SetupError {
   readonly code = 'operator-unusable';
 

@@ -1,4 +1,4 @@
-/** The first steps of a run: is there a server, and does it take the user? */
+/** The first steps of a run: checks that a server is there and accepts the user. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Answer } from './answer.ts';
 import { requestOf } from './call.ts';
@@ -13,19 +13,19 @@ import {
 import type { Session } from './target.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-/** How the suite proves to the management API who it is. */
+/** How the suite authenticates to the management API. */
 export type Credentials =
   | { readonly email: string; readonly password: string }
   | { readonly token: string }
   | 'none';
 
-/** A user token, or why there is none although there should be. */
+/** A user token, or the reason why an expected one is missing. */
 export type Login =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'unusable'; readonly because: string }
   | { readonly kind: 'none' };
 
-/** The base URL without a slash at its end. Throws a BaseUrlError. */
+/** Returns the base URL without a trailing slash. Throws a BaseUrlError. */
 export function checkedBaseUrl(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) throw new BaseUrlError(baseUrl);
   const { protocol, origin, pathname, username } = new URL(baseUrl);
@@ -34,8 +34,8 @@ export function checkedBaseUrl(baseUrl: string): string {
 }
 
 /**
- * Makes sure that something listens there. Throws an UnreachableError or an
- * UntrustedCertificateError; whatever the listener then does is for the cases to judge.
+ * Checks that something listens there. Throws an UnreachableError or an UntrustedCertificateError;
+ * any other behaviour of the listener is left to the cases.
  */
 export async function reachTarget(session: Session, baseUrl: string): Promise<void> {
   try {
@@ -48,7 +48,7 @@ export async function reachTarget(session: Session, baseUrl: string): Promise<vo
   }
 }
 
-/** The error of a certificate that is not trusted; undefined for another failure. */
+/** Returns the error for an untrusted certificate; undefined for another failure. */
 export function certificateFault(
   failure: TransportFailure,
   baseUrl: string,
@@ -57,7 +57,7 @@ export function certificateFault(
   return new UntrustedCertificateError(baseUrl, failure);
 }
 
-/** Gets a user token. Throws a LoginRefusedError when the management API does not take the user. */
+/** Gets a user token. Throws a LoginRefusedError when the management API refuses the user. */
 export async function logIn(
   session: Session,
   credentials: Credentials,

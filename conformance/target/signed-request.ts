@@ -1,17 +1,17 @@
 /**
- * What can be told of a signed request from the request alone: which kind of key signed it, and
- * whether the signature fits the body. Spec: Device authentication
+ * What a signed request reveals: the type of key that signed it, and if the signature matches the
+ * body. Spec: Device authentication
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 
-/** The signature of a request whose body names the public key. */
+/** The signature of a request whose body contains the public key. */
 export interface RequestSignature {
-  /** The header that carries it, in lower case. */
+  /** Name of the header that carries it, in lower case. */
   readonly header: string;
   readonly keyType: KeyType;
-  /** Whether it fits the body and the key in it; a case may want it otherwise. */
+  /** True when it matches the body and the key in it; a case may send one that does not. */
   readonly fits: boolean;
 }
 
@@ -23,7 +23,7 @@ const keyTypes: Readonly<Record<string, KeyType>> = {
 
 const signedBody = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.string() }));
 
-/** The signature of a request; undefined when it has none, or no key that could be read. */
+/** Returns the signature of a request; undefined when it has none, or no readable key. */
 export function signatureOf(
   headers: Readonly<Record<string, string>>,
   body: unknown,
@@ -41,7 +41,7 @@ export function signatureOf(
   return { header: header.toLowerCase(), keyType, fits: isWhole && fits(key, bytes, signature) };
 }
 
-/** The key; undefined when the text is none, as cases on malformed keys send it. */
+/** Returns the key; undefined for a text that is not one, as cases on malformed keys send. */
 function publicKey(pem: string): KeyObject | undefined {
   try {
     return createPublicKey(pem);

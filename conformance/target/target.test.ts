@@ -12,7 +12,7 @@ function sessionOn(baseUrl: string, signal?: AbortSignal) {
   return target.session(signal);
 }
 
-/** A port that accepts connections and answers each with these words, whatever they are. */
+/** Opens a port that accepts connections and answers each with these bytes. */
 async function speaking(words: string): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());

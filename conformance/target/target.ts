@@ -1,6 +1,6 @@
 /**
- * The server under judgement, seen from the wire: sends requests, bounds them in time and size, and
- * records each exchange. Knows nothing of operations or of right and wrong.
+ * The server under test, seen from the wire: sends requests, bounds them in time and size, and
+ * records each exchange. Knows nothing about operations or about right and wrong.
  */
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
@@ -16,40 +16,40 @@ import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 import { formBody, type UploadForm } from './upload-form.ts';
 
-/** The largest answer that is read; the artifacts of the suite are far smaller. */
+/** The largest answer that is read; the suite's artifacts are far smaller. */
 const ANSWER_MAX_BYTES = 16 * 1_048_576;
 
 export interface TargetOptions {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
-  /** Certificates to trust beside those that Node trusts. */
+  /** Certificates to trust in addition to Node's. */
   readonly caPem?: string | undefined;
-  /** Cap over all requests to the target. */
+  /** Limit on the rate of all requests to the target. */
   readonly requestsPerSecondMax?: number | undefined;
 }
 
-/** One request as it goes out. */
+/** One request as it is sent. */
 export interface WireRequest {
   readonly method: string;
   /** A path below the base URL, or an absolute URL such as a link. */
   readonly url: string;
   readonly headers?: Headers;
-  /** Pieces are sent one by one, without a Content-Length. */
+  /** An array is sent piece by piece, without a Content-Length. */
   readonly body?: string | Buffer | readonly string[];
-  /** Sent in place of `body`. */
+  /** Sent instead of `body`. */
   readonly form?: UploadForm;
 }
 
 /** The target of one run. Its owner closes it. */
 export class Target {
   readonly options: TargetOptions;
-  /** What all its sessions have asked. */
+  /** Counts of all sessions. */
   readonly traffic = new Traffic();
   readonly #agent: Agent;
   readonly #pace: Pace;
-  /** The run begins with its target; exchanges count from here. */
+  /** The run starts with its target; exchange times count from here. */
   readonly #beganMs: number;
 
   constructor(options: TargetOptions) {
@@ -64,7 +64,7 @@ export class Target {
     });
   }
 
-  /** A line to the target with a record of its own; `signal` ends every request on it. */
+  /** Opens a line to the target with its own record; `signal` ends every request on it. */
   session(signal?: AbortSignal, isImpatient = false): Session {
     const [beganMs, agent, pace] = [this.#beganMs, this.#agent, this.#pace];
     const { traffic } = this;
@@ -76,7 +76,7 @@ export class Target {
   }
 }
 
-/** What a line to the target is made of. */
+/** Parts of a line to the target. */
 interface SessionParts extends TargetOptions {
   readonly beganMs: number;
   readonly agent: Agent;
@@ -84,11 +84,13 @@ interface SessionParts extends TargetOptions {
   readonly traffic: Traffic;
   /** Ends every request on the line. */
   readonly signal: AbortSignal | undefined;
-  /** Whether an answer that asks for patience is what is judged, and so is not repeated. */
+  /**
+   * True when an answer that asks to slow down is the subject of the case, so it is not retried.
+   */
   readonly isImpatient: boolean;
 }
 
-/** A line to the target that records what passes over it. */
+/** A line to the target that records its exchanges. */
 export class Session {
   readonly record = new ExchangeRecord();
   readonly #parts: SessionParts;
@@ -98,19 +100,24 @@ export class Session {
     this.#parts = parts;
   }
 
-  /** How long requests on this line have waited for their turn, which is no time of the target. */
+  /**
+   * Time that requests on this line waited for their turn, which does not count as the target's.
+   */
   get waitedMs(): number {
     return this.#waitedMs;
   }
 
-  /** The absolute URL of a path below the base URL; an absolute URL stays as it is. */
+  /**
+   * Returns the absolute URL of a path below the base URL; an absolute URL is returned unchanged.
+   */
   urlOf(pathOrUrl: string): string {
     return pathOrUrl.startsWith('/') ? `${this.#parts.baseUrl}${pathOrUrl}` : pathOrUrl;
   }
 
   /**
-   * Sends a request, again after a pause when the target asks for that. Throws a TransportFailure
-   * when no answer of HTTP comes in time, or when the target wants too much patience.
+   * Sends a request, and repeats it after a pause when the target asks for that. Throws a
+   * TransportFailure when no HTTP answer arrives in time, or when the requested pauses are too
+   * long.
    */
   async send(request: WireRequest): Promise<Answer> {
     const { pace, isImpatient } = this.#parts;
@@ -143,7 +150,7 @@ export class Session {
     });
   }
 
-  /** Asks for an upgrade with exactly these headers. Throws a TransportFailure as `send` does. */
+  /** Requests an upgrade with exactly these headers. Throws a TransportFailure as `send` does. */
   upgrade(request: WireRequest): Promise<UpgradeAnswer> {
     return this.#recorded(request, async (url, signal) => {
       const { caPem, traffic } = this.#parts;
@@ -156,8 +163,8 @@ export class Session {
   }
 
   /**
-   * Does something that is no request to the target, such as running a command, but is bounded and
-   * recorded like one: `method` and `url` name it, and `body` is what it was given.
+   * Does something other than a request to the target, such as running a command, with the same
+   * bounds and record: `method` and `url` name it, and `body` is its input.
    */
   beside<T>(
     { timeLimitMs, ...deed }: WireRequest & { readonly timeLimitMs: number },
@@ -215,12 +222,12 @@ function streamed(body: WireRequest['body']) {
   return Array.isArray(body) ? Readable.from(body) : (body as string | Buffer | undefined);
 }
 
-/** A link that a target gives may be no URL at all, which other cases judge. */
+/** A link given by a target may not be a URL at all, which other cases check. */
 function requireWay(url: string): void {
   if (!URL.canParse(url)) throw new NotObservable(`cannot reach ${shown(url)}`);
 }
 
-/** Why a request was ended from our side. */
+/** Returns why the suite ended a request. */
 function endOf({ reason }: AbortSignal): TransportFailure {
   if (reason instanceof TransportFailure) return reason;
   return new TransportFailure('interrupted', 'the run was interrupted', reason);
@@ -230,7 +237,7 @@ function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** Leaving the loop, or not beginning it, destroys the connection. */
+/** Leaving the loop, or never entering it, destroys the connection. */
 async function readAnswer(
   body: Dispatcher.ResponseData['body'],
   headers: Dispatcher.ResponseData['headers'],
@@ -244,7 +251,7 @@ async function readAnswer(
     chunks.push(chunk);
   }
   const bytes = Buffer.concat(chunks);
-  // A piece of an artifact may begin as JSON does.
+  // A piece of an artifact may start like JSON.
   const isBinary = !isUtf8(bytes) && !/json/i.test(String(headers['content-type']));
   const excess = isBinary ? undefined : jsonExcess(bytes);
   if (excess !== undefined) throw tooLarge(excess, 'went');

@@ -1,11 +1,14 @@
-/** What a JWT says of itself. Its signature is the server's own business. */
+/** The claims of a JWT. Its signature is the server's own business. */
 import * as v from 'valibot';
 import type { Answer } from './answer.ts';
 import { expectStatus, expectThat, NotObservable, shownAnswer } from './expectations.ts';
 
 const claimsShape = v.looseObject({ exp: v.number(), iat: v.number() });
 
-/** The token of a request that was granted, in signs that a Bearer header may hold (RFC 6750, 2.1). */
+/**
+ * Returns the token of a granted request, in characters that a Bearer header allows (RFC 6750,
+ * 2.1).
+ */
 export function expectToken(answer: Answer): string {
   expectStatus(answer, 200);
   expectThat(/^[\w.~+/-]+=*$/.test(answer.text), 'a token as the body', shownAnswer(answer));
@@ -13,8 +16,8 @@ export function expectToken(answer: Answer): string {
 }
 
 /**
- * When the token of a granted request was issued and when it expires, in Unix seconds. Throws
- * NotObservable for a token that does not say so, since the contract does not ask it to.
+ * Returns when the token of a granted request was issued and when it expires, in Unix seconds.
+ * Throws NotObservable for a token without these claims, since the contract does not require them.
  */
 export function claimsOf(answer: Answer): v.InferOutput<typeof claimsShape> {
   const [, claims = ''] = expectToken(answer).split('.');
@@ -24,14 +27,14 @@ export function claimsOf(answer: Answer): v.InferOutput<typeof claimsShape> {
   return parsed.output;
 }
 
-/** The token with one character of its signature changed, so that it no longer verifies. */
+/** Returns the token with one character of its signature changed, so that it no longer verifies. */
 export function forged(token: string): string {
   const [header = '', claims = '', signature = ''] = token.split('.');
   const first = signature.startsWith('A') ? 'B' : 'A';
   return [header, claims, `${first}${signature.slice(1)}`].join('.');
 }
 
-/** The token with its claims changed and its signature kept; it would last a second longer. */
+/** Returns the token with its expiry one second later and its signature kept. */
 export function withOtherClaims(token: string): string {
   const [header = '', claims = '', signature = ''] = token.split('.');
   const text = Buffer.from(claims, 'base64url').toString('utf8');
@@ -41,7 +44,7 @@ export function withOtherClaims(token: string): string {
   return [header, Buffer.from(changed).toString('base64url'), signature].join('.');
 }
 
-/** The claims of the token under a header that asks for no signature at all. */
+/** Returns the token with a header that asks for no signature, and without its signature. */
 export function unsigned(token: string): string {
   const [, claims = ''] = token.split('.');
   const header = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');

@@ -1,11 +1,11 @@
-/** How much a run asked of its target, and what that leaves there for good. */
+/** How many requests a run sent to its target, and what they leave there permanently. */
 
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 
 /** The counts of one run. */
 export interface TrafficCounts {
   readonly requests: number;
-  /** Changes by users that the target took; it writes an audit-log entry for each. */
+  /** Changes by users that the target accepted; it writes an audit log entry for each. */
   readonly userChanges: number;
 }
 
@@ -16,12 +16,12 @@ export class Traffic {
   #requests = 0;
   #userChanges = 0;
 
-  /** A request goes out. */
+  /** Counts a request. */
   sent(): void {
     this.#requests += 1;
   }
 
-  /** An answer came in. @param url whole, or a path */
+  /** Counts an answer. @param url full, or a path */
   answered(method: string, url: string, status: number): void {
     const isChange = method !== 'GET' && method !== 'HEAD' && status >= 200 && status < 300;
     if (isChange && url.includes(managementPath)) this.#userChanges += 1;

@@ -1,4 +1,4 @@
-/** Requests that got no answer of HTTP, by cause. Not a judgement of the target. */
+/** Requests without an HTTP answer, by cause. Not a verdict on the target. */
 
 /** Stable codes; each is also the reason of an inconclusive verdict. */
 export const transportCodes = [
@@ -13,7 +13,7 @@ export const transportCodes = [
 ] as const;
 export type TransportCode = (typeof transportCodes)[number];
 
-/** A request that got no answer. */
+/** A request without an answer. */
 export class TransportFailure extends Error {
   readonly code: TransportCode;
 
@@ -51,8 +51,8 @@ const codesOfCauses: Readonly<Record<string, TransportCode>> = {
 };
 
 /**
- * The failure behind an error of undici, ws or node:http; undefined for an error that does not come
- * from the wire, which is then the suite's own fault.
+ * Returns the failure behind an error of undici, ws or node:http; undefined for an error that does
+ * not come from the wire, which is then the suite's own fault.
  */
 export function transportFailureOf(error: unknown): TransportFailure | undefined {
   if (error instanceof TransportFailure) return error;
@@ -67,6 +67,6 @@ function codeOf(error: unknown): string {
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   if (!(error instanceof Error)) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;
-  // Undici gives no code when it meets something other than HTTP.
+  // Undici sets no code when it meets something other than HTTP.
   return error.name === 'HTTPParserError' ? 'HPE_INVALID' : '';
 }

@@ -1,11 +1,11 @@
-/** An upgrade request written header by header, which a websocket library would not let through. */
+/** An upgrade request written header by header, which a websocket library would not allow. */
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { Headers } from './exchange.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-/** The largest body of a refusal that is read. */
+/** The largest refusal body that is read. */
 const REFUSAL_MAX_BYTES = 65_536;
 
 export interface UpgradeRequest {
@@ -19,11 +19,11 @@ export interface UpgradeOutcome {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
-  /** There when the server switched protocols; the caller destroys it. */
+  /** Set when the server switched protocols; the caller destroys it. */
   readonly socket?: Duplex;
 }
 
-/** Resolves with the switch of protocols or with the refusal; rejects as node:http does. */
+/** Resolves with the protocol switch or with the refusal; rejects as node:http does. */
 export function requestUpgrade({
   url,
   headers,
@@ -42,7 +42,7 @@ export function requestUpgrade({
     request.on('upgrade', (answer, socket, head) => {
       // A connection that is cut before its frames are read must not end the run.
       socket.on('error', () => socket.destroy());
-      // Frames that came in one packet with the answer.
+      // Frames that arrived in the same packet as the answer.
       if (head.length > 0) socket.unshift(head);
       const { statusCode = 0 } = answer;
       resolve({ status: statusCode, headers: answer.headers, body: Buffer.alloc(0), socket });

@@ -1,4 +1,4 @@
-/** A form with one file, as users upload artifacts, and what is written down of it. */
+/** A form with one file, as in artifact uploads, and its record. */
 import { gzipSync } from 'node:zlib';
 import { FormData } from 'undici';
 
@@ -8,17 +8,17 @@ export interface UploadForm {
   readonly file: { readonly field: string; readonly name: string; readonly bytes: Buffer };
 }
 
-/** A form as it is kept, so that a script can send the same file. */
+/** A form as recorded, so that a script can send the same file. */
 export interface RecordedForm {
   readonly fields: Readonly<Record<string, string>>;
   readonly field: string;
   readonly name: string;
   readonly sizeBytes: number;
-  /** The file by gzip and Base64. Only scripts have it; reports leave it out. */
+  /** The file, gzip and Base64. Only for scripts; reports omit it. */
   readonly content?: string;
 }
 
-/** The body of a request. */
+/** Returns the request body of a form. */
 export function formBody({ fields, file }: UploadForm): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
@@ -26,13 +26,13 @@ export function formBody({ fields, file }: UploadForm): FormData {
   return form;
 }
 
-/** The record of a form. */
+/** Returns the record of a form. */
 export function recordedForm({ fields, file }: UploadForm): RecordedForm {
   const { field, name, bytes } = file;
   return { fields, field, name, sizeBytes: bytes.length, content: packed(bytes) };
 }
 
-/** Bytes by gzip and Base64, as a script can hold them. */
+/** Returns bytes as gzip and Base64, for use in a script. */
 export function packed(bytes: Buffer): string {
   return gzipSync(bytes, { level: 9 }).toString('base64');
 }

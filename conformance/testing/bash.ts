@@ -1,22 +1,25 @@
-/** Runs a block as a person would: bash, in an empty folder, with these variables. */
+/** Runs a block as a user would: bash, in an empty folder, with these variables. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a block printed; what is on standard error is a fault of the block. */
+/** The output of a block; anything on standard error is a fault of the block. */
 export interface BlockOutput {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A folder for blocks that belong together, as the key that the first one makes; its owner removes it. */
+/**
+ * Creates a folder for related blocks, for example for the key that the first one creates; the
+ * owner removes it.
+ */
 export function blockFolder(): string {
   return mkdtempSync(join(tmpdir(), 'fleetbed-repro-script-'));
 }
 
-/** Runs a block that belongs to no other, in a folder that is gone afterwards. */
+/** Runs an independent block in a folder that is removed afterwards. */
 export async function runLoneBlock(
   block: string,
   variables: Readonly<Record<string, string>>,

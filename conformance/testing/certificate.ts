@@ -1,10 +1,10 @@
-/** A self-signed certificate for the loopback, which nobody trusts unless told to. */
+/** A self-signed loopback certificate, which is not trusted by default. */
 import forge from 'node-forge';
 import { freshRsaKey } from '../../fixtures/random.ts';
 
 const IP_ADDRESS = 7;
 
-/** Key and certificate in PEM; the certificate is its own authority. */
+/** Returns key and certificate in PEM; the certificate is its own authority. */
 export async function selfSigned(): Promise<{ readonly key: string; readonly cert: string }> {
   const key = (await freshRsaKey(2048)).export({ type: 'pkcs8', format: 'pem' }).toString();
   const privateKey = forge.pki.privateKeyFromPem(key);

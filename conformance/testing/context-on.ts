@@ -1,4 +1,4 @@
-/** A context on a small server, for tests of what a case has at hand. */
+/** A context on a small server, for tests of the test context. */
 import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../fixtures/random.ts';
@@ -11,7 +11,7 @@ import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import { TestContext } from '../context/test-context.ts';
 import { Target } from '../target/target.ts';
 
-/** A context with an operator on the server at the base URL. */
+/** Returns a context with an operator on the server at the base URL. */
 export function contextOn(
   baseUrl: string,
   clock: Clock = systemClock,

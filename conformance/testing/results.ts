@@ -1,4 +1,4 @@
-/** Verdicts and results as tests want them: whole, with what the test is about given. */
+/** Complete verdicts and results for tests, with overrides for what is tested. */
 import { listCases } from '../conformance.ts';
 import { headlineOf } from '../result/headline.ts';
 import {
@@ -11,7 +11,7 @@ import {
   worstOf,
 } from '../result/result.ts';
 
-/** The verdict on a case of the suite. Throws when there is no such case. */
+/** Returns the verdict on a case of the suite. Throws when there is no such case. */
 export function verdictOn(
   id: string,
   finding: Finding,
@@ -23,7 +23,7 @@ export function verdictOn(
   return { ...listing, ...finding, sentences, startedMs: 0, durationMs: 12, ...more };
 }
 
-/** The result of a run that came to these verdicts. */
+/** Returns the result of a run with these verdicts. */
 export function resultOf(
   verdicts: readonly CaseVerdict[],
   more: Partial<ConformanceResult> = {},

@@ -1,10 +1,10 @@
-/** Runs of the suite as tests want them: seeded, and short of patience. */
+/** Runs of the suite for tests: seeded, and with short timeouts. */
 import { systemClock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { type ConformanceOptions, runConformance } from '../conformance.ts';
 import type { ConformanceResult } from '../result/result.ts';
 
-/** Judges the server at the base URL without a user, unless the options say otherwise. */
+/** Tests the server at the base URL, without a user by default. */
 export function runAgainst(
   baseUrl: string,
   options: Partial<ConformanceOptions> = {},
@@ -17,7 +17,7 @@ export function runAgainst(
     random: seededRandom('a run'),
     caseTimeLimitMs: 10_000,
     requestTimeLimitMs: 5000,
-    // Targets of tests are no servers of this API, and are judged all the same.
+    // Targets in tests are not servers of this API.
     preflight: false,
     ...options,
   });

@@ -1,10 +1,10 @@
-/** Small servers for tests that are wrong in one way each. */
+/** Small servers for tests that are each wrong in one way. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A server on any free port of the loopback. */
+/** A server on a free loopback port. */
 interface TinyServer {
   readonly baseUrl: string;
   close(): Promise<void>;
@@ -16,7 +16,7 @@ interface Tls {
   readonly cert: string;
 }
 
-/** Starts a server that does nothing but `listener`; over TLS when there is a certificate. */
+/** Starts a server with only this listener; over TLS when there is a certificate. */
 async function startTinyServer(listener: RequestListener, tls?: Tls): Promise<TinyServer> {
   const server = tls ? createSecureServer(tls, listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -27,14 +27,14 @@ async function startTinyServer(listener: RequestListener, tls?: Tls): Promise<Ti
   };
 }
 
-/** The base URL of such a server, which ends with the test. */
+/** Starts such a server and returns its base URL; it is closed with the test. */
 export async function serve(listener: RequestListener, tls?: Tls): Promise<string> {
   const server = await startTinyServer(listener, tls);
   onTestFinished(() => server.close());
   return server.baseUrl;
 }
 
-/** A base URL at which nothing listens any more. */
+/** Returns a base URL where nothing listens any more. */
 export async function deserted(): Promise<string> {
   const server = await startTinyServer(() => undefined);
   await server.close();

@@ -1,6 +1,6 @@
 /**
- * What users do on a device's connection, in the words of the audit log: by the field's name of
- * each act, the contract's action and what became different. Spec: AuditLog entry
+ * User actions on a device's connection as audit log entries: by the reference implementation's
+ * name of each, the contract's action and the change. Spec: AuditLog entry
  */
 import type { AuditAction } from '../../fixtures/contract/vocabulary.ts';
 
@@ -9,7 +9,7 @@ interface ConnectAct {
   readonly change: string;
 }
 
-/** Every act. The contract's actions know nothing closer than an update of the device. */
+/** Every action. The closest of the contract's actions is an update of the device. */
 export const connectActs = {
   open_terminal: { action: 'update', change: 'terminal opened' },
   close_terminal: { action: 'update', change: 'terminal closed' },
@@ -19,5 +19,5 @@ export const connectActs = {
   upload_file: { action: 'update', change: 'file uploaded' },
 } as const satisfies Readonly<Record<string, ConnectAct>>;
 
-/** Writes an act of the user down; `detail` says more of it, such as a path. */
+/** Records an action of the user; `detail` adds to it, such as a path. */
 export type RecordAct = (name: keyof typeof connectActs, detail?: string) => void;

@@ -1,4 +1,4 @@
-/** How sockets end: the codes of RFC 6455, section 7.4.1, and the end of many at once. */
+/** How sockets are closed: the codes of RFC 6455, section 7.4.1, and closing many at once. */
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../fixtures/clock.ts';
 
@@ -14,7 +14,7 @@ export const closeCodes = {
 const REASON_MAX_BYTES = 123;
 const GRACE_MS = 1000;
 
-/** Closes with a reason of any length; what does not fit into the frame is cut off. */
+/** Closes with a reason of any length, truncated to fit into the frame. */
 export function closeWith(socket: WebSocket, code: number, reason: string): void {
   const bytes = Buffer.from(reason);
   const fitting = bytes.subarray(0, REASON_MAX_BYTES).toString();
@@ -24,9 +24,11 @@ export function closeWith(socket: WebSocket, code: number, reason: string): void
   socket.close(code, text);
 }
 
-/** Says why and ends the connection at once, with all that the library holds for it. */
+/**
+ * Sends the reason and ends the connection at once, freeing everything the library holds for it.
+ */
 export function makeWay(socket: WebSocket): void {
-  // The frame has left before the connection ends, unless the other side has stopped to read.
+  // The frame is sent before the connection ends, unless the other side has stopped reading.
   closeWith(socket, closeCodes.tryAgainLater, 'the server has too many bytes underway');
   socket.terminate();
 }

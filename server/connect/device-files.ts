@@ -1,17 +1,17 @@
-/** Files of devices, for users: each act is one session. Spec: Device connect */
+/** Files of devices, for users: each action is one session. Spec: Device connect */
 import type { FileInfo, PutFile } from '../../fixtures/formats/connect-bodies.ts';
 import type { DeviceAccess, DeviceSessions } from './device-access.ts';
 import { type DeviceSession, DeviceSessionFault, type Failure } from './device-session.ts';
 import { abortTransfer, fetchFile, openTransfer, statFile, storeFile } from './file-transfer.ts';
 
-/** A file on its way from a device. */
+/** A file being received from a device. */
 interface RemoteFile {
   readonly info: FileInfo;
-  /** Must be taken to its end, or returned; returns why it ended too early. */
+  /** Must be consumed or returned; returns the reason when it ends too early. */
   readonly content: AsyncGenerator<Uint8Array, Failure | undefined>;
 }
 
-/** Looks at files of devices, reads and writes them. */
+/** Inspects, reads and writes files of devices. */
 export class DeviceFiles {
   readonly #sockets: DeviceSessions;
 
@@ -19,7 +19,7 @@ export class DeviceFiles {
     this.#sockets = sockets;
   }
 
-  /** What the device tells of a regular file. */
+  /** Returns the device's description of a regular file. */
   describe(access: DeviceAccess, path: string): Promise<FileInfo | Failure> {
     return this.#sockets.inSession(access, async (session) => {
       await openTransfer(session);
@@ -29,7 +29,7 @@ export class DeviceFiles {
     });
   }
 
-  /** The file, once its first bytes are here: by then it is known whether it can be read. */
+  /** Returns the file once its first bytes have arrived: by then it is known to be readable. */
   read(access: DeviceAccess, path: string): Promise<RemoteFile | Failure> {
     return this.#sockets.inSession(access, async (session) => {
       await openTransfer(session);
@@ -42,8 +42,8 @@ export class DeviceFiles {
   }
 
   /**
-   * Writes a file, and has it acknowledged to its end. What the content throws is thrown on, after
-   * the device has been told.
+   * Writes a file until its end is acknowledged. Rethrows errors of the content, after notifying
+   * the device.
    */
   write(
     access: DeviceAccess,

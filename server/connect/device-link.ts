@@ -1,6 +1,6 @@
 /**
- * One device's open socket with the sessions that run over it. A session is one session of a
- * user with the device; its id tells whom a message of the device is for. Spec: Device connect
+ * One device's open socket with the sessions that run over it. A session is one session of a user
+ * with the device; its id identifies the recipient of a device's message. Spec: Device connect
  */
 import type { WebSocket } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -14,23 +14,23 @@ import { closeCodes, closeWith } from './closing.ts';
 
 /** The user's end of a session. */
 export interface SessionEnd {
-  /** Takes a message of the device; `bytes` are the same message as it was sent. */
+  /** Receives a message of the device; `bytes` are the same message as it was sent. */
   onMessage(message: ConnectMessage, bytes: Buffer): void;
-  /** The device's socket is gone; nothing comes any more. */
+  /** Called when the device's socket is closed; nothing more arrives. */
   onClose(): void;
 }
 
 /** The device's end of a session. */
 export interface Session {
   readonly id: string;
-  /** Bytes of all sessions that the device has not taken yet. */
+  /** Bytes of all sessions that the device has not read yet. */
   readonly backlogBytes: number;
   /**
-   * Sends a message under the session's id and the user's; false, and nothing is sent, when it is
-   * larger than devices read. `flushed` is called once the message has left, or never will.
+   * Sends a message with the session's id and the user's; returns false, and sends nothing, when it
+   * is larger than devices read. `flushed` is called once the message was sent, or never will be.
    */
   send(message: ConnectMessage, flushed?: () => void): boolean;
-  /** The device's messages of this session are dropped from now on. */
+  /** Drops the device's messages of this session from now on. */
   end(): void;
 }
 
@@ -43,18 +43,18 @@ export class DeviceLink {
     this.#socket = socket;
     // Without fragments a binary message of the library is one Buffer.
     socket.on('message', (data) => this.#take(data as Buffer));
-    // Every fault is followed by close, where it is dealt with. To cut the connection here would
-    // lose the close frame that tells the device what was wrong, whenever it is still sending.
+    // Every error is followed by close, which handles it. Cutting the connection here would lose
+    // the close frame with the reason whenever the device is still sending.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#loseSessions());
   }
 
-  /** False from the moment at which the socket begins to close. */
+  /** False from the moment the socket begins to close. */
   get isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** Whether one more session may be opened; what a device can serve is bounded. */
+  /** True when one more session may be opened; a device can serve a limited number. */
   get hasRoom(): boolean {
     return this.#sessions.size < limits.connectSessionsPerDeviceMax;
   }
@@ -72,7 +72,7 @@ export class DeviceLink {
     };
   }
 
-  /** Sends a message under any id, whether such a session is open or not; see `Session`. */
+  /** Sends a message with any id, of an open session or not; see `Session`. */
   send(
     { id, userId }: { id: string; userId: string },
     message: ConnectMessage,
@@ -104,7 +104,7 @@ export class DeviceLink {
       this.close(closeCodes.internalError, fault.message);
       return;
     }
-    // A session that has ended may still be answered: that is no fault of the device.
+    // A session that has ended may still be answered: that is not a fault of the device.
     this.#sessions.get(message.sid ?? '')?.onMessage(message, bytes);
   }
 
@@ -115,13 +115,13 @@ export class DeviceLink {
   }
 }
 
-/** Nothing when they are too many: a device in the field ends its socket, with every session. */
+/** Returns undefined for too many bytes: a real device would end its socket, with every session. */
 function bytesForDevice(message: ConnectMessage): Buffer | undefined {
   try {
     const bytes = encodeConnectMessage(message);
     return bytes.length > limits.connectDeviceMessageMaxBytes ? undefined : bytes;
   } catch (fault) {
-    // Our two fields can make a message too large that was as large as any may be.
+    // The server's two fields can push a message of maximum size over the limit.
     if (fault instanceof ConnectMessageError) return undefined;
     throw fault;
   }

@@ -1,6 +1,6 @@
 /**
- * A session that the server itself leads with a device on behalf of an HTTP request: one message is
- * sent, the next one is awaited, each within a deadline. Spec: Device connect
+ * A session that the server itself runs with a device for an HTTP request: it sends a message and
+ * waits for the next one, each within a deadline. Spec: Device connect
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -13,12 +13,12 @@ import {
 import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
 
 const { control } = connectProtocols;
-/** Twice what a device may have underway; one that sends more does not wait for its turn. */
+/** Twice what a device may have in flight; one that sends more ignores flow control. */
 const INBOX_MAX_MESSAGES = 2 * limits.fileChunksAhead;
 const INBOX_MAX_BYTES = 1_048_576;
 const replyMaxMs = limits.connectReplyMaxSeconds * 1000;
 
-/** Why something did not come about, with the status that the HTTP request is answered with. */
+/** A failure, with the status of the answer to the HTTP request. */
 export interface Failure {
   readonly status: number;
   readonly because: string;
@@ -44,7 +44,7 @@ interface Waiting {
   readonly timer: Timer;
 }
 
-/** Holds the device's messages until they are asked for. */
+/** Queues the device's messages until they are read. */
 export class DeviceSession implements SessionEnd {
   readonly #clock: Clock;
   readonly #session: Session;
@@ -59,12 +59,12 @@ export class DeviceSession implements SessionEnd {
     this.#session = link.openSession(options, this);
   }
 
-  /** Whether `next` has something to give at once. */
+  /** True when `next` resolves at once. */
   get hasMessage(): boolean {
     return this.#inbox.length > 0 || this.#fault !== undefined;
   }
 
-  /** Does nothing once ended. @throws DeviceSessionFault when devices read no such length */
+  /** Does nothing once ended. @throws DeviceSessionFault when it is longer than devices read */
   send(message: ConnectMessage): void {
     if (this.#isEnded || this.#session.send(message)) return;
     const most = limits.connectDeviceMessageMaxBytes;
@@ -72,13 +72,13 @@ export class DeviceSession implements SessionEnd {
   }
 
   /**
-   * The device's next message.
-   * @throws DeviceSessionFault when it says error or close, is gone, or is silent for too long
+   * Returns the device's next message.
+   * @throws DeviceSessionFault on an error or close message, a lost connection, or a timeout
    */
   async next(): Promise<ConnectMessage> {
     if (!this.hasMessage) await this.#heard();
     const message = this.#inbox.shift();
-    // What arrived before the fault is still given.
+    // Messages that arrived before the fault are still returned.
     if (!message) throw this.#fault ?? timeOut();
     this.#inboxBytes -= message.body?.length ?? 0;
     if (message.typ === 'error') throw faultOf(message);
@@ -108,7 +108,7 @@ export class DeviceSession implements SessionEnd {
     this.#fail(new DeviceSessionFault(409, 'device disconnected'));
   }
 
-  /** Tells the device that nothing more comes, and stops listening. */
+  /** Notifies the device of the end, and stops listening. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -141,7 +141,9 @@ function timeOut(): DeviceSessionFault {
   return new DeviceSessionFault(408, `the device did not answer within ${seconds} s`);
 }
 
-/** What the device said was wrong; a code of its own becomes the status if it is an error's. */
+/**
+ * Returns the error that the device reports; its code becomes the status if it is an error status.
+ */
 function faultOf({ body }: ConnectMessage): DeviceSessionFault {
   try {
     const { err, code } = decodeBody(connectErrorShape, body);

@@ -23,7 +23,7 @@ function at(seconds: number): string {
   return new Date(startOfTest + seconds * 1000).toISOString();
 }
 
-/** Lets what has been sent arrive: server and client share this process and its loopback. */
+/** Waits until sent data has arrived: server and client share this process and its loopback. */
 async function settle(): Promise<void> {
   for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, device);
 }
@@ -229,14 +229,14 @@ interface Sends {
   send(message: Buffer): void;
 }
 
-/** A message of so many bytes, or the smallest one, that is for nobody. */
+/** A message of this many bytes, or of the minimum size, for an unknown recipient. */
 function messageOf(bytes: number): Buffer {
   const frame = encodeConnectMessage({ proto: 1, body: Buffer.alloc(70_000) }).length - 70_000;
   const body = Buffer.alloc(Math.max(1, bytes - frame));
   return encodeConnectMessage({ proto: 1, body });
 }
 
-/** A bare connection after a good handshake; it answers nothing that the server sends. */
+/** A raw connection after a valid handshake; it does not answer the server. */
 async function bareConnection() {
   const { hostname, port } = new URL(server.baseUrl);
   const socket = connect(Number(port), hostname);

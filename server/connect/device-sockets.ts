@@ -1,7 +1,7 @@
 /**
- * The devices' websockets, one a device, with presence kept in the store; and what users do with
- * devices over them: terminals and port forwards by a websocket of their own, commands and files by
- * HTTP. Spec: Device connect
+ * The devices' websockets, one per device, with presence kept in the store; and what users do over
+ * them: terminals and port forwards over a websocket, commands and files over HTTP. Spec: Device
+ * connect
  */
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../fixtures/clock.ts';
@@ -25,13 +25,13 @@ import { watchHeartbeat } from './heartbeat.ts';
 import { Relay } from './relay.ts';
 import type { SocketObserver } from './socket-observer.ts';
 
-/** A device that connects, with its tenant. */
+/** A connecting device with its tenant. */
 interface ConnectingDevice {
   readonly deviceId: string;
   readonly tenant: Tenant;
 }
 
-/** What a device's client can be told to do at once. */
+/** Commands that a device's client executes at once. */
 type DeviceCommand = 'check-update' | 'send-inventory';
 
 /** Holds the sockets. */
@@ -76,7 +76,7 @@ export class DeviceSockets implements DeviceSessions {
     });
   }
 
-  /** Ends the device's socket, as when it is decommissioned. */
+  /** Ends the device's socket, for example when it is decommissioned. */
   drop(deviceId: string, reason = 'decommissioned'): void {
     this.#links.get(deviceId)?.close(closeCodes.policyViolation, reason);
   }
@@ -85,7 +85,7 @@ export class DeviceSockets implements DeviceSessions {
     return this.#links.get(deviceId)?.isOpen === true;
   }
 
-  /** Nothing when a user can turn to the device; else 409 or 429. */
+  /** Returns nothing when a user can access the device; otherwise 409 or 429. */
   refusalFor(deviceId: string): Failure | undefined {
     const link = this.#links.get(deviceId);
     if (!link?.isOpen) return disconnected;
@@ -95,8 +95,8 @@ export class DeviceSockets implements DeviceSessions {
 
   /** Completes a user's handshake, and relays between that socket and the device's. */
   relay(handover: UpgradeRequest, access: DeviceAccess): void {
-    // A user who is gone for good without a word would hold a session for ever: by the field's
-    // habit the server sends users no pings.
+    // A user who vanished silently would hold a session forever: like the reference implementation,
+    // the server sends users no pings.
     handover.socket.setKeepAlive(true, limits.websocketSilenceMaxSeconds * 1000);
     const { user, device, tenant } = access;
     const ids = { requestId: handover.requestId, deviceId: device.id, userId: user.id };
@@ -120,7 +120,7 @@ export class DeviceSockets implements DeviceSessions {
     });
   }
 
-  /** Tells the device's client to do something at once; false when it is not connected. */
+  /** Sends a command to the device's client; returns false when it is not connected. */
   command(deviceId: string, command: DeviceCommand, userId: string): boolean {
     const link = this.#links.get(deviceId);
     if (!link?.isOpen) return false;
@@ -129,8 +129,8 @@ export class DeviceSockets implements DeviceSessions {
   }
 
   /**
-   * Opens a session that the server leads. One that fails is ended; one that succeeds ends itself.
-   * What is thrown other than by the session is thrown on.
+   * Opens a session run by the server. Ends it if it fails; a successful one ends itself. Errors
+   * from outside the session are rethrown.
    */
   async inSession<Result>(
     { device, user, tenant }: DeviceAccess,
@@ -150,7 +150,7 @@ export class DeviceSockets implements DeviceSessions {
     }
   }
 
-  /** Writes acts of the user into the audit log. */
+  /** Returns a recorder of the user's actions for the audit log. */
   recorderOf({ user, device, tenant }: DeviceAccess): RecordAct {
     return (name, detail) => {
       const { action, change } = connectActs[name];
@@ -173,20 +173,22 @@ export class DeviceSockets implements DeviceSessions {
     this.#handshakes.close();
   }
 
-  /** Closes every socket of the tenant whose store this is, as `close` does. */
+  /** Closes every socket of the tenant with this store, as `close` does. */
   async closeTenant(store: Store): Promise<void> {
     const own = [...this.#sockets.keys()].filter((socket) => this.#sockets.get(socket) === store);
     await this.#closeAll(own, 'the tenant was reset or removed');
   }
 
   #closeAll(sockets: readonly WebSocket[], because: string): Promise<void> {
-    // Users' sockets were opened after the devices': the newest first, so that each hears why.
+    // Users' sockets were opened after the devices': newest first, so that each receives the
+    // reason.
     return closeAll(sockets.toReversed(), { clock: this.#clock, because });
   }
 
   #hold(socket: WebSocket, { deviceId, tenant }: ConnectingDevice): void {
     const { store, clock } = tenant;
-    // As the field does: the older one ends without a close frame, and presence stays connected.
+    // As in the reference implementation, the older one ends without a close frame, and presence
+    // stays connected.
     this.#links.get(deviceId)?.terminate();
     const link = new DeviceLink(socket);
     this.#links.set(deviceId, link);

@@ -1,4 +1,4 @@
-/** Files of a device over a session: looking, reading, writing. Spec: Device connect */
+/** Transfers files of a device over a session: stat, read, write. Spec: Device connect */
 import { limits } from '../../fixtures/contract/limits.ts';
 import {
   acceptShape,
@@ -20,11 +20,11 @@ const { control, fileTransfer } = connectProtocols;
 const PROTOCOL_VERSION = 1;
 const windowBytes = limits.fileChunksAhead * limits.fileChunkBytes;
 
-/** Kinds of file as stat(2) counts them, for devices that do not count as Go does. */
+/** File type bits of stat(2), for devices that do not encode them as Go does. */
 const statKinds = 0o170000;
 const statPlainFile = 0o100000;
 
-/** Agrees with the device to transfer files. @throws DeviceSessionFault when it does not */
+/** Negotiates file transfer with the device. @throws DeviceSessionFault when it refuses */
 export async function openTransfer(session: DeviceSession): Promise<void> {
   session.send({
     proto: control,
@@ -32,7 +32,7 @@ export async function openTransfer(session: DeviceSession): Promise<void> {
     body: encodeBody({ versions: [PROTOCOL_VERSION] }),
   });
   const answer = await session.next().catch((fault: unknown) => {
-    // Whatever the device objects to, it is the server that could not pass the request on.
+    // Whatever the device rejects, it was the server that could not pass the request on.
     const isRefusal = fault instanceof DeviceSessionFault && ![408, 409].includes(fault.status);
     throw isRefusal ? new DeviceSessionFault(502, fault.message) : fault;
   });
@@ -48,7 +48,9 @@ export async function openTransfer(session: DeviceSession): Promise<void> {
   }
 }
 
-/** What the device tells of a regular file. @throws DeviceSessionFault when it is none */
+/**
+ * Returns the device's description of a regular file. @throws DeviceSessionFault when it is not one
+ */
 export async function statFile(session: DeviceSession, path: string): Promise<FileInfo> {
   session.send({ proto: fileTransfer, typ: 'stat', body: encodeBody({ path }) });
   const answer = await nextOfType(session, 'file_info');
@@ -59,7 +61,7 @@ export async function statFile(session: DeviceSession, path: string): Promise<Fi
   return info;
 }
 
-/** The content in order, acknowledged as it is taken. @throws DeviceSessionFault */
+/** Yields the content in order, acknowledged as it is consumed. @throws DeviceSessionFault */
 export async function* fetchFile(
   session: DeviceSession,
   path: string,
@@ -90,7 +92,7 @@ export async function* fetchFile(
   acknowledge();
 }
 
-/** Writes the content, no further ahead of the device than may be. @throws DeviceSessionFault */
+/** Writes the content, within the allowed window ahead of the device. @throws DeviceSessionFault */
 export async function storeFile(
   session: DeviceSession,
   put: PutFile,
@@ -114,7 +116,7 @@ export async function storeFile(
   } while (acknowledged < sent);
 }
 
-/** Ends a transfer that the device believes to be going on. */
+/** Ends a transfer that the device believes to be in progress. */
 export function abortTransfer(session: DeviceSession, because: string): void {
   const body = encodeBody({ err: because, close: true });
   session.send({ proto: fileTransfer, typ: 'error', body });
@@ -167,7 +169,7 @@ async function* inChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   if (rest.length > 0) yield rest;
 }
 
-/** A number as it is; whatever else a device may send in its place, not. */
+/** Prints a number; any other value that a device sends in its place is printed as `none`. */
 function printed(offset: unknown): string {
   return typeof offset === 'number' || typeof offset === 'bigint' ? String(offset) : 'none';
 }

@@ -6,14 +6,14 @@ import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import { boundMessages } from './underway.ts';
 
-/** The subprotocol that some clients ask for; others ask for none. */
+/** The subprotocol that some clients request; others request none. */
 const subprotocol = 'protomsg/msgpack';
 
 /** Turns checked requests into open sockets. */
 export class Handshakes {
   readonly #requestIdHeader: string;
   readonly #underway: ByteBudget;
-  /** Lines that a handshake's answer has beside those of the library. */
+  /** Header lines of the answer in addition to the library's. */
   readonly #ownHeaders = new WeakMap<IncomingMessage, readonly string[]>();
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -38,7 +38,7 @@ export class Handshakes {
       ...headers.map(([name, value]) => `${name}: ${value}`),
       ...(offersSubprotocol(request) ? [`Sec-WebSocket-Protocol: ${subprotocol}`] : []),
     ]);
-    // The library would refuse the field's name: by RFC 6455 a subprotocol has no slash.
+    // The library would refuse the clients' name: by RFC 6455 a subprotocol has no slash.
     delete request.headers['sec-websocket-protocol'];
     this.#server.handleUpgrade(request, socket, head, (accepted) => {
       boundMessages(accepted, socket, this.#underway);

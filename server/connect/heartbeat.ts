@@ -1,4 +1,4 @@
-/** Watches that a device's socket is alive: pings it, and cuts it when nothing is heard. */
+/** Checks that a device's socket is alive: pings it, and cuts it when nothing is received. */
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -6,15 +6,15 @@ import { limits } from '../../fixtures/contract/limits.ts';
 const pingMs = limits.websocketPingSeconds * 1000;
 const silenceMaxMs = limits.websocketSilenceMaxSeconds * 1000;
 
-/** Sockets that nobody watches any more although they are open. */
+/** Open sockets that are no longer watched. */
 const unwatched = new WeakSet<WebSocket>();
 
-/** Sends no further ping, and cuts the socket for its silence no more. */
+/** Stops the pings, and no longer cuts the socket for silence. */
 export function stopHeartbeat(socket: WebSocket): void {
   unwatched.add(socket);
 }
 
-/** Begins to watch; any frame, ping or pong is a sign of life. Returns what ends the watch. */
+/** Starts watching; any frame, ping or pong is a sign of life. Returns a function that stops it. */
 export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
   let heardMs = clock.monotonicMs();
   const hear = (): void => {
@@ -29,7 +29,8 @@ export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
     const leftMs = heardMs + silenceMaxMs - clock.monotonicMs();
     if (leftMs > 0) deadline = clock.after(leftMs, check, true);
     else {
-      // Its end is told only later: a clock that leaps would ping it a thousand times until then.
+      // The close event comes later: a clock that jumps ahead would send a thousand pings until
+      // then.
       pinging.cancel();
       socket.terminate();
     }

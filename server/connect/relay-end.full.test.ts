@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** Says something as a new user; the device's copy of it tells the session. */
+/** Sends messages as a new user; the device's copy identifies the session. */
 async function userSaying(...said: readonly ConnectMessage[]) {
   const user = await connectUser(server, identity);
   let session: ConnectMessage = { proto: 0 };
@@ -39,7 +39,7 @@ async function leave(user: Peer, how: 'close' | 'terminate' = 'close'): Promise<
   await ended;
 }
 
-/** Lets what has been sent arrive: all sides share this process and its loopback. */
+/** Waits until sent data has arrived: all sides share this process and its loopback. */
 async function settle(): Promise<void> {
   for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, identity);
   await device.settled();
@@ -230,7 +230,7 @@ describe('a side that does not read', () => {
   });
 });
 
-/** Bytes that wait at the user's end, once they have stopped to become less. */
+/** Returns the bytes queued at the user's end once they no longer decrease. */
 async function standstillOf({ socket }: Peer): Promise<number> {
   let same = 0;
   for (let before = -1; same < 50; before = socket.bufferedAmount) {
@@ -240,7 +240,7 @@ async function standstillOf({ socket }: Peer): Promise<number> {
   return socket.bufferedAmount;
 }
 
-/** More than the server holds and the system's buffers of a connection together. */
+/** More than the server and the system's connection buffers hold together. */
 const flood = { bufferedMax: 48 * 1_048_576, chunk: Buffer.alloc(1_048_576) };
 
 describe('the number of sessions', () => {
@@ -284,7 +284,7 @@ describe('the number of sessions', () => {
 });
 
 describe('the audit log', () => {
-  /** What stands in it of the device since it was accepted, the oldest first. */
+  /** Returns the device's entries since it was accepted, oldest first. */
   async function changes(): Promise<unknown[]> {
     const found = await entries(server, { object_id: identity.id, sort: 'asc' });
     return found

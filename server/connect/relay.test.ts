@@ -36,7 +36,7 @@ function subjectOf(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sub;
 }
 
-/** A user who has been heard by the device, and the session that the server gave. */
+/** A user whose message reached the device, and the session that the server created. */
 async function userInSession(): Promise<{ user: Peer; session: ConnectMessage }> {
   const user = await connectUser(server, identity);
   user.say({ proto: control, typ: 'ping' });
@@ -208,7 +208,7 @@ function plain({ body, ...rest }: ConnectMessage) {
   return body ? { ...rest, body: Buffer.from(body).toString('hex') } : rest;
 }
 
-/** A shell message whose frame to the device has exactly so many bytes. */
+/** A shell message whose frame to the device has exactly this many bytes. */
 function framedMessage({ sid = '', props = {} }: ConnectMessage, bytes: number): ConnectMessage {
   const message = { proto: shell, typ: 'shell' };
   const frame = encodeConnectMessage({ ...message, sid, props, body: Buffer.alloc(1000) }).length;

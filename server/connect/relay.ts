@@ -1,7 +1,7 @@
 /**
- * A user's websocket to a device: every message of either side goes to the other one, under one
- * session id. What the messages mean is the business of the two; the server only keeps in mind what
- * has to be ended when the user goes.
+ * A user's websocket to a device: every message of either side is sent to the other one, under one
+ * session id. The server does not interpret the messages; it only tracks what has to be ended when
+ * the user disconnects.
  */
 import type { WebSocket } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -19,7 +19,7 @@ import { closeCodes, closeWith, makeWay } from './closing.ts';
 import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
 
 const { shell, portForward, control } = connectProtocols;
-/** `status` of a shell message that tells of an error. */
+/** `status` of a shell message that reports an error. */
 const SHELL_ERROR = 2;
 
 interface RelayOptions {
@@ -31,15 +31,15 @@ interface RelayOptions {
   readonly underway: ByteBudget;
 }
 
-/** Relays until either side is gone. */
+/** Relays until either side disconnects. */
 export class Relay implements SessionEnd {
   readonly #socket: WebSocket;
   readonly #session: Session;
   readonly #record: RecordAct;
-  /** What the device has sent and the user not read. */
+  /** Bytes sent by the device that the user has not read. */
   readonly #unread: Holding;
   readonly #isRunning = { terminal: false, portForward: false, session: false };
-  /** The device's place for the user's shell; it keeps it until it is told to stop. */
+  /** The device's slot for the user's shell, occupied until the shell is stopped. */
   #place: 'none' | 'asked' | 'taken' = 'none';
 
   constructor({ socket, link, sessionId, userId, record, underway }: RelayOptions) {
@@ -49,7 +49,7 @@ export class Relay implements SessionEnd {
     this.#session = link.openSession({ id: sessionId, userId }, this);
     // Without fragments a binary message of the library is one Buffer.
     socket.on('message', (data) => this.#forward(data as Buffer));
-    // Every fault is followed by close, where it is dealt with.
+    // Every error is followed by close, which handles it.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#leave());
   }
@@ -59,7 +59,7 @@ export class Relay implements SessionEnd {
     this.#watchDevice(message);
     this.#socket.send(bytes, () => this.#countUnread());
     this.#countUnread();
-    // To wait for this user would hold up the device's other users.
+    // Waiting for this user would block the device's other users.
     if (this.#socket.bufferedAmount <= limits.userBacklogMaxBytes) return;
     closeWith(
       this.#socket,
@@ -96,8 +96,8 @@ export class Relay implements SessionEnd {
   }
 
   /**
-   * An error message and nothing worse: a text that was pasted at once must not end the terminal
-   * that it was pasted into, and silence would leave the user guessing.
+   * Sends only an error message: a large paste must not end the terminal it was pasted into, and
+   * without an answer the user could not know the reason.
    */
   #refuse({ proto, typ }: ConnectMessage): void {
     const most = limits.connectDeviceMessageMaxBytes;
@@ -134,7 +134,7 @@ export class Relay implements SessionEnd {
       if (hasFailed) this.#setTerminal(false);
       return;
     }
-    // A shell that ends by itself is told as an error, and clients in the field keep its place.
+    // A shell that exits on its own is reported as an error, and field clients keep its slot.
     if (!hasFailed) this.#place = 'none';
     this.#setTerminal(false);
   }
@@ -165,7 +165,7 @@ export class Relay implements SessionEnd {
   }
 }
 
-/** Where a port forward leads; the device judges what cannot be read. */
+/** Returns the target of a port forward; the device judges what cannot be read. */
 function targetOf(body: Uint8Array | undefined): string | undefined {
   try {
     const { protocol, remote_host: host, remote_port: port } = decodeBody(portForwardShape, body);

@@ -1,8 +1,8 @@
-/** Who is told of the websockets that are opened. */
+/** Observers of opened websockets. */
 import type { WebSocket } from 'ws';
 import type { Tenant } from '../tenants/tenants.ts';
 
-/** A socket: whose it is, and the handshake that it began with. */
+/** The owner of a socket, and the handshake that opened it. */
 export interface SocketOrigin {
   readonly socket: 'device' | 'user';
   readonly requestId: string;
@@ -11,8 +11,8 @@ export interface SocketOrigin {
   readonly userId?: string;
 }
 
-/** Must not throw, and must leave the socket as it is for everybody else. */
+/** Must not throw, and must not change the socket for others. */
 export interface SocketObserver {
-  /** Before anything was sent or received over it. */
+  /** Called before anything was sent or received over it. */
   onSocket?(socket: WebSocket, origin: SocketOrigin, tenant: Tenant): void;
 }

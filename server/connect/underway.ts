@@ -1,16 +1,16 @@
-/** What the websocket library holds of a message that has not arrived whole counts as underway. */
+/** Counts what the websocket library holds of incomplete messages as in progress. */
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import { makeWay } from './closing.ts';
 
-/** What a piece takes beside its bytes. */
+/** Overhead of a piece besides its bytes. */
 const PIECE_BYTES = 256;
 
-/** The library has it; its types do not tell. */
+/** A field of the library that its types do not declare. */
 interface Receiving {
   readonly _receiver: {
-    /** Of the frame that is arriving, and of those of the same message that have. */
+    /** Bytes of the arriving frame, and of earlier frames of the same message. */
     readonly _bufferedBytes: number;
     readonly _messageLength: number;
     readonly _buffers: readonly unknown[];
@@ -18,11 +18,11 @@ interface Receiving {
   };
 }
 
-/** Counts from now on; a socket that has to make room for others is ended. */
+/** Counts from now on; ends a socket that has to make room for others. */
 export function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudget): void {
   const held = underway.open(() => makeWay(socket));
   const { _receiver: receiver } = socket as unknown as Receiving;
-  // The library has read the piece before: it listens for longer.
+  // The library has already read the piece: its listener was added earlier.
   connection.on('data', () => {
     const pieces = receiver._buffers.length + receiver._fragments.length;
     const bytes = receiver._bufferedBytes + receiver._messageLength;

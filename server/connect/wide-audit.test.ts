@@ -1,4 +1,4 @@
-/** What users do on connected devices, in the audit log's wider vocabulary and in the contract's. */
+/** User actions on connected devices, in the audit log's wider vocabulary and in the contract's. */
 import { afterEach, expect, it } from 'vitest';
 import { encodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
@@ -22,7 +22,7 @@ let server: TestServer;
 
 afterEach(() => server.close());
 
-/** A terminal, a port forward, a download and an upload, each from its beginning to its end. */
+/** A complete terminal, port forward, download and upload. */
 async function actions(variants: readonly 'wide-audit-actions'[]): Promise<[string, string][]> {
   const stage = await openStage({ variants: new Set(variants) });
   server = stage.server;

@@ -1,4 +1,4 @@
-/** The files of the console page. They lie beside this one, in the sources as in the built folder. */
+/** The files of the console page, next to this one, both in the sources and in the built folder. */
 import { readFile } from 'node:fs/promises';
 
 /** One file of the page. */
@@ -11,7 +11,7 @@ export interface ConsoleAsset {
 const style = 'text/css; charset=utf-8';
 const script = 'text/javascript; charset=utf-8';
 
-/** Every file that the page may ask for; the scripts exist in the built folder only. */
+/** Every file that the page may request; the scripts exist in the built folder only. */
 export const consoleAssets: readonly ConsoleAsset[] = [
   { path: '/', file: 'index.html', mediaType: 'text/html; charset=utf-8' },
   { path: '/console.css', file: 'console.css', mediaType: style },
@@ -26,7 +26,7 @@ export const consoleAssets: readonly ConsoleAsset[] = [
   ),
 ];
 
-/** The bytes of an asset. Rejects when the file is not there: the page has not been built. */
+/** Reads the bytes of an asset. Rejects when the file is missing: the page has not been built. */
 export function readAsset(asset: ConsoleAsset): Promise<Buffer> {
   return readFile(new URL(`page/${asset.file}`, import.meta.url));
 }

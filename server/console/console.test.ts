@@ -67,7 +67,7 @@ beforeEach(async () => {
     '--explain-header',
   ];
   server = spawn(process.execPath, [command, 'serve', '--json', ...options], {
-    // Its run file must not be found by the user's own commands.
+    // The user's own commands must not find its run file.
     env: { ...process.env, XDG_RUNTIME_DIR: runFolder },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -90,7 +90,7 @@ afterEach(async () => {
   await ended;
 });
 
-/** Signs a device in; with automatic acceptance its second request gets the token. */
+/** Authenticates a device; with automatic acceptance its second request gets the token. */
 async function signIn(identity: Record<string, unknown>): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const pubkey = publicKey.export({ type: 'spki', format: 'pem' });
@@ -119,7 +119,9 @@ const json = (body: unknown, method = 'POST'): RequestInit => ({
   body: JSON.stringify(body),
 });
 
-/** Three devices, one of them with markup in its identity and inventory, and one deployment. */
+/**
+ * Creates three devices, one of them with markup in its identity and inventory, and one deployment.
+ */
 async function fillServer(): Promise<void> {
   for (const serial of ['FB-1', 'FB-2', hostileSerial]) {
     const token = await signIn({ mac: '02:00:00:00:00:01', serial });
@@ -242,7 +244,7 @@ describe('the console page', () => {
     await page.getByRole('button', { name: 'Close' }).click();
     expect(page.url()).toBe(`${ready.controlUrl}/`);
     expect(await page.locator('#explanation').isVisible()).toBe(false);
-    // The browser reports the 404 by itself; nothing else.
+    // The browser reports the 404 on its own; nothing else.
     expect(complaints).toEqual([expect.stringContaining('404')]);
   });
 

@@ -14,7 +14,7 @@ function publicKeyOf({ publicKey }: { publicKey: KeyObject }): PublicKey {
   return keyOf(publicKey.export({ type: 'spki', format: 'pem' }).toString());
 }
 
-/** Accepted, refused for its key, or refused for its signature. */
+/** Returns the outcome: accepted, refused for its key, or refused for its signature. */
 function judged({ publicKeyPem, body, signatureBase64 }: ReturnType<typeof authRequestVectors>[0]) {
   const key = readPublicKey(publicKeyPem);
   if ('because' in key) return 'key';

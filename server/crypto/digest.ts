@@ -1,7 +1,7 @@
-/** Digests as names: equal texts have equal ones. */
+/** Digests used as names: equal texts have equal ones. */
 import { createHash } from 'node:crypto';
 
-/** SHA-256 in hex. */
+/** Returns the SHA-256 in hex. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

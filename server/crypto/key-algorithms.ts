@@ -4,15 +4,15 @@ import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 
 interface KeyAlgorithm {
   readonly keyType: KeyType;
-  /** True when the key is of this algorithm. */
+  /** Returns true when the key is of this algorithm. */
   readonly detects: (key: KeyObject) => boolean;
-  /** Why a key of this algorithm is not taken all the same. */
+  /** Returns why a key of this algorithm is nevertheless refused. */
   readonly unfit?: (key: KeyObject) => string | undefined;
-  /** True when `signature` is this key's over exactly `signed`. */
+  /** Returns true when `signature` is this key's over exactly `signed`. */
   readonly verifies: (signed: Uint8Array, key: KeyObject, signature: Uint8Array) => boolean;
 }
 
-/** Shorter keys are broken, longer ones make every verification a burden. */
+/** Shorter keys are broken, longer ones make verification too expensive. */
 const RSA_MODULUS_BITS = { least: 1024, most: 8192 };
 
 export const keyAlgorithms: readonly KeyAlgorithm[] = [

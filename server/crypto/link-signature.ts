@@ -4,23 +4,23 @@ import { isSameSecret } from './same-secret.ts';
 
 /** What a link's signature covers. */
 export interface SignedLink {
-  /** Path with its escapes; how they are written does not count. */
+  /** Path with its escapes; differences in escaping do not matter. */
   readonly path: string;
-  /** Expiry time as it stands in the query. */
+  /** Expiry time as written in the query. */
   readonly expire: string;
   readonly tenantId: string;
 }
 
 export interface LinkSigner {
-  /** HMAC-SHA256 in base64url without padding. */
+  /** Returns the HMAC-SHA256 in base64url without padding. */
   sign(link: SignedLink): string;
   verifies(link: SignedLink, signature: string): boolean;
 }
 
-/** Length of a signer's secret, as long as what it makes. */
+/** Length of a signer's secret, the same as its output. */
 export const LINK_SECRET_BYTES = 32;
 
-/** A signer with this secret. */
+/** Creates a signer with this secret. */
 export function createLinkSigner(secret: Uint8Array): LinkSigner {
   const sign = (link: SignedLink): string =>
     createHmac('sha256', secret).update(signedText(link)).digest('base64url');
@@ -31,8 +31,8 @@ export function createLinkSigner(secret: Uint8Array): LinkSigner {
 }
 
 /**
- * Method, path, expiry and tenant as JSON, so that no device type can be read as the fields after
- * it, nor as two parts of the path; the method keeps a link from being used otherwise.
+ * Returns method, path, expiry and tenant as JSON, so that a device type cannot be read as the
+ * following fields, nor as two parts of the path; the method prevents other uses of a link.
  */
 function signedText({ path, expire, tenantId }: SignedLink): string {
   return JSON.stringify(['GET', path.split('/').map(decodeURIComponent), expire, tenantId]);

@@ -1,32 +1,32 @@
-/** Passwords of users, kept only as salted scrypt hashes, and hashed beside the event loop. */
+/** User passwords, stored only as salted scrypt hashes, and hashed outside the event loop. */
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import type { Random } from '../../fixtures/random.ts';
 
 /** Enough against a stolen database of test users: 10 ms of a core, and 4 MiB. */
 const scryptCost = { N: 4096, r: 8, p: 1 };
 const HASH_BYTES = 32;
-/** At the same time; files and names of hosts need threads of the same pool. */
+/** Concurrent hashes; file access and name resolution need threads of the same pool. */
 const RUNNING_MAX = 2;
-/** What waits for one of them takes a second at most. */
+/** The longest wait for one of them is a second. */
 const WAITING_MAX = 128;
 
-/** Too many passwords wait to be hashed; this one was not taken. */
+/** Too many passwords wait to be hashed; this one was not accepted. */
 export class PasswordsBusy extends Error {
   override readonly name = 'PasswordsBusy';
 }
 
-/** `salt:hash`, both in hex. Rejects with `PasswordsBusy`. */
+/** Returns `salt:hash`, both in hex. Rejects with `PasswordsBusy`. */
 export async function hashPassword(password: string, random: Random): Promise<string> {
   const salt = random.bytes(16);
   return `${salt.toString('hex')}:${(await derive(password, salt)).toString('hex')}`;
 }
 
-/** What a password is compared with where none is stored, so that this takes as long. */
+/** Compared with a password where none is stored, so that the check takes as long. */
 const noHash = `${'0'.repeat(32)}:${'0'.repeat(2 * HASH_BYTES)}`;
 
 /**
- * False too when nothing is stored: nobody is there, or was only invited and has no password yet.
- * Rejects with `PasswordsBusy`.
+ * Returns false also when nothing is stored: an unknown user, or one who was invited and has no
+ * password yet. Rejects with `PasswordsBusy`.
  */
 export async function passwordFits(password: string, stored: string | undefined): Promise<boolean> {
   const [salt = '', hash = ''] = (stored ?? noHash).split(':');

@@ -1,16 +1,19 @@
-/** Reading a device's public key: SubjectPublicKeyInfo in PEM, of a supported algorithm only. Spec: AuthRequest */
+/**
+ * Reads a device's public key: SubjectPublicKeyInfo in PEM, of a supported algorithm only. Spec:
+ * AuthRequest
+ */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { keyAlgorithms } from './key-algorithms.ts';
 
-/** A key that was read; `pem` is its one normalised text, so that equal keys are equal texts. */
+/** A parsed key; `pem` is its normalised text, so that equal keys have equal texts. */
 export interface PublicKey {
   readonly keyType: KeyType;
   readonly key: KeyObject;
   readonly pem: string;
 }
 
-/** Why a text is not a key that we take. */
+/** Why a text is not an accepted key. */
 export interface UnusableKey {
   readonly because: string;
 }
@@ -20,13 +23,13 @@ const pemBlock = /^-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]*-----END \1-----
 /** An RSA key of 8192 bits takes 1500; the rest is room for other line lengths. */
 const TEXT_MAX_CHARACTERS = 16_384;
 
-/** Parsing PEM costs more than verifying, so keys seen lately are held. */
+/** Parsing PEM costs more than verifying, so recent keys are cached. */
 const HELD_KEYS_MAX = 20_000;
 /** Any key in lines of 64 characters fits; longer texts of it are parsed each time. */
 const HELD_TEXT_MAX_CHARACTERS = 2048;
 const held = new Map<string, PublicKey>();
 
-/** Reads a key, or says what is wrong with it. */
+/** Reads a key, or returns what is wrong with it. */
 export function readPublicKey(text: string): PublicKey | UnusableKey {
   const known = held.get(text);
   if (known) return known;
@@ -63,7 +66,7 @@ function parse(text: string): PublicKey | UnusableKey {
   return { keyType: algorithm.keyType, key: plain, pem };
 }
 
-/** SubjectPublicKeyInfo has several texts for one key (point compressed, curve spelled out). */
+/** SubjectPublicKeyInfo has several encodings of one key (point compressed, curve spelled out). */
 function withoutVariants(key: KeyObject): KeyObject {
   return createPublicKey({ key: key.export({ format: 'jwk' }), format: 'jwk' });
 }

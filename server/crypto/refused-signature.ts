@@ -1,28 +1,30 @@
-/** What the mistake behind a refused key or signature can be found from, kept until somebody asks. */
+/**
+ * Evidence for finding the mistake behind a refused key or signature, kept until it is requested.
+ */
 import type { PublicKey } from './public-key.ts';
 
-/** A key of another device, by the name that people know the device by. */
+/** A key of another device, with that device's display name. */
 export interface DeviceKey {
   readonly device: string;
   readonly key: PublicKey;
 }
 
-/** How many keys of other devices are tried. */
+/** Maximum number of other devices' keys that are tried. */
 export const OTHER_KEYS_MAX = 100;
 
-/** A signature, and what it may be by. */
+/** A signature, and the facts to compare it with. */
 export interface SignatureFacts {
   /** The body exactly as sent. */
   readonly body: Buffer;
-  /** The key that the signature should fit. */
+  /** The key that the signature should match. */
   readonly key: PublicKey;
-  /** As it stood in the header. */
+  /** As written in the header. */
   readonly signatureText: string;
-  /** Keys of other devices; at most `OTHER_KEYS_MAX` are looked at. */
+  /** Keys of other devices; at most `OTHER_KEYS_MAX` are tried. */
   readonly otherKeys?: Iterable<DeviceKey>;
 }
 
-/** A request whose signature was refused; private, so that it is in no JSON of what holds it. */
+/** A request whose signature was refused; private fields keep it out of any JSON. */
 export class RefusedSignature {
   readonly #facts: SignatureFacts;
 
@@ -35,7 +37,7 @@ export class RefusedSignature {
   }
 }
 
-/** A text that was sent as a public key and is none; it may be a private one. */
+/** A text that was sent as a public key and is not one; it may be a private key. */
 export class RefusedKey {
   readonly #text: string;
 

@@ -1,7 +1,7 @@
-/** Comparing secrets without telling, by the time it takes, how much of a guess is right. */
+/** Compares secrets without leaking, through timing, how much of a guess is right. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Whether two secrets are equal. Digests are compared, so that not even a length is told. */
+/** Returns true when two secrets are equal. Compares digests, so that not even a length leaks. */
 export function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }

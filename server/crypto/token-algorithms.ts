@@ -1,11 +1,11 @@
-/** How tokens are signed: one row an algorithm, each with a key of this server's own. */
+/** How tokens are signed: one row per algorithm, each with its own key of this server. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { freshRsaKey, type Random } from '../../fixtures/random.ts';
 
 /** An algorithm of RFC 7518 or RFC 8037, by its name in the header. */
 export interface TokenAlgorithm {
   readonly name: 'EdDSA' | 'RS256';
-  /** What node:crypto calls the digest; null where the algorithm has none of its own. */
+  /** The digest's name in node:crypto; null where the algorithm has none of its own. */
   readonly digest: 'sha256' | null;
   readonly makeKey: (random: Random) => KeyObject | Promise<KeyObject>;
 }
@@ -37,7 +37,7 @@ export interface TokenKey {
   verifies(text: string, signature: Buffer): boolean;
 }
 
-/** Signs with a key that `makeKey` of the algorithm has made. */
+/** Returns a token key for a private key created by the algorithm's `makeKey`. */
 export function tokenKeyOf(algorithm: TokenAlgorithm, privateKey: KeyObject): TokenKey {
   const publicKey = createPublicKey(privateKey);
   const { digest } = algorithm;

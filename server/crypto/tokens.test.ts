@@ -10,7 +10,7 @@ const issuedAt = 1_795_262_400;
 const claims: TokenClaims = { kind: 'device', subject: 'd-1', id: 'a-1', expiresAt: issuedAt + 60 };
 const token = issuer.issue(claims, issuedAt);
 
-/** An issuer by Ed25519, whose key comes from the seed. */
+/** An issuer with Ed25519 and a key derived from the seed. */
 async function issuerOf(name: string): Promise<TokenIssuer> {
   const key = await tokenAlgorithms.EdDSA.makeKey(seededRandom(name));
   return createTokenIssuer(tokenKeyOf(tokenAlgorithms.EdDSA, key));
@@ -31,7 +31,7 @@ function decoded(part: number): unknown {
   return JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString());
 }
 
-/** A token with other parts, signed with the issuer's key all the same. */
+/** A token with other parts, but signed with the issuer's key. */
 function forged(header: unknown, payload: unknown = decoded(1)): string {
   const signed = `${encoded(header)}.${encoded(payload)}`;
   return `${signed}.${sign(null, Buffer.from(signed), keyOfIssuer()).toString('base64url')}`;

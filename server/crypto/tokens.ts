@@ -4,7 +4,7 @@ import type { TokenKey } from './token-algorithms.ts';
 
 type TokenKind = 'device' | 'user';
 
-/** What a token says, once it has been proven to be ours. */
+/** The claims of a token that this server issued. */
 export interface TokenClaims {
   readonly kind: TokenKind;
   /** Device id or user id. */
@@ -12,17 +12,17 @@ export interface TokenClaims {
   /** Authentication set id, or the id of the login. */
   readonly id: string;
   readonly tenantId?: string;
-  /** Seconds since the Unix epoch; absent in a token without end. */
+  /** Seconds since the Unix epoch; absent in a token without expiry. */
   readonly expiresAt?: number;
 }
 
-/** What a token of ours says when it is read. */
+/** The claims of a token as read. */
 export interface ReadClaims extends TokenClaims {
   /** Seconds since the Unix epoch. */
   readonly issuedAt: number;
 }
 
-/** Why a text is no token of ours. */
+/** Why a text is not a token of this server. */
 interface InvalidToken {
   readonly because: string;
 }
@@ -44,7 +44,7 @@ const payloadShape = v.object({
   'svc.tenant': v.optional(v.string()),
 });
 
-/** An issuer with a key of its own. */
+/** Creates an issuer with a key of its own. */
 export function createTokenIssuer(key: TokenKey): TokenIssuer {
   const header = base64url(JSON.stringify({ alg: key.algorithm.name, typ: 'JWT' }));
   return {
@@ -57,10 +57,10 @@ export function createTokenIssuer(key: TokenKey): TokenIssuer {
       if (payload === undefined || signature === undefined || rest.length > 0) {
         return { because: 'is not a JWT of three parts' };
       }
-      // The algorithm is pinned: whatever else a header asks for was not issued here.
+      // The algorithm is pinned: any other header was not issued here.
       if (head !== header) return { because: 'was not issued by this server' };
       const raw = Buffer.from(signature, 'base64url');
-      // The decoder overlooks stray characters; a token altered by one is not ours any more.
+      // The decoder ignores stray characters; a token altered by one is no longer the issued one.
       const isExact = raw.toString('base64url') === signature;
       if (!isExact || !key.verifies(`${head}.${payload}`, raw)) {
         return { because: 'has a signature that does not verify' };

@@ -1,4 +1,6 @@
-/** Writes answers; the one place that knows how bodies, errors and common headers look on the wire. */
+/**
+ * Writes answers; the only place that defines the wire format of bodies, errors and common headers.
+ */
 import { inTurns } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SteeredClock } from '../../fixtures/steered-clock.ts';
@@ -16,32 +18,32 @@ export const jsonType = 'application/json; charset=utf-8';
 const corsExposed =
   'Link, X-Total-Count, Retry-After, Content-Disposition, Content-Range, Deprecation, Sunset';
 
-/** Why an answer that has begun is not finished; the caller sees its connection end. */
+/** An answer that has begun was not finished; the caller sees its connection end. */
 export class AnswerCutOff extends Error {
   override readonly name = 'AnswerCutOff';
 }
 
-/** An answer that is not written yet. */
+/** An answer that has not been written yet. */
 export interface PlainAnswer {
   readonly status: number;
-  /** Names and values in turn, the length among them. */
+  /** Alternating names and values, including the length. */
   readonly flat: readonly (string | readonly string[])[];
   readonly body: string | Buffer | undefined;
   /** True when the server made the request id. */
   readonly ownRequestId: boolean;
 }
 
-/** Writes an answer in a way of its own. */
+/** Writes an answer in another form. */
 export type AnswerRewriter = (exchange: Exchange, plain: PlainAnswer) => void;
 
 interface WriterOptions {
   readonly names: VendorNames;
-  /** Of answers to exchanges that have none. */
+  /** Used for exchanges without a clock of their own. */
   readonly clock: SteeredClock;
   readonly openFiles: Semaphore;
-  /** Has every answer in one piece, where there is one. */
+  /** Receives every answer sent in one piece, if set. */
   readonly rewrite?: AnswerRewriter | undefined;
-  /** Where a refusal is explained, where answers are to say it. */
+  /** URL where refusals are explained, if answers are to include it. */
   readonly consoleUrl?: (() => string | undefined) | undefined;
 }
 
@@ -62,8 +64,8 @@ export class AnswerWriter {
   }
 
   /**
-   * Writes a success; `mediaType` when the body is not JSON. A body that is made part by part gives
-   * a promise, which rejects with the fault of making one.
+   * Writes a success; `mediaType` when the body is not JSON. For a body generated in parts it
+   * returns a promise, which rejects when a part cannot be generated.
    */
   succeed(exchange: Exchange, answer: Success, mediaType?: string): Promise<void> | undefined {
     const headers = answer.headers ? Object.entries(answer.headers) : [];
@@ -91,7 +93,7 @@ export class AnswerWriter {
     headers: readonly (readonly [string, HeaderValue])[],
   ): void {
     const { response } = exchange;
-    // Nobody would tell of the end of an answer that is over already.
+    // A destroyed response emits no further event to wait for.
     if (response.destroyed) return;
     if (!this.#openFiles.tryAcquire()) {
       this.refuse(exchange, tooManyOpenFiles);
@@ -115,7 +117,8 @@ export class AnswerWriter {
     headers.push(['Content-Type', jsonType]);
     const consoleUrl = this.#consoleUrl?.();
     if (consoleUrl !== undefined) {
-      // A page, which asks for the token: whoever sees the header may have none at hand.
+      // Links to a page that asks for the token, which the reader of the header may not have at
+      // hand.
       const place = `${consoleUrl}/#request=${encodeURIComponent(requestId)}`;
       headers.push([this.#names.testbed.explain, place]);
     }
@@ -151,7 +154,7 @@ export class AnswerWriter {
     for (const [name, value] of headers) flat.push(name, value);
     for (const [name, value] of this.#common(exchange)) flat.push(name, value);
     if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
-    // A HEAD tells of what a GET would bring, whose length is not known here.
+    // A HEAD describes the answer to a GET, whose length is not known here.
     else if (status !== 204 && status !== 304 && exchange.request.method !== 'HEAD') {
       flat.push('Content-Length', '0');
     }
@@ -176,7 +179,7 @@ export class AnswerWriter {
     for (const [name, value] of this.#common(exchange)) response.appendHeader(name, value);
   }
 
-  /** Streams text in chunks, waiting whenever the reader is slower than we are. */
+  /** Streams text in chunks, and waits when the reader is slower. */
   async #stream(
     exchange: Exchange,
     status: number,
@@ -186,7 +189,7 @@ export class AnswerWriter {
     record.isStreamed = true;
     this.#applyHeaders(exchange, headers);
     response.writeHead(status);
-    // What is made on the way keeps nobody else waiting.
+    // Generated parts must not block other requests.
     const paced = Symbol.asyncIterator in parts ? parts : inTurns(parts);
     for await (const part of paced) {
       if (response.destroyed) return;
@@ -196,12 +199,12 @@ export class AnswerWriter {
     response.end();
   }
 
-  /** What every answer of this exchange carries beside its own headers. */
+  /** Returns the headers that every answer of this exchange has besides its own. */
   #common(exchange: Exchange): readonly (readonly [string, string])[] {
     const { notices } = exchange;
     const crossOrigin = this.#crossOrigin(exchange);
     const clock = exchange.clock ?? this.#clock;
-    // Node writes the machine's time by itself; any other time is ours to tell.
+    // Node adds Date from the system clock on its own; any other clock needs an explicit header.
     if (clock.isSystem) return notices ? [...notices, ...crossOrigin] : crossOrigin;
     const now = new Date(clock.now());
     const date = ['Date', now.toUTCString()] as const;
@@ -209,7 +212,10 @@ export class AnswerWriter {
     return [date, testbed, ...(notices ?? []), ...crossOrigin];
   }
 
-  /** What lets a page of another origin read the answer; only such a page names its origin. */
+  /**
+   * Returns the headers that let a page of another origin read the answer; only such a page sends
+   * Origin.
+   */
   #crossOrigin({ request }: Exchange): readonly (readonly [string, string])[] {
     if (request.headers.origin === undefined && request.method !== 'OPTIONS') return [];
     return [
@@ -219,16 +225,16 @@ export class AnswerWriter {
   }
 }
 
-/** For a file that cannot be sent or received now. */
+/** The refusal for a file that cannot be sent or received at the moment. */
 export const tooManyOpenFiles = refuse.unavailable(
   'the server has reached its limit of open files and connections; try again later',
 );
 
-/** Resolves when the response takes more, or will take nothing any more. */
+/** Resolves when the response accepts more data, or is closed. */
 function drained(response: Exchange['response']): Promise<void> {
   return new Promise((resolve) => {
     const goOn = (): void => {
-      // The other one would stay behind, one more at every wait.
+      // The other listener would remain, one more at every wait.
       response.off('drain', goOn).off('close', goOn);
       resolve();
     };

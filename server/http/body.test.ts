@@ -35,7 +35,7 @@ function headersOf(...more: readonly string[]): readonly string[] {
   return [`Authorization: Bearer ${device.token}`, 'Content-Type: application/json', ...more];
 }
 
-/** The body in chunks of the given size, as it goes over the wire. */
+/** The body in chunks of the given size, as sent on the wire. */
 function inChunks(body: Buffer, size: number): Buffer {
   const parts: Buffer[] = [];
   for (let from = 0; from < body.length; from += size) {
@@ -50,7 +50,7 @@ function putChunked(body: Buffer, size: number) {
   return sendRaw(server, Buffer.concat([Buffer.from(head), inChunks(body, size)]));
 }
 
-/** A legal configuration of exactly this many bytes, the rest of it white space. */
+/** A valid configuration of exactly this many bytes, padded with white space. */
 function configurationOf(bytes: number): Buffer {
   return Buffer.from('{"speed":"9"}'.padEnd(bytes, ' '));
 }

@@ -8,22 +8,22 @@ const mediaTypePattern = /^\s*([A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+)\s*(
 
 const mediaTypePath = 'header.Content-Type';
 
-/** Why a body did not arrive. */
+/** A body did not arrive completely. */
 export class BodyCutOff extends Error {
   override readonly name = 'BodyCutOff';
 }
 
-/** What a piece takes beside its bytes. */
+/** Overhead of a piece besides its bytes. */
 const PIECE_BYTES = 256;
 
-/** Of all that is underway this was so for the longest, or others would find no room. */
+/** Sent to the longest-running transfer when there is no room for others. */
 export const tooManyBytes = refuse.unavailable(
   'the server has reached its limit of bytes in unfinished requests; try again later',
 );
 
 /**
- * The whole body; 413 as soon as it is known to be too large, 503 when it has to make room for
- * others. @throws BodyCutOff
+ * Returns the whole body; 413 as soon as it is known to be too large, 503 when it has to make room
+ * for others. @throws BodyCutOff
  */
 export function readBody(
   request: IncomingMessage,
@@ -49,7 +49,7 @@ export function readBody(
         return;
       }
       chunks.push(chunk);
-      // What has arrived whole, as nearly every body does at once, is not underway.
+      // A complete request, as nearly every one is at once, is not in progress.
       if (request.complete) return;
       held ??= underway.open(() => drop(tooManyBytes));
       held.set(received + chunks.length * PIECE_BYTES);
@@ -67,7 +67,10 @@ export function readBody(
   });
 }
 
-/** Nothing when the media type is an expected one; 400 when missing or malformed, else 415. */
+/**
+ * Returns nothing when the media type is an expected one; 400 when missing or malformed, otherwise
+ * 415.
+ */
 export function checkMediaType(
   request: IncomingMessage,
   expected: string | readonly string[],

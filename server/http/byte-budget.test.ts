@@ -41,7 +41,7 @@ function heldBytes(): number {
   return inside.services.underway.heldBytes;
 }
 
-/** Waits, by asking the server for other things, until so many bytes are held. */
+/** Sends other requests to the server until it holds that many bytes. */
 async function untilHeld(least: number, most = least): Promise<void> {
   for (let trip = 0; trip < 10_000; trip += 1) {
     if (heldBytes() >= least && heldBytes() <= most) return;
@@ -58,7 +58,7 @@ function reach(): Socket {
   return socket;
 }
 
-/** A request whose last byte does not come. */
+/** A request whose last byte is never sent. */
 function stalled(head: string, body: Buffer): Socket {
   const socket = reach();
   socket.write(`${head} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length + 1}\r\n`);
@@ -91,7 +91,7 @@ describe('bodies underway', () => {
       request_id: headers['x-svc-requestid'],
     });
     expect(newer.bytesRead).toBe(0);
-    // Another one that comes whole is answered all the same.
+    // Another complete request is still answered.
     const whole = await server.call('post-auth-request', { body: Buffer.alloc(300_000, ' ') });
     expect(whole.status).toBe(400);
   });
@@ -150,7 +150,7 @@ describe('messages underway', () => {
     const device = await acceptedDevice(server, 'talker');
     const socket = await openSocket(server, device);
     const connection = Reflect.get(socket, '_socket') as Socket;
-    // A fragment, a ping in between, and a frame that does not end.
+    // A fragment, a ping in between, and an incomplete frame.
     const head = (first: number, length: number) => {
       const bytes = Buffer.alloc(14);
       bytes.writeUInt8(first);

@@ -1,12 +1,12 @@
 /**
- * Bytes that all connections together may hold of what has not arrived, or not left, whole: bodies,
- * websocket messages, what is relayed. When they are used up, the one that has been underway the
- * longest gives way, so that nobody can hold the others up by not going on.
+ * Bytes that all connections together may hold of incomplete transfers: bodies, websocket messages,
+ * relayed data. When they are used up, the transfer longest in progress is dropped, so that a
+ * stalled client cannot block the others.
  */
 
-/** What one connection holds. */
+/** The bytes held by one connection. */
 export interface Holding {
-  /** Replaces what was held before; 0 when the message is whole or gone. */
+  /** Replaces the held number; 0 when the message is complete or dropped. */
   set(bytes: number): void;
 }
 
@@ -14,19 +14,19 @@ export interface Holding {
 export class ByteBudget {
   readonly #mostBytes: number;
   #heldBytes = 0;
-  /** From the oldest to the newest. */
+  /** Ordered from the oldest to the newest. */
   readonly #underway = new Map<Holding, () => void>();
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
   }
 
-  /** What is held at the moment. */
+  /** Bytes currently held. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** A holding of nothing yet; `giveWay` has to drop at once what is held by then. */
+  /** Opens an empty holding; `giveWay` must immediately drop what it holds. */
   open(giveWay: () => void): Holding {
     let held = 0;
     const holding: Holding = {

@@ -1,10 +1,10 @@
-/** One exchange: what was asked and what was answered. Plain fields, filled in on the way. */
+/** The record of one exchange: request and answer. Plain fields, filled in during processing. */
 import type { IncomingMessage } from 'node:http';
 import type { NoUpdate } from '../rules/no-update.ts';
 import { keptBytes, keptText } from './kept-bytes.ts';
 import type { Refusal } from './refusal.ts';
 
-/** A name with its value, or name and value in turn, as Node takes headers. */
+/** A name with its value, or alternating names and values, as Node accepts headers. */
 export type FlatHeaders = readonly (string | readonly string[])[];
 
 /** A planned fault that took effect: its plan's name and what it did. */
@@ -21,32 +21,32 @@ export interface AppliedVariation {
   readonly rule: string;
 }
 
-/** Bytes that a record costs beside its texts and bodies: the object and its arrays. */
+/** Size of a record besides its texts and bodies: the object and its arrays. */
 const RECORD_BYTES = 512;
 const CHARACTERS_OF_HEADER = 48;
 
-/** Filled in by whoever learns a field; complete once it is in a journal. */
+/** Each field is set where it becomes known; complete once it is in a journal. */
 export class ExchangeRecord {
   readonly kind = 'exchange';
   readonly requestId: string;
   readonly method: string;
   /** Target as sent, with its query. */
   readonly url: string;
-  /** Names and values in turn, as sent. */
+  /** Alternating names and values, as sent. */
   readonly headers: readonly string[];
   sequence = 0;
-  /** True once observers were told of it. */
+  /** True once observers were notified of it. */
   isComplete = false;
   countedBytes = 0;
-  /** The tenant's time when it was answered, or when the last byte of a file or stream had left. */
+  /** The tenant's time when it was answered, or when the last byte of a file or stream was sent. */
   atMs = 0;
-  /** Real time from the first byte read to the answer begun, in milliseconds. */
+  /** Real time from the first byte read to the start of the answer, in milliseconds. */
   tookMs = 0;
   /** The same to the end of a file or a stream; 0 for an answer in one piece. */
   streamedMs = 0;
-  /** On the scale of the machine's own monotonic time; for `tookMs`. */
+  /** Monotonic system time, used for `tookMs`. */
   startedMs = 0;
-  /** Absent when no operation was found. */
+  /** Absent when no operation was matched. */
   operation: string | undefined;
   deviceId: string | undefined;
   userId: string | undefined;
@@ -54,19 +54,19 @@ export class ExchangeRecord {
   body: Buffer | undefined;
   /** Length of the whole body, in bytes. */
   bodyBytes = 0;
-  /** 0 while nothing was answered; it stays 0 when the connection was cut instead. */
+  /** 0 until it is answered; it stays 0 when the connection was cut instead. */
   status = 0;
   answerHeaders: FlatHeaders = [];
-  /** What was answered in one piece, bounded as `body`; absent for files and streams. */
+  /** The answer if sent in one piece, bounded as `body`; absent for files and streams. */
   answerBody: string | Buffer | undefined;
-  /** Length of the whole answer, of a file or a stream what was handed to the connection. */
+  /** Length of the whole answer; for a file or a stream, the bytes handed to the connection. */
   answerBytes = 0;
-  /** True for a file or a stream, which is in the journal once its last byte has left. */
+  /** True for a file or a stream, which enters the journal once its last byte was sent. */
   isStreamed = false;
   /** True when the connection ended within the request, or within a file or a stream. */
   isCut = false;
   refusal: Refusal | undefined;
-  /** Why a device that asked got no update. */
+  /** Why a device that requested an update got none. */
   noUpdate: NoUpdate | undefined;
   fault: AppliedFault | undefined;
   /** Legal variations of the answer. */

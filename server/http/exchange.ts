@@ -13,23 +13,23 @@ export interface Exchange {
   /** Query as sent, without the question mark. */
   readonly search: string;
   readonly requestId: string;
-  /** Of the path, once its operation is found. */
+  /** Of the path, once the operation is matched. */
   parameters: Record<string, string>;
-  /** What is known of it once it is over. */
+  /** Its record, complete once the exchange is over. */
   readonly record: ExchangeRecord;
-  /** Whose time the answer tells; the writer's own when absent. */
+  /** The clock of the answer's Date; the writer's own when absent. */
   clock?: SteeredClock;
-  /** Headers that go with whatever is answered. */
+  /** Headers added to any answer. */
   notices?: readonly (readonly [string, string])[];
-  /** The bare connection of an upgrade request, and the bytes already read from it. */
+  /** The raw connection of an upgrade request, and the bytes already read from it. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
 }
 
-/** A proxy's way to write the target (RFC 9112, section 3.2.2); the path follows. */
+/** The target form used by proxies (RFC 9112, section 3.2.2); the path follows. */
 const absoluteForm = /^https?:\/\/[^/?]*/i;
 const printableId = /^[\x20-\x7e]{1,256}$/;
 
-/** Splits a request's URL and settles its id: the caller's own, or a new one. Spec: Error */
+/** Splits a request's URL and determines its id: the caller's own, or a new one. Spec: Error */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,4 +1,6 @@
-/** What an explanation tells of an input of the wrong form: where, what would do, and what came. */
+/**
+ * Describes malformed input in an explanation: where it is, what is expected, and what was sent.
+ */
 import * as v from 'valibot';
 import { expectedOf } from '../../fixtures/shape-sentences.ts';
 import { isSecretName, masked, maskText } from './masking.ts';
@@ -9,7 +11,7 @@ const SHOWN_TEXT_CHARACTERS = 100;
 const SHOWN_MEMBERS = 6;
 const SHOWN_LEVELS = 2;
 
-/** The detail of the first fault of a shape. `names` replaces fields by their wire names. */
+/** Returns the detail of a shape's first fault. `names` replaces fields by their wire names. */
 export function shapeDetail(
   place: 'body' | 'query',
   issue: v.BaseIssue<unknown>,
@@ -25,7 +27,7 @@ export function shapeDetail(
   };
 }
 
-/** A value as JSON on one line; only its beginning is looked at, however large or deep it is. */
+/** Returns a value as JSON on one line; reads only its beginning, however large or deep it is. */
 export function shown(value: unknown): string {
   const text = maskText(JSON.stringify(beginningOf(value, SHOWN_LEVELS)) ?? String(value));
   return text.length <= SHOWN_MAX_CHARACTERS ? text : `${text.slice(0, SHOWN_MAX_CHARACTERS)}…`;

@@ -1,4 +1,6 @@
-/** Serves a file of the store with ranges, preconditions and a length, by the library that Express uses. */
+/**
+ * Serves a stored file with ranges, preconditions and a length, using the library behind Express.
+ */
 import type { Readable } from 'node:stream';
 import send from 'send';
 import type { Exchange } from './exchange.ts';
@@ -12,7 +14,7 @@ const sentences: Readonly<Record<number, string>> = {
   416: 'the Range is outside of the file',
 };
 
-/** What was said of the file and is not true of a refusal. */
+/** Headers of the file that do not apply to a refusal. */
 const headersOfFile = [
   'Accept-Ranges',
   'Content-Disposition',
@@ -23,7 +25,7 @@ const headersOfFile = [
   'Last-Modified',
 ];
 
-/** Sends the file; what the library refuses goes to `refused` as one of our refusals. */
+/** Sends the file; passes errors of the library to `refused` as a Refusal. */
 export function sendFile(
   exchange: Exchange,
   body: FileBody,
@@ -49,7 +51,7 @@ export function sendFile(
     refused(new Refusal(status, sentences[status] ?? 'internal error', { headers }));
   });
   stream.on('stream', (file: Readable) => {
-    // The library waits for a connection, which an answer behind another one may never get.
+    // The library waits for the connection, which an answer queued behind another may never get.
     response.once('close', () => file.destroy());
     file.on('data', (chunk: Buffer) => {
       record.answerBytes += chunk.length;
@@ -64,14 +66,16 @@ export function sendFile(
   stream.pipe(response);
 }
 
-/** An attachment of this name; other than plain characters go into the extended form (RFC 6266). */
+/**
+ * Returns an attachment header for this name; special characters use the extended form (RFC 6266).
+ */
 export function dispositionOf(name: string): string {
   const plain = name.replace(/[^\w .()+-]/g, '_');
   const extended = plain === name ? '' : `; filename*=UTF-8''${escaped(name)}`;
   return `attachment; filename="${plain}"${extended}`;
 }
 
-/** Percent-encoded as RFC 8187 asks, which is stricter than a URL; half a character is replaced. */
+/** Percent-encodes as in RFC 8187, which is stricter than a URL; lone surrogates are replaced. */
 function escaped(name: string): string {
   return encodeURIComponent(name.replace(/\p{Cs}/gu, '\u{FFFD}')).replace(
     /['()*]/g,

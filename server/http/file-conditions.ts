@@ -1,7 +1,7 @@
 /**
- * The conditions and ranges of a request for a file as HTTP has them, for a library that takes two of
- * them otherwise: it refuses a suffix longer than the file, and reads dates that are none of HTTP.
- * RFC 9110, sections 13.1 and 14.1.2
+ * Corrects conditions and ranges of a file request for a library that deviates from HTTP in two
+ * ways: it refuses a suffix longer than the file, and accepts dates that are not HTTP dates. RFC
+ * 9110, sections 13.1 and 14.1.2
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -9,12 +9,15 @@ const dated = ['if-modified-since', 'if-unmodified-since'] as const;
 const day = '(Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
 const month = '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
 const time = '\\d{2}:\\d{2}:\\d{2}';
-/** The three forms of a date: of today, of RFC 850, and of asctime. */
+/** The three date formats: the current one, RFC 850, and asctime. */
 const httpDate = new RegExp(
   `^(${day}, \\d{2} ${month} \\d{4} ${time} GMT|[A-Z][a-z]+day, \\d{2}-${month}-\\d{2} ${time} GMT|${day} ${month} [ \\d]\\d ${time} \\d{4})$`,
 );
 
-/** The headers without conditions that HTTP ignores, and with a suffix that fits the file. */
+/**
+ * Returns the headers without the conditions that HTTP ignores, and with a suffix that fits the
+ * file.
+ */
 export function conditionsOf(
   headers: IncomingHttpHeaders,
   { sizeBytes }: { readonly sizeBytes: number },

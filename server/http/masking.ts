@@ -1,17 +1,17 @@
 /**
- * The one place that hides secrets: whatever leaves a journal goes through here. What is masked by
- * its name stays as `[masked]`; tokens, private keys and signatures of links are known by their form
- * wherever they stand. What users type into a terminal has neither, and is shown.
+ * The only place that hides secrets: everything that leaves a journal passes through here. Values
+ * masked by name are replaced by `[masked]`; tokens, private keys and signatures of links are
+ * recognized by their form anywhere. Terminal input has neither, and is shown.
  */
 import { tokenMediaType } from '../../fixtures/contract/operations.ts';
 
-/** A view of anything nested deeper would need more stack than there is. */
+/** Deeper nesting would overflow the stack. */
 const DEPTH_MAX = 64;
 
-/** Of a name without quotes; what is longer counts by its end. */
+/** For a name without quotes; of a longer one the end counts. */
 const NAME_MAX = 60;
 
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 export const masked = '[masked]';
 
 const secretHeaders = new Set([
@@ -25,25 +25,26 @@ const secretHeaders = new Set([
 /** Names of members, parameters and attributes whose values are secrets. */
 const secretWord =
   /pass(word|wd|phrase)|secret|token|jwt|signature|private_?key|credential|api_?key|^(pwd|cookie|authorization|set-cookie)$/i;
-/** They only sound so: what one may know of a token, and what artifacts are signed with. */
+/** Names that only sound secret: token metadata, and the signatures of artifacts. */
 const harmlessName =
   /^(tokens?_?(id|ids|type|name|count|max|lifetime.*|expir.*)|.*_(expires?_(in|at|ts)|ttl))$/i;
 
-/*
- * Texts come from strangers, so no expression may read a stretch again and again: what could fail
- * only after a long stretch is optional instead, and `replace` leaves alone what has no such end.
+/**
+ * Texts come from untrusted clients, so no expression may scan a stretch repeatedly: a part that
+ * could only fail after a long stretch is optional instead, and `replace` leaves texts without that
+ * ending unchanged.
  */
 
 const jsonWebToken = /\beyJ[\w-]{4,}(\.[\w-]+\.[\w-]*)?/g;
 const privateKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(-----END [A-Z0-9 ]*-----|$)/g;
 const basicOrBearer = /\b(basic|bearer)( +|%20)[\w.~+/=-]+/gi;
-/** A parameter of a query or a form, wherever in a text. */
+/** A parameter of a query or a form, anywhere in a text. */
 const parameter = /(^|[?&;\s])([^\s?&;=#"'<>\\]{1,200})=([^\s&;#"'<>\\]*)/g;
-/** A member of what is JSON, nearly JSON, or a piece of it. */
+/** A member of JSON, of malformed JSON, or of a fragment of it. */
 const member =
   /((["'])[\w. -]{0,60}?\2|[\w.-]+)(?:(\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*(?:"|\\?$)|'(?:[^'\\]|\\.)*(?:'|\\?$)|[^\s,;{}[\]]+)|(?<=[\w.-]))/g;
-/** The same within a text of JSON that is itself a text of JSON. */
+/** The same in JSON that is a string within JSON. */
 const escapedMember = /\\"([\w. -]{1,60})\\"(\s*:\s*)\\"((?:[^"\\]|\\\\.)*)(?:\\"|\\?$)/g;
 /** An attribute, whose name and value are two members of one object in either order. */
 const attribute =
@@ -55,12 +56,12 @@ const part = /(name="([^"]{1,200})"[^\r\n]*(?:\r?\n[^\r\n]+)*)(\r?\n\r?\n[\s\S]*
 
 const blankLine = /^\r?\n\r?\n/;
 
-/** Whether the value of this name is a secret. */
+/** Returns true when values of this name are secrets. */
 export function isSecretName(name: string): boolean {
   return secretWord.test(name) && !harmlessName.test(name);
 }
 
-/** The text without what is known by its form or by the name in front of it. */
+/** Returns the text without secrets recognized by their form or by the name before them. */
 export function maskText(text: string): string {
   return text
     .replace(privateKey, masked)
@@ -90,12 +91,12 @@ export function maskText(text: string): string {
     );
 }
 
-/** The same for bytes that are no text: what is known by its form is plain ASCII. */
+/** Does the same for binary data: what is recognized by its form is plain ASCII. */
 export function maskBytes(bytes: Uint8Array): Buffer {
   return Buffer.from(maskText(Buffer.from(bytes).toString('latin1')), 'latin1');
 }
 
-/** Each header with its value, secrets masked; an array has a line for each value. */
+/** Returns each header with its value, secrets masked; an array has one line per value. */
 export function maskHeaders(
   flat: readonly (string | readonly string[])[],
 ): [name: string, value: string][] {
@@ -112,17 +113,17 @@ function maskHeader(name: string, value: string): string {
   return isSecret ? masked : maskText(value);
 }
 
-/** The signature of a request is no secret: whoever has it can only repeat the request. */
+/** A request signature is not a secret: with it one can only repeat the request. */
 function isSecretHeader(name: string): boolean {
   return isSecretName(name.replaceAll('-', '_')) && !/signature$/i.test(name);
 }
 
-/** The value of a JSON text with the values of secret names masked, down to `DEPTH_MAX` levels. */
+/** Returns a JSON value with the values of secret names masked, down to `DEPTH_MAX` levels. */
 export function maskJson(value: unknown, isSecret = false, depth = 0): unknown {
   if (depth > DEPTH_MAX) return '[left out: nested too deep]';
   if (typeof value === 'string') return isSecret ? masked : maskText(value);
   if (typeof value === 'number') return isSecret ? masked : value;
-  // Of msgpack, which knows more than JSON.
+  // From msgpack, which has more types than JSON.
   if (typeof value === 'bigint') return isSecret ? masked : String(value);
   if (value instanceof Uint8Array) {
     return isSecret ? masked : maskBytes(value).toString('base64');
@@ -140,7 +141,7 @@ export function maskJson(value: unknown, isSecret = false, depth = 0): unknown {
   return Object.fromEntries(members);
 }
 
-/** Whether a whole body is a secret: tokens come as bare texts. */
+/** Returns true when a whole body is a secret: tokens are sent as plain text. */
 export function isSecretBody(mediaType: string): boolean {
   return mediaType.toLowerCase().startsWith(tokenMediaType);
 }
@@ -149,7 +150,7 @@ function isMaskedAlready(value: string): boolean {
   return value.startsWith('[masked') || value.startsWith(`"${masked}`);
 }
 
-/** A name may be spelled with escapes. */
+/** A name may contain escapes. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);

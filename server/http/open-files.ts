@@ -1,17 +1,17 @@
 /**
- * How many files and connections this process may hold open, and how the server shares them out:
- * the API gets most, the control listener and the server's own files keep a part for themselves.
+ * How many files and connections this process may hold open, and how the server divides them: the
+ * API gets most; the control listener and the server's own files have reserved shares.
  */
 import { readFileSync } from 'node:fs';
 
-/** POSIX guarantees less, but no system of today starts a process with less than this. */
+/** POSIX guarantees less, but no current system starts a process with a lower limit. */
 const OPEN_FILES_ELSEWHERE = 1024;
 const RESERVE_MIN = 128;
 const RESERVE_MAX = 1024;
-/** Even a process that may open next to nothing lets somebody in. */
+/** Even a process with a very low limit accepts this many. */
 const CONNECTIONS_MIN = 16;
 
-/** The limit of open files of this process; Node has raised it to the hard one. */
+/** Returns the open file limit of this process; Node has raised it to the hard limit. */
 export function openFilesLimit(): number {
   const limit = /^Max open files\s+(\S+)/m.exec(limitsOfProcess())?.[1];
   if (limit === 'unlimited') return Number.POSITIVE_INFINITY;
@@ -22,22 +22,22 @@ function limitsOfProcess(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');
   } catch {
-    // Only Linux has the file.
+    // The file exists on Linux only.
     return '';
   }
 }
 
-/** Who may hold how many. */
+/** Maximum numbers by purpose. */
 interface OpenFilesShares {
-  /** Connections of the API, and files that are sent or received over them. */
+  /** API connections, and files sent or received over them. */
   readonly api: number;
   /** Connections of the control listener. */
   readonly control: number;
-  /** Connections of either one that wait for their refusal. */
+  /** Connections of either listener that wait for their refusal. */
   readonly refused: number;
 }
 
-/** The shares of a limit; half of what is kept back is for databases, modules and event loop. */
+/** Divides a limit; half of the reserve is for databases, modules and event loop. */
 export function shareOpenFiles(openFiles: number, connectionsMax: number): OpenFilesShares {
   const reserve = Math.min(RESERVE_MAX, Math.max(RESERVE_MIN, Math.floor(openFiles / 4)));
   const most = Math.max(CONNECTIONS_MIN, openFiles - reserve);
@@ -48,7 +48,7 @@ export function shareOpenFiles(openFiles: number, connectionsMax: number): OpenF
   };
 }
 
-/** A number of units, such as open files, that many share. */
+/** A shared number of units, such as open files. */
 export class Semaphore {
   readonly max: number;
   #held = 0;
@@ -57,14 +57,14 @@ export class Semaphore {
     this.max = max;
   }
 
-  /** Takes so many units; false, and takes none, when fewer are left. */
+  /** Acquires the units; returns false, and acquires none, when fewer are left. */
   tryAcquire(units = 1): boolean {
     if (this.#held + units > this.max) return false;
     this.#held += units;
     return true;
   }
 
-  /** Gives back what was taken; the caller sees to it that this happens once. */
+  /** Returns acquired units; the caller ensures that this happens once. */
   release(units = 1): void {
     this.#held -= units;
   }

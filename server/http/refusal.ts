@@ -1,16 +1,19 @@
-/** Refusals as values: one constructor per status. The body is written in one place, `answer.ts`. */
+/** Refusals as values: one constructor per status. `answer.ts` writes the body. */
 
-/** What an explanation can tell beyond the sentence; never on the wire, and without secrets. */
+/** Further details for an explanation; never on the wire, and without secrets. */
 export interface RefusalDetail {
-  /** Where it was wrong: `body.status`, `query.page`, `header.Content-Type`, `path`, `method`. */
+  /**
+   * The location of the fault: `body.status`, `query.page`, `header.Content-Type`, `path`,
+   * `method`.
+   */
   readonly path?: string;
   readonly expected?: string;
   readonly actual?: string;
-  /** The rule that was broken, where it is another than the status's own; a whole sentence. */
+  /** The broken rule as a whole sentence, where it differs from the status's own. */
   readonly rule?: string;
-  /** Id of the requirement that decided, where status and place do not tell which. */
+  /** Id of the requirement that decided, where status and location do not determine it. */
   readonly requirement?: string;
-  /** What the mistake behind it can be found from, by who knows its kind. */
+  /** Evidence for finding the client's mistake, evaluated by code that knows its type. */
   readonly evidence?: object;
 }
 
@@ -19,7 +22,7 @@ export class Refusal {
   readonly status: number;
   readonly error: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What stands in the body beside the Error fields, where practice knows something. */
+  /** Body members besides the Error fields, where known servers send some. */
   readonly body: object | undefined;
   readonly detail: RefusalDetail | undefined;
 
@@ -38,7 +41,7 @@ export class Refusal {
 
 type Detail = RefusalDetail | undefined;
 
-/** After which a server that has no room may have some. */
+/** Time after which a server without capacity may have some again. */
 const RETRY_AFTER_SECONDS = 5;
 
 /** Spec: Errors */

@@ -1,11 +1,16 @@
-/** A successful answer as a value; written by the answer writer, or by whoever takes the connection over. */
+/**
+ * A successful answer as a value; written by the answer writer, or by the code that takes over the
+ * connection.
+ */
 import type { NoUpdate } from '../rules/no-update.ts';
 import type { UpgradeRequest } from './upgrade-request.ts';
 
 /** A file, served with ranges and preconditions. */
 export interface FileBody {
   readonly folder: string;
-  /** Name within the folder; the content's digest, so it serves as a strong validator too. */
+  /**
+   * Name within the folder; it is the content's digest, so it is also used as a strong validator.
+   */
   readonly name: string;
   readonly mediaType: string;
   readonly downloadName: string;
@@ -13,7 +18,7 @@ export interface FileBody {
   readonly sizeBytes: number;
 }
 
-/** What becomes of the connection once its upgrade is granted. */
+/** The further use of the connection once its upgrade is granted. */
 export interface Upgrading {
   readonly upgrade: (request: UpgradeRequest) => void;
 }
@@ -25,6 +30,6 @@ export interface Success {
   readonly body?: unknown;
   readonly fileBody?: FileBody;
   readonly upgrade?: Upgrading['upgrade'];
-  /** Why a device that asked gets no update; for the journal, not for the wire. */
+  /** Why a device that requested an update gets none; for the journal, not for the wire. */
   readonly noUpdate?: NoUpdate | undefined;
 }

@@ -1,4 +1,4 @@
-/** Upgrades to a websocket: what a request needs for one, and the handover. Spec: Device connect */
+/** Upgrades to a websocket: checks of the request, and the handover. Spec: Device connect */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { shown } from './fault-detail.ts';
@@ -6,7 +6,7 @@ import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
 const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
 
-/** Nothing when the request is a websocket handshake in order. RFC 6455, section 4.2.1 */
+/** Returns nothing when the request is a valid websocket handshake. RFC 6455, section 4.2.1 */
 export function refuseHandshake({ headers }: IncomingMessage): Refusal | undefined {
   const connectionTokens = (headers.connection ?? '')
     .toLowerCase()

@@ -1,27 +1,27 @@
 /**
- * How long a listener waits for slow clients, and how much they may hold up: headers, whole
- * requests, unread answers, connections. Not its websockets, which have pings of their own.
+ * Limits on slow clients of a listener: headers, whole requests, unread answers, connections. Not
+ * for its websockets, which have their own pings.
  */
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { systemClock } from '../../fixtures/clock.ts';
 
-/** The bounds of one listener; real time, whatever the clock of a tenant shows. */
+/** The bounds of one listener; in real time, independent of tenant clocks. */
 export interface ConnectionLimits {
   /** From the connection, or the first byte of a later request, to the end of its headers. */
   readonly headersMaxMs: number;
   /** From there to the end of the request's body; as long as an upload may take. */
   readonly requestMaxMs: number;
-  /** For an answer, of which a client takes nothing in that time. */
+  /** Maximum time in which a client reads nothing of an answer. */
   readonly unreadMaxMs: number;
-  /** How often a listener looks for requests that take too long. */
+  /** How often a listener checks for requests that take too long. */
   readonly checkMs: number;
   /** Of the request line and all headers together. */
   readonly headersMaxBytes: number;
-  /** At the same time, of all listeners of the API; fewer where the process may open fewer files. */
+  /** At the same time, of all listeners of the API; fewer with a low open file limit. */
   readonly connectionsMax: number;
-  /** Of bodies and messages that have not arrived whole, of all connections of the API together. */
+  /** Of incomplete bodies and messages, of all connections of the API together. */
   readonly underwayMaxBytes: number;
 }
 
@@ -42,10 +42,10 @@ export function completeConnectionLimits(
   return { ...defaultPatience, ...given };
 }
 
-/** How long a client that was refused may take to take the refusal. */
+/** How long a refused client may take to read the refusal. */
 export const RESPONSE_READ_MAX_MS = 2000;
 
-/** What a node:http server is made with. */
+/** Returns the options of a node:http server. */
 export function connectionOptions({
   headersMaxMs,
   requestMaxMs,
@@ -64,17 +64,18 @@ export function connectionOptions({
 export function enforceConnectionLimits(server: Server, { unreadMaxMs }: ConnectionLimits): void {
   server.timeout = unreadMaxMs;
   server.on('timeout', (socket: Socket) => {
-    // Between two requests Node sets the time of keep-alive. A request that is underway may be
-    // silent for long, as while a device takes a file; only an unread answer is the client's fault.
+    // Between two requests Node sets the keep-alive timeout. A request in progress may be silent
+    // for long, for example while a device reads a file; only an unread answer is the client's
+    // fault.
     const isIdle = socket.timeout !== server.timeout;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
 }
 
-/** Says a last word and ends the connection, whether or not the client ends it too. */
+/** Writes a final response and ends the connection, whether or not the client ends it too. */
 export function endWithResponse(socket: Duplex, lastWord?: string | Buffer): void {
   socket.end(lastWord);
-  // The client's end is behind whatever it has sent: unread bytes would keep it from being seen.
+  // The client's end comes after everything it has sent: unread bytes would hide it.
   socket.resume();
   const timer = systemClock.after(RESPONSE_READ_MAX_MS, () => socket.destroy(), true);
   socket.once('close', () => timer.cancel());

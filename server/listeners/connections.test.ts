@@ -35,7 +35,7 @@ async function reach(url: string): Promise<Socket> {
   return socket;
 }
 
-/** What the server says up to its end. */
+/** Returns everything the server sends until the end. */
 async function answerOn(socket: Socket, request = '') {
   if (request !== '') socket.write(request);
   const chunks: Buffer[] = [];
@@ -76,7 +76,7 @@ describe('a refused upgrade whose client never ends it', () => {
     const socket = await reach(server.baseUrl);
     const request = `GET /nowhere HTTP/1.1\r\n${refusedUpgrade}`;
     expect((await answerOn(socket, request)).status).toBe(404);
-    // Only who goes on to write to a connection that is gone hears of it.
+    // Only a client that keeps writing notices that the connection is gone.
     const writing = systemClock.every(10, () => socket.write('x'));
     await new Promise((resolve) => socket.once('close', resolve));
     writing.cancel();
@@ -154,7 +154,7 @@ describe('the shares of the open files', () => {
   });
 });
 
-/** Asks again until the server has seen that others have gone. */
+/** Repeats a request until the server has noticed that others disconnected. */
 async function fetchUntil(url: string, status: number): Promise<Response> {
   for (let trip = 0; trip < 1000; trip += 1) {
     const answer = await fetch(url);

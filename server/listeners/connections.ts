@@ -1,7 +1,6 @@
 /**
- * The open connections of listeners, whatever they have become: requests, websockets, tunnels that
- * were refused. Node forgets those that an upgrade took over, and drops without a word those beyond
- * a limit.
+ * The open connections of listeners in any state: requests, websockets, refused tunnels. Node
+ * forgets those taken over by an upgrade, and silently drops those beyond a limit.
  */
 import type { Server, Socket } from 'node:net';
 import { systemClock } from '../../fixtures/clock.ts';
@@ -9,17 +8,17 @@ import type { Semaphore } from '../http/open-files.ts';
 import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 
 interface ConnectionsOptions {
-  /** Each connection holds one as long as it lasts. */
+  /** Each connection holds one while it is open. */
   readonly openFiles: Semaphore;
-  /** Connections beyond these that wait for their refusal; more push out the one that waited longest. */
+  /** Maximum surplus connections waiting for their refusal; a further one displaces the oldest. */
   readonly surplusMax: number;
 }
 
-/** Those of one listener or several. */
+/** The connections of one listener or several. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<Socket>();
-  /** By the caller's end, by which an encrypted connection and its bare socket are one. */
+  /** By the caller's address, which an encrypted connection shares with its raw socket. */
   readonly #surplus = new Map<string, () => void>();
 
   constructor(options: ConnectionsOptions) {
@@ -27,8 +26,8 @@ export class Connections {
   }
 
   /**
-   * Watches a server from now on. A connection beyond the limit is let in for its refusal, for which
-   * the server asks `isSurplus`; one that asks for nothing in time hears `lastWord`.
+   * Watches a server from now on. A connection beyond the limit is accepted for its refusal, for
+   * which the server checks `isSurplus`; one without a request in time receives `lastWord`.
    */
   watch(server: Server, lastWord: () => string): void {
     const { openFiles } = this.#options;
@@ -43,7 +42,7 @@ export class Connections {
     });
   }
 
-  /** Whether what comes over this connection is to be refused, since there are too many. */
+  /** Returns true when requests on this connection must be refused, since there are too many. */
   isSurplus(socket: Socket): boolean {
     return this.#surplus.size > 0 && this.#surplus.has(endOf(socket));
   }

@@ -1,4 +1,7 @@
-/** The listeners of the protocol: the API, and artifact files on a port of their own where a variant asks for it. */
+/**
+ * The listeners of the protocol: the API, and artifact files on a separate port where a variant
+ * asks for it.
+ */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../fixtures/clock.ts';
@@ -19,28 +22,34 @@ import { Connections } from './connections.ts';
 import { createListener } from './protocol.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 
-/** What clients need to know of the encrypted listeners. */
+/** What clients need to know about the encrypted listeners. */
 export interface RunningTls {
-  /** The test CA's certificate in PEM; absent with a certificate file of one's own. */
+  /** The test CA's certificate in PEM; absent with a certificate file of the user's. */
   readonly caPem?: string;
-  /** The base URL of each way in which TLS can be wrong; empty unless the gallery was asked for. */
+  /** The base URL of each kind of faulty TLS; empty unless the gallery is enabled. */
   readonly gallery: Readonly<Record<string, string>>;
 }
 
-/** Listeners that accept. */
+/** Open listeners. */
 export interface OpenListeners {
   readonly baseUrl: string;
-  /** Where artifact files are, when that is not `baseUrl`. */
+  /** URL of artifact files, if it differs from `baseUrl`. */
   readonly storageUrl?: string;
   /** Absent without TLS. */
   readonly tls?: RunningTls;
-  /** Opens the API once more, plain and on loopback, for the server's own calls; tells its URL and its end. */
+  /**
+   * Opens the API once more, plain and on loopback, for the server's own calls; returns its URL and
+   * how to close it.
+   */
   openInside(): Promise<{ readonly url: string; close(): Promise<void> }>;
-  /** Stops accepting, and ends what is still open; websockets once the farewell is over, or soon. */
+  /**
+   * Stops accepting and ends open connections; websockets once `farewell` resolves, or shortly
+   * after.
+   */
   close(farewell?: Promise<void>): Promise<void>;
 }
 
-/** What watches and changes the exchanges of all listeners. */
+/** Observers and transforms of all listeners' exchanges. */
 interface PlugIns {
   readonly observers: readonly ExchangeObserver[];
   readonly transforms: readonly ResponseTransform[];
@@ -49,8 +58,8 @@ interface PlugIns {
 }
 
 /**
- * Opens them. Rejects with the system's error (such as EADDRINUSE) when one cannot open.
- * @throws SettingError when a file of TLS cannot be used
+ * Opens the listeners. Rejects with the system's error (such as EADDRINUSE) when one cannot open.
+ * @throws SettingError when a TLS file cannot be used
  */
 export async function openListeners(services: Services, plugIns: PlugIns): Promise<OpenListeners> {
   const at: { own: string; storage?: string } = { own: '' };
@@ -84,7 +93,7 @@ export async function openListeners(services: Services, plugIns: PlugIns): Promi
   }
 }
 
-/** Keys and certificates; loaded only when asked for, since a plain server starts faster without. */
+/** Keys and certificates; loaded only on request, since a plain server starts faster without. */
 async function preparedTls({ settings, clock, random }: Services) {
   if (!settings.tls) return undefined;
   const { prepareTls } = await import('./tls/tls.ts');
@@ -115,7 +124,7 @@ class Doors {
     this.#pipeline = pipeline;
   }
 
-  /** Tells the URL. */
+  /** Opens a server and returns its URL. */
   async open(
     mounted: readonly Endpoint[],
     { port, tls }: { port: number; tls: TlsIdentity | undefined },
@@ -140,7 +149,7 @@ class Doors {
 
   async close(farewell?: Promise<void>): Promise<void> {
     const closed = this.#servers.map(shut);
-    // Real time: in that of a tenant, which may stand still, a farewell may never be over.
+    // Real time: a tenant's clock may be stopped, and the farewell would never end.
     const over = new AbortController();
     const longest = systemClock.sleep(RESPONSE_READ_MAX_MS, over.signal);
     await Promise.race([farewell, longest]);
@@ -150,7 +159,7 @@ class Doors {
   }
 }
 
-/** Which listener serves what. */
+/** Returns which listener serves which endpoints. */
 function sharedOut(variants: ReadonlySet<VariantName>): Record<'api' | 'storage', Endpoint[]> {
   const all = [...endpoints, ...managementEndpoints];
   assertComplete(all);
@@ -166,7 +175,7 @@ function sharedOut(variants: ReadonlySet<VariantName>): Record<'api' | 'storage'
   };
 }
 
-/** Listens and tells host and port. */
+/** Listens and returns host and port. */
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -178,7 +187,7 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   });
 }
 
-/** Accepts no more, and ends all requests; resolves once every connection has ended. */
+/** Stops accepting, and ends all requests; resolves once every connection has ended. */
 function shut(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

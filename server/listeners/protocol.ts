@@ -1,4 +1,7 @@
-/** The protocol listener: a node:http or node:https server whose requests are born as Express's own, so that Express need not convert them. */
+/**
+ * The protocol listener: a node:http or node:https server that creates requests as Express's own,
+ * so that Express does not need to convert them.
+ */
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -24,25 +27,25 @@ interface ListenerOptions {
   readonly routes: Routes;
   readonly names: VendorNames;
   readonly random: Random;
-  /** Makes ids of requests that came without one; UUIDs when absent. */
+  /** Creates ids for requests without one; UUIDs by default. */
   readonly newRequestId?: () => string;
   readonly log: Pick<Log, 'info'>;
-  /** Holds what comes in, and says what is too many. */
+  /** Tracks connections, and decides which are too many. */
   readonly connections: Connections;
-  /** Told of what cannot be read. */
+  /** Called for requests that cannot be parsed. */
   readonly onUnreadable?: (request: UnreadableRequest) => void;
   /** Encrypted when given. */
   readonly tls?: TlsIdentity | undefined;
-  /** After which an unfinished TLS handshake is cut. */
+  /** Time after which an unfinished TLS handshake is cut. */
   readonly handshakeMaxMs?: number;
-  /** Towards slow clients, where it differs from the usual one. */
+  /** Limits for slow clients that differ from the defaults. */
   readonly connectionLimits?: Partial<ConnectionLimits> | undefined;
 }
 
-/** Node would wait two minutes. */
+/** Node's default is two minutes. */
 const HANDSHAKE_MAX_MS = 10_000;
 
-/** Makes the server; it does not listen yet. */
+/** Creates the server; it does not listen yet. */
 export function createListener(options: ListenerOptions): Server {
   const { names, random, log, connections, newRequestId = () => random.uuid() } = options;
   const { app, exact, refuseSurplus, withoutHost } = options.routes;
@@ -65,7 +68,7 @@ export function createListener(options: ListenerOptions): Server {
   const server = openServer(classes, { ...options, connectionLimits });
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => {
-    // Nobody has agreed yet on how to encrypt it.
+    // Encryption has not been negotiated yet.
     if (options.tls) return '';
     const { status, error, headers } = tooManyConnections;
     const id = random.uuid();
@@ -85,7 +88,7 @@ export function createListener(options: ListenerOptions): Server {
     dispatch({ ...open(request, response), upgrade: { socket, head } });
   };
   server.on('request', take);
-  // Node would answer these two by itself, with an empty 417 and with nothing at all.
+  // Node would answer these two on its own: an empty 417, and nothing at all.
   server.on('checkExpectation', take);
   server.on('connect', takeBare);
   server.on('upgrade', takeBare);
@@ -118,7 +121,7 @@ function openServer(
   return createSecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
 }
 
-/** Request and response classes whose prototypes are the app's own: Express then changes nothing. */
+/** Request and response classes with the app's prototypes: Express then changes nothing. */
 function classesOf(app: Routes['app']) {
   class AppRequest extends IncomingMessage {}
   class AppResponse extends ServerResponse {}
@@ -134,7 +137,7 @@ function classesOf(app: Routes['app']) {
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
 }
 
-/** Node forgets an answer that waits for its turn behind another one when the caller goes. */
+/** Node forgets an answer queued behind another one when the caller disconnects. */
 function closeWithRequest(request: IncomingMessage, response: ServerResponse): void {
   request.once('close', () => {
     if (response.writableFinished || response.socket) return;
@@ -152,9 +155,9 @@ function responseOn(
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.on('finish', () => endWithResponse(socket));
-  // A caller that goes away in the middle of a refused handshake is no fault of ours.
+  // A caller that disconnects during a refused handshake is not a fault of the server.
   socket.on('error', () => socket.destroy());
-  // Node does not watch it any more for a client that leaves its answer unread.
+  // Node no longer watches it for a client that leaves its answer unread.
   socket.on('timeout', () => {
     if (socket.writableLength > 0) socket.destroy();
   });
@@ -166,7 +169,7 @@ const unreadable: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** What is not even HTTP still gets an answer with the Error body. Tells its status, 0 without one. */
+/** Answers even non-HTTP input with the Error body. Returns its status, 0 without an answer. */
 function refuseUnreadable(
   fault: Error & { code?: string },
   socket: Duplex,
@@ -194,7 +197,7 @@ interface BareAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A refusal with the Error body, for a connection that has no request. */
+/** Returns a refusal with the Error body, for a connection without a request. */
 function bareAnswer(status: string, { error, header, id, headers }: BareAnswer): string {
   const body = JSON.stringify({ error, request_id: id });
   const head = [

@@ -24,24 +24,24 @@ afterEach(() => {
 
 afterAll(() => server.close());
 
-/** A connection whose client never ends it. */
+/** A connection that its client never ends. */
 function stubborn(url = server.baseUrl): Socket {
   const { hostname: host, port } = new URL(url);
   const socket = connect({ host, port: Number(port), allowHalfOpen: true });
-  // Being cut is what the tests wait for.
+  // The tests wait for it to be cut.
   socket.on('error', () => undefined);
   sockets.push(socket);
   return socket;
 }
 
-/** Writes a beginning and then, for as long as it can, the same piece again and again. */
+/** Writes a beginning and then the same piece again and again, as long as it can. */
 function drip(socket: Socket, beginning: string, piece: string): void {
   socket.write(beginning);
   const dripping = systemClock.every(DRIP_MS, () => socket.write(piece));
   socket.once('close', () => dripping.cancel());
 }
 
-/** What the server sends until it has ended its side. */
+/** Returns what the server sends until it has ended its side. */
 async function answerOn(socket: Socket) {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
@@ -71,7 +71,7 @@ describe.each(['baseUrl', 'controlUrl'] as const)('at %s', (url) => {
     const socket = stubborn(server[url]);
     drip(socket, beginning, piece);
     const text = await answerOn(socket);
-    // Of two requests on a connection the first one has its own answer.
+    // The first of two requests on a connection gets its own answer.
     const last = text.body.includes('HTTP/1.1 4')
       ? readReply(text.body.slice(text.body.lastIndexOf('HTTP/1.1 4')))
       : text;
@@ -100,9 +100,9 @@ describe('a client that has sent its headers', () => {
     const closed = new Promise((resolve) => socket.once('close', resolve));
     drip(socket, beginning(), piece);
     const { status } = await answerOn(socket);
-    // Who has no token hears so at once; the others hear of the time.
+    // A client without a token is refused at once; the others time out.
     expect([401, 408]).toContain(status);
-    // It goes on all the same, until there is nobody any more to write to.
+    // The client keeps writing until the connection is gone.
     if (piece === '') drip(socket, 'x', 'x');
     await closed;
     await expectAnswersOthers();
@@ -114,7 +114,7 @@ describe('a client that has sent its headers', () => {
     const { path: list } = managementOperations['list-permission-sets'];
     const requests = `GET ${list} HTTP/1.1\r\nHost: a\r\n${token()}\r\n`.repeat(100);
     drip(socket, requests, requests);
-    // What cannot be written any more is the only thing that such a client would notice.
+    // Such a client notices only that it can no longer write.
     await once(socket, 'error');
     await expectAnswersOthers();
   });
@@ -141,7 +141,7 @@ describe('connections that do nothing', () => {
     for (const socket of idle) socket.destroy();
     const count = () => small.call('count-devices', { token: small.adminToken });
     let reply = await count();
-    // That they have gone is seen a moment later.
+    // The server notices their end slightly later.
     for (let trip = 0; reply.status === 503 && trip < 1000; trip += 1) reply = await count();
     expect(reply.status).toBe(200);
     await small.close();

@@ -1,9 +1,9 @@
-/** The stage that finds out whose request it is. Spec: Authentication */
+/** The stage that identifies the caller of a request. Spec: Authentication */
 import { Refusal } from '../http/refusal.ts';
 import type { Callers } from './callers.ts';
 import type { Stage } from './stage.ts';
 
-/** From here on the request is of its caller's tenant; the first one where no token names another. */
+/** Moves the request to its caller's tenant; the first one where no token names another. */
 export function authenticate(callers: Callers): Stage {
   return (context) => {
     const caller = callers.find(context.exchange, context.endpoint.operation);

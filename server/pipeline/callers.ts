@@ -1,4 +1,7 @@
-/** Who is calling? Tokens of devices and users, from the header or, but for plain calls of devices, the cookie. Spec: Authentication */
+/**
+ * Identifies callers: tokens of devices and users, from the header or, except for plain calls of
+ * devices, the cookie. Spec: Authentication
+ */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -14,7 +17,7 @@ import type { CallingDevice, CallingUser } from './endpoint.ts';
 import { checkLink, hostOf } from './links.ts';
 import type { Services } from './services.ts';
 
-/** The caller, of the kind that the operation asks for; a caller with a token has a tenant. */
+/** The caller, of the kind that the operation requires; a caller with a token has a tenant. */
 export interface Caller {
   readonly tenant?: Tenant;
   readonly device?: CallingDevice;
@@ -25,15 +28,15 @@ type CallerServices = Pick<Services, 'tokens' | 'tenants' | 'settings' | 'links'
 
 const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exists');
 
-/** What a caller asks for: an operation, or something that is none and has no id. */
+/** The request of a caller: for an operation, or for something without an id. */
 type AskedFor = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
 
-/** Verified tokens are held, since checking a signature costs a hundred times a look-up. */
+/** Verified tokens are cached: checking a signature costs a hundred times a look-up. */
 const HELD_TOKENS_MAX = 100_000;
 
 const bearer = /^bearer +([^\s]+) *$/i;
 
-/** Finds out the caller of a request by its token. */
+/** Finds the caller of a request by its token. */
 export class Callers {
   readonly #tokens: TokenIssuer;
   readonly #tenants: Tenants;
@@ -49,8 +52,8 @@ export class Callers {
   }
 
   /**
-   * The caller, or the refusal with its reason: 401 for the token, 403 where the user's roles do
-   * not open the operation, or for a link. Operations without a token have no caller.
+   * Returns the caller, or the refusal with its reason: 401 for the token, 403 where the user's
+   * roles do not permit the operation, or for a link. Operations without a token have no caller.
    */
   find(exchange: Exchange, { authorization: kind, id }: AskedFor): Caller | Refusal {
     if (kind === 'link') return this.#holderOfLink(exchange);
@@ -85,13 +88,15 @@ export class Callers {
     return refuseForeignPage(request, kind === 'user', this.#trustProxy) ?? caller;
   }
 
-  /** A caller of whom no more is known than the tenant that its token names. */
+  /** Returns a caller of which only the tenant in its token is known. */
   unauthenticated({ request }: Exchange): Caller {
     const tenant = this.tenantOf(request);
     return tenant ? { tenant } : anonymous;
   }
 
-  /** The tenant that a request's token names, in order or not; nothing without one that we signed. */
+  /**
+   * Returns the tenant in a request's token, valid or not; nothing without a token of this server.
+   */
   tenantOf(request: IncomingMessage): Tenant | undefined {
     const token = bearerToken(request, true);
     const claims = typeof token === 'string' ? this.#read(token) : undefined;
@@ -118,7 +123,7 @@ export class Callers {
   }
 }
 
-/** A token that is in order, and whose it is to be found out. */
+/** A valid token whose owner is not looked up yet. */
 interface Found {
   readonly claims: ReadClaims;
   readonly tenant: Tenant;
@@ -182,7 +187,7 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
   return { tenant, user: { ...caller, ...(access.groups && { groups: access.groups }) } };
 }
 
-/** Nobody is refused because this cannot be written down. */
+/** A failure to record this must not refuse the request. */
 function recordUse(store: Store, tokenId: string, nowMs: number): void {
   try {
     store.userTokens.recordUse(tokenId, nowMs);
@@ -195,7 +200,7 @@ function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number)
   return kind === 'personal' && nowMs - lastUsedMs >= limits.personalTokenLastUsedSeconds * 1000;
 }
 
-/** What everybody of a suspended tenant hears. */
+/** The refusal for all callers of a suspended tenant. */
 export const accountSuspended = refuse.unauthorized(
   "Account suspended: the tenant's users and devices cannot sign in",
   tokenDetail('a token of an active tenant', 'a token of a suspended one'),
@@ -230,8 +235,9 @@ function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Ref
 }
 
 /**
- * 403 for a cookie that a browser may have sent on behalf of a foreign page, which it does without
- * being asked. A browser tells the Origin of every websocket, and of every other request that changes something.
+ * Returns 403 for a cookie that a browser may have sent for a page of another origin without the
+ * user's intent. A browser sends Origin with every websocket, and with every other request that
+ * changes something.
  */
 function refuseForeignPage(
   request: IncomingMessage,
@@ -251,7 +257,7 @@ function refuseForeignPage(
 
 function isOfHost(origin: string, host: string): boolean {
   const [scheme = ''] = origin.split('//', 1);
-  // Either one may tell the default port of the scheme or leave it out.
+  // Either one may include the default port of the scheme or omit it.
   const [page, own] = [origin, `${scheme}//${host}`].map((url) =>
     URL.canParse(url) ? new URL(url).host : '',
   );

@@ -11,7 +11,7 @@ import type { Interception } from './interception.ts';
 import { originOf } from './links.ts';
 import type { Services } from './services.ts';
 
-/** Where our own listeners are; known once they listen. */
+/** URLs of this server's listeners; known once they listen. */
 export interface Origins {
   readonly own: () => string;
   /** Of the listener for artifact files, where there is one. */
@@ -20,7 +20,7 @@ export interface Origins {
   readonly consoleUrl?: (() => string | undefined) | undefined;
 }
 
-/** What a request comes into. */
+/** What exists before a request. */
 interface Surroundings {
   readonly services: Services;
   readonly origins: Origins;
@@ -29,8 +29,8 @@ interface Surroundings {
 const noBytes = Buffer.alloc(0);
 
 /**
- * Filled in by the stages. A class of plain fields: an object spread together for each request cost
- * a third of a poll.
+ * Filled in by the stages. A class of plain fields: spreading an object for each request cost a
+ * third of a poll.
  */
 export class RequestContext implements HandlerContext {
   readonly endpoint: Endpoint;
@@ -49,17 +49,17 @@ export class RequestContext implements HandlerContext {
   /** The first one until another one is known. */
   tenant: Tenant;
   store: Store;
-  /** A request lives in the time of its tenant. */
+  /** The clock of the request's tenant. */
   clock: Tenant['clock'];
   nowMs: number;
-  /** Absent while nothing tells the tenant: a token out of order may name one. */
+  /** Absent while the tenant is unknown; even an invalid token may name one. */
   knownTenant: Tenant | undefined;
   device: Caller['device'];
   user: Caller['user'];
-  /** The body, or why it is not taken; absent while it was not read. */
+  /** The body, or why it is refused; absent while it was not read. */
   received: Buffer | Refusal | undefined;
   rawBody: Buffer = noBytes;
-  /** Query and body as they were checked. */
+  /** Query and body after validation. */
   query: object = {};
   body: unknown;
   answer: Success | undefined;
@@ -96,13 +96,13 @@ export class RequestContext implements HandlerContext {
     return this.exchange.requestId;
   }
 
-  /** Found out only when a link is made. */
+  /** Computed only when a link is created. */
   get origin(): string {
     const { trustProxy } = this.settings;
     return originOf(this.request, { trustProxy, own: this.#origins.own() });
   }
 
-  /** The caller's way to the host, with the port of the listener for artifact files. */
+  /** The host as the caller addressed it, with the port of the listener for artifact files. */
   get storageOrigin(): string {
     const storage = this.#origins.storage();
     if (storage === undefined) return this.origin;
@@ -113,7 +113,7 @@ export class RequestContext implements HandlerContext {
     return url.origin;
   }
 
-  /** Everything from here on is of this tenant and in its time. */
+  /** Switches to this tenant and its clock from here on. */
   moveTo(tenant: Tenant): this {
     this.tenant = tenant;
     this.store = tenant.store;

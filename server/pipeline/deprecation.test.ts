@@ -11,7 +11,7 @@ const deprecated = (Object.values(managementOperations) as Operation[]).flatMap(
   operation.deprecated ? [[operation.id, operation, operation.deprecated] as const] : [],
 );
 
-/** A server that begins at the moment; an ISO 8601 text. */
+/** A server that starts at this time, an ISO 8601 text. */
 function startAt(moment: string): Promise<TestServer> {
   return startTestServer({ clock: new ManualClock(Date.parse(moment)) });
 }

@@ -1,6 +1,6 @@
 /**
- * The deprecation schedule as behaviour: deprecated operations say so in headers from the day of
- * their announcement on, and are gone from their end of life on. Spec: Versioning
+ * Applies the deprecation schedule: deprecated operations announce it in headers from the day of
+ * their announcement on, and are removed at their end of life. Spec: Versioning
  */
 import {
   apiPrefixes,
@@ -14,12 +14,14 @@ import type { Stage } from './stage.ts';
 
 const endOfLifeMs = Date.parse(endOfLife);
 
-/** True from the first moment, in UTC, of the day on which deprecated operations and fields end. */
+/**
+ * Returns true from the start of the day, in UTC, on which deprecated operations and fields end.
+ */
 export function isPastEndOfLife(nowMs: number): boolean {
   return nowMs >= endOfLifeMs;
 }
 
-/** The stage that tells of a deprecation in the time of the tenant that the token names, in order or not. */
+/** The stage that announces a deprecation by the clock of the tenant in the token, valid or not. */
 export function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
   return (context) => {
     const { exchange, tenants } = context;
@@ -34,7 +36,7 @@ export function refuseRetired(row: DeprecatedApi): Stage {
   return ({ nowMs }) => retired(row, nowMs);
 }
 
-/** The refusal of an operation that is gone; nothing while it still answers. */
+/** Returns the refusal of a removed operation; nothing while it still answers. */
 function retired(row: DeprecatedApi, nowMs: number): Refusal | undefined {
   if (!isPastEndOfLife(nowMs)) return undefined;
   const { method, version, path, replacement } = row;
@@ -50,8 +52,8 @@ function retired(row: DeprecatedApi, nowMs: number): Refusal | undefined {
 }
 
 /**
- * What a deprecated operation's answers say in their headers: since when it is deprecated
- * (RFC 9745), when it ends (RFC 8594), and what comes after it. Nothing before its announcement.
+ * Returns the headers of a deprecated operation: deprecation date (RFC 9745), end of life (RFC
+ * 8594), and successor. Nothing before its announcement.
  */
 function deprecationNotices(
   row: DeprecatedApi,
@@ -67,7 +69,7 @@ function deprecationNotices(
   ];
 }
 
-/** The successor's path, with the request's own parameters where it takes them. */
+/** Returns the successor's path, with the request's own parameters where it has them. */
 function successorPath(
   { successor }: DeprecatedApi,
   parameters: Readonly<Record<string, string>>,

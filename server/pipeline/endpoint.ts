@@ -1,6 +1,6 @@
 /**
- * What an endpoint is: one operation of the contract together with the function that answers it.
- * Input arrives checked; the types of input and answer are inferred from the operation's row.
+ * An endpoint: one operation of the contract together with the function that answers it. Input is
+ * already validated; the types of input and answer are inferred from the operation's row.
  */
 import type { IncomingMessage } from 'node:http';
 import type * as v from 'valibot';
@@ -33,9 +33,9 @@ export interface CallingDevice {
 export interface CallingUser {
   readonly id: string;
   readonly email: string;
-  /** Of the token that the request came with. */
+  /** Id of the request's token. */
   readonly tokenId: string;
-  /** Inventory groups whose devices this operation may touch; absent when all devices. */
+  /** Inventory groups whose devices this operation may access; absent when all devices. */
   readonly groups?: readonly string[];
 }
 
@@ -45,18 +45,18 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
     ? { readonly user: CallingUser }
     : object;
 
-/** What every handler knows beside its input. */
+/** What every handler receives besides its input. */
 export interface HandlerContext extends Omit<Services, 'storageFaults'> {
   /** The caller's tenant; the first one where the caller has no token. */
   readonly tenant: Tenant;
   /** The tenant's store. */
   readonly store: Store;
   readonly requestId: string;
-  /** Goes on in another tenant than the caller's token names; returns the same request. */
+  /** Switches to another tenant than the one in the caller's token; returns the same request. */
   moveTo(tenant: Tenant): HandlerContext;
-  /** The moment of the request, milliseconds since the Unix epoch. */
+  /** Time of the request, milliseconds since the Unix epoch. */
   readonly nowMs: number;
-  /** Scheme and authority under which the caller reached us; links are built from it. */
+  /** Scheme and authority that the caller used; links are built from it. */
   readonly origin: string;
   /** The same for links to artifact files, which may be served elsewhere. */
   readonly storageOrigin: string;
@@ -92,7 +92,7 @@ type GivenBody<Row extends Operation> = Row extends { body: infer Shape extends 
     : v.InferOutput<Shape>
   : undefined;
 
-/** Checked input of an operation. */
+/** Validated input of an operation. */
 export interface InputOf<Row extends Operation> {
   readonly parameters: Readonly<Record<PathParameter<Row['path']>, string>>;
   readonly query: QueryOf<Row>;
@@ -115,14 +115,14 @@ export interface Endpoint {
   readonly ownTransactions?: boolean;
 }
 
-/** What only reads may wait: it needs no transaction. */
+/** A handler that only reads may wait: it needs no transaction. */
 type MayWait<Row extends Operation, Answer> = Row['method'] extends 'GET' | 'HEAD'
   ? Answer | Promise<Answer>
   : Answer;
 
 /**
  * Joins an operation's row with its handler, which writes in one transaction of the caller's
- * tenant. A refusal that is returned keeps what it wrote; an exception undoes it and becomes a 500.
+ * tenant. A returned refusal keeps what it wrote; an exception rolls it back and becomes a 500.
  */
 export function defineEndpoint<Id extends EndpointId>(
   id: Id,
@@ -135,8 +135,8 @@ export function defineEndpoint<Id extends EndpointId>(
 }
 
 /**
- * The same for a handler that waits for something, or finds out by itself in whose tenant it
- * writes: it opens its transactions itself, none of them across an `await`.
+ * Defines an endpoint whose handler waits for something, or determines the tenant itself: it opens
+ * its transactions itself, none of them across an `await`.
  */
 export function defineEndpointWithOwnTransactions<Id extends EndpointId>(
   id: Id,

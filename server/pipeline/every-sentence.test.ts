@@ -31,7 +31,7 @@ const wrongValues: readonly unknown[] = [
   { unknown: 1 },
 ];
 
-/** What a shape of valibot may have within, whatever its kind. */
+/** Members of a valibot shape of any kind. */
 interface Shape extends v.GenericSchema {
   readonly pipe?: readonly Shape[];
   readonly wrapped?: Shape;
@@ -39,7 +39,7 @@ interface Shape extends v.GenericSchema {
   readonly entries?: Readonly<Record<string, Shape>>;
 }
 
-/** An example that has the optional fields too, as far as they go together. */
+/** Returns an example that includes the optional fields where they are compatible. */
 function wholeExample(schema: Shape, name = ''): unknown {
   const whole = wholeOf(schema, name);
   return whole !== undefined && v.is(schema, whole) ? whole : exampleOf(schema, name);
@@ -58,7 +58,7 @@ function wholeOf({ pipe = [], wrapped, item, entries }: Shape, name: string): un
 
 type Place = readonly (string | number)[];
 
-/** Every place of a value, the value itself first. */
+/** Returns every place of a value, the value itself first. */
 function placesIn(value: unknown, before: Place = []): Place[] {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const keyOf = (key: string) => (Array.isArray(value) ? Number(key) : key);
@@ -74,7 +74,7 @@ function withValue(value: unknown, [key, ...rest]: Place, wrong: unknown): unkno
   );
 }
 
-/** The faults found in sentences about wrong values, in one list. */
+/** Returns the problems found in sentences about wrong values, in one list. */
 function unplain(sentence: string, key: string | number | undefined): string[] {
   const names = key === undefined || typeof key === 'number' || sentence.includes(`${key}`);
   // A quoted value is the caller's own.

@@ -1,4 +1,4 @@
-/** What an exception becomes that a stage has thrown. */
+/** Handles exceptions thrown by a stage. */
 import { PasswordsBusy } from '../crypto/passwords.ts';
 import { AnswerCutOff } from '../http/answer.ts';
 import { BodyCutOff } from '../http/body.ts';
@@ -9,7 +9,7 @@ import type { Recorder } from './record.ts';
 import type { Services } from './services.ts';
 import type { StageOutcome } from './stage.ts';
 
-/** A failure that somebody has asked for: it is answered like any other, but nobody has to look into it. */
+/** A failure that was requested: it is answered like any other, but needs no investigation. */
 export class DeliberateFailure extends Error {
   override readonly name = 'DeliberateFailure';
 }
@@ -25,7 +25,7 @@ interface Around {
   readonly recorder: Recorder;
 }
 
-/** The refusal of a request that failed; `answered` when there is nobody left to answer. */
+/** Returns the refusal of a failed request; `answered` when the caller has disconnected. */
 export function outcomeOfFailure(
   context: RequestContext,
   fault: unknown,
@@ -45,7 +45,7 @@ export function outcomeOfFailure(
     return 'answered';
   }
   if (fault instanceof PasswordsBusy) return passwordsBusy;
-  // It was dropped while it was asked: what no longer exists cannot be our fault.
+  // The tenant was removed during the request: that is not a fault of the server.
   if (knownTenant && tenants.find(knownTenant.id) !== knownTenant) return droppedTenant;
   const noRoom = services.storageFaults.refusalOf(fault);
   if (noRoom) return noRoom;

@@ -9,7 +9,7 @@ import { newDevice, signatureOf } from '../testing/test-device.ts';
 import { serveEndpoint, startPipeline, type TestPipeline } from '../testing/test-pipeline.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** So long the server may take to notice that a connection has gone. */
+/** Round trips until the server must have noticed that a connection is gone. */
 const ROUND_TRIPS_MAX = 1000;
 const secret = 'detail that is for the log only';
 const user = { id: 'u', email: 'u@example.com', passwordHash: 'none' };
@@ -39,7 +39,7 @@ function operationOf(fields: Partial<Operation>): Operation {
   };
 }
 
-/** Serves the handler; its URL. */
+/** Serves the handler; returns its URL. */
 async function serve(
   handle: Endpoint['handle'],
   fields: Partial<Operation> = {},

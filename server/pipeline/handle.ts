@@ -1,4 +1,4 @@
-/** The stage in which the operation's handler decides. */
+/** The stage that calls the operation's handler. */
 import { Refusal } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { RequestContext } from './context.ts';
@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts';
 /** Calls the handler; in a transaction of the caller's tenant unless the handler opens its own. */
 export const handle: Stage = (context) => {
   const { operation, ownTransactions } = context.endpoint;
-  // A GET that writes does so in one verb, so only the others need a transaction.
+  // A GET that writes does so in one statement, so only the others need a transaction.
   const needsNone = operation.method === 'GET' || operation.method === 'HEAD';
   const answer =
     ownTransactions || needsNone
@@ -22,7 +22,7 @@ export const handle: Stage = (context) => {
 function answerOf(context: RequestContext): ReturnType<Endpoint['handle']> {
   const { endpoint, exchange, query, body } = context;
   const input = { parameters: exchange.parameters, query, body };
-  // The row's authorization decides which caller a handler's type may ask for.
+  // The row's authorization decides which caller a handler's type may require.
   return endpoint.handle(input, context as Parameters<Endpoint['handle']>[1]);
 }
 

@@ -22,7 +22,7 @@ afterEach(async () => {
   await closed;
 });
 
-/** An encrypted listener without any route, and what it logs. */
+/** An encrypted listener without any route, and its log. */
 async function listen(handshakeMaxMs: number) {
   const lines: string[] = [];
   const random = seededRandom('handshakes');

@@ -1,16 +1,18 @@
-/** Checks parameters, query and body against the operation's shapes; the first fault becomes a 400. */
+/**
+ * Checks parameters, query and body against the operation's shapes; the first fault becomes a 400.
+ */
 import * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { shapeDetail } from '../http/fault-detail.ts';
 import { type Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 
-/** Only one is told, and a body may have a hundred thousand. */
+/** Only one is reported, and a body may have a hundred thousand. */
 const firstFault = { abortEarly: true } as const;
 
 const querySchemas = new WeakMap<Operation, v.GenericSchema>();
 
-/** The checked query as the handler gets it. */
+/** Returns the checked query as the handler receives it. */
 export function readQuery(operation: Operation, search: string): object | Refusal {
   if (!operation.query) return {};
   const given: Record<string, string | string[]> = Object.create(null);
@@ -25,7 +27,7 @@ export function readQuery(operation: Operation, search: string): object | Refusa
   return refuse.malformed(`query: ${faultOf(issue)}`, shapeDetail('query', issue));
 }
 
-/** The checked body as the handler gets it. */
+/** Returns the checked body as the handler receives it. */
 export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown } | Refusal {
   let text: string;
   let given: unknown;
@@ -35,7 +37,7 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
   } catch (fault) {
     return refuse.malformed('body: is not JSON text in UTF-8', notJson(raw, fault));
   }
-  // Texts that no store can keep come by escapes only, so that hardly any body is looked through.
+  // Unstorable texts can only come from escapes, so few bodies need to be searched.
   if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
   if (Array.isArray(given) && objectTypes.has(schema.type)) return refuse.malformed(noObject);
   const checked = v.safeParse(schema, given, firstFault);
@@ -44,7 +46,7 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
   return refuse.malformed(`body: ${faultOf(issue)}`, shapeDetail('body', issue));
 }
 
-/** Shapes that would take an array for an object. */
+/** Shapes that would accept an array as an object. */
 const objectTypes = new Set(['object', 'loose_object', 'strict_object', 'object_with_rest']);
 const noObject = 'body: must be an object, not an array';
 
@@ -65,7 +67,7 @@ const halfSurrogate = refuse.malformed(
   'body: contains half a surrogate pair, which UTF-8 cannot encode',
 );
 
-/** Whether all names and texts of a JSON value can be written in UTF-8. */
+/** Returns true when all names and strings of a JSON value can be encoded in UTF-8. */
 function isWellFormed(json: unknown): boolean {
   const left = [json];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
@@ -79,7 +81,10 @@ function isWellFormed(json: unknown): boolean {
 const halfPair = /\p{Cs}/u;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** One sentence that names the field and the fault. `names` replaces fields by their wire names. */
+/**
+ * Returns one sentence that names the field and the fault. `names` replaces fields by their wire
+ * names.
+ */
 export function faultOf(
   issue: v.BaseIssue<unknown>,
   names: Readonly<Record<string, string>> = {},
@@ -92,7 +97,7 @@ export function faultOf(
   return `${place}${told}`.slice(0, FAULT_MAX_CHARACTERS);
 }
 
-/** A fault quotes what was given; the quotation must not grow with the input. */
+/** A fault quotes the input; the quotation must not grow with it. */
 const FAULT_MAX_CHARACTERS = 500;
 
 function querySchemaOf(operation: Operation, entries: v.ObjectEntries): v.GenericSchema {

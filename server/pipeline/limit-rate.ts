@@ -1,8 +1,8 @@
-/** The stage that refuses a caller who asks more often than the tenant allows. Spec: Rate limits */
+/** The stage that refuses a caller above the tenant's rate limit. Spec: Rate limits */
 import { refuse } from '../http/refusal.ts';
 import type { Stage } from './stage.ts';
 
-/** 429; counted by device or user, and by address where the request has neither. */
+/** Refuses with 429; counts by device or user, and by address where the request has neither. */
 export const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
   const { rates } = tenant;
   if (!rates.limit) return undefined;

@@ -24,7 +24,7 @@ function linkOf(services = servicesOf()): URL {
   return new URL(makeLink({ ...services, origin, nowMs }, path).uri);
 }
 
-/** The status that a link gets; 200 when nothing is wrong with it. */
+/** Returns the status for a link; 200 when it is valid. */
 function judged(link: URL, { services = servicesOf(), atMs = nowMs } = {}): number {
   const { pathname, searchParams: search } = link;
   return checkLink(services, { path: pathname, search, nowMs: atMs })?.status ?? 200;

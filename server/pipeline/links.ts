@@ -1,4 +1,7 @@
-/** Signed links: making them from the address the caller used, and checking them. Spec: Authentication, rule 8 */
+/**
+ * Signed links: creating them from the address the caller used, and checking them. Spec:
+ * Authentication, rule 8
+ */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import * as v from 'valibot';
@@ -16,13 +19,13 @@ const linkRule = 'A link is opaque: it must be used unchanged, and before it exp
 const linkQuery = v.object(signedLinkShape);
 const authority = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
-/** A link and the moment at which it ends, ISO 8601. */
+/** A link and its expiry, ISO 8601. */
 export type Link = {
   readonly uri: string;
   readonly expire: string;
 };
 
-/** Scheme and authority by which the caller reached us; our own when the caller named none. */
+/** Returns the scheme and authority that the caller used; the server's own when there is none. */
 export function originOf(
   request: IncomingMessage,
   { trustProxy, own }: { trustProxy: boolean; own: string },
@@ -34,13 +37,15 @@ export function originOf(
   return `${isSecure ? 'https' : 'http'}://${host}`;
 }
 
-/** The host that the caller has asked, by the Host header or what a trusted proxy tells of it. */
+/**
+ * Returns the host that the caller requested, from the Host header or a trusted proxy's headers.
+ */
 export function hostOf(request: IncomingMessage, trustProxy: boolean): string | undefined {
   const forwarded = trustProxy ? firstOf(request.headers['x-forwarded-host']) : undefined;
   return forwarded ?? request.headers.host;
 }
 
-/** A link to `path` (escaped) that is valid for the link lifetime from now. */
+/** Returns a link to `path` (escaped) that is valid for the link lifetime from now. */
 export function makeLink(
   context: Pick<HandlerContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'> & {
     readonly tenant?: Pick<Tenant, 'id' | 'isFirst'>;
@@ -48,7 +53,7 @@ export function makeLink(
   path: string,
 ): Link {
   const { links, names, settings, nowMs, origin, tenant } = context;
-  // Whole seconds, as the field writes them into the query.
+  // Whole seconds, as the reference implementation writes them into the query.
   const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
   const expire = new Date(endMs).toISOString();
   const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
@@ -60,7 +65,7 @@ export function makeLink(
   return { uri: `${origin}${path}?${query}`, expire };
 }
 
-/** A link to an artifact's file. */
+/** Returns a link to an artifact's file. */
 export function artifactLink(
   context: Parameters<typeof makeLink>[0] & Pick<HandlerContext, 'storageOrigin'>,
   id: string,
@@ -70,7 +75,7 @@ export function artifactLink(
   return makeLink({ links, names, settings, nowMs, origin, ...(tenant && { tenant }) }, path);
 }
 
-/** Checks the signed query of a request; nothing when it is in order. */
+/** Checks the signed query of a request; returns nothing when it is valid. */
 export function checkLink(
   services: Pick<Services, 'links' | 'names'>,
   { path, search, nowMs }: { path: string; search: URLSearchParams; nowMs: number },

@@ -1,11 +1,11 @@
-/** The line that the log shows of a refusal. */
+/** The log lines of refusals and answers. */
 
 import type { Exchange } from '../http/exchange.ts';
 import type { Refusal, RefusalDetail } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import { quoted } from './shell.ts';
 
-/** What was refused and why, where it was wrong, and the command that tells the rest. */
+/** Returns the line of a refusal: the reason, the location, and the command that explains it. */
 export function refusalLine(exchange: Exchange, { status, error, detail }: Refusal): string {
   const { request, path, requestId } = exchange;
   const wrong = detail?.path === undefined ? '' : ` [${detail.path}: ${comparison(detail)}]`;
@@ -13,7 +13,7 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
   return `${asked}: ${error}${wrong} (${requestId}); explain with: fleetbed explain ${quoted(requestId)}`;
 }
 
-/** What was answered, and why a device got no update. */
+/** Returns the line of an answer, with the reason why a device got no update. */
 export function answerLine(exchange: Exchange, { status, noUpdate }: Success): string {
   const { request, path, requestId } = exchange;
   const why = noUpdate ? `: no update, by the rule ${noUpdate.rule}` : '';

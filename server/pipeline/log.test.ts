@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** The levels whose lines a log of this level shows. */
+/** Returns the levels whose lines a log of this level shows. */
 function shownBy(level: LogLevel): readonly string[] {
   const log = openLog(level);
   for (const each of ['debug', 'info', 'warn', 'error'] as const) log[each](`line of ${each}`);

@@ -1,4 +1,7 @@
-/** The server's log: one line for people on standard error; text from outside has its control characters spelled out. */
+/**
+ * The server's log: one line per event on standard error; control characters in external text are
+ * escaped.
+ */
 import { type ConsolaInstance, createConsola } from 'consola/basic';
 import { printable } from '../../fixtures/printable.ts';
 import type { LogLevel } from '../settings.ts';
@@ -13,7 +16,7 @@ const consolaLevels: Record<LogLevel, number> = {
 
 const LINE_MAX_CHARACTERS = 4096;
 
-/** Writes lines at a level; `debugOn` spares the hot path from building a line nobody reads. */
+/** Writes lines at a level; `debugOn` saves the hot path from building an unread line. */
 export interface Log {
   readonly debugOn: boolean;
   debug(line: string): void;
@@ -22,7 +25,7 @@ export interface Log {
   error(line: string, cause?: unknown): void;
 }
 
-/** A log that shows lines of `level` and above. */
+/** Opens a log that shows lines of `level` and above. */
 export function openLog(level: LogLevel): Log {
   const sink: ConsolaInstance = createConsola({
     level: consolaLevels[level],
@@ -38,7 +41,7 @@ export function openLog(level: LogLevel): Log {
   };
 }
 
-/** One line, so that no device can move the reader's cursor or forge a line. */
+/** Keeps it on one line, so that no device can move the reader's cursor or forge a line. */
 function shown(line: string): string {
   return printable(line, LINE_MAX_CHARACTERS);
 }

@@ -1,4 +1,4 @@
-/** Opens the tenants, and puts together what every handler is handed. */
+/** Opens the tenants, and assembles the services that every handler receives. */
 import { createPrivateKey } from 'node:crypto';
 import type { Clock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -23,25 +23,28 @@ import type { Log } from './log.ts';
 import type { Services } from './services.ts';
 import { StorageFaults } from './storage-faults.ts';
 
-/** What the services are made from. */
+/** Inputs of the services. */
 interface Inputs {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Where state and secrets outlast the server; nowhere when absent. */
+  /** Where state and secrets are persisted; nowhere when absent. */
   readonly data?: DataFolder | undefined;
-  /** Told of each tenant when it is made. */
+  /** Called with each tenant when it is created. */
   readonly equip?: (tenant: Tenant) => void;
-  /** Told of websockets. */
+  /** Observers of websockets. */
   readonly observers?: readonly SocketObserver[];
-  /** Shared by everything that opens files or connections; as many as one likes when absent. */
+  /** Shared by everything that opens files or connections; unlimited when absent. */
   readonly openFiles?: Semaphore;
-  /** Shared by all that has not arrived whole; as much as one likes when absent. */
+  /** Shared by all incomplete transfers; unlimited when absent. */
   readonly underway?: ByteBudget;
 }
 
-/** Services over the data folder, or over an empty store; `tenants.close()` gives back what they hold. */
+/**
+ * Opens services over the data folder, or over an empty store; `tenants.close()` releases their
+ * resources.
+ */
 export async function openServices({
   settings,
   clock,
@@ -85,13 +88,13 @@ export async function openServices({
   };
 }
 
-/** Gives the secret that it knows by the name, or else the one made now. */
+/** Returns the stored secret of this name, or else stores the one created now. */
 type SecretKeeper = (
   name: string,
   make: () => Buffer | Promise<Buffer>,
 ) => Buffer | Promise<Buffer>;
 
-/** Each algorithm has a key of its own, so that a server may change between them. */
+/** Each algorithm has its own key, so that a server may change between them. */
 async function tokenKey(
   algorithm: TokenAlgorithm,
   random: Random,

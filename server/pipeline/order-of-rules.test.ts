@@ -9,12 +9,12 @@ import { type Call, startTestServer, type TestServer } from '../testing/test-ser
 
 /**
  * Every rule has a fault that it answers. A request with the faults of several rules must get the
- * answer of the first of them; a request with the last fault alone must get that one's, so that
- * the pair shows the order and not the absence of a rule.
+ * answer of the first of them; a request with only the last fault must get that one's, so that the
+ * pair shows the order and not the absence of a rule.
  */
 interface Fault {
   readonly status: number;
-  /** Puts the fault into a request that is in order as far as the rules before it go. */
+  /** Adds the fault to a request that satisfies the rules before it. */
   readonly into: (request: Asked) => Asked;
 }
 
@@ -84,12 +84,12 @@ const pairs = names.flatMap((first, index) =>
   names.slice(index + 1).map((second) => [first, second] as const),
 );
 
-/** A status report to the aborted deployment, with the given faults. */
+/** Sends a status report to the aborted deployment, with the given faults. */
 async function answerTo(...chosen: readonly FaultName[]): Promise<number> {
   const headers = { 'Content-Type': 'application/json' };
   const call = { token: device.token, headers };
   let asked: Asked = { method: 'PUT', path: statusPath(abortedId), call };
-  // The last rule's fault first: what an earlier rule needs must not be written over.
+  // The last rule's fault first: it must not overwrite what an earlier rule needs.
   for (const name of chosen.toReversed()) asked = faults[name].into(asked);
   const body = asked.call.body ?? '{"status":"success"}';
   return (await server.request(asked.method, asked.path, { ...asked.call, body })).status;

@@ -1,6 +1,6 @@
 /**
- * The life of a request that has found its operation: a list of stages, each of which lets it go on
- * or ends it. What comes before (unknown path, wrong method) is in `routes.ts`.
+ * Processes a request whose operation is known: a list of stages, each of which passes it on or
+ * ends it. What comes before (unknown path, wrong method) is in `routes.ts`.
  */
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -39,9 +39,9 @@ interface StageLists {
   readonly transformed: readonly Stage[];
 }
 
-/** Carries exchanges through the stages to their endpoint and back. */
+/** Passes exchanges through the stages to their endpoint and back. */
 export class Pipeline {
-  /** Makes ids of requests that came without one. */
+  /** Creates ids for requests without one. */
   readonly newRequestId: () => string;
   readonly #services: Services;
   readonly #options: PipelineOptions;
@@ -85,7 +85,7 @@ export class Pipeline {
     this.#advance(context, (isArmed ? transformed : usual).values());
   }
 
-  /** Runs the stages that are left, until one ends the request or has to wait. */
+  /** Runs the remaining stages, until one ends the request or has to wait. */
   #advance(context: RequestContext, left: ArrayIterator<Stage>, waited?: StageOutcome): void {
     const { watchdog } = this.#options;
     const begunMs = watchdog?.begin() ?? 0;
@@ -132,7 +132,7 @@ export class Pipeline {
     return lists;
   }
 
-  /** A stage that has nothing to do for the operation is in neither list. */
+  /** Omits stages that have nothing to do for the operation from both lists. */
   #makeLists({ deprecated, body, authorization }: Operation): StageLists {
     const callers = this.#callers;
     const { transforms } = this.#options;
@@ -140,7 +140,7 @@ export class Pipeline {
     const retired = deprecated ? [refuseRetired(deprecated)] : [];
     const received = body ? [receiveBody] : [];
     const transform = transformResponse(transforms, { callers, recorder: this.#recorder });
-    // A link is given to whoever has it, and counted for nobody.
+    // A link may be used by anyone, and is not counted for a caller.
     const limited = authorization === 'link' ? [] : [limitRate];
     const admit = [...retired, authenticate(callers), ...limited];
     return {
@@ -150,7 +150,10 @@ export class Pipeline {
     };
   }
 
-  /** Rejects what found no operation; under the variant token-before-routing a token comes first. */
+  /**
+   * Rejects a request without an operation; under the variant token-before-routing the token is
+   * checked first.
+   */
   reject(exchange: Exchange, refusal: Refusal): void {
     const { settings } = this.#services;
     const kind = settings.variants.has('token-before-routing') && callerKindOf(exchange.path);
@@ -158,7 +161,7 @@ export class Pipeline {
     this.refuseUnmatched(exchange, caller instanceof Refusal ? caller : refusal);
   }
 
-  /** Refuses what found no operation, whoever asks. */
+  /** Refuses a request without an operation, for any caller. */
   refuseUnmatched(exchange: Exchange, refusal: Refusal): void {
     this.#recorder.begin(exchange);
     this.#writer.refuse(exchange, refusal);
@@ -166,14 +169,14 @@ export class Pipeline {
     this.#recorder.end(exchange, refusal.status);
   }
 
-  /** Answers a preflight of a path that takes these methods. */
+  /** Answers a preflight of a path with these methods. */
   preflight(exchange: Exchange, methods: readonly string[]): void {
     this.#recorder.begin(exchange);
     this.#writer.preflight(exchange, methods);
     this.#recorder.end(exchange, exchange.record.status);
   }
 
-  /** What somebody is told who opens the root of this listener. */
+  /** The message for a user who opens the root of this listener. */
   get whatLivesWhere(): string {
     const { device, management } = apiPrefixes;
     const console = this.#options.origins.consoleUrl?.();
@@ -181,7 +184,7 @@ export class Pipeline {
     return `there is no page at /: devices call ${device}..., users ${management}...${there}`;
   }
 
-  /** Answers with a page for people, which no operation is. */
+  /** Answers with an HTML page, which is not an operation. */
   show(exchange: Exchange, page: string): void {
     this.#recorder.begin(exchange);
     void this.#writer.succeed(exchange, { status: 200, body: page }, 'text/html; charset=utf-8');
@@ -189,7 +192,7 @@ export class Pipeline {
   }
 }
 
-/** Whose token a gateway would ask for below a prefix of the API; nobody's elsewhere. */
+/** Returns the kind of token that a gateway would require below a prefix of the API. */
 function callerKindOf(path: string): 'device' | 'user' | undefined {
   if (path.startsWith(apiPrefixes.device)) return 'device';
   return path.startsWith(apiPrefixes.management) ? 'user' : undefined;

@@ -1,4 +1,4 @@
-/** What is told of an exchange once it was answered, and once it is over. */
+/** Notifies observers of an exchange once it was answered, and once it is over. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Tenant, Tenants } from '../tenants/tenants.ts';
@@ -13,7 +13,7 @@ interface RecorderOptions {
   readonly observers: readonly ExchangeObserver[];
 }
 
-/** Tells the observers. */
+/** Notifies the observers. */
 export class Recorder {
   readonly #options: RecorderOptions;
 
@@ -25,16 +25,16 @@ export class Recorder {
     exchange.record.startedMs = this.#options.clock.monotonicMs();
   }
 
-  /** After an operation was answered with this status. */
+  /** Called after an operation was answered with this status. */
   answered(context: RequestContext, status: number): void {
     const { interception, exchange } = context;
     interception?.answered(status);
-    // A transform that holds the answer tells what the caller gets to see.
+    // A transform that holds the answer reports the status that the caller sees.
     if (!interception?.isHolding) this.end(exchange, status, context.knownTenant);
     for (const observer of this.#options.observers) observer.onAnswer?.(context, status);
   }
 
-  /** Completes the record: of a file or a stream once its last byte has left. */
+  /** Completes the record: for a file or a stream once its last byte was sent. */
   end(exchange: Exchange, status: number, tenant?: Tenant): void {
     const { record, response } = exchange;
     record.tookMs = this.#options.clock.monotonicMs() - record.startedMs;
@@ -45,7 +45,7 @@ export class Recorder {
 
   #complete(exchange: Exchange, status: number, known: Tenant | undefined): void {
     const { record, request, response } = exchange;
-    // What fails while it is answered comes here twice.
+    // An exchange that fails while it is answered arrives here twice.
     if (record.isComplete) return;
     record.isComplete = true;
     const { clock, tenants, callers, observers } = this.#options;

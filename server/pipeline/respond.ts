@@ -1,4 +1,4 @@
-/** Writes what the stages have come to. */
+/** Writes the outcome of the stages. */
 import type { Socket } from 'node:net';
 import type { AnswerWriter } from '../http/answer.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -7,7 +7,9 @@ import type { RequestContext } from './context.ts';
 import { internalError } from './failure.ts';
 import { answerLine, refusalLine } from './log-line.ts';
 
-/** Gives a promise for a body that is made part by part, which rejects with the fault of making one. */
+/**
+ * Returns a promise for a body generated in parts, which rejects when a part cannot be generated.
+ */
 export function respond(
   context: RequestContext,
   answer: Success | Refusal,
@@ -28,11 +30,11 @@ export function respond(
   return writer.succeed(exchange, answer, mediaType);
 }
 
-/** Hands the connection over to whom the endpoint has named in its answer of 101. */
+/** Passes the connection to the handler in the endpoint's 101 answer. */
 function upgrade({ exchange, interception }: RequestContext, answer: Success): void {
   const { request, response, requestId, upgrade: bare } = exchange;
   if (!bare || !answer.upgrade) throw new Error('101 for a request that asked for no upgrade');
-  // An upgrade comes over TCP; node types it as any stream, since its own users may emit others.
+  // An upgrade uses TCP; node types it as any stream, since its own users may emit others.
   const socket = bare.socket as Socket;
   response.detachSocket(socket);
   const { head } = bare;

@@ -1,6 +1,6 @@
 /**
- * From path and method to operation. Paths without parameters are found in a table, at the speed
- * of node:http; the others by Express.
+ * Routes path and method to an operation. Paths without parameters use a table, at the speed of
+ * node:http; the others use Express.
  */
 import express, { type Express } from 'express';
 import type { Exchange } from '../http/exchange.ts';
@@ -11,24 +11,24 @@ import type { Pipeline } from './pipeline.ts';
 
 type Answerer = (exchange: Exchange) => void;
 
-/** Where requests find their way. */
+/** The routes of a listener. */
 export interface Routes {
-  /** Answerers of the paths without parameters. */
+  /** Handlers of the paths without parameters. */
   readonly exact: ReadonlyMap<string, Answerer>;
   /** Every other path; expects `exchange` on the request. */
   readonly app: Express;
-  /** Answers what comes over a connection too many. */
+  /** Answers requests on a surplus connection. */
   readonly refuseSurplus: Answerer;
-  /** Refuses a request that does not say for which host it is, whatever its path. */
+  /** Refuses a request without a Host, whatever its path. */
   readonly withoutHost: Answerer;
 }
 
-/** What the listener leaves on a request for Express to find. */
+/** Property set by the listener on a request, for Express. */
 export interface CarriesExchange {
   exchange: Exchange;
 }
 
-/** Mounts the operations. `pages` are what a browser gets that opens a path in the place of a GET. */
+/** Mounts the operations. `pages` are shown to a browser that opens a path in place of a GET. */
 export function mountRoutes(
   endpoints: readonly Endpoint[],
   pipeline: Pipeline,
@@ -61,7 +61,7 @@ export function mountRoutes(
   return { exact, app, refuseSurplus, withoutHost };
 }
 
-/** Says why, and when to come back. */
+/** States the reason and when to retry. */
 export const tooManyConnections = refuse.unavailable(
   'the server has reached its limit of open connections; try again later',
 );
@@ -113,8 +113,8 @@ function addFallbacks(app: Express, pipeline: Pipeline): void {
 }
 
 /**
- * Makes sure that every operation has one handler.
- * @throws Error when one is missing, doubled, or shares its path with another under other names
+ * Checks that every operation has one handler.
+ * @throws Error when one is missing, duplicate, or shares its path with another under other names
  */
 export function assertComplete(endpoints: readonly Endpoint[]): void {
   const ids = endpoints.map(({ operation }) => operation.id);
@@ -125,7 +125,7 @@ export function assertComplete(endpoints: readonly Endpoint[]): void {
   if (missing.length > 0) throw new Error(`operations not mounted: ${missing.join(', ')}`);
   const paths = new Map<string, string>();
   for (const { operation } of endpoints) {
-    // The first of two such paths would take the requests of the other.
+    // The first of two such paths would receive the requests of the other.
     const form = operation.path.replace(/\{\w+\}/g, '{}');
     const known = paths.get(form) ?? operation.path;
     if (known !== operation.path) throw new Error(`${operation.path} is also written ${known}`);

@@ -1,4 +1,4 @@
-/** What the running server is made of; built once by `server.ts` and handed to every handler. */
+/** Parts of the running server; created once by `server.ts` and passed to every handler. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -24,9 +24,9 @@ export interface Services {
   readonly sockets: DeviceSockets;
   readonly outbox: Outbox;
   readonly log: Log;
-  /** Held by connections, and by files that are sent or received over them. */
+  /** Acquired by connections, and by files sent or received over them. */
   readonly openFiles: Semaphore;
-  /** Held by bodies and messages that are not whole yet. */
+  /** Used by incomplete bodies and messages. */
   readonly underway: ByteBudget;
   readonly storageFaults: StorageFaults;
 }

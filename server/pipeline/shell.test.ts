@@ -25,7 +25,7 @@ const awkward = [
   '\u0001f',
 ];
 
-/** What bash makes of the words: its arguments. */
+/** Returns the arguments that bash makes of the words. */
 async function argumentsIn(words: readonly string[], variables = {}): Promise<string[]> {
   const script = words.map((word) => `printf '%s\\0' ${word}`).join('\n');
   const { stdout, stderr } = await runInBash(`${script}\nls -A`, variables);

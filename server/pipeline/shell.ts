@@ -1,12 +1,12 @@
-/** Texts as words of a shell command, safe whatever they hold. */
+/** Quotes texts as words of a shell command, safe for any content. */
 import { printableText } from '../../fixtures/printable.ts';
 
 const plain = /^[A-Za-z0-9_./:=@%+,-]+$/;
 const unsafe = /[\\'\p{C}\u2028\u2029]/gu;
 
 /**
- * One word of bash that stands for exactly this text. What a terminal would not show as itself is
- * written as bytes; a NUL, which no argument can hold, is left out.
+ * Returns one bash word for exactly this text. Characters that a terminal would not show as
+ * themselves are written as bytes; a NUL, which no argument can contain, is omitted.
  */
 export function quoted(text: string): string {
   const whole = text.replaceAll('\0', '');

@@ -1,6 +1,6 @@
 /**
- * Writes that the disk does not take: the caller hears 507, and the log one line a minute. They
- * are no fault of the request, and what only reads goes on.
+ * Failed writes to the disk: the caller gets 507, and the log one line a minute. They are not a
+ * fault of the request, and reads continue to work.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
@@ -9,7 +9,7 @@ import type { Log } from './log.ts';
 
 const QUIET_MS = 60_000;
 
-/** Turns the disk's faults into refusals. */
+/** Turns errors of the disk into refusals. */
 export class StorageFaults {
   readonly #log: Log;
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class StorageFaults {
     this.#folder = folder;
   }
 
-  /** The answer to a write that the disk did not take; nothing for every other fault. */
+  /** Returns the answer to a write that the disk refused; nothing for every other error. */
   refusalOf(fault: unknown): Refusal | undefined {
     const told = storageFault(fault);
     if (told === undefined) return undefined;

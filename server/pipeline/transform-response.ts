@@ -1,4 +1,4 @@
-/** The stage in which a response transform may take the request on. */
+/** The stage in which a response transform may handle the request. */
 import { Refusal } from '../http/refusal.ts';
 import type { Callers } from './callers.ts';
 import type { RequestContext } from './context.ts';
@@ -7,8 +7,8 @@ import type { Recorder } from './record.ts';
 import type { Stage, StageOutcome } from './stage.ts';
 
 /**
- * The first transform that wants the request has it. It comes before the caller is let in, whose
- * token it may end; so it is told what the token says by then.
+ * The first transform that accepts the request handles it. It runs before authentication, since it
+ * may end the caller's token; so it receives the caller as the token is at that time.
  */
 export function transformResponse(
   transforms: readonly ResponseTransform[],

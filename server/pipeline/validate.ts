@@ -1,4 +1,4 @@
-/** The stage that holds body and query against the operation's shapes. */
+/** The stage that checks body and query against the operation's shapes. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { checkMediaType } from '../http/body.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
@@ -13,7 +13,7 @@ const bodyWithUpgrade = refuse.malformed(
 );
 const bodyRequired = refuse.malformed('body: is required');
 
-/** Refuses what is too large, of the wrong media type, or not of the right shape. */
+/** Refuses input that is too large, of the wrong media type, or of the wrong shape. */
 export const validate: Stage = (context) => {
   const { operation } = context.endpoint;
   const { request, search, upgrade } = context.exchange;

@@ -11,7 +11,7 @@ beforeEach(() => {
 
 afterEach(() => watchdog.close());
 
-/** Works on one core for so long, however much of it this process gets. */
+/** Works on one core for this long, however much of it this process gets. */
 function work(milliseconds: number): void {
   const began = process.cpuUsage();
   while (process.cpuUsage(began).user + process.cpuUsage(began).system < milliseconds * 1000);

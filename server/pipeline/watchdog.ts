@@ -1,11 +1,11 @@
 /**
- * Tells when one piece of work has kept everything else waiting: what it was, how long, how often.
- * Only real time counts here, whatever the clock of a tenant shows.
+ * Reports work that blocked the event loop: what it was, how long, how often. Uses real time only,
+ * independent of tenant clocks.
  */
 import { systemClock, type Timer } from '../../fixtures/clock.ts';
 import type { Log } from './log.ts';
 
-/** What has kept the event loop for longer than `STALL_MS` by its own work. */
+/** Work that blocked the event loop for longer than `STALL_MS`. */
 export interface Stalls {
   readonly count: number;
   /** 0 while there was none. */
@@ -21,9 +21,9 @@ interface Work {
 }
 
 const STALL_MS = 100;
-/** How often it looks whether anything else stands still. */
+/** Interval of the checks for a blocked event loop. */
 const PERIOD_MS = 50;
-/** One line in that time; those in between are counted in the next. */
+/** At most one line in that time; those in between are counted in the next. */
 const LINE_EVERY_MS = 10_000;
 
 /** The watchdog of one server. */
@@ -45,12 +45,12 @@ export class Watchdog {
     return this.#stalls;
   }
 
-  /** The moment at which a piece of work begins, for `end`. */
+  /** Returns the start time of a piece of work, for `end`. */
   begin(): number {
     return systemClock.monotonicMs();
   }
 
-  /** To be called when a piece of work gives the event loop back. */
+  /** Must be called when a piece of work returns to the event loop. */
   end(begunMs: number, work: Work): void {
     this.#last = work;
     const nowMs = systemClock.monotonicMs();
@@ -59,7 +59,7 @@ export class Watchdog {
     this.#look(nowMs);
   }
 
-  /** Looks from now on for what stands still outside of the pieces of work that it is told of. */
+  /** Starts checking for blocking work outside of the reported pieces. */
   patrol(): void {
     this.#look(systemClock.monotonicMs());
     this.#timer = systemClock.every(PERIOD_MS, () => {
@@ -81,7 +81,7 @@ export class Watchdog {
   }
 
   #report(tookMs: number, where: string): void {
-    // A process that was stopped, or kept from a core by others, has not worked in that time.
+    // A process that was stopped, or not scheduled by the system, did not work in that time.
     const stoodMs = Math.round(this.#timer ? Math.min(tookMs, cpuMs() - this.#cpuMs) : tookMs);
     if (stoodMs <= STALL_MS) return;
     const { count, worstMs, worstIn } = this.#stalls;
@@ -107,7 +107,7 @@ function nameOf({ operation = 'a request of no operation', requestId }: Work): s
   return requestId === undefined ? operation : `${operation} (request ${requestId})`;
 }
 
-/** Time on a core that this process has had, all its threads together. */
+/** Returns the CPU time of this process, all its threads together. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

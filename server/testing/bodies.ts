@@ -1,9 +1,9 @@
-/** Bodies of a test with one part of them otherwise. */
+/** Bodies of a test with one part replaced. */
 
-/** The way to a part of a body, such as `['subject', 'name']`. */
+/** The path to a part of a body, such as `['subject', 'name']`. */
 export type Place = readonly string[];
 
-/** The body with another value at the place; `undefined` takes the part away. */
+/** Returns the body with another value at the place; `undefined` removes the part. */
 export function replaced(body: unknown, [name, ...rest]: Place, value: unknown): unknown {
   if (name === undefined) return value;
   const copy: object = Array.isArray(body) ? [...body] : { ...(body as object) };
@@ -13,7 +13,7 @@ export function replaced(body: unknown, [name, ...rest]: Place, value: unknown):
   return copy;
 }
 
-/** Every place in a body: the body itself and all that lies within. */
+/** Returns every place in a body: the body itself and everything within. */
 export function placesIn(body: unknown): Place[] {
   if (typeof body !== 'object' || body === null) return [[]];
   const below = Object.entries(body).flatMap(([name, member]) =>

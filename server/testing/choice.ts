@@ -1,8 +1,11 @@
-/** What a device would be served, in a test of the store: the decision and the deployment that it is about. */
+/** What a device would be served, in a test of the store: the decision and its deployment. */
 import { choosePart } from '../rules/part-choice.ts';
 import type { DeploymentDeviceStore } from '../store/deployment-devices.ts';
 
-/** Such as `['begin', 'one']`; `['nothing']` when no deployment is open for the device. */
+/**
+ * Returns, for example, `['begin', 'one']`; `['nothing']` when no deployment is open for the
+ * device.
+ */
 export function choiceFor(
   parts: DeploymentDeviceStore,
   deviceId: string,

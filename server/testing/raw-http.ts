@@ -1,18 +1,18 @@
-/** Requests that no HTTP client would send, written to the bare connection byte by byte. */
+/** Requests that no HTTP client would send, written to the raw connection byte by byte. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { TestServer } from './test-server.ts';
 
-/** An answer as it came over the connection. */
+/** An answer as received on the connection. */
 export interface RawReply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What follows the headers, still in chunks when it came so. */
+  /** Everything after the headers, with any chunk framing. */
   readonly body: string;
 }
 
-/** A bare connection to the protocol listener. */
+/** Opens a raw connection to the protocol listener. */
 export async function openConnection(server: TestServer): Promise<Socket> {
   const { hostname, port } = new URL(server.baseUrl);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -20,7 +20,7 @@ export async function openConnection(server: TestServer): Promise<Socket> {
   return socket;
 }
 
-/** All that the server sends until it closes the connection. */
+/** Returns everything the server sends until it closes the connection. */
 export async function untilClosed(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk as Buffer);
@@ -34,7 +34,7 @@ export async function sendRaw(server: TestServer, request: string | Buffer): Pro
   return readReply(await untilClosed(socket));
 }
 
-/** The text of a request that makes the server close, so that the answer has an end. */
+/** Returns the text of a request that makes the server close, so that the answer has an end. */
 export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
   const host = headers.some((header) => /^host:/i.test(header)) ? [] : ['Host: test'];
   const closing = headers.some((header) => /^connection:/i.test(header))
@@ -43,7 +43,7 @@ export function rawRequest(line: string, headers: readonly string[] = [], body =
   return `${[`${line} HTTP/1.1`, ...host, ...headers, ...closing].join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Takes one answer apart. @throws Error when the text is none */
+/** Parses one answer. @throws Error when the text is not one */
 export function readReply(text: string): RawReply {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [line = '', ...fields] = head.split('\r\n');

@@ -1,21 +1,21 @@
-/** Artifacts of a test: making them, uploading them, fetching their files. */
+/** Artifacts of a test: creating them, uploading them, fetching their files. */
 import { readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Artifact, ArtifactLink } from '../../fixtures/contract/resources.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { type Reply, startOfTest, type TestServer } from './test-server.ts';
 
-/** What an artifact is made from. */
+/** Contents of an artifact. */
 type ArtifactSpec = Parameters<typeof writeArtifact>[0];
 
-/** What the file behind a link answered. */
+/** The answer to a link's file. */
 export interface FileReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
 }
 
-/** The bytes of a small artifact `release-1` for the device type `board`. */
+/** Returns the bytes of a small artifact `release-1` for the device type `board`. */
 export function artifactBytes(spec: Partial<ArtifactSpec> = {}): Promise<Buffer> {
   return writeArtifact({
     name: 'release-1',
@@ -27,7 +27,7 @@ export function artifactBytes(spec: Partial<ArtifactSpec> = {}): Promise<Buffer>
   });
 }
 
-/** The bytes of a file that Debian's tool wrote, such as `signed`. */
+/** Returns the bytes of a file written by Debian's tool, such as `signed`. */
 export function debianArtifact(name: string): Buffer {
   const vectors = new URL('../../fixtures/vectors/mender-artifact/', import.meta.url);
   return readFileSync(new URL(`${name}.mender`, vectors));
@@ -45,7 +45,7 @@ export function uploadArtifact(
   return server.call('upload-artifact', { token: server.adminToken, body: form });
 }
 
-/** Uploads what must be accepted; the artifact's id. @throws Error when it is refused */
+/** Uploads an artifact that must be accepted; returns its id. @throws Error when it is refused */
 export async function publish(
   server: TestServer,
   file: Buffer | Partial<ArtifactSpec> = {},
@@ -57,7 +57,7 @@ export async function publish(
   return id;
 }
 
-/** The artifact as users see it. */
+/** Returns the artifact as users see it. */
 export async function shownArtifact(server: TestServer, id: string): Promise<Artifact> {
   const reply = await server.call('show-artifact', {
     token: server.adminToken,
@@ -66,15 +66,15 @@ export async function shownArtifact(server: TestServer, id: string): Promise<Art
   return reply.json<Artifact>();
 }
 
-/** A device's link to the artifact's file. */
+/** Returns a device's link to the artifact's file. */
 export async function linkTo(server: TestServer, token: string, id: string): Promise<ArtifactLink> {
   const reply = await server.call('get-artifact-link', { token, parameters: { id } });
   return reply.json<ArtifactLink>();
 }
 
 /**
- * Requests a URL as it is, without a token. Not by `fetch`, which adds headers of its own as soon
- * as a precondition is among them.
+ * Requests a URL unchanged and without a token. Not with `fetch`, which adds headers of its own
+ * when there is a precondition.
  */
 export function fetchFile(
   url: string,

@@ -20,7 +20,7 @@ export function exportLogs(
   return server.call('export-audit-logs', { token: server.adminToken, query });
 }
 
-/** The entries, newest first unless asked otherwise, in the contract's shape. @throws ValiError */
+/** Returns the entries, newest first by default, in the contract's shape. @throws ValiError */
 export async function entries(
   server: TestServer,
   query: Readonly<Record<string, string>> = {},
@@ -29,7 +29,7 @@ export async function entries(
   return v.parse(auditLogsShape, reply.json<unknown>());
 }
 
-/** One entry by the first contact of each device. */
+/** Creates one entry by the first contact of each device. */
 export async function makeFirstContacts(
   server: TestServer,
   names: readonly string[],

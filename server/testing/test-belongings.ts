@@ -1,4 +1,4 @@
-/** What belongs to a tenant, one of each kind, and which operation of the management API names which. */
+/** One resource of each kind of a tenant, and the management operations that name each. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { publish } from './test-artifacts.ts';
 import { board, deploy, doors, report } from './test-deployments.ts';
@@ -8,26 +8,29 @@ import type { Call, Reply, TestServer } from './test-server.ts';
 import { testPassword } from './test-tenants.ts';
 
 type Rows = typeof managementOperations;
-/** An operation whose path names something. */
+/** An operation with a resource in its path. */
 export type NamingId = {
   [Id in keyof Rows]: Rows[Id]['path'] extends `${string}{${string}` ? Id : never;
 }[keyof Rows];
 
-/** Makes something of the first tenant, new for every number; the path's parameters that name it. */
+/** Creates a resource of the first tenant, a new one per number; returns its path parameters. */
 type Maker = (server: TestServer, round: number) => Promise<Names>;
 type Names = Readonly<Record<string, string>>;
 
-/** How an operation is called on what it names, and what it says of what it cannot find. */
+/** How an operation is called on its resource, and its answer when it cannot find it. */
 interface Naming {
-  /** Absent where what is named is the same for all tenants. */
+  /** Absent where the resource is the same for all tenants. */
   readonly make?: Maker;
-  /** What the call carries beside the path's parameters. */
+  /** Contents of the call besides the path parameters. */
   readonly call?: (names: Names) => Call;
-  /** Of the good call on something own; the row's success unless told otherwise. */
+  /** Status of a valid call on an own resource; default: the row's success. */
   readonly own?: number;
-  /** Of a good call on something that is another tenant's, or nobody's; 404 unless told otherwise. */
+  /**
+   * Status of a valid call on a resource that belongs to another tenant or does not exist; default:
+   * 404.
+   */
   readonly foreign?: number;
-  /** Of a good call on a name that cannot be one; 404 unless told otherwise. */
+  /** Status of a valid call on a malformed name; default: 404. */
   readonly malformed?: number;
 }
 
@@ -44,7 +47,7 @@ function namesOf({ id, authSetId }: AcceptedDevice) {
   return { id, aid: authSetId, jti: authSetId };
 }
 
-/** A group, and a device that is in it. */
+/** Creates a group with one device. */
 const group: Maker = async (server, round) => ({
   ...(await device(server, round)),
   name: `group-${round}`,
@@ -86,14 +89,14 @@ function idIn(made: Reply): string {
   return made.headers.get('location')?.split('/').at(-1) ?? '';
 }
 
-/** What devices have before they are given anything, so that a delta job has a beginning. */
+/** Publishes the artifact that devices start with, so that a delta job has a base. */
 async function publishBase(server: TestServer): Promise<void> {
   const call = { token: server.adminToken, parameters: { name: 'release-0' } };
   const known = await server.call('get-release', call);
   if (known.status === 404) await publish(server, { name: 'release-0' });
 }
 
-/** A deployment that a device has begun, with a log and a delta job. */
+/** Creates a deployment that a device has begun, with a log and a delta job. */
 async function begun(server: TestServer, round: number) {
   await publishBase(server);
   await publish(server, { name: `release-${round}` });
@@ -139,7 +142,7 @@ function fileForm(): Call {
   return { body };
 }
 
-/** Every operation whose path names something; none can be left out. */
+/** Every operation with a resource in its path; none can be omitted. */
 export const namings: Readonly<Record<NamingId, Naming>> = {
   'get-user': { make: user },
   'update-user': { make: user, call: json({ email: 'changed@first.example' }) },
@@ -168,7 +171,7 @@ export const namings: Readonly<Record<NamingId, Naming>> = {
   'set-device-group': { make: device, call: json({ group: 'green' }) },
   'clear-device-group': { make: group },
   'list-group-devices': { make: group },
-  // A group begins with its first device, so that a new name is none that is unknown.
+  // A group is created with its first device, so a new name is not an unknown one.
   'add-group-devices': { make: group, call: ids, foreign: 200, malformed: 400 },
   'remove-group-devices': { make: group, call: ids },
 
@@ -215,7 +218,7 @@ export const namings: Readonly<Record<NamingId, Naming>> = {
   'list-latest-alerts': { make: device },
   'show-monitor-configuration': { make: device },
 
-  // The device is not connected, which its own users are told, and others are not.
+  // The device is not connected, which only its own users may see.
   'get-connection': { make: device },
   'connect-device': { make: device, own: 404 },
   'check-device-update': { make: device, own: 404 },
@@ -225,7 +228,7 @@ export const namings: Readonly<Record<NamingId, Naming>> = {
   'upload-device-file': { make: device, call: fileForm, own: 409 },
 };
 
-/** The names of every operation whose path names something, as the rows have them. */
+/** The ids of every operation with a resource in its path, from the rows. */
 export const namingIds = Object.values(managementOperations)
   .filter(({ path: at }) => at.includes('{'))
   .map(({ id }) => id as NamingId);

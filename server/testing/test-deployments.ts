@@ -1,17 +1,17 @@
-/** Deployments of a test: making them, asking for them, looking at a device's part. */
+/** Deployments of a test: creating them, requesting them, reading a device's part. */
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { AcceptedDevice } from './test-device.ts';
 import type { Reply, TestServer } from './test-server.ts';
 
-/** What a device says of itself. */
+/** What a device reports about itself. */
 export type Provides = Readonly<Record<string, string>>;
 
-/** One way to ask for the next deployment. */
+/** One operation that requests the next deployment. */
 export type Door = (server: TestServer, token: string, provides: Provides) => Promise<Reply>;
 
-/** The three ways to ask, by name. */
+/** The three operations by name. */
 export const doors = {
   'GET v1': (server, token, provides) =>
     server.call('get-next-deployment', { token, query: provides }),
@@ -21,7 +21,7 @@ export const doors = {
     server.call('post-next-deployment-v2', { token, json: { device_provides: provides } }),
 } as const satisfies Record<string, Door>;
 
-/** A board that has something older than what tests deploy. */
+/** A board with an older artifact than the ones that tests deploy. */
 export const board: Provides = { device_type: 'board', artifact_name: 'release-0' };
 
 /** Creates a deployment of `release-1` to the devices. `overrides` changes the body. */
@@ -41,7 +41,7 @@ export function createDeployment(
   });
 }
 
-/** Creates what must be accepted; the deployment's id. @throws Error when it is refused */
+/** Creates a deployment that must be accepted; returns its id. @throws Error when it is refused */
 export async function deploy(
   server: TestServer,
   devices: readonly Pick<AcceptedDevice, 'id'>[],
@@ -53,7 +53,7 @@ export async function deploy(
   return id;
 }
 
-/** Instructions that must be there. @throws Error when the answer holds none */
+/** Returns the instructions in an answer. @throws Error when there are none */
 export function instructionsIn(reply: Reply): DeploymentInstructionsV1 {
   if (reply.status !== 200) throw new Error(`no instructions: ${reply.status} ${reply.text}`);
   return reply.json<DeploymentInstructionsV1>();
@@ -68,7 +68,7 @@ export function report(
   return server.call('put-deployment-status', { token, parameters: { id }, json });
 }
 
-/** A device's part in a deployment, as users see it; nothing when it has none. */
+/** Returns a device's part in a deployment, as users see it; nothing when it has none. */
 export async function partOf(
   server: TestServer,
   deploymentId: string,
@@ -82,7 +82,7 @@ export async function partOf(
   return reply.json<DeploymentDevice[]>().find(({ id }) => id === device.id);
 }
 
-/** The status of a device's part. */
+/** Returns the status of a device's part. */
 export async function statusOf(
   server: TestServer,
   deploymentId: string,

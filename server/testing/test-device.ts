@@ -1,4 +1,4 @@
-/** A device of a test: a key, an identity, and the calls that let it in. */
+/** A device of a test: a key, an identity, and the calls that get it accepted. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
@@ -17,11 +17,11 @@ export interface AcceptedDevice extends TestDevice {
   readonly token: string;
 }
 
-/** Parts of an authentication request that a test wants otherwise. */
+/** Parts of an authentication request that a test replaces. */
 export interface AuthOverrides extends Call {
   /** Replaces the body; it is signed as it is. */
   readonly body?: string;
-  /** Replaces the signature; null leaves the header out. */
+  /** Replaces the signature; null omits the header. */
   readonly signature?: string | null;
 }
 
@@ -31,18 +31,18 @@ const makeKey: Record<KeyType, () => KeyObject> = {
   ed25519: () => generateKeyPairSync('ed25519').privateKey,
 };
 
-/** A new device; its identity is the text of `{"mac": name}`. */
+/** Creates a device; its identity is the text of `{"mac": name}`. */
 export function newDevice(name: string, keyType: KeyType = 'ed25519'): TestDevice {
   const privateKey = makeKey[keyType]();
   return { privateKey, publicKeyPem: pemOf(privateKey), idData: JSON.stringify({ mac: name }) };
 }
 
-/** The public half as SubjectPublicKeyInfo in PEM. */
+/** Returns the public half as SubjectPublicKeyInfo in PEM. */
 export function pemOf(privateKey: KeyObject): string {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** Signs as the contract says for the key's type, in base64. */
+/** Signs according to the contract for the key's type, in base64. */
 export function signatureOf(body: string | Buffer, privateKey: KeyObject): string {
   const digest = privateKey.asymmetricKeyType === 'ed25519' ? null : 'sha256';
   return sign(digest, Buffer.from(body), privateKey).toString('base64');
@@ -66,7 +66,7 @@ export function authenticate(
   return server.call('post-auth-request', { headers, body });
 }
 
-/** Brings a new device in: first contact, accepted by the user, token fetched. */
+/** Creates an accepted device: first contact, accepted by the user, token fetched. */
 export async function acceptedDevice(
   server: TestServer,
   name: string,
@@ -89,7 +89,7 @@ async function acceptBy(server: TestServer, name: string) {
   return { id: device.id, authSetId };
 }
 
-/** All devices as users see them, or those that a query is for. */
+/** Returns all devices as users see them, or those that a query selects. */
 export async function knownDevices(
   server: TestServer,
   query: Readonly<Record<string, string>> = {},

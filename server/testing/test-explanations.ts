@@ -1,4 +1,4 @@
-/** Explanations in a test: asked for, and their commands run in bash. */
+/** Explanations in a test: requesting them, and running their commands in bash. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import type { Explanation } from '../control/explain/explain.ts';
 import type { Reply, TestServer } from './test-server.ts';
 import { control } from './test-tenants.ts';
 
-/** The explanation of a refused answer. */
+/** Returns the explanation of a refused answer. */
 export async function explanationOf(
   server: TestServer,
   reply: Pick<Reply, 'headers'>,
@@ -18,15 +18,15 @@ export async function explanationOf(
   return JSON.parse(text) as Explanation;
 }
 
-/** What a command has printed. */
+/** The output of a command. */
 interface Printed {
   readonly stdout: string;
   readonly stderr: string;
-  /** Of the last answer. */
+  /** Status of the last answer. */
   readonly status: number | undefined;
 }
 
-/** Runs lines of bash in a folder of their own, with these variables. */
+/** Runs lines of bash in a new folder, with these variables. */
 export async function runInBash(
   script: string,
   variables: Readonly<Record<string, string>> = {},

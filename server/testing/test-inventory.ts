@@ -1,10 +1,10 @@
-/** Inventory in a test: what devices tell of themselves, and what users read of it. */
+/** Inventory in a test: attributes that devices report, and what users read of them. */
 import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
 import type { AcceptedDevice } from './test-device.ts';
 import { acceptedDevice } from './test-device.ts';
 import type { Reply, TestServer } from './test-server.ts';
 
-/** Brings a device in that tells these attributes of itself. */
+/** Creates an accepted device that reports these attributes. */
 export async function tellingDevice(
   server: TestServer,
   name: string,
@@ -23,13 +23,13 @@ export function setGroup(server: TestServer, id: string, group: string): Promise
   return server.call('set-device-group', call);
 }
 
-/** The names (`{"mac": name}`) of the devices in an answer, in its order. */
+/** Returns the names (`{"mac": name}`) of the devices in an answer, in its order. */
 export function namesIn(reply: Reply): unknown[] {
   if (reply.status !== 200) throw new Error(`no devices: ${reply.status} ${reply.text}`);
   return reply.json<InventoryDevice[]>().map((device) => valueIn(device, 'identity', 'mac'));
 }
 
-/** The value of an attribute, as a user sees it. */
+/** Returns the value of an attribute, as a user sees it. */
 export async function attributeOf(
   server: TestServer,
   id: string,

@@ -2,7 +2,7 @@
 import type { TestServer } from './test-server.ts';
 import { control } from './test-tenants.ts';
 
-/** An entry as it is shown; what a test looks at. */
+/** The fields of a shown entry that tests use. */
 interface ShownEntry {
   readonly sequence: number;
   readonly kind: string;
@@ -39,7 +39,7 @@ export async function journalPage(server: TestServer, query = '', path = '/journ
   return JSON.parse(reply.text) as ShownPage;
 }
 
-/** Waits for entries; resolves with the status and what was answered. */
+/** Waits for entries; resolves with the status and the body of the answer. */
 export async function awaited(
   server: TestServer,
   query: string,

@@ -1,4 +1,4 @@
-/** Either end of a connection that speaks the envelope: a scripted device, or a user's terminal. */
+/** Either end of a connection that uses the envelope: a scripted device, or a user's terminal. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
@@ -12,7 +12,7 @@ import type { AcceptedDevice } from './test-device.ts';
 import type { TestServer } from './test-server.ts';
 import { openSocket } from './test-sockets.ts';
 
-/** A socket whose messages are taken one by one, in order. */
+/** A socket whose messages are read one by one, in order. */
 export class Peer {
   readonly socket: WebSocket;
   readonly #inbox: ConnectMessage[] = [];
@@ -26,12 +26,12 @@ export class Peer {
     });
   }
 
-  /** What has arrived and was not taken. */
+  /** Messages that have arrived and were not read. */
   get waiting(): readonly ConnectMessage[] {
     return this.#inbox;
   }
 
-  /** The next message, as soon as it is there. */
+  /** Returns the next message as soon as it arrives. */
   async next(): Promise<ConnectMessage> {
     for (;;) {
       const message = this.#inbox.shift();
@@ -42,7 +42,7 @@ export class Peer {
     }
   }
 
-  /** The next message, which must be of this type. @throws Error when it is another one */
+  /** Returns the next message, which must be of this type. @throws Error when it is another one */
   async nextOf(typ: string): Promise<ConnectMessage> {
     const message = await this.next();
     if (message.typ !== typ) throw new Error(`"${message.typ}" came where "${typ}" was due`);
@@ -53,12 +53,12 @@ export class Peer {
     this.socket.send(encodeConnectMessage(message));
   }
 
-  /** Says something in the session of another message. */
+  /** Sends a message in the session of another one. */
   reply({ sid = '' }: ConnectMessage, message: ConnectMessage): void {
     this.say({ ...message, sid });
   }
 
-  /** Resolves once the server has taken all that was said before. */
+  /** Resolves once the server has received everything sent before. */
   async settled(): Promise<void> {
     const pong = once(this.socket, 'pong');
     this.socket.ping();
@@ -66,7 +66,7 @@ export class Peer {
   }
 }
 
-/** The device's end, connected. */
+/** Connects the device's end. */
 export async function connectPeer(
   server: TestServer,
   device: Pick<AcceptedDevice, 'token'>,
@@ -74,12 +74,12 @@ export async function connectPeer(
   return new Peer(await openSocket(server, device));
 }
 
-/** Where users reach the device. */
+/** Returns the path at which users reach the device. */
 export function userSocketPath(device: Pick<AcceptedDevice, 'id'>): string {
   return pathOf(managementOperations['connect-device'], { id: device.id });
 }
 
-/** A user's end of a connection to the device, once it is open; the administrator's by default. */
+/** Opens a user's end of a connection to the device; the administrator's by default. */
 export async function connectUser(
   server: TestServer,
   device: Pick<AcceptedDevice, 'id'>,

@@ -1,4 +1,7 @@
-/** A pipeline on its own, for endpoints that no operation has: what a fault inside becomes. */
+/**
+ * A pipeline on its own, for test endpoints without an operation: shows how faults inside are
+ * handled.
+ */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
@@ -25,14 +28,14 @@ interface LogLine {
 export interface TestPipeline {
   readonly pipeline: Pipeline;
   readonly services: Services;
-  /** What was logged, in order. */
+  /** Logged lines, in order. */
   readonly lines: readonly LogLine[];
-  /** What was published, in order. */
+  /** Published activities, in order. */
   readonly activities: readonly Activity[];
   close(): void;
 }
 
-/** A pipeline over an empty store. */
+/** Starts a pipeline over an empty store. */
 export async function startPipeline(): Promise<TestPipeline> {
   const lines: LogLine[] = [];
   const activities: Activity[] = [];
@@ -69,7 +72,7 @@ function recordingLog(lines: LogLine[]): Log {
   };
 }
 
-/** Serves one endpoint at its path, whatever the method; the URL and the end of it. */
+/** Serves one endpoint at its path, for any method; returns the URL and how to close it. */
 export async function serveEndpoint(
   { pipeline, services }: TestPipeline,
   endpoint: Endpoint,

@@ -1,4 +1,4 @@
-/** A real server on free ports, with time and chance in the test's hand. */
+/** A real server on free ports, with time and randomness controlled by the test. */
 import { ManualClock } from '../../fixtures/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -6,10 +6,10 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
 
-/** Where the clock of every test server begins. */
+/** Start time of every test server's clock. */
 export const startOfTest = Date.parse('2026-11-21T12:00:00.000Z');
 
-/** What a request may carry. */
+/** Contents of a request. */
 export interface Call {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>> | URLSearchParams;
@@ -17,7 +17,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly body?: string | Buffer | FormData;
 }
 
@@ -26,7 +26,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; fails the test when it is none. */
+  /** Returns the body as JSON; fails the test when it is not JSON. */
   json<Body = Record<string, unknown>>(): Body;
 }
 
@@ -43,7 +43,7 @@ const rows = { ...operations, ...managementOperations };
 /** Sends a request to a URL and reads the whole answer. */
 export type Transport = (url: string, method: string, call: Call) => Promise<Reply>;
 
-/** Starts a server of the seed `test`, quiet, on a clock that stands still. */
+/** Starts a server with the seed `test`, quiet, on a stopped clock. */
 export async function startTestServer(
   options: ServerOptions = {},
   transportTo: (server: RunningServer) => Transport = () => send,
@@ -55,7 +55,7 @@ export async function startTestServer(
   return { ...server, clock, ...callsTo(server.baseUrl, transportTo(server)) };
 }
 
-/** Calls to a server that may be of another process. */
+/** Returns calls to a server that may run in another process. */
 export function callsTo(
   baseUrl: string,
   transport: Transport = send,

@@ -10,18 +10,18 @@ import type { TestServer } from './test-server.ts';
 
 type Connection = v.InferOutput<typeof connectionShape>;
 
-/** What a request for an upgrade was answered. */
+/** The answer to an upgrade request. */
 export interface HandshakeReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A request for an upgrade that a test wants otherwise. */
+/** Changes of a test to an upgrade request. */
 export interface Handshake {
   readonly method?: string;
   readonly path?: string;
-  /** Replaces headers of a good handshake; null leaves one out. */
+  /** Replaces headers of a valid handshake; null omits one. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
@@ -35,7 +35,7 @@ const goodHeaders = {
   'Sec-WebSocket-Version': '13',
 };
 
-/** Asks for an upgrade; an upgraded connection is cut at once. */
+/** Requests an upgrade; an upgraded connection is cut at once. */
 export function shakeHands(server: TestServer, asked: Handshake = {}): Promise<HandshakeReply> {
   const { method = 'GET', path = operations.connect.path } = asked;
   const headers = Object.fromEntries(
@@ -58,7 +58,7 @@ export function shakeHands(server: TestServer, asked: Handshake = {}): Promise<H
   });
 }
 
-/** A socket of the device, once it is open. */
+/** Opens a socket of the device. */
 export async function openSocket(
   server: TestServer,
   device: Pick<AcceptedDevice, 'token'>,
@@ -72,13 +72,13 @@ export async function openSocket(
   return socket;
 }
 
-/** How the socket ended: its close code and reason. */
+/** Returns how the socket ended: its close code and reason. */
 export async function endOf(socket: WebSocket): Promise<{ code: number; reason: string }> {
   const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
   return { code, reason: reason.toString() };
 }
 
-/** Presence of the device, as users see it. */
+/** Returns the presence of the device, as users see it. */
 export async function presenceOf(
   server: TestServer,
   device: Pick<AcceptedDevice, 'id'>,
@@ -89,7 +89,7 @@ export async function presenceOf(
 
 const ROUND_TRIPS_MAX = 1000;
 
-/** Asks for the presence again, a bounded number of times, until it has this status. */
+/** Reads the presence repeatedly, a bounded number of times, until it has this status. */
 export async function presenceAs(
   server: TestServer,
   device: Pick<AcceptedDevice, 'id'>,

@@ -1,12 +1,12 @@
-/** Tenants, their users and the roles of these in a test. */
+/** Tenants of a test, with their users and roles. */
 import type { ScopedSet } from '../../fixtures/contract/management/roles.ts';
 import type { Reply, TestServer } from './test-server.ts';
 
-/** A tenant beside the first one, with its admin signed in. */
+/** A tenant besides the first one, with its admin signed in. */
 export interface TestTenant {
   readonly id: string;
   readonly name: string;
-  /** What its devices say in `tenant_token`. */
+  /** Sent by its devices as `tenant_token`. */
   readonly tenantToken: string;
   readonly adminEmail: string;
   readonly adminPassword: string;
@@ -14,7 +14,7 @@ export interface TestTenant {
   readonly token: string;
 }
 
-/** Makes another tenant through the control listener, and signs its admin in. */
+/** Creates another tenant through the control listener, and signs its admin in. */
 export async function secondTenant(server: TestServer, name = 'Second'): Promise<TestTenant> {
   const adminEmail = `admin@${name.toLowerCase()}.example`;
   const reply = await control(server, 'POST', '/tenants', { name, adminEmail });
@@ -43,7 +43,7 @@ export async function control(
   return { status: reply.status, text: await reply.text() };
 }
 
-/** Suspends a tenant, or lets it in again. */
+/** Suspends or reactivates a tenant. */
 export async function setTenantStatus(
   server: TestServer,
   id: string,
@@ -65,13 +65,13 @@ export interface ShownMessage {
   readonly expiresAt: string;
 }
 
-/** The mail that the server would have sent, oldest first. */
+/** Returns the mail that the server would have sent, oldest first. */
 export async function outbox(server: TestServer): Promise<ShownMessage[]> {
   const { text } = await control(server, 'GET', '/outbox');
   return (JSON.parse(text) as { messages: ShownMessage[] }).messages;
 }
 
-/** The newest message to an address. */
+/** Returns the newest message to an address. */
 export async function mailTo(server: TestServer, to: string): Promise<ShownMessage> {
   const message = (await outbox(server)).findLast((one) => one.to === to);
   if (!message) throw new Error(`no message to ${to}`);
@@ -87,7 +87,7 @@ export interface TestUser {
   readonly token: string;
 }
 
-/** Invites a user, sets his password by the link in the outbox, and signs him in. */
+/** Invites a user, sets a password by the link in the outbox, and signs the user in. */
 export async function signedInUser(
   server: TestServer,
   email: string,
@@ -103,7 +103,7 @@ export async function signedInUser(
   return { id, email, token: (await signIn(server, email, testPassword)).text };
 }
 
-/** A user whose only role has these permission sets. */
+/** Creates a user whose only role has these permission sets. */
 export async function userWithSets(
   server: TestServer,
   email: string,
@@ -116,7 +116,7 @@ export async function userWithSets(
   return signedInUser(server, email, { roles: [name] });
 }
 
-/** The scope of a permission set that is limited to groups. */
+/** Returns the scope of a permission set that is limited to groups. */
 export function inGroups(...value: readonly string[]): ScopedSet['scope'] {
   return { type: 'DeviceGroups', value: [...value] };
 }

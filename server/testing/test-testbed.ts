@@ -4,7 +4,7 @@ import { AdminRefusal, type Testbed, type TestbedWorld } from '../testbed.ts';
 import { artifactBytes } from './test-artifacts.ts';
 import { newDevice, signatureOf, type TestDevice } from './test-device.ts';
 
-/** Asks for a token as the device, which says which tenant it belongs to. */
+/** Requests a token as a device that names its tenant. */
 export function authenticateIn(
   testbed: Testbed,
   tenant: TestbedWorld,
@@ -25,7 +25,7 @@ export function authenticateIn(
   });
 }
 
-/** A device of the tenant that is accepted, and its token. */
+/** Creates an accepted device of the tenant, with its token. */
 export async function acceptedIn(testbed: Testbed, tenant: TestbedWorld, name: string) {
   const device = newDevice(name);
   await authenticateIn(testbed, tenant, device);
@@ -37,19 +37,19 @@ export async function acceptedIn(testbed: Testbed, tenant: TestbedWorld, name: s
   return { ...device, id, token: await (await authenticateIn(testbed, tenant, device)).text() };
 }
 
-/** What a device's token opens: 200 or 401. */
+/** Returns 200 or 401 for a call with a device's token. */
 export async function statusFor({ baseUrl }: Testbed, token: string): Promise<number> {
   const headers = { Authorization: `Bearer ${token}` };
   return (await fetch(baseUrl + operations['get-configuration'].path, { headers })).status;
 }
 
-/** Names of the devices that a tenant's admin sees. */
+/** Returns the names of the devices that a tenant's admin sees. */
 export function namesIn(tenant: TestbedWorld): Promise<unknown[]> {
   const answer = tenant.admin.call('list-devices');
   return answer.then(({ body }) => body.map(({ identity_data: data }) => data.mac));
 }
 
-/** 200, or the status of the refusal. */
+/** Returns 200, or the status of the refusal. */
 export function statusOf(call: Promise<unknown>): Promise<number> {
   return call.then(
     () => 200,
@@ -60,7 +60,7 @@ export function statusOf(call: Promise<unknown>): Promise<number> {
   );
 }
 
-/** Uploads an artifact; its id. */
+/** Uploads an artifact; returns its id. */
 export async function publishIn({ admin }: TestbedWorld, name: string): Promise<string> {
   const form = new FormData();
   form.append('artifact', new Blob([new Uint8Array(await artifactBytes({ name }))]), 'a.mender');

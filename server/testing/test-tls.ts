@@ -1,4 +1,4 @@
-/** A real server behind TLS, and a client that is as strict as a test wants. */
+/** A real server behind TLS, and a client that is as strict as a test needs. */
 import { execFile } from 'node:child_process';
 import { type RequestOptions, request } from 'node:https';
 import { type ConnectionOptions, connect } from 'node:tls';
@@ -7,7 +7,7 @@ import type { TlsSettings } from '../listeners/tls/settings.ts';
 import type { ServerOptions } from '../server.ts';
 import { type Call, type Reply, startTestServer, type TestServer } from './test-server.ts';
 
-/** What a client trusts, shows and puts up with. */
+/** What a client trusts, presents and tolerates. */
 export type ClientTls = Pick<
   RequestOptions,
   | 'ca'
@@ -22,7 +22,7 @@ export type ClientTls = Pick<
 
 const OPENSSL_MAX_MS = 10_000;
 
-/** Starts a server behind TLS whose calls trust its test CA, and show `client`. */
+/** Starts a server behind TLS whose calls trust its test CA, and present `client`. */
 export function startTlsServer(
   tls: TlsSettings = {},
   { client = {}, ...options }: ServerOptions & { readonly client?: ClientTls } = {},
@@ -33,13 +33,13 @@ export function startTlsServer(
   });
 }
 
-/** The test CA of a server. @throws Error when it has none */
+/** Returns the test CA of a server. @throws Error when it has none */
 export function caOf({ tls }: Pick<TestServer, 'tls'>): string {
   if (tls?.caPem === undefined) throw new Error('the server has no test CA');
   return tls.caPem;
 }
 
-/** The reply over a connection of its own; rejects with the fault of the connection. */
+/** Returns the reply over a new connection; rejects with the error of the connection. */
 export async function sendSecurely(
   url: string,
   { method = 'GET', call = {}, tls = {} }: { method?: string; call?: Call; tls?: ClientTls } = {},
@@ -48,7 +48,7 @@ export async function sendSecurely(
   if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);
   if (call.json !== undefined) headers.set('Content-Type', 'application/json');
   const given = call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json);
-  // Writes a form as the fetch of a test over plain HTTP does.
+  // Encodes a form as fetch does in tests over plain HTTP.
   const written = new Response(given);
   const type = written.headers.get('content-type');
   if (type !== null && !headers.has('content-type')) headers.set('Content-Type', type);
@@ -75,7 +75,7 @@ export async function sendSecurely(
   });
 }
 
-/** The code of the fault by which a client gives up; `answered` when it does not. */
+/** Returns the code of the error with which a client gives up; `answered` when it does not. */
 export async function refusalOf(url: string, tls: ClientTls): Promise<string> {
   return sendSecurely(url, { tls }).then(
     () => 'answered',
@@ -83,7 +83,7 @@ export async function refusalOf(url: string, tls: ClientTls): Promise<string> {
   );
 }
 
-/** What a handshake shows to a client that refuses nothing. */
+/** Returns what a handshake shows to a client that refuses nothing. */
 export function handshakeWith(
   url: string,
   options: ConnectionOptions,
@@ -93,7 +93,7 @@ export function handshakeWith(
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ...options });
     socket.on('error', reject);
     socket.on('secureConnect', () => {
-      // Node's types say Error; it is the code as a text.
+      // Node's types say Error; it is the code as a string.
       const fault: unknown = socket.authorizationError ?? undefined;
       resolve({
         fault: fault === undefined ? undefined : String(fault),
@@ -104,7 +104,7 @@ export function handshakeWith(
   });
 }
 
-/** What the openssl program prints; rejects when it fails. */
+/** Returns the output of the openssl program; rejects when it fails. */
 export async function openssl(...words: readonly string[]): Promise<string> {
   const running = promisify(execFile)('openssl', words, { timeout: OPENSSL_MAX_MS });
   running.child.stdin?.end();

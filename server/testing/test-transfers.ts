@@ -1,4 +1,4 @@
-/** File transfers of a test: the device's part in them, step by step, and the user's by HTTP. */
+/** File transfers of a test: the device's side, step by step, and the user's over HTTP. */
 import { type ClientRequest, get } from 'node:http';
 import { expect } from 'vitest';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -18,7 +18,7 @@ import { presenceOf } from './test-sockets.ts';
 const { control, fileTransfer } = connectProtocols;
 const { fileChunkBytes, fileChunksAhead } = limits;
 
-/** Bytes that may be underway to a device. */
+/** Bytes that may be in flight to a device. */
 export const windowBytes = fileChunkBytes * fileChunksAhead;
 
 /** A server with one connected device. */
@@ -36,13 +36,13 @@ export async function openStage(
   return { server, identity, device: await connectPeer(server, identity) };
 }
 
-/** Status and error of what must be refused. */
+/** Returns status and error of a refused answer. */
 export async function errorOf(reply: Promise<Reply>): Promise<[number, unknown]> {
   const { status, json } = await reply;
   return [status, json().error];
 }
 
-/** Asks for a file of the device, or, by HEAD, for what is told of it. */
+/** Requests a file of the device or, by HEAD, its description. */
 export function askFile(
   { server, identity }: TransferStage,
   path = '/etc/motd',
@@ -52,7 +52,7 @@ export function askFile(
   return server.call(id, { token: server.adminToken, parameters, query: { path } });
 }
 
-/** Asks for /etc/motd; the caller reads the answer as it likes. */
+/** Requests /etc/motd; the caller decides how to read the answer. */
 export function askUnread({ server, identity }: TransferStage): ClientRequest {
   const path = pathOf(managementOperations['download-device-file'], { id: identity.id });
   const headers = { Authorization: `Bearer ${server.adminToken}` };
@@ -62,7 +62,7 @@ export function askUnread({ server, identity }: TransferStage): ClientRequest {
 /** A part of an upload's form: a text, or a file with its name. */
 export type Part = readonly [name: string, value: string] | readonly [name: string, Buffer, string];
 
-/** The part that tells where to. */
+/** The part with the target path. */
 export const pathPart: Part = ['path', '/etc/motd'];
 
 export function filePart(content: string | Buffer = 'hello', name = 'motd'): Part {
@@ -82,7 +82,7 @@ export function uploadParts(
   return server.call('upload-device-file', { token: server.adminToken, parameters, body: form });
 }
 
-/** Takes the handshake of a transfer and agrees to it; the message of the server. */
+/** Receives the handshake of a transfer and accepts it; returns the server's message. */
 export async function acceptTransfer(device: Peer): Promise<ConnectMessage> {
   const open = await device.nextOf('open');
   const body = encodeBody({ version: 1, protocols: Object.values(connectProtocols) });
@@ -90,7 +90,7 @@ export async function acceptTransfer(device: Peer): Promise<ConnectMessage> {
   return open;
 }
 
-/** Takes a `stat` and answers it as a plain file; `told` replaces what the device tells. */
+/** Answers a `stat` as a regular file; `told` replaces fields of the description. */
 export async function tellFile(
   device: Peer,
   told: Readonly<Record<string, unknown>> = {},
@@ -101,7 +101,7 @@ export async function tellFile(
   return stat;
 }
 
-/** One chunk of a file in the session of another message; without a body it is the end. */
+/** Sends one chunk of a file in the session of another message; without a body it is the end. */
 export function sayChunk(
   device: Peer,
   to: ConnectMessage,
@@ -110,7 +110,7 @@ export function sayChunk(
   device.reply(to, { proto: fileTransfer, typ: 'file_chunk', props: { offset }, body });
 }
 
-/** An error of file transfer in the session of another message. */
+/** Sends an error of file transfer in the session of another message. */
 export function sayError(
   device: Peer,
   to: ConnectMessage,
@@ -119,7 +119,7 @@ export function sayError(
   device.reply(to, { proto: fileTransfer, typ: 'error', body: encodeBody(error) });
 }
 
-/** Accepts, tells of the file, and takes the request for it. */
+/** Accepts, describes the file, and receives the request for it. */
 export async function beginDownload(
   device: Peer,
   told: Readonly<Record<string, unknown>> = {},
@@ -129,7 +129,7 @@ export async function beginDownload(
   return device.nextOf('get_file');
 }
 
-/** Sends content as a device of the field does, no further ahead than it may; what is acknowledged. */
+/** Sends content as a field client does, within its window; returns the acknowledged offsets. */
 export async function sendContent(
   device: Peer,
   to: ConnectMessage,
@@ -149,12 +149,12 @@ export async function sendContent(
   return acknowledged;
 }
 
-/** Acknowledges bytes of the file that another message asked to take. */
+/** Acknowledges bytes of the file that another message offered. */
 export function acknowledge(device: Peer, to: ConnectMessage, offset: unknown): void {
   device.reply(to, { proto: fileTransfer, typ: 'ack', props: { offset } });
 }
 
-/** Accepts, and agrees to the file; the message that asked for it. */
+/** Accepts the transfer and the file; returns the message that offered it. */
 export async function beginUpload(device: Peer): Promise<ConnectMessage> {
   await acceptTransfer(device);
   const asked = await device.nextOf('put_file');
@@ -162,7 +162,7 @@ export async function beginUpload(device: Peer): Promise<ConnectMessage> {
   return asked;
 }
 
-/** Takes chunks as a device of the field does, until the file ends or `mostBytes` are here. */
+/** Receives chunks as a field client does, until the file ends or `mostBytes` have arrived. */
 export async function takeContent(
   device: Peer,
   asked: ConnectMessage,
@@ -182,7 +182,7 @@ export async function takeContent(
   return Buffer.concat(chunks);
 }
 
-/** Takes the chunks that come without a further word; how many there were. */
+/** Receives the chunks sent without further acknowledgement; returns their number. */
 export async function chunksUntilStandstill({
   server,
   identity,
@@ -201,7 +201,7 @@ export async function chunksUntilStandstill({
   return count;
 }
 
-/** Takes what the device is told when an upload ends in the middle. */
+/** Receives the messages to a device when an upload ends in the middle. */
 export async function expectAborted(device: Peer): Promise<void> {
   let message = await device.next();
   while (message.typ === 'file_chunk') message = await device.next();
@@ -210,7 +210,7 @@ export async function expectAborted(device: Peer): Promise<void> {
   expect((await device.nextOf('close')).sid).toBe(message.sid);
 }
 
-/** Lets time pass while the device answers the pings of its socket. */
+/** Advances the clock while the device answers the pings of its socket. */
 export async function passTime({ server, device }: TransferStage, ms: number): Promise<void> {
   for (let leftMs = ms; leftMs > 0; leftMs -= 25_000) {
     server.clock.advance(Math.min(25_000, leftMs));

@@ -1,4 +1,4 @@
-/** The operator that steers a target by hooks. */
+/** The operator that controls a target by hooks. */
 import type { NewDeployment } from '../../../fixtures/contract/management/deployments.ts';
 import type { SettableAuthSetStatus } from '../../../fixtures/contract/vocabulary.ts';
 import type {
@@ -31,7 +31,7 @@ export class HookAdmin implements TargetAdmin {
   readonly #session: Session;
   readonly #userToken: string | undefined;
 
-  /** @param userToken of a user of the management API; without it the audit log is out of reach */
+  /** @param userToken of a user of the management API; without it the audit log is unavailable */
   constructor(hooks: Hooks, session: Session, userToken: string | undefined) {
     this.#hooks = hooks;
     this.#session = session;

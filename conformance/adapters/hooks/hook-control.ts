@@ -1,4 +1,4 @@
-/** Control of a target by hooks; what is steered is the whole target, unless a tenant was made. */
+/** Control of a target by hooks; it affects the whole target, unless a tenant was created. */
 import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { Capability } from '../../context/capabilities.ts';
@@ -9,7 +9,7 @@ import { HookAdmin } from './hook-admin.ts';
 import type { HookStep } from './hook-steps.ts';
 import type { Hooks } from './hooks.ts';
 
-/** The steps that a capability takes. */
+/** The steps that a capability needs. */
 const stepsOf: Readonly<Partial<Record<Capability, readonly HookStep[]>>> = {
   'clock-control': ['advance-clock'],
   'fault-control': ['fail-next'],
@@ -30,7 +30,7 @@ export class HookControl implements Control {
   readonly #hasTenants: boolean;
 
   /**
-   * @param lasting a line that nobody ends before the run does, since tenants are removed over it
+   * @param lasting a line that stays open until the run ends, since tenants are removed over it
    * @param hasTenants without tenants there are no roles either, whatever steps the hooks have
    */
   constructor(

@@ -1,13 +1,13 @@
 /**
- * The file that says which command carries out which step, in YAML or JSON:
+ * The file that assigns a command to each step, in YAML or JSON:
  *
- *     timeLimitSeconds: 20          # 30 without it
- *     command: [node, steer.mjs]    # of every step that `steps` does not give one of its own
- *     steps:                        # without it the command is taken to know every step
+ *     timeLimitSeconds: 20          # default: 30
+ *     command: [node, steer.mjs]    # for every step not listed in `steps`
+ *     steps:                        # default: the command supports every step
  *       accept: [./accept.sh]
  *       deploy:                     # by the command above
  *
- * Commands are lists of arguments; no shell reads them. They run in the folder of the file.
+ * Commands are lists of arguments and run without a shell, in the folder of the file.
  */
 import * as v from 'valibot';
 import { readSteeringFile } from '../steering-file.ts';
@@ -17,11 +17,11 @@ const TIME_LIMIT_SECONDS = 30;
 const TIME_LIMIT_MAX_SECONDS = 600;
 const ARGUMENTS_MAX = 100;
 
-/** Which commands there are. */
+/** The commands of the steps. */
 export interface HookBook {
   readonly commands: ReadonlyMap<HookStep, readonly string[]>;
   readonly timeLimitMs: number;
-  /** Where the commands run. */
+  /** Working directory of the commands. */
   readonly folder: string;
 }
 
@@ -58,7 +58,7 @@ const fileShape = v.pipe(
   ),
 );
 
-/** Reads the text of such a file; the commands run in `folder`. @throws SteeringFileError */
+/** Parses such a file; the commands run in `folder`. @throws SteeringFileError */
 export function readHookFile(text: string, folder: string): HookBook {
   const { timeLimitSeconds, command: whole, steps } = readSteeringFile(text, fileShape);
   const named = steps ?? Object.fromEntries(hookStepNames.map((name) => [name, null]));

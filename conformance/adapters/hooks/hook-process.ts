@@ -1,21 +1,21 @@
-/** One run of a hook: a child process that reads JSON and writes JSON, bounded in all it does. */
+/** One run of a hook: a child process that reads and writes JSON, with bounded time and output. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** Of standard output; an answer is a few fields. */
+/** Limit of standard output; an answer is a few fields. */
 const OUTPUT_MAX_BYTES = 1_048_576;
-/** Of standard error; the last ones are kept. */
+/** Limit of standard error; the last characters are kept. */
 const COMPLAINT_MAX_CHARACTERS = 4096;
 
-/** What a hook printed, and how it ended. */
+/** The output and exit code of a hook. */
 export interface HookOutcome {
   readonly code: number;
   readonly output: string;
-  /** The end of what it wrote to standard error. */
+  /** The end of its standard error. */
   readonly complaint: string;
 }
 
-/** A hook that did not come to its end; the message says why, and what it had complained of. */
+/** A hook did not finish; the message gives the reason and its standard error. */
 export class HookEnded extends Error {
   constructor(message: string, complaint: string, cause?: unknown) {
     super(complaint === '' ? message : `${message}: ${complaint}`, { cause });
@@ -27,15 +27,15 @@ export interface HookRun {
   readonly command: readonly string[];
   readonly folder: string;
   readonly input: string;
-  /** Kills the hook and all that it started. */
+  /** Kills the hook and everything that it started. */
   readonly signal: AbortSignal;
 }
 
-/** Runs a command without any shell. @throws HookEnded, or the reason of the signal */
+/** Runs a command without a shell. @throws HookEnded, or the reason of the signal */
 export async function runHook({ command, folder, input, signal }: HookRun): Promise<HookOutcome> {
   const [program = '', ...words] = command;
   signal.throwIfAborted();
-  // A group of its own, so that what the hook starts ends with it.
+  // Its own process group, so that processes started by the hook end with it.
   const child = spawn(program, words, { cwd: folder, stdio: 'pipe', detached: true });
   const kill = (): void => killGroup(child);
   signal.addEventListener('abort', kill, { once: true });
@@ -63,7 +63,7 @@ async function outcomeOf(
     if (length > OUTPUT_MAX_BYTES) killGroup(child);
     else chunks.push(chunk);
   });
-  // A hook that reads nothing closes its end; that is its right.
+  // A hook may close its standard input without reading it.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input);
   const { code, error } = await ended(child);
@@ -88,7 +88,7 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // There is nobody left in the group.
+    // The group has no process left.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The steps that hooks can carry out: what each is given on standard input and what it answers on
- * standard output. A step whose answer is `{}` may print nothing. Ids are the target's own.
+ * The steps that hooks can perform: what each gets on standard input and answers on standard
+ * output. A step whose answer is `{}` may print nothing. Ids are the target's own.
  */
 import * as v from 'valibot';
 import {
@@ -14,7 +14,7 @@ import {
 
 /** One step. */
 interface StepRow {
-  /** What is asked for, in the words of a wish: `accept a device`. */
+  /** The request, as a verb phrase: `accept a device`. */
   readonly wish: string;
   /** The members of `input`, for the documentation. */
   readonly input: string;
@@ -193,10 +193,10 @@ export const hookSteps = {
 export type HookStep = keyof typeof hookSteps;
 export const hookStepNames = Object.keys(hookSteps) as HookStep[];
 
-/** What a step answers. */
+/** The answer of a step. */
 export type StepAnswer<Step extends HookStep> = v.InferOutput<(typeof hookSteps)[Step]['shape']>;
 
-/** The steps as a table to read: name, wish, input, answer. */
+/** Returns the steps as a table: name, wish, input, answer. */
 export function describedSteps(): readonly (readonly [string, string, string, string])[] {
   return hookStepNames.map((name) => {
     const { wish, input, answer }: StepRow = hookSteps[name];

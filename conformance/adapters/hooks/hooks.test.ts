@@ -13,7 +13,7 @@ import { Hooks } from './hooks.ts';
 
 const baseUrl = 'http://127.0.0.1:9';
 
-/** Hooks that run the same script of Node for every step. */
+/** Hooks that run the same Node script for every step. */
 function hooksOf(script: string, more: object = {}) {
   const command = [process.execPath, '--input-type=module', '-e', script];
   const book = readHookFile(JSON.stringify({ command, ...more }), tmpdir());
@@ -27,11 +27,11 @@ function hooksOf(script: string, more: object = {}) {
 const prints = (answer: unknown): string =>
   `process.stdout.write(${JSON.stringify(JSON.stringify(answer))})`;
 
-/** Prints what it was given, as the id of a deployment. */
+/** Prints its input as the id of a deployment. */
 const echo = `import { text } from 'node:stream/consumers';
 process.stdout.write(JSON.stringify({ deploymentId: await text(process.stdin) }));`;
 
-/** Writes without end, whether or not anybody reads. */
+/** Writes without end, even if the output is not read. */
 const flood = `import { writeSync } from 'node:fs';
 for (;;) try { writeSync(1, 'x'.repeat(65536)); } catch (error) { if (error.code !== 'EAGAIN') throw error; }`;
 

@@ -1,9 +1,9 @@
 /**
- * Asks the hooks. Standard input is one JSON object: `step`, `baseUrl`, `tenant` (the id that
+ * Calls hooks. Standard input is one JSON object: `step`, `baseUrl`, `tenant` (the id that
  * `make-tenant` gave, or null) and `input`. Standard output is one JSON object, the answer of the
  * step. Exit code 0 means done; 3 means that the hook cannot do this step here, which skips the
- * case; every other one means that it failed, which leaves the case undecided. Secrets go over
- * standard input and output or the environment, never over the command line.
+ * case; any other code means failure, which leaves the case undecided. Secrets are passed over
+ * standard input and output or the environment, never on the command line.
  */
 import * as v from 'valibot';
 import { AdminFailure } from '../../context/target-admin.ts';
@@ -28,23 +28,23 @@ export class Hooks {
     this.#tenant = tenant;
   }
 
-  /** Whether a command is given for the step. */
+  /** Returns true when a command is given for the step. */
   has(step: HookStep): boolean {
     return this.#book.commands.has(step);
   }
 
-  /** The hooks of a tenant. */
+  /** Returns the hooks for a tenant. */
   within(tenant: string): Hooks {
     return new Hooks(this.#book, this.#baseUrl, tenant);
   }
 
-  /** The id of the tenant whose hooks these are. */
+  /** The id of the tenant of these hooks. */
   get tenant(): string | undefined {
     return this.#tenant;
   }
 
   /**
-   * Runs the hook of a step and gives its answer; the run is recorded on the session.
+   * Runs the hook of a step and returns its answer; the run is recorded on the session.
    * @throws MissingCapability, AdminFailure
    */
   async ask<Step extends HookStep>(

@@ -1,4 +1,4 @@
-/** Planted defects of the conditions of a download, and of the time of its link. */
+/** Defects in the conditions of a download, and in the lifetime of its link. */
 import { objectOf, ownAnswer, withHeaders, withStatus } from '../alter.ts';
 import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes } from '../mutations.ts';
@@ -9,7 +9,7 @@ const EARLY_MS = 120_000;
 const asking = ['get-artifact-link'] as const;
 const file = ['download-artifact'] as const;
 
-/** A condition of requests without a Range makes this status of success another one. */
+/** Changes the successful status of conditional requests without a Range. */
 function conditionBecomes(
   name: 'if-modified-since' | 'if-unmodified-since',
   isPicked: (date: string) => boolean,
@@ -30,7 +30,7 @@ function isNoDate(date: string): boolean {
   return !isDate(date);
 }
 
-/** The target does not see the condition, with a Range or without. */
+/** Hides the condition from the target, with or without a Range. */
 function conditionIgnored(
   name: 'if-modified-since' | 'if-unmodified-since',
   isWithRange: boolean,
@@ -43,12 +43,12 @@ function conditionIgnored(
   });
 }
 
-/** What tells a link in a request from others. */
+/** Returns the part of a link that distinguishes it from others. */
 function linkIn({ path, query }: Pick<ProxiedRequest, 'path' | 'query'>): string {
   return `${path}?${query}`;
 }
 
-/** The link that a device was told, and when it ends; undefined when the answer has none. */
+/** Returns the link in an answer and its expiry; undefined when the answer has none. */
 function toldLink(
   answer: ProxiedAnswer,
 ): { path: string; query: string; expire: string } | undefined {
@@ -58,7 +58,7 @@ function toldLink(
   return { path, query: search.slice(1), expire: String(expire) };
 }
 
-/** Each link is followed as soon as it is told, and what it gave is given ever after. */
+/** Follows each link as soon as it is issued, and serves that answer forever. */
 function outlivesItsTime(): Mutation {
   const files = new Map<string, ProxiedAnswer>();
   return {
@@ -91,7 +91,7 @@ function endsEarly(): Mutation {
   };
 }
 
-/** All rows of conditions and of time. */
+/** All defects of conditions and lifetime. */
 export const artifactLinkConditionDefects: readonly Defect[] = [
   {
     id: 'if-modified-since-is-ignored',

@@ -1,4 +1,4 @@
-/** Planted defects of links to artifact files, and of what they answer. */
+/** Defects in links to artifact files and in their answers. */
 import { ownAnswer, withHeaders, withStatus } from '../alter.ts';
 import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, fieldBecomes, refusalBecomes, statusBecomes } from '../mutations.ts';
@@ -6,7 +6,7 @@ import { artifactLinkConditionDefects } from './artifact-link-conditions.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const closed = /^bytes=(\d+)-(\d+)$/;
-/** Parts beyond this are of the larger file only. */
+/** Ranges past this offset exist only in the larger file. */
 const LARGE_BYTES = 100_000;
 
 const asking = ['get-artifact-link'] as const;
@@ -20,12 +20,12 @@ function rangeOf({ headers }: ProxiedRequest): string {
   return headers.range ?? '';
 }
 
-/** Total length that an answer 206 tells. */
+/** Returns the total length in a 206 answer. */
 function totalOf({ headers }: ProxiedAnswer): number {
   return Number(headers['content-range']?.split('/')[1]);
 }
 
-/** Answers 206 to ranges that are picked are what another Range, or none, would have given. */
+/** Answers the matching ranges with 206 and the bytes of another Range, or of none. */
 function partBecomes(
   picks: (range: string) => boolean,
   other: (range: string) => string | undefined,
@@ -37,7 +37,7 @@ function partBecomes(
   });
 }
 
-/** The target sees another Range in place of one that is picked. */
+/** Replaces matching Range headers before the target sees them. */
 function rangeBecomes(picks: RegExp, other: (range: string) => string): () => Mutation {
   return () => ({
     request: (request) => {
@@ -53,7 +53,7 @@ function flipped(body: Buffer): Buffer {
   return copy;
 }
 
-/** What was given under a path is given again where the target refuses the link. */
+/** Serves the file of a path again when the target refuses the link. */
 function givenAgain(key: (request: ProxiedRequest) => string): () => Mutation {
   return () => {
     const files = new Map<string, Buffer>();
@@ -319,7 +319,7 @@ const ranges: readonly Defect[] = [
   },
 ];
 
-/** All rows of this area. */
+/** All defects of this area. */
 export const artifactLinkDefects: readonly Defect[] = [
   ...links,
   ...ranges,

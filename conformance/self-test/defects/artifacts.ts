@@ -1,4 +1,4 @@
-/** Planted defects of artifacts as devices list them and look them up. */
+/** Defects in listing and fetching artifacts as a device. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, type Members, membersOf } from '../../target/json-members.ts';
 import { changedAt, listOf, queryOf, withJson, withStatus } from '../alter.ts';
@@ -14,12 +14,12 @@ function namesUuid({ parameters }: ProxiedRequest): boolean {
   return uuidPattern.test(parameters.id ?? '');
 }
 
-/** Whether the query has exactly these parameters. */
+/** Matches queries with exactly these parameters. */
 function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boolean {
   return (request) => [...queryOf(request).keys()].sort().join() === [...names].sort().join();
 }
 
-/** Short lists hold also those artifacts that users see and that are picked. */
+/** Adds the matching artifacts that users see to short lists. */
 function listedToo(picks: (artifact: Members, asked: URLSearchParams) => boolean): () => Mutation {
   return answerBecomes(async (answer, request, ask) => {
     if (answer.status !== 200 || listOf(answer).length > 1) return answer;
@@ -30,13 +30,13 @@ function listedToo(picks: (artifact: Members, asked: URLSearchParams) => boolean
   });
 }
 
-/** One field that is told otherwise, in lists and alone. */
+/** One field with a wrong value, in lists and alone. */
 interface FieldDefect {
   readonly id: string;
   readonly title: string;
   readonly breaks: RequirementId;
   readonly path: string;
-  /** Undefined leaves the field out. */
+  /** Undefined removes the field. */
   readonly becomes: (value: unknown) => unknown;
 }
 
@@ -363,7 +363,7 @@ const single: readonly Defect[] = [
   },
 ];
 
-/** All rows of this area. */
+/** All defects of this area. */
 export const artifactDefects: readonly Defect[] = [
   ...lists,
   ...single,

@@ -1,4 +1,4 @@
-/** Planted defects of entries of the audit log, field by field. */
+/** Defects in entries of the audit log, field by field. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt } from '../alter.ts';
 import type { Defect } from '../defect.ts';
@@ -6,7 +6,7 @@ import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../mutations.ts';
 
 const operations = ['list-audit-logs'] as const;
 
-/** Fields that every entry of a kind must have. */
+/** Required fields of every entry of a kind. */
 const requiredFields: Readonly<Record<string, RequirementId>> = {
   actor: 'audit.actor',
   'actor.id': 'audit.actor-id',
@@ -41,7 +41,7 @@ interface Odd {
   readonly value: (value: unknown) => unknown;
 }
 
-/** Fields that hold what they may not. */
+/** Fields with a forbidden value. */
 const oddFields: readonly Odd[] = [
   {
     id: 'audit-actor-type-is-another-word',
@@ -133,7 +133,7 @@ function odd({ path, value, breaks, ...words }: Odd): Defect {
   return { ...words, breaks, operations, mutation: fieldBecomes(path, value) };
 }
 
-/** Entries get another member at a path; what is there already stays. */
+/** Adds a member at a path to entries; existing members stay. */
 function withMember(path: string, member: Readonly<Record<string, unknown>>) {
   return bodyBecomes((value) =>
     changedAt(value, path, (object) =>
@@ -142,7 +142,7 @@ function withMember(path: string, member: Readonly<Record<string, unknown>>) {
   );
 }
 
-/** Entries of one action are not listed. */
+/** Omits entries of one action from the list. */
 function unlisted(action: string): Defect['mutation'] {
   return bodyBecomes((value) =>
     Array.isArray(value) ? value.filter((entry) => entry?.action !== action) : value,
@@ -156,7 +156,7 @@ const unrecorded: Readonly<Record<string, Defect['breaks']>> = {
   decommission: ['audit.device-decommissioned', 'audit.recorded-actions'],
 };
 
-/** Planted defects of entries. */
+/** All defects of entries. */
 export const auditEntryDefects: readonly Defect[] = [
   ...Object.entries(requiredFields).map(missing),
   ...oddFields.map(odd),

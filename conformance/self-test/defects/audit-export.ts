@@ -1,4 +1,4 @@
-/** Planted defects of the audit log as CSV, parameter by parameter. */
+/** Defects in the audit log as CSV, parameter by parameter. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isSuccess, ownAnswer, queryOf, withHeaders, withQuery, withText } from '../alter.ts';
 import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
@@ -19,7 +19,7 @@ function has(name: string, value?: string): (request: ProxiedRequest) => boolean
   };
 }
 
-/** The document of a success is changed. */
+/** Changes the document of a successful answer. */
 function documentBecomes(
   change: (text: string) => string,
   picks?: (request: ProxiedRequest) => boolean,
@@ -30,7 +30,7 @@ function documentBecomes(
   );
 }
 
-/** A Unix second in the query is shifted. */
+/** Shifts a Unix time (seconds) in the query. */
 function shifted(name: string, bySeconds: number): () => Mutation {
   return requestBecomes(
     (request) =>
@@ -39,7 +39,7 @@ function shifted(name: string, bySeconds: number): () => Mutation {
   );
 }
 
-/** Parameters whose loss breaks one requirement. */
+/** Parameters that break one requirement when ignored. */
 const parameters: Readonly<Record<string, RequirementId>> = {
   limit: 'audit.export-limit',
   created_after: 'audit.export-created-after',
@@ -63,13 +63,13 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
     mutation: parameterBecomes(
       name,
       undefined,
-      // Other cases find their own entries by `object_id`, and ask for few or without a limit.
+      // Other cases find their own entries by `object_id`, with a small limit or none.
       (request) => name !== 'object_id' || has('limit', '100')(request),
     ),
   };
 }
 
-/** Planted defects of the export. */
+/** All defects of the export. */
 export const auditExportDefects: readonly Defect[] = [
   ...Object.entries(parameters).map(ignored),
   {

@@ -1,4 +1,4 @@
-/** Planted defects of the audit log as a list, parameter by parameter. */
+/** Defects in the audit log as a list, parameter by parameter. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { listOf, ownAnswer, queryOf, withHeaders, withJson, withQuery } from '../alter.ts';
 import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
@@ -13,7 +13,7 @@ import {
 
 const operations = ['list-audit-logs'] as const;
 
-/** Whether a request has the parameter, with that value if one is given. */
+/** Matches requests with the parameter, and with that value if one is given. */
 function has(name: string, value?: string): (request: ProxiedRequest) => boolean {
   return (request) => {
     const given = queryOf(request).get(name);
@@ -21,7 +21,7 @@ function has(name: string, value?: string): (request: ProxiedRequest) => boolean
   };
 }
 
-/** A Unix second in the query is shifted. */
+/** Shifts a Unix time (seconds) in the query. */
 function shifted(name: string, bySeconds: number): () => Mutation {
   return requestBecomes(
     (request) =>
@@ -30,14 +30,14 @@ function shifted(name: string, bySeconds: number): () => Mutation {
   );
 }
 
-/** The links of an answer are changed. */
+/** Changes the links of an answer. */
 function linksBecome(change: (links: string) => string): () => Mutation {
   return answerBecomes((answer) =>
     withHeaders(answer, { link: change(answer.headers.link ?? '') }),
   );
 }
 
-/** A relation is not named. */
+/** Removes a relation. */
 function withoutRelation(name: string): () => Mutation {
   return linksBecome((links) =>
     links
@@ -47,14 +47,14 @@ function withoutRelation(name: string): () => Mutation {
   );
 }
 
-/** A relation is named on every page. */
+/** Adds a relation to every page. */
 function alwaysRelation(name: string): () => Mutation {
   return linksBecome((links) =>
     links.includes(`rel="${name}"`) ? links : `${links}, </nowhere?page=1>; rel="${name}"`,
   );
 }
 
-/** Filters whose loss breaks one requirement. */
+/** Filters that break one requirement when ignored. */
 const filters: Readonly<Record<string, Defect['breaks']>> = {
   created_after: ['audit.time-bounds'],
   created_before: ['audit.created-before'],
@@ -84,7 +84,7 @@ function orderDefect(
   return { id, title, breaks: [requirement], operations, mutation };
 }
 
-/** Planted defects of the list. */
+/** All defects of the list. */
 export const auditLogDefects: readonly Defect[] = [
   ...Object.entries(filters).map(ignored),
   {

@@ -1,4 +1,4 @@
-/** Planted defects of the fields of an authentication request. */
+/** Defects in the fields of an authentication request. */
 import { jsonOf, objectOf } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
@@ -6,7 +6,7 @@ import { keyOf, signatureText, signedRequest, verifies } from '../signed-request
 
 const operations = ['post-auth-request'] as const;
 
-/** What is wrong with one field only: the others are as they should be. */
+/** Matches requests in which only this field is wrong. */
 function isOnlyFault(field: string, isFault: (value: unknown) => boolean) {
   return (request: ProxiedRequest): boolean => {
     const { id_data: identity, pubkey } = objectOf(request);
@@ -31,7 +31,7 @@ function isOtherKind(value: unknown): boolean {
   return value !== undefined && typeof value !== 'string';
 }
 
-/** All rows of the fields. */
+/** All defects of the fields. */
 export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'missing-id-data-is-401',
@@ -175,13 +175,13 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
 ];
 
-/** Whether the body is a JSON object. */
+/** Returns true when the body is a JSON object. */
 export function isObject(request: ProxiedRequest): boolean {
   const value = jsonOf(request);
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether the signature fits the body and the key in it. */
+/** Returns true when the signature matches the body and the key in it. */
 export function isRightlySigned(request: ProxiedRequest): boolean {
   const signed = signedRequest(request);
   return signed !== undefined && verifies(signed, Buffer.from(signed.text, 'base64'));

@@ -1,4 +1,4 @@
-/** Planted defects of the way in: first contact, decisions, fields of the request, the token. */
+/** Defects in authentication: first contact, decisions, fields of the request, the token. */
 import { objectOf, withHeaders, withJson, withStatus } from '../alter.ts';
 import type { Defect, Mutation } from '../defect.ts';
 import { answerBecomes, bodyBecomes, statusBecomes } from '../mutations.ts';
@@ -219,7 +219,7 @@ export const authenticationDefects: readonly Defect[] = [
   ...tokens,
 ];
 
-/** Devices get other texts than the tokens that the target gave, which they stand for. */
+/** Gives devices other texts in place of the target's tokens, and maps them back in requests. */
 function tokensInDisguise(disguise: (token: string) => string): Mutation {
   const behind = new Map<string, string>();
   return {
@@ -262,7 +262,7 @@ function rejectionAccepts(): Mutation {
   };
 }
 
-/** Accepts, as a user, whatever waits, and asks again. */
+/** Accepts pending sets as a user, and repeats the request. */
 function acceptsUndecided(): Mutation {
   return {
     answer: async (answer, request, ask) => {

@@ -1,10 +1,10 @@
-/** Planted defects of the authorisation matrix: each operation lets in whom it should not. */
+/** Defects in the authorisation matrix: each operation admits callers that it must refuse. */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import type { Defect } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 
-/** What each operation answers a caller whom it lets in. */
+/** The status with which each operation answers an admitted caller. */
 const successes: readonly (readonly [OperationId, number])[] = [
   ['list-artifacts', 200],
   ['get-artifact', 404],
@@ -26,7 +26,9 @@ const successes: readonly (readonly [OperationId, number])[] = [
   ['export-audit-logs', 200],
 ];
 
-/** What the areas say of callers without a good token, beside the rule for all operations. */
+/**
+ * Requirements of the areas on callers without a valid token, besides the rule for all operations.
+ */
 const areaRules: Readonly<Partial<Record<OperationId, RequirementId>>> = {
   'list-artifacts': 'artifacts.unauthenticated-is-401',
   'get-artifact': 'artifacts.unauthenticated-is-401',
@@ -37,7 +39,7 @@ const areaRules: Readonly<Partial<Record<OperationId, RequirementId>>> = {
   'post-monitor-configuration': 'monitor.needs-a-token',
 };
 
-/** The rule of the area of an operation, where it has one of its own. */
+/** Returns the requirement of the operation's area, if it has one of its own. */
 function areaRule(operation: OperationId): readonly RequirementId[] {
   const rule = areaRules[operation];
   return rule === undefined ? [] : [rule];

@@ -1,4 +1,4 @@
-/** Planted defects of the signed link to a configuration. */
+/** Defects in the signed link to a configuration. */
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { changedAt, isSuccess, objectOf, queryOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
@@ -9,7 +9,7 @@ const offered = ['get-next-deployment', 'download-configuration'] as const;
 const EARLY_MS = 120_000;
 const configurationPath = '/download/configuration/';
 
-/** The link that an answer offers, when it is one to a configuration. */
+/** Returns the link that an answer offers, if it is one to a configuration. */
 function offeredLink(answer: ProxiedAnswer): URL | undefined {
   if (!isSuccess(answer)) return undefined;
   const { artifact } = objectOf(answer) as { artifact?: { source?: { uri?: string } } };
@@ -24,12 +24,12 @@ function withLink(answer: ProxiedAnswer, link: URL): ProxiedAnswer {
   );
 }
 
-/** The value of the query parameter whose name ends so, under whatever prefix. */
+/** Returns the query parameter whose name ends like this, with any prefix. */
 function parameterOf(query: URLSearchParams, ending: string): string | undefined {
   return [...query].find(([name]) => name.toLowerCase().endsWith(ending))?.[1];
 }
 
-/** A segment of the path is another one on the wire than on the target, which sees its own. */
+/** Changes a path segment on the wire; the target still sees its own. */
 function segmentBecomes(fromEnd: number): () => Mutation {
   return () => {
     const originals = new Map<string, string>();
@@ -58,7 +58,7 @@ function segmentBecomes(fromEnd: number): () => Mutation {
   };
 }
 
-/** A query parameter is otherwise on the wire than on the target, which sees its own. */
+/** Changes a query parameter on the wire; the target still sees its own. */
 function parameterBecomes(
   ending: string,
   become: (name: string, value: string) => readonly [string, string],
@@ -95,13 +95,13 @@ function parameterBecomes(
   };
 }
 
-/** What was offered: signatures, and each with its expiry time. */
+/** The signatures offered so far, and each with its expiry time. */
 interface Offers {
   readonly signatures: ReadonlySet<string | undefined>;
   readonly signedTimes: ReadonlySet<string>;
 }
 
-/** Refused links get another status where the rule on what was offered says so. */
+/** Changes the status of refused links that the predicate on earlier offers matches. */
 function refusedLinkBecomes(
   status: number,
   isHit: (request: ProxiedRequest, offers: Offers) => boolean,
@@ -136,7 +136,7 @@ function hasSignedTime(request: ProxiedRequest, { signedTimes }: Offers): boolea
   return signedTimes.has(time);
 }
 
-/** Whether the query lacks exactly these two: the expiry time, the signature. */
+/** Matches queries that lack exactly the expiry time, the signature, or both, as given. */
 function lacks(expire: boolean, signature: boolean): (request: ProxiedRequest) => boolean {
   return (request) => {
     const query = queryOf(request);
@@ -146,7 +146,7 @@ function lacks(expire: boolean, signature: boolean): (request: ProxiedRequest) =
   };
 }
 
-/** All rows of this area. */
+/** All defects of this area. */
 export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-link-hides-the-deployment',

@@ -1,4 +1,4 @@
-/** Planted defects of the configuration store of a device. */
+/** Defects in the configuration store of a device. */
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { jsonOf, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
@@ -14,7 +14,7 @@ import { requestFor } from '../requests.ts';
 const get = ['get-configuration'] as const;
 const put = ['put-configuration'] as const;
 
-/** Whether the request sets pairs as it should. */
+/** Matches valid requests that set pairs. */
 function setsPairs(request: ProxiedRequest): boolean {
   const values = Object.values(objectOf(request));
   return values.length > 0 && values.every((value) => typeof value === 'string');
@@ -28,7 +28,7 @@ function isNoMap(request: ProxiedRequest): boolean {
   return request.body.length > 0 && !isMap(jsonOf(request));
 }
 
-/** The target sees other pairs than those that are sent. */
+/** Changes the sent pairs before the target sees them. */
 function pairsBecome(
   change: (name: string, value: unknown) => readonly (readonly [string, unknown])[],
 ) {
@@ -43,7 +43,7 @@ function pairsBecome(
   });
 }
 
-/** Pairs whose key is there already are not written. */
+/** Drops pairs whose key already exists. */
 function keepsFirst(): Mutation {
   return {
     request: async (request, ask) => {
@@ -59,7 +59,7 @@ function keepsFirst(): Mutation {
   };
 }
 
-/** A device reads also what other devices set. */
+/** Lets a device also read what other devices set. */
 function sharesStores(): Mutation {
   const written = new Map<string, Members>();
   return {
@@ -77,7 +77,7 @@ function sharesStores(): Mutation {
   };
 }
 
-/** All rows of this area. */
+/** All defects of this area. */
 export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-is-a-list',

@@ -1,4 +1,4 @@
-/** Planted defects of the frames of /connect, by section of RFC 6455. */
+/** Defects in the frames of /connect, by section of RFC 6455. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { type Frame, opcodes } from '../../target/frames.ts';
 import type { Defect, Line, Mutation, Side } from '../defect.ts';
@@ -7,7 +7,7 @@ const operations = ['connect'] as const;
 const { text, binary, close, ping, pong } = opcodes;
 const continuation = 0;
 
-/** Frames of one side are changed, or dropped. */
+/** Changes or drops frames of one side. */
 function frames(
   side: Side,
   change: (frame: Frame, line: Line) => Frame | readonly Frame[],
@@ -23,7 +23,7 @@ function isUtf8({ payload }: Frame): boolean {
   return Buffer.from(payload.toString('utf8')).equals(payload);
 }
 
-/** Whether a close frame of a device is one that may be sent. */
+/** Returns true when a device's close frame is valid. */
 function isGoodClose(frame: Frame): boolean {
   if (frame.payload.length === 0) return true;
   const code = codeOf(frame);
@@ -47,7 +47,7 @@ function row(
   };
 }
 
-/** Forbidden frames that are let pass: the target gets to see one that is allowed, or none. */
+/** Forbidden frames that are tolerated: the target gets an allowed one instead, or none. */
 const letPass: readonly Defect[] = [
   row('unmasked-frames-are-taken', 'Frames of a device that are not masked are taken.', [
     'connect.unmasked-is-an-error',
@@ -93,7 +93,7 @@ const letPass: readonly Defect[] = [
   ]),
 ];
 
-/** Planted defects of frames. */
+/** All defects of frames. */
 export const connectFrameDefects: readonly Defect[] = [
   ...letPass,
   row('pong-is-empty', 'A pong comes without the data of its ping.', [

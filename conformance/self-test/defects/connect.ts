@@ -1,4 +1,4 @@
-/** Planted defects of the handshake of /connect, and of what users see of a connection. */
+/** Defects in the handshake of /connect, and in the connection state that users see. */
 import { ownAnswer, withHeaders } from '../alter.ts';
 import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, fieldBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
@@ -8,12 +8,12 @@ const presence = ['get-connection'] as const;
 
 const goodKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** The headers of an answer 101 are set. */
+/** Sets the headers of a 101 answer. */
 function switched(changes: Readonly<Record<string, string | undefined>>): () => Mutation {
   return answerBecomes((answer) => (answer.status === 101 ? withHeaders(answer, changes) : answer));
 }
 
-/** A handshake header reaches the target otherwise than it was sent. */
+/** Changes a handshake header before the target sees it. */
 function sent(
   name: string,
   change: (value: string | undefined) => string | undefined,
@@ -23,14 +23,14 @@ function sent(
   );
 }
 
-/** Requests that are picked get an answer in the target's place. */
+/** Answers matching requests in place of the target. */
 function answered(status: number, picks: (request: ProxiedRequest) => boolean): () => Mutation {
   return () => ({
     request: (request) => (picks(request) ? ownAnswer(status, { error: 'no' }) : request),
   });
 }
 
-/** Planted defects of the handshake and of presence. */
+/** All defects of the handshake and of presence. */
 export const connectDefects: readonly Defect[] = [
   {
     id: 'connect-is-200',

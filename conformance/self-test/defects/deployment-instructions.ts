@@ -1,4 +1,4 @@
-/** Planted defects: what a device is told of an update that waits for it. */
+/** Defects in the instructions for a pending update. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt, changedJson, isSuccess, objectOf, withJson } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
@@ -6,7 +6,7 @@ import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../mutations.ts';
 import { recognized } from '../requests.ts';
 import { isObject } from '../sent.ts';
 
-/** The operation at the other end of a link; none when it is no link of the target. */
+/** Returns the operation that a link leads to; undefined when it is not a link of the target. */
 function leadsTo(uri: unknown): string | undefined {
   if (typeof uri !== 'string' || !URL.canParse(uri)) return undefined;
   return recognized('GET', new URL(uri).pathname).operation;
@@ -25,7 +25,7 @@ const forms = {
 } as const;
 type Version = keyof typeof forms;
 
-/** What stands in a field in place of what belongs there, by the end of the requirement's name. */
+/** A wrong value for each field, by the last part of the requirement's name. */
 const fields = {
   id: { path: 'id', isRequired: true, wrong: 7 },
   artifact: { path: 'artifact', isRequired: true, wrong: 'an artifact' },
@@ -76,7 +76,7 @@ const wholeDefects = (['v1', 'v2'] as const).map(
 
 const prefix = 'dep-';
 
-/** The request as the target knows it: the prefix of the deployment's id taken away. */
+/** Returns the request as the target knows it: without the prefix of the deployment id. */
 function withoutPrefix(request: ProxiedRequest): ProxiedRequest {
   return { ...request, path: request.path.replace(`/${prefix}`, '/') };
 }

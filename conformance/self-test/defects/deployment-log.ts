@@ -1,4 +1,4 @@
-/** Planted defects: the log of a deployment. */
+/** Defects in the log of a deployment. */
 
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
@@ -21,7 +21,7 @@ type Picks = (request: ProxiedRequest) => boolean;
 
 const uploads = ['put-deployment-log'] as const;
 
-/** A defect: a log that must be refused with 400 is taken. */
+/** A defect: a log that must be refused with 400 is accepted. */
 function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-204`,
@@ -32,7 +32,7 @@ function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
   };
 }
 
-/** A defect: a log that must be taken is refused. */
+/** A defect: a valid log is refused. */
 function refused(what: string, requirement: RequirementId, picks: Picks): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-400`,
@@ -46,7 +46,7 @@ function refused(what: string, requirement: RequirementId, picks: Picks): Defect
   };
 }
 
-/** A defect: a log for a deployment that stands so to the device is taken. */
+/** A defect: a log for a deployment with this relation to the device is accepted. */
 function takenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
   return {
     id: `log-of-${relation}-deployment-is-204`,

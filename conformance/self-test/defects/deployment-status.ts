@@ -1,4 +1,4 @@
-/** Planted defects: reports of a device on its deployment. */
+/** Defects in status reports of a device on its deployment. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
@@ -35,7 +35,7 @@ const reports = ['put-deployment-status'] as const;
 
 const LOOKS_BEFORE_ABORT = 8;
 
-/** A defect: a report that must be refused with 400 is taken. */
+/** A defect: a report that must be refused with 400 is accepted. */
 function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-204`,
@@ -46,7 +46,7 @@ function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
   };
 }
 
-/** A defect: a report that must be taken is refused. */
+/** A defect: a valid report is refused. */
 function refused(what: string, breaks: Defect['breaks'], picks: Picks): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-400`,
@@ -64,7 +64,7 @@ function refusing(picks: Picks): Defect['mutation'] {
   );
 }
 
-/** A defect: a report on a deployment that stands so to the device is taken. */
+/** A defect: a report on a deployment with this relation to the device is accepted. */
 function takenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
   return {
     id: `report-on-${relation}-deployment-is-204`,
@@ -83,12 +83,12 @@ function isAStatus(value: unknown): boolean {
   return typeof value === 'string' && Object.hasOwn(statuses, value);
 }
 
-/** One device's part in one deployment. */
+/** Returns a key for one device's part in one deployment. */
 function partOf(request: ProxiedRequest): string {
   return `${tokenOf(request)} ${request.parameters.id ?? ''}`;
 }
 
-/** Refuses reports by what was reported before: undefined when nothing was. */
+/** Refuses reports depending on the previously reported status, undefined before the first. */
 function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): Defect['mutation'] {
   return () => {
     const before = new Map<string, unknown>();
@@ -105,7 +105,7 @@ function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): D
   };
 }
 
-/** Shows users another status of a part than it has, once a report of it was refused with 409. */
+/** Shows users the reported status of a device deployment after the report was refused with 409. */
 function refusedReportShows(): ReturnType<Defect['mutation']> {
   const shown = new Map<string, unknown>();
   return {
@@ -163,7 +163,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
           'status.each-value-is-accepted',
           'status.intermediate-is-optional',
           'status.abort-is-one-moment',
-          // The report with which the suite looks at something else is one of installing.
+          // The status that the suite reports in cases about something else is installing.
           ...(status === 'installing'
             ? (['status.is-204', 'status.substate', 'status.substate-is-optional'] as const)
             : []),
@@ -238,7 +238,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     },
   },
   takenOn('malformed', 'status.malformed-id'),
-  // What belongs to another tenant is as unknown as what there is not.
+  // A deployment of another tenant is as unknown as one that does not exist.
   takenOn('unknown', 'status.unknown-deployment-is-404', 'tenants.are-apart'),
   takenOn('foreign', 'status.foreign-deployment-is-404'),
   {
@@ -274,7 +274,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
           if (request.operation !== 'abort-deployment') return request;
           const { id = '' } = request.parameters;
           aborted.add(id);
-          // Without a pause a report would seldom come between the abort and what it does.
+          // Without a pause a report would rarely arrive between the abort and its effect.
           const look = requestFor('list-deployment-devices', {
             parameters: { id },
             token: ask.userToken,

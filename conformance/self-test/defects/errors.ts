@@ -1,18 +1,18 @@
-/** Planted defects of errors and request ids. */
+/** Defects in errors and request ids. */
 import { changedAt, changedJson, withHeaders } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes } from '../mutations.ts';
 
 const operations = ['post-auth-request'] as const;
 
-/** A member of the Error body of a malformed authentication request becomes another. */
+/** Changes a member of the Error body of a malformed authentication request. */
 function errorMemberBecomes(name: string, change: (value: unknown) => unknown) {
   return answerBecomes((answer) =>
     answer.status === 400 ? changedJson(answer, (body) => changedAt(body, name, change)) : answer,
   );
 }
 
-/** The name of the header with the request id; undefined when the answer has none. */
+/** Returns the name of the header with the request id; undefined when the answer has none. */
 function requestIdHeader({ headers }: ProxiedAnswer): string | undefined {
   return Object.keys(headers).find((name) => name.endsWith('-requestid'));
 }
@@ -21,7 +21,7 @@ function hasRequestId({ headers }: ProxiedRequest): boolean {
   return Object.keys(headers).some((name) => name.endsWith('-requestid'));
 }
 
-/** Another request id in body and header. */
+/** Returns the answer with another request id in body and header. */
 function withRequestId(answer: ProxiedAnswer, id: string): ProxiedAnswer {
   const name = requestIdHeader(answer);
   const inBody = changedJson(answer, (body) => changedAt(body, 'request_id', () => id));

@@ -1,9 +1,9 @@
-/** Planted defects of faults inside the server, and of callers who ask too often. */
+/** Defects in server faults, and in rate limiting. */
 import { ownAnswer, tokenOf } from '../alter.ts';
 import type { Defect, Mutation } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 
-/** Whoever was told once that he asks too often is told so for ever. */
+/** Keeps refusing a caller permanently once it has been rate limited. */
 function grudge(): Mutation {
   const hasty = new Set<string>();
   return {

@@ -1,4 +1,4 @@
-/** Every planted defect, area by area. */
+/** Every defect, area by area. */
 import type { Defect } from '../defect.ts';
 import { artifactLinkDefects } from './artifact-link.ts';
 import { artifactDefects } from './artifacts.ts';
@@ -30,7 +30,7 @@ import { tokenDefects } from './tokens.ts';
 import { updateControlMapDefects } from './update-control-map.ts';
 import { versioningDefects } from './versioning.ts';
 
-/** All rows. */
+/** All defects. */
 export const allDefects: readonly Defect[] = [
   ...serviceDefects,
   ...errorDefects,

@@ -1,4 +1,4 @@
-/** Planted defects of the inventory of a device. */
+/** Defects in the inventory of a device. */
 import * as v from 'valibot';
 import { attributesShape } from '../../../fixtures/contract/resources.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
@@ -11,12 +11,12 @@ const patch = ['patch-attributes'] as const;
 const put = ['put-attributes'] as const;
 const both = [...patch, ...put] as const;
 
-/** Whether one of the attributes of the body is picked. */
+/** Matches bodies with at least one matching attribute. */
 function holds(picks: (attribute: Members) => boolean): (request: ProxiedRequest) => boolean {
   return (request) => listOf(request).some((entry) => isMap(entry) && picks(entry));
 }
 
-/** Whether it is an object with some member, since one without any is a matter of its own. */
+/** Returns true for an object with at least one member; an empty one is a separate defect. */
 function isFilled(attribute: Members): boolean {
   return Object.keys(attribute).length > 0;
 }
@@ -33,7 +33,7 @@ function isOtherKind({ value }: Members): boolean {
   return typeof value === 'boolean' || isMap(value);
 }
 
-/** The target sees each value changed. */
+/** Changes each value before the target sees it. */
 function valueBecomes(change: (value: unknown) => unknown): () => Mutation {
   return requestBecomes((request) => {
     const attributes = listOf(request);
@@ -45,14 +45,14 @@ function valueBecomes(change: (value: unknown) => unknown): () => Mutation {
   });
 }
 
-/** What a plant remembers of an attribute: the kind of its first value. */
+/** State of a mutation by attribute: the kind of its first value. */
 type Known = Map<string, string>;
 
 function kindOf(value: unknown): string {
   return Array.isArray(value) ? `array of ${typeof value[0]}` : typeof value;
 }
 
-/** The target sees only those attributes that are picked by what the device wrote before. */
+/** Forwards only those attributes that match, given what the device wrote before. */
 function remembering(
   picks: (attribute: Members, known: Known, method: string) => boolean,
 ): () => Mutation {
@@ -75,7 +75,7 @@ function remembering(
   };
 }
 
-/** What one device writes as its own is written for the device too that wrote before it. */
+/** Writes a device's attributes also for the device that wrote before it. */
 function writesForOthers(): Mutation {
   let before = '';
   return {
@@ -364,5 +364,5 @@ const refusals: readonly Defect[] = [
   },
 ];
 
-/** All rows of this area. */
+/** All defects of this area. */
 export const inventoryDefects: readonly Defect[] = [...kinds, ...writing, ...refusals];

@@ -1,35 +1,35 @@
-/** Planted defects of the fields of alerts and of monitor configurations: rules that nobody enforces. */
+/** Defects in the fields of alerts and of monitor configurations: rules that are not enforced. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { listOf } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 
-/** The operation that takes alerts. */
+/** The operation that accepts alerts. */
 export const alerts = ['post-alerts'] as const;
-/** The operation that takes monitor configurations. */
+/** The operation that accepts monitor configurations. */
 export const configurations = ['post-monitor-configuration'] as const;
 
 function isFilled(value: unknown): boolean {
   return Object.keys(membersOf(value)).length > 0;
 }
 
-/** Whether one of the entries of the body is picked. */
+/** Matches bodies with at least one matching entry. */
 export function holds(picks: (entry: Members) => boolean): (request: ProxiedRequest) => boolean {
   return (request) => listOf(request).some((entry) => isMap(entry) && picks(entry));
 }
 
-/** Whether an object, which is not empty, lacks the member as a text. */
+/** Returns true when a non-empty object lacks the member as a string. */
 function lacksText(value: unknown, member: string): boolean {
   return isFilled(value) && typeof membersOf(value)[member] !== 'string';
 }
 
-/** The details of the subject of an alert. */
+/** Returns the details of an alert's subject. */
 export function detailsOf({ subject }: Members): unknown {
   return membersOf(subject).details;
 }
 
-/** The lines of an alert, wherever they stand. */
+/** Returns the lines of an alert, from every place that has them. */
 function linesOf(alert: Members): readonly unknown[] {
   const {
     lines_before: before,
@@ -43,7 +43,7 @@ function isNoLineList(lines: unknown): boolean {
   return lines !== undefined && !(Array.isArray(lines) && lines.every(isMap));
 }
 
-/** A rule on one field that nobody enforces. */
+/** A rule on one field that is not enforced. */
 interface UncheckedField {
   readonly id: string;
   readonly title: string;
@@ -215,13 +215,13 @@ const entryFields: readonly UncheckedField[] = [
   },
 ];
 
-/** The rows of both. */
+/** All defects of both. */
 export const monitorFieldDefects: readonly Defect[] = [
   ...alertFields.map((field) => unchecked(field, alerts, 'alerts.malformed-is-400')),
   ...entryFields.map((field) => unchecked(field, configurations, 'monitor.malformed-is-400')),
 ];
 
-/** Whoever takes a field of a wrong form takes a malformed body. */
+/** A defect that accepts a malformed field also accepts a malformed body. */
 function unchecked(
   { id, title, breaks, picks }: UncheckedField,
   operations: Defect['operations'],

@@ -1,4 +1,4 @@
-/** Planted defects of alerts and of monitor configurations. */
+/** Defects in alerts and in monitor configurations. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
@@ -7,7 +7,7 @@ import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import { answerBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
 import { alerts, configurations, detailsOf, holds, monitorFieldDefects } from './monitor-fields.ts';
 
-/** A form of alert that is refused although it is allowed. */
+/** A valid form of alert that is refused. */
 interface RefusedForm {
   readonly id: string;
   readonly title: string;
@@ -56,7 +56,7 @@ const refusedForms: readonly RefusedForm[] = [
   },
 ];
 
-/** Whether the body is a list of objects that have these members as texts, and nothing wrong. */
+/** Matches bodies that are a list of valid objects with these members as strings. */
 function isListOf(texts: readonly string[], isRight: (entry: Members) => boolean = isMap) {
   return (request: ProxiedRequest): boolean => {
     const entries = listOf(request).map(membersOf);
@@ -67,7 +67,7 @@ function isListOf(texts: readonly string[], isRight: (entry: Members) => boolean
 }
 
 const isConfiguration = isListOf(['name', 'status', 'type']);
-/** Alerts that hold nothing but what is required. */
+/** Alerts with required members only. */
 const isPlain = isListOf(['name', 'level', 'timestamp'], ({ level, timestamp, subject }) => {
   const { name, type, status, details } = membersOf(subject);
   const isKnown = level === 'OK' || level === 'CRITICAL';
@@ -80,12 +80,12 @@ function isNoListOfObjects(request: ProxiedRequest): boolean {
   return request.body.length > 0 && !(Array.isArray(body) && body.every(isMap));
 }
 
-/** The target sees an empty list in place of one that is in order. */
+/** Replaces a matching valid list with an empty one before the target sees it. */
 function emptied(picks: (request: ProxiedRequest) => boolean): () => Mutation {
   return requestBecomes((request) => withJson(request, []), picks);
 }
 
-/** The first configuration of each device stays, whatever it sends later. */
+/** Keeps the first configuration of each device, whatever it sends later. */
 function keepsFirst(): Mutation {
   const configured = new Set<string>();
   return {
@@ -205,7 +205,7 @@ const configuring: readonly Defect[] = [
   },
 ];
 
-/** All rows of this area. */
+/** All defects of this area. */
 export const monitorDefects: readonly Defect[] = [
   ...sending,
   ...configuring,

@@ -1,4 +1,4 @@
-/** Planted defects: what a device may send to ask for its next deployment. */
+/** Defects in the requests for the next deployment. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { objectOf, ownAnswer, queryOf } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
@@ -18,7 +18,7 @@ import {
 type Picks = (request: ProxiedRequest) => boolean;
 type Form = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
 
-/** A defect: what must be refused is answered as if there were no update. */
+/** A defect: a request that must be refused is answered as if there were no update. */
 function taken(
   form: Form,
   [what, requirement]: readonly [string, RequirementId],
@@ -33,7 +33,7 @@ function taken(
   };
 }
 
-/** A defect: what must be taken is refused. */
+/** A defect: a valid request is refused. */
 function refused(
   form: Form,
   [what, requirement]: readonly [string, RequirementId],
@@ -57,12 +57,12 @@ const own = { [v1]: '', [v2]: 'device_provides.' } as const;
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 const isMissingOrText = (value: unknown): boolean => value === undefined || isText(value);
 
-/** A body that the suite made to look at inputs. */
+/** Matches bodies that the suite made to test inputs. */
 function isInput(form: keyof typeof own): Picks {
   return holds(`${own[form]}artifact_name`, 'conformance-input');
 }
 
-/** A free pair that is no text. */
+/** Matches bodies with a free pair that is not a string. */
 function hasOtherPair(form: keyof typeof own): Picks {
   return (request) => {
     const pairs = form === v1 ? objectOf(request) : sentAt(request, 'device_provides');

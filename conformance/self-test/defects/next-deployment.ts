@@ -1,4 +1,4 @@
-/** Planted defects: whether, and which, deployment a device is offered. */
+/** Defects in the choice of the deployment that a device is offered. */
 import { isSuccess, objectOf, ownAnswer, queryOf, tokenOf, withJson } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { parameterBecomes, requestBecomes, statusBecomes } from '../mutations.ts';
@@ -13,7 +13,7 @@ const everyForm = [
 const checksum = 'rootfs-image.checksum';
 const neededChecksum = 'f7e243f8d26f2b0609d7b22ce0d164496be619672f8a96b5b6211d78a000b630';
 
-/** What a device says of itself, in whichever form. */
+/** Returns what a device reports about itself, in any of the request forms. */
 function saidIn(request: ProxiedRequest): Readonly<Record<string, unknown>> {
   if (request.operation === 'get-next-deployment') return Object.fromEntries(queryOf(request));
   const body = objectOf(request);
@@ -24,7 +24,7 @@ function saysNothingOf(name: string): (request: ProxiedRequest) => boolean {
   return (request) => saidIn(request)[name] === undefined;
 }
 
-/** The request as if its device had the checksum that the artifact depends on. */
+/** Returns the request as if its device had the checksum that the artifact depends on. */
 function withChecksum(request: ProxiedRequest): ProxiedRequest {
   const body = objectOf(request);
   const provides = body.device_provides;
@@ -35,7 +35,7 @@ function withChecksum(request: ProxiedRequest): ProxiedRequest {
   return withJson(request, isV1 ? more : { ...body, device_provides: more });
 }
 
-/** Gives devices their last offer again once `over` has seen that it is over. */
+/** Repeats the last offer to a device once `over` has seen that it has ended. */
 function offersAgain(
   over: (request: ProxiedRequest, answer: ProxiedAnswer, offers: Offers) => readonly string[],
 ): Defect['mutation'] {
@@ -55,7 +55,7 @@ function offersAgain(
   };
 }
 
-/** The last offer by the token of the device. */
+/** The last offer, by device token. */
 type Offers = Map<string, ProxiedAnswer>;
 
 export const nextDeploymentDefects: readonly Defect[] = [

@@ -1,10 +1,10 @@
-/** Planted defects that take an order of steps, or a body that nobody sends by chance. */
+/** Defects that need a sequence of steps, or a body that clients do not send by chance. */
 import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
 import { jsonOf, tokenOf, withJson } from '../alter.ts';
 import type { Defect, Mutation, ProxiedOperation } from '../defect.ts';
 import { requestBecomes } from '../mutations.ts';
 
-/** After a PUT of attributes the next PATCH of the same device replaces them too. */
+/** Makes the next PATCH after a PUT of attributes by the same device replace them too. */
 function patchReplacesAfterPut(): Mutation {
   const putters = new Set<string>();
   return {
@@ -19,7 +19,10 @@ function patchReplacesAfterPut(): Mutation {
   };
 }
 
-/** After one operation the next good body of the same device for another one is taken for `empty`. */
+/**
+ * Replaces, after one operation, the next valid body of the same device for another one with
+ * `empty`.
+ */
 function lostAfter(
   first: ProxiedOperation,
   isGood: (body: unknown) => boolean,
@@ -55,7 +58,7 @@ function isAttributes(body: unknown): boolean {
   });
 }
 
-/** A body that is no JSON is taken for an empty object. */
+/** Treats a body that is not JSON as an empty object. */
 const unreadIsEmpty = requestBecomes(
   (request) => {
     try {
@@ -68,7 +71,7 @@ const unreadIsEmpty = requestBecomes(
   ({ body }) => body.length > 0,
 );
 
-/** Planted defects of orders and of hostile bodies. */
+/** All defects of sequences and of hostile bodies. */
 export const orderDefects: readonly Defect[] = [
   {
     id: 'patch-after-put-replaces',

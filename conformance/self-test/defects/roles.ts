@@ -1,4 +1,4 @@
-/** Planted defects of what roles forbid. */
+/** Defects in the permissions of roles. */
 import type { Defect } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 

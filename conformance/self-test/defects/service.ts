@@ -1,4 +1,4 @@
-/** Planted defects of what holds for the whole API: areas, verbs, browsers, internal APIs, times. */
+/** Defects in rules for the whole API: areas, methods, browsers, internal APIs, times. */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isSuccess, objectOf, queryOf, withHeaders, withStatus } from '../alter.ts';
@@ -13,7 +13,7 @@ const configuration: readonly OperationId[] = ['get-configuration', 'put-configu
 const version2: readonly OperationId[] = ['post-next-deployment-v2', 'get-update-control-map'];
 const artifacts: readonly OperationId[] = ['list-artifacts', 'get-artifact', 'get-artifact-link'];
 
-/** The operations of each area, which a caller without a token does not find. */
+/** The operations of each area, which do not exist for a caller without a token. */
 const areas: readonly (readonly [RequirementId, readonly OperationId[]])[] = [
   ['service.deployments-v1', artifacts],
   ['service.deployments-v2', version2],
@@ -30,7 +30,7 @@ function isAnonymous({ headers }: ProxiedRequest): boolean {
   return headers.authorization === undefined && headers.cookie === undefined;
 }
 
-/** What some areas say of callers without a token, beside the rule for all operations. */
+/** Requirements of some areas on callers without a token, besides the rule for all operations. */
 const rulesOfAreas: readonly RequirementId[] = [
   'artifacts.unauthenticated-is-401',
   'link.unauthenticated-is-401',
@@ -50,7 +50,7 @@ const areaDefects = areas.map(([requirement, operations]): Defect => {
   };
 });
 
-/** The device type by which the cases of verbs and of versions know their own requests. */
+/** Returns the device type by which the cases of methods and versions mark their requests. */
 function typeOf(request: ProxiedRequest): unknown {
   const { device_type: type, device_provides: provides } = objectOf(request);
   return queryOf(request).get('device_type') ?? type ?? Object(provides).device_type;

@@ -1,4 +1,4 @@
-/** Planted defects of the signature of an authentication request. */
+/** Defects in the signature of an authentication request. */
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 import {
@@ -202,14 +202,17 @@ const ed25519: readonly Defect[] = [
 /** Spec: Device authentication */
 export const signatureDefects: readonly Defect[] = [...header, ...rsa, ...ecdsa, ...ed25519];
 
-/** Whether the header holds two integers of P-256 in their sequence, in standard Base64. */
+/** Returns true when the header is a sequence of two P-256 integers, in standard Base64. */
 function isSequence(request: SignedRequest): boolean {
   const bytes = standard(request);
   const isStandard = bytes.toString('base64') === request.text;
   return isStandard && bytes[0] === 0x30 && bytes[1] === bytes.length - 2 && bytes.length > 60;
 }
 
-/** Whether this key made the signature, over this body with any digest, or with R and S exchanged. */
+/**
+ * Returns true when this key made the signature, over this body with any digest, or with R and S
+ * exchanged.
+ */
 function isOfThisKey(request: SignedRequest): boolean {
   const digests = ['sha1', 'sha256', 'sha384', 'sha512'];
   const overTwice = { ...request, body: sha256(request.body) };
@@ -226,7 +229,7 @@ function isOfThisKey(request: SignedRequest): boolean {
   });
 }
 
-/** The two integers of a sequence, each as 32 bytes. */
+/** Returns the two integers of a sequence, 32 bytes each. */
 function integersOf(der: Buffer): { readonly r: Buffer; readonly s: Buffer } {
   const length = der[3] ?? 0;
   const padded = (bytes: Buffer) => Buffer.concat([Buffer.alloc(32), bytes]).subarray(-32);

@@ -1,11 +1,11 @@
-/** Planted defects of tenants that are locked out, and of tenants that are kept apart. */
+/** Defects in suspended tenants, and in the isolation between tenants. */
 import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, Mutation } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 
 /**
- * Shows an artifact to everybody who names it: what one device was shown is shown to the next one
- * that is told that there is nothing.
+ * Shows an artifact to every caller that names it: an artifact once known is returned also where
+ * the target answers that there is none.
  */
 function sharedArtifacts(): Mutation {
   const links = new Map<string, string>();
@@ -22,7 +22,7 @@ function sharedArtifacts(): Mutation {
   };
 }
 
-/** Takes reports for every deployment that any device was offered. */
+/** Accepts reports for every deployment that any device was offered. */
 function sharedDeployments(): Mutation {
   const holders = new Map<string, string>();
   return {
@@ -41,7 +41,7 @@ function sharedDeployments(): Mutation {
   };
 }
 
-/** The tenant in the claims of a token of ours; empty where there is none. */
+/** Returns the tenant in the claims of a reference server's token; empty where there is none. */
 function tenantOf(token: string): string {
   const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
   return /"[\w./-]*tenant[\w]*":"([^"]+)"/.exec(claims)?.[1] ?? '';

@@ -1,4 +1,4 @@
-/** Planted defects of what ends by the passing of time; they read the time that the target tells. */
+/** Defects in expiry; they use the time that the target reports. */
 import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes } from '../mutations.ts';
@@ -6,18 +6,18 @@ import { answerBecomes } from '../mutations.ts';
 const DAY_MS = 86_400_000;
 const expired = /expired/;
 
-/** When the target says that it answers. */
+/** Returns the time of the answer by the target's clock. */
 function answeredMs({ headers }: ProxiedAnswer): number {
   return Date.parse(headers.date ?? '');
 }
 
-/** When the token of a request was issued, as it says itself. */
+/** Returns the time of issue in the token of a request. */
 function issuedMs(request: ProxiedRequest): number {
   const claims = Buffer.from(tokenOf(request).split('.')[1] ?? '', 'base64url').toString();
   return Number(/"iat":(\d+)/.exec(claims)?.[1]) * 1000;
 }
 
-/** A refusal because something has expired gets another status. */
+/** Changes the status of refusals caused by expiry. */
 function expiryBecomes(status: number): () => Mutation {
   return answerBecomes((answer) => {
     const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
@@ -25,7 +25,7 @@ function expiryBecomes(status: number): () => Mutation {
   });
 }
 
-/** Tokens end some days before their week is over. */
+/** Ends tokens some days before their week is over. */
 function endsAfterDays(days: number): () => Mutation {
   return answerBecomes((answer, request) => {
     const isOld = answeredMs(answer) - issuedMs(request) > days * DAY_MS;
@@ -33,7 +33,7 @@ function endsAfterDays(days: number): () => Mutation {
   });
 }
 
-/** A device that got its first token more than a week ago gets none any more. */
+/** Refuses new tokens to a device that got its first one more than a week ago. */
 function onceAndNeverAgain(): Mutation {
   const firstMs = new Map<string, number>();
   return {
@@ -48,7 +48,7 @@ function onceAndNeverAgain(): Mutation {
   };
 }
 
-/** Links end at half their time: the first answer that this proxy saw for one tells when it began. */
+/** Ends links at half their lifetime, counted from the first answer that this proxy saw for one. */
 function linkEndsEarly(status: number): () => Mutation {
   return () => {
     let seenMs = Number.POSITIVE_INFINITY;
@@ -63,7 +63,7 @@ function linkEndsEarly(status: number): () => Mutation {
   };
 }
 
-/** Half of the shortest time for which a link of ours lasts. */
+/** Half of the shortest lifetime of the reference server's links. */
 const HALF_LINK_MS = 300_000;
 
 const polls = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;

@@ -1,9 +1,9 @@
-/** Planted defects of tokens: which are taken, for whom, and for how long. */
+/** Defects in tokens: which are accepted, for which device, and for how long. */
 import { ownAnswer, queryOf, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
 import { requestBecomes, statusBecomes } from '../mutations.ts';
 
-/** Remembers the tokens of devices, so that a plant can tell them from others. */
+/** Records the tokens issued to devices, so that a mutation can distinguish them from others. */
 function knowingTokens(
   isTaken: (token: string, issued: ReadonlySet<string>, request: ProxiedRequest) => boolean,
 ): () => Mutation {
@@ -23,7 +23,7 @@ function knowingTokens(
   };
 }
 
-/** The part of a token that says whose it is. */
+/** Returns the part of a token that names its owner. */
 function claimsOf(token: string): string {
   return token.split('.')[1] ?? '';
 }

@@ -1,4 +1,4 @@
-/** Planted defects: the control map that a device fetches. */
+/** Defects in the control map that a device fetches. */
 import { objectOf, ownAnswer } from '../alter.ts';
 import type { Defect } from '../defect.ts';
 import { type Relation, relationOf } from '../device-part.ts';
@@ -7,7 +7,7 @@ import { isObject } from '../sent.ts';
 
 const fetches = ['get-update-control-map'] as const;
 
-/** A defect: the map of a deployment that stands so to the device is given. */
+/** A defect: the map of a deployment with this relation to the device is returned. */
 function givenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
   return {
     id: `map-of-${relation}-deployment-is-given`,
@@ -22,7 +22,7 @@ function givenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
   };
 }
 
-/** A defect: a member of the map is another one. */
+/** A defect: a member of the map has another value. */
 function fieldIs(
   [name, breaks]: readonly [string, Defect['breaks']],
   path: string,

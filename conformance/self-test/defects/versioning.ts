@@ -1,9 +1,9 @@
-/** Planted defects of versions. */
+/** Defects in versioning. */
 import { objectOf } from '../alter.ts';
 import type { Defect } from '../defect.ts';
 import { statusBecomes } from '../mutations.ts';
 
-/** The device type by which the case of versions knows its own requests. */
+/** The device type by which the case of versions marks its requests. */
 const own = 'conformance-versions';
 
 /** Spec: Versioning */

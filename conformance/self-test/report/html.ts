@@ -1,4 +1,4 @@
-/** A kill matrix as one page: a row for each defect, a column for each area of cases. */
+/** A kill matrix as one HTML page: a row per defect, a column per area of cases. */
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { escaped, selfContainedPage } from '../../../fixtures/markup.ts';
 import { isSound } from '../judgement.ts';
@@ -23,7 +23,7 @@ code { font-size: 0.85em; overflow-wrap: anywhere; }
 .unsound { color: light-dark(#b3261e, #ff8a80); font-weight: 700; }
 `;
 
-/** Shows only the rows whose text and outcome are asked for. */
+/** Filters the rows by text and outcome. */
 const script = `
 const form = document.querySelector('form');
 const rows = [...document.querySelectorAll('tbody tr')];
@@ -45,7 +45,7 @@ form.addEventListener('submit', (event) => event.preventDefault());
 apply();
 `;
 
-/** The page; it loads nothing. @param isWhole whether the whole catalogue ran */
+/** Returns the page; it loads no resources. @param isWhole true when the whole catalogue ran */
 export function matrixHtml(matrix: KillMatrix, isWhole: boolean): string {
   const { rows } = matrix;
   const areas = [...new Set(rows.flatMap(catchersOf).map(areaOf))].sort();
@@ -100,7 +100,7 @@ function defectRow(row: MatrixRow, areas: readonly string[]): string {
   }">${outcome}</td>${areas.map((area) => areaCell(row, area)).join('')}<td class="count">${played}</td></tr>`;
 }
 
-/** How many cases of an area catch the defect, and which. */
+/** Returns the cell with the number and names of an area's cases that catch the defect. */
 function areaCell(row: MatrixRow, area: string): string {
   const own = row.killedBy.filter((id) => areaOf(id) === area);
   const wrong = row.falseCatches.filter(({ caseId }) => areaOf(caseId) === area);

@@ -1,4 +1,4 @@
-/** A kill matrix as lines for a terminal. Renders facts, adds none. */
+/** A kill matrix as lines for a terminal. Only renders facts. */
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { isSound } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
@@ -6,7 +6,7 @@ import type { KillMatrix, MatrixRow } from '../matrix.ts';
 const VALUE_MAX_CHARACTERS = 200;
 const KILLERS_SHOWN = 4;
 
-/** The result of one defect: a line, and one more for each problem. */
+/** Returns the result of one defect: a line, and one more for each problem. */
 export function rowText(row: MatrixRow): string {
   const { id, outcome, killedBy, falseCatches, suiteErrors, played, equivalent } = row;
   const killers = killedBy.slice(0, KILLERS_SHOWN).join(', ');
@@ -25,8 +25,9 @@ export function rowText(row: MatrixRow): string {
 }
 
 /**
- * The problems of a matrix, a line each.
- * @param isWhole whether the whole catalogue ran; else requirements without a defect are only counted
+ * Returns the problems of a matrix, one per line.
+ * @param isWhole true when the whole catalogue ran; else requirements without a defect are only
+ * counted
  */
 export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly string[] {
   const { baselineFaults, undefended, unproven } = matrix;
@@ -37,15 +38,17 @@ export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly str
   ];
 }
 
-/** The sentence on requirements that the selected defects do not break; nothing without any. */
+/**
+ * Returns the sentence on requirements that the selected defects do not break, if there are any.
+ */
 function notSelectedText({ undefended }: KillMatrix): string | undefined {
   if (undefended.length === 0) return undefined;
   return `${undefended.length} requirements are broken by none of the selected defects`;
 }
 
 /**
- * The whole matrix: each requirement with its defects, by heading, and the figures.
- * @param isWhole whether the whole catalogue ran, and not a selection of it
+ * Returns the whole matrix: each requirement with its defects, by heading, and the totals.
+ * @param isWhole true when the whole catalogue ran, not a selection of it
  */
 export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
   const { cases, totals } = matrix;

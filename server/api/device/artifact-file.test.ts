@@ -23,7 +23,7 @@ function fetchWith(headers: Record<string, string>) {
   return fetchFile(uri, { headers });
 }
 
-/** The moment of the upload, moved by seconds, as HTTP writes it. */
+/** The time of the upload, shifted by seconds, as an HTTP date. */
 function httpDate(bySeconds: number): string {
   return new Date(startOfTest + bySeconds * 1000).toUTCString();
 }

@@ -50,7 +50,7 @@ const FILE_EXTRA = {
 const META_DATA = { mode: 'fast', retries: 3, paths: ['a', 'b'] };
 const BOARDS = ['conformance-board', 'conformance board 2', 'conformance/board-3'];
 
-/** What the resource says, file by file, beside its id and the fields that all of them share. */
+/** Expected fields of the resource by file, besides its id and the fields common to all. */
 const resources: readonly (readonly [string, object])[] = [
   [
     'conformance-release-1',

@@ -26,7 +26,7 @@ export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters
   return { status: 200, body: artifactLink(context, found.artifact.id) };
 });
 
-/** The file behind a signed link. Spec: GET /artifacts/{id}/download */
+/** The file of a signed link. Spec: GET /artifacts/{id}/download */
 export const downloadArtifact = defineEndpoint('download-artifact', ({ parameters }, { store }) => {
   const found = store.artifacts.find(parameters.id);
   if (!found) return noSuchArtifact;

@@ -11,7 +11,7 @@ import { acceptedDevice, authenticate, decide, newDevice } from '../../testing/t
 import { setGroup } from '../../testing/test-inventory.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
-/** Each act once, with texts that CSV has to quote and spreadsheets would run. */
+/** Performs each action once, with texts that CSV has to quote and spreadsheets would run. */
 async function actInEveryWay(server: TestServer): Promise<void> {
   const { adminToken: token } = server;
   const device = await acceptedDevice(server, 'a "quoted", broken\nname');
@@ -40,7 +40,7 @@ async function actInEveryWay(server: TestServer): Promise<void> {
 
 type Row = Readonly<Record<string, string>>;
 
-/** The fields of an entry by their dotted names; what is no object is its own text. */
+/** Returns the fields of an entry by their dotted names; a value that is not an object as text. */
 function flat(value: unknown, name = ''): [string, string][] {
   if (typeof value !== 'object' || value === null) return [[name, String(value)]];
   return Object.entries(value).flatMap(([key, member]) =>
@@ -48,7 +48,7 @@ function flat(value: unknown, name = ''): [string, string][] {
   );
 }
 
-/** Reads CSV as RFC 4180 has it: fields in quotes may hold everything. */
+/** Reads CSV according to RFC 4180: quoted fields may contain anything. */
 function rowsOf(csv: string): Row[] {
   const fields = [...csv.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n)/g)];
   const lines: string[][] = [[]];

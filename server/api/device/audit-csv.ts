@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 import type { Page } from '../../store/page.ts';
 
-/** Every field that an entry can have, nested names by their path. */
+/** Every possible field of an entry, nested names by their path. */
 const columns: readonly (readonly string[])[] = [
   ['action'],
   ['actor', 'id'],
@@ -24,13 +24,13 @@ const columns: readonly (readonly string[])[] = [
   ['time'],
 ];
 
-/** Quick enough to make that nobody notices. */
+/** Small enough that generating a part does not block noticeably. */
 const ENTRIES_A_PART = 100;
 
 interface AuditCsvOptions {
-  /** Between the names of a nested field in the header. */
+  /** Separates the names of a nested field in the header. */
   readonly separator: string;
-  /** Header fields to leave out, written with the separator or with dots. */
+  /** Header fields to omit, written with the separator or with dots. */
   readonly ignored: readonly string[];
   /** Puts a quote before text that a spreadsheet would run as a formula. */
   readonly spreadsheetSafe: boolean;
@@ -38,16 +38,16 @@ interface AuditCsvOptions {
   readonly read: (page: Page) => AuditLog[];
 }
 
-/** The first of the fields that no entry can have, by either of their names. */
+/** Returns the first field that does not exist, by either of its names. */
 export function unknownField(given: readonly string[], separator: string): string | undefined {
   const known = new Set(columns.flatMap((path) => [path.join('.'), path.join(separator)]));
   return given.find((name) => !known.has(name));
 }
 
-/** The fields that can be left out. */
+/** The fields that can be omitted. */
 export const auditFields = columns.map((path) => path.join('.'));
 
-/** The document in parts, the first of which begins with the header. */
+/** Yields the document in parts, the first of which begins with the header. */
 export function* auditCsv(options: AuditCsvOptions): Generator<string> {
   const { separator, ignored, most, read, spreadsheetSafe } = options;
   const csv = (rows: readonly (readonly string[])[]): string => csvText(rows, spreadsheetSafe);
@@ -63,11 +63,11 @@ export function* auditCsv(options: AuditCsvOptions): Generator<string> {
   }
 }
 
-/** Quoted as RFC 4180 asks. */
+/** Quotes according to RFC 4180. */
 function csvText(rows: readonly (readonly string[])[], escape_formulas: boolean): string {
   return stringify(
     rows.map((row) => [...row]),
-    // By itself the library quotes only the line end that it writes.
+    // By default the library quotes only the line end that it writes.
     { escape_formulas, record_delimiter: 'windows', quoted_match: /[\r\n]/ },
   );
 }

@@ -15,7 +15,7 @@ const header =
   'object.device.identity_data,change,time';
 const time = '2026-11-21T12:00:00.000Z';
 
-/** All fields but these, to be ignored. */
+/** Query that ignores all fields but these. */
 function allBut(...kept: string[]): URLSearchParams {
   const ignored = header.split(',').filter((field) => !kept.includes(field));
   return new URLSearchParams(ignored.map((field): [string, string] => ['ignore', field]));
@@ -241,7 +241,7 @@ describe('a slow reader', () => {
 
   afterAll(() => server.close());
 
-  /** Asks for the export and leaves the answer unread. */
+  /** Requests the export and leaves the answer unread. */
   function open(): Promise<IncomingMessage> {
     const url = `${server.baseUrl}${operations['export-audit-logs'].path}`;
     const headers = { Authorization: `Bearer ${server.adminToken}` };

@@ -9,7 +9,7 @@ import { startOfTest, startTestServer, type TestServer } from '../../testing/tes
 const startSeconds = startOfTest / 1000;
 const contacts = Array.from({ length: 17 }, (_, at) => `device-${at}`);
 
-/** Which of the first contacts the entries tell of. */
+/** Returns the numbers of the first contacts in the entries. */
 function contactsIn(logs: readonly AuditLog[]): number[] {
   return logs.map(({ actor }) => Number(/device-(\d+)/.exec(`${actor.identity_data}`)?.[1]));
 }

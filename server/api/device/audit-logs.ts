@@ -24,7 +24,7 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
       `query: ignore: unknown field "${shortened(unknown)}"; the fields are ${auditFields.join(', ')}`,
     );
   }
-  // What is written while the document is on its way would shift the parts that are still to come.
+  // Entries written during the export would shift its later parts.
   const filter = { ...query, lastSeq: store.auditLogs.lastSeq() };
   return {
     status: 200,

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Sends a well signed body made of the device's own fields and the given ones. */
+/** Sends a correctly signed body made of the device's own fields and the given ones. */
 function ask(fields: Readonly<Record<string, unknown>>, of: TestDevice = device): Promise<Reply> {
   const body = JSON.stringify({ id_data: of.idData, pubkey: of.publicKeyPem, ...fields });
   return authenticate(server, of, { body });

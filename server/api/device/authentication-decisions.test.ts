@@ -27,7 +27,7 @@ async function deviceOf({ idData }: TestDevice, on = server): Promise<Device> {
   return device;
 }
 
-/** The device's sets in the order of their making, each with its status. */
+/** Returns the device's sets in order of creation, each with its status. */
 async function setsOf(device: TestDevice, on = server) {
   return (await deviceOf(device, on)).auth_sets;
 }
@@ -197,7 +197,7 @@ describe('a preauthorized device', () => {
   });
 });
 
-/** Status of a call with the device's token. */
+/** Returns the status of a call with the device's token. */
 async function works({ token }: AcceptedDevice): Promise<number> {
   return (await server.call('get-configuration', { token })).status;
 }

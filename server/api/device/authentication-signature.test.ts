@@ -15,7 +15,7 @@ import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 let server: TestServer;
 
 beforeAll(async () => {
-  // The vectors name a tenant of their own, which only the open-source edition takes from anybody.
+  // The vectors name a tenant of their own, which only the open-source edition ignores.
   server = await startTestServer({ variants: new Set(['open-source']) });
 });
 
@@ -25,7 +25,9 @@ function bodyOf({ idData, publicKeyPem }: TestDevice): string {
   return JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
 }
 
-/** `recorded` after a good signature of an unknown device, otherwise the kind of refusal. */
+/**
+ * Returns `recorded` after a valid signature of an unknown device, otherwise the kind of refusal.
+ */
 async function outcomeOf(body: string, signature: string): Promise<string> {
   const before = (await knownDevices(server)).length;
   const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };

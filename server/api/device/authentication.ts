@@ -45,9 +45,9 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
 );
 
 /**
- * The tenant that a device says it belongs to: the first one when it names none. A token that is
- * nobody's means the first one too while there is no other, as clients carry them over from other
- * servers; from then on it would lead a device into somebody else's tenant.
+ * Returns the tenant that a device names; the first one when it names none. An unknown token also
+ * selects the first tenant while it is the only one, since clients carry tokens over from other
+ * servers; with several it is refused, because it would put a device into another tenant.
  */
 function tenantOf({ tenants, settings }: HandlerContext, token: string | undefined) {
   const ignored = token === undefined || token === '' || settings.variants.has('open-source');
@@ -64,7 +64,7 @@ function tenantOf({ tenants, settings }: HandlerContext, token: string | undefin
   return tenant;
 }
 
-/** An identity and a key that have been proven to belong together. */
+/** An identity and a key that are proven to belong together. */
 interface ProvenDevice {
   readonly identity: string;
   readonly key: PublicKey;
@@ -79,7 +79,7 @@ function decide(context: HandlerContext, proven: ProvenDevice) {
   const outcome = authOutcomes[situation];
   if (outcome.effect === 'record' && !mayRecord(context, proven, known)) return noPlace;
   const recorded = carryOut(context, outcome, { proven, known, set });
-  // A key that nobody has accepted yet must not rename a device that works.
+  // A key that was never accepted must not rename a working device.
   if (recorded && proven.externalId && (outcome.granted || known?.status !== 'accepted')) {
     devices.recordExternalId(recorded.deviceId, proven.externalId);
   }
@@ -109,7 +109,7 @@ function acceptsByItself(context: HandlerContext, known: StoredDevice | undefine
   return context.settings.autoAccept && hasRoomFor(context, known);
 }
 
-/** What a device that is not let in is told of the contract. */
+/** The requirement that refuses a device, by its situation. */
 const requirementOf: Record<AuthSituation, string> = {
   'unknown-device': 'auth.first-contact-is-401',
   'unknown-key': 'auth.new-key-waits',
@@ -131,7 +131,7 @@ function reasonOf(
   return 'the first request is always refused; the server has accepted the device automatically, send the request again';
 }
 
-/** What is known of the identity and of the key; each may be new. */
+/** What is known about the identity and the key; each may be new. */
 interface Known {
   readonly known: StoredDevice | undefined;
   readonly set: StoredAuthSet | undefined;
@@ -157,7 +157,7 @@ function carryOut(
     return set;
   }
   const recorded = record(context, proven, known);
-  // The first request is refused all the same: auto-accept acts right after it.
+  // The first request is still refused: auto-accept takes effect right after it.
   if (acceptsByItself(context, known)) {
     context.store.devices.setAuthSetStatus(recorded, 'accepted', context.nowMs);
   }
@@ -214,7 +214,7 @@ function issueToken(
   { tokens, tenant, settings, nowMs }: HandlerContext,
   set: StoredAuthSet,
 ): string {
-  // A token of the second of its revocation would be the revoked one again.
+  // A token issued in the second of a revocation would equal the revoked one.
   const issuedAt = Math.max(Math.floor(nowMs / 1000), set.tokensFromSeconds);
   const expiresAt = issuedAt + settings.tokenLifetimeSeconds;
   const claims = {

@@ -30,14 +30,14 @@ function set(json: object, of = device): Promise<Reply> {
   return server.call('set-configuration', call);
 }
 
-/** Deploys the settings of the device; the deployment's id. */
+/** Deploys the settings of the device; returns the deployment's id. */
 async function deploySettings(of = device): Promise<string> {
   const call = { token: server.adminToken, parameters: { id: of.id }, json: {} };
   const reply = await server.call('deploy-configuration', call);
   return reply.json<{ deployment_id: string }>().deployment_id;
 }
 
-/** A configuration deployment of these settings, fetched by the device: its link. */
+/** Returns the link of a configuration deployment of these settings, fetched by the device. */
 async function linkOf(settings: object, provides = board): Promise<string> {
   await set(settings);
   await deploySettings();

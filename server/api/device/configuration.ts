@@ -38,7 +38,7 @@ export const putConfiguration = defineEndpoint('put-configuration', ({ body }, c
 
 type Told = StoredConfiguration | { readonly because: string };
 
-/** The contract's one store, which the device writes too. */
+/** The contract's single store, which the device also writes. */
 function both(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
@@ -57,7 +57,9 @@ function both(
   };
 }
 
-/** The variant split-configuration: what the device uses stands apart from what users want. */
+/**
+ * The variant split-configuration: the reported configuration is separate from the configured one.
+ */
 function reported(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
@@ -71,7 +73,7 @@ function reported(
 
 const linkOfNoDevice = refuse.forbidden('the device of this link was decommissioned');
 
-/** The artifact of a configuration deployment, made when it is fetched. */
+/** The artifact of a configuration deployment, generated when it is fetched. */
 export const downloadConfiguration = defineEndpoint(
   'download-configuration',
   async ({ parameters }, { store }) => {

@@ -20,7 +20,7 @@ beforeEach(async () => {
   device = await acceptedDevice(server, `connect-${deviceCount}`);
 });
 
-/** A handshake of the device with headers replaced; null leaves one out. */
+/** A handshake of the device with replaced headers; null omits one. */
 function shake(headers: Readonly<Record<string, string | null>> = {}) {
   return shakeHands(server, { headers: { Authorization: `Bearer ${device.token}`, ...headers } });
 }

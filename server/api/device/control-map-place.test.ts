@@ -11,7 +11,9 @@ let server: TestServer;
 
 afterEach(() => server.close());
 
-/** The instructions of v2 under the variants, for a device that takes maps or does not. */
+/**
+ * Returns the v2 instructions under the variants, for a device with or without support for maps.
+ */
 async function instructions(
   variants: readonly VariantName[],
   { takesMap, given }: { takesMap: boolean; given: Readonly<Record<string, unknown>> },

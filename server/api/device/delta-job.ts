@@ -1,12 +1,14 @@
-/** Begins the jobs of deployments that want deltas, as soon as a device says what it has installed. */
+/**
+ * Starts the jobs of deployments with deltas, as soon as a device reports its installed artifact.
+ */
 import type { HandlerContext } from '../../pipeline/endpoint.ts';
 import type { NextRequest } from '../../rules/next-deployment.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
 
 /**
- * A job from the artifact that the device has to the one that it is served, when the deployment
- * wants deltas and both are stored; one for each such pair, however many devices ask.
+ * Starts a job from the device's artifact to the served one, when the deployment uses deltas and
+ * both are stored; one per pair, however many devices request it.
  */
 export function beginDeltaJob(
   { store, random, nowMs }: Pick<HandlerContext, 'store' | 'random' | 'nowMs'>,

@@ -1,4 +1,7 @@
-/** What a device reports of a deployment, and the map that may make it pause. Spec: Device deployments v1, v2 */
+/**
+ * Reports of a device on a deployment, and the map that may pause it. Spec: Device deployments v1,
+ * v2
+ */
 import {
   type DeviceDeploymentStatus,
   finalStatuses,

@@ -1,4 +1,4 @@
-/** All endpoints of the contract, and of the links that it hands out. */
+/** All endpoints of the contract, and of the links that it issues. */
 import type { Endpoint } from '../../pipeline/endpoint.ts';
 import { downloadArtifact, getArtifact, getArtifactLink, listArtifacts } from './artifacts.ts';
 import { exportAuditLogs, listAuditLogs } from './audit-logs.ts';

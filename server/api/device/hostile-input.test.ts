@@ -14,7 +14,7 @@ type OperationId = keyof typeof operations | keyof typeof managementOperations;
 
 let server: TestServer;
 let device: AcceptedDevice;
-/** Ids of things that exist, for paths; the device that asks is not among them. */
+/** Ids of existing resources, for paths; the calling device is not among them. */
 let ids: readonly string[];
 
 beforeAll(async () => {
@@ -163,7 +163,7 @@ const goodBodies = {
   'put-release-tags': ['x'],
 } as const satisfies Partial<Record<OperationId, object>>;
 
-/** Never a fault of the server, and every refusal with the Error body. */
+/** Asserts that it is not a server fault, and that every refusal has the Error body. */
 function expectOrderly(reply: Reply): void {
   expect(reply.status).toBeLessThan(500);
   if (reply.status < 400) return;
@@ -183,7 +183,7 @@ describe('whatever a caller with a good token sends', () => {
   it.each(asked)('%s answers in order', async (operation) => {
     const { method, authorization } = rows[operation] as Operation;
     const property = fc.asyncProperty(request, async (sent) => {
-      // A lone half of a pair cannot be written into a path.
+      // A lone surrogate cannot be written into a path.
       const other = Buffer.from(sent.aid).toString() || 'x';
       const id = ids[sent.id] ?? other;
       const parameters = {

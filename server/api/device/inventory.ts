@@ -1,4 +1,4 @@
-/** Attributes that a device reports of itself. Spec: Device inventory */
+/** Attributes that a device reports. Spec: Device inventory */
 
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';

@@ -27,7 +27,7 @@ export const postAlerts = defineEndpoint('post-alerts', ({ body }, context) => {
   return { status: 204 };
 });
 
-/** The field's habit: an e-mail for each alert to each user, for those that are over too. */
+/** As in the reference implementation: an e-mail for each alert to each user, resolved ones too. */
 function tell(
   { tenant, outbox, device, nowMs }: DeviceContext,
   { name, level, subject, timestamp }: Alert,

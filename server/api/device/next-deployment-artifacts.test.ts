@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** A device with a deployment of `artifact_name` waiting. */
+/** A device with a pending deployment of `artifact_name`. */
 async function waitingDevice(artifact_name: string, overrides: Record<string, unknown> = {}) {
   deviceCount += 1;
   const device = await acceptedDevice(server, `artifacts-${deviceCount}`);
@@ -125,7 +125,7 @@ describe('what an artifact depends on', () => {
 });
 
 describe('several artifacts that fit', () => {
-  // Uploads that could fit one device are refused, so the rule is asked directly.
+  // Two uploads that fit the same device are refused, so the rule is called directly.
   const request = {
     deviceType: 'board',
     artifactName: 'older',
@@ -203,7 +203,7 @@ describe('an artifact that the device has already', () => {
 });
 
 describe('a deployment older than the last one that the device finished', () => {
-  // A device is always served its oldest part, so only a store can hold such a past.
+  // A device is always served its oldest deployment, so only a store can have such a history.
   let store: Store;
 
   beforeAll(async () => {

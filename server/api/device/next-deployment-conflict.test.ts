@@ -24,7 +24,7 @@ afterAll(() => server.close());
 
 const provides = { device_type: 'board', artifact_name: 'release-0', checksum: 'abc' };
 
-/** A device that has been served a deployment through this door. */
+/** A device that was served a deployment by this operation. */
 async function servedDevice(ask: Door, asked: Record<string, string> = provides) {
   deviceCount += 1;
   const device = await acceptedDevice(server, `conflict-${deviceCount}`);

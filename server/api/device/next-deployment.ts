@@ -1,4 +1,7 @@
-/** Three doors to the next deployment, and one rule behind them. Spec: Device deployments v1, v2 */
+/**
+ * The three operations that return the next deployment, with one common rule. Spec: Device
+ * deployments v1, v2
+ */
 
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
@@ -63,7 +66,7 @@ interface NoContent {
   readonly noUpdate: NoUpdate;
 }
 
-/** One object for all polls, as nearly all are answered so. */
+/** One object for all polls, as nearly all are answered this way. */
 const nothingOpen: NoContent = { status: 204, noUpdate: noDeployment };
 
 function answerV1(served: Served | Refusal | NoContent) {
@@ -72,7 +75,7 @@ function answerV1(served: Served | Refusal | NoContent) {
   return { status: 200, body } as const;
 }
 
-/** What the device is served, or the answer that there is no update for it. */
+/** Returns what the device is served, or the answer that there is no update for it. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
   const { store, device } = context;
   if (!store.parts.mayHaveWork(device.id)) return nothingOpen;

@@ -1,4 +1,4 @@
-/** What a device leaves behind must never break what others read: hostile values in every place that is kept. */
+/** Data of a device must never break what others read: hostile values in every stored field. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '../../testing/test-artifacts.ts';
 import { board, deploy, doors } from '../../testing/test-deployments.ts';
@@ -11,7 +11,7 @@ import {
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 
-/** Texts that are names of what objects have anyhow, or that end, cut or turn other texts. */
+/** Names of built-in object members, and texts that end, cut or redirect other texts. */
 const texts = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'toJSON', 'hasOwnProperty'],
   ...['\u0000', 'a\u0000b', '\ud800', '\udc00x', '\u202egnp', '\u2028', '\ufeff', 'e\u0301'],
@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** A device with this identity, which the server accepts by itself. */
+/** A device with this identity, which the server accepts automatically. */
 async function arrived(identity: object | string, more: object = {}): Promise<AcceptedDevice> {
   const idData = typeof identity === 'string' ? identity : JSON.stringify(identity);
   const made = { ...newDevice('poison'), idData };
@@ -61,7 +61,7 @@ async function idsOf(pubkey: string) {
   return { id: found?.id ?? '', authSetId: found?.auth_sets[0]?.id ?? '' };
 }
 
-/** Every place that a device writes to, given a text. */
+/** Writes the text to every place that a device can write to. */
 function writes(text: string): Promise<Reply>[] {
   const { token } = device;
   const parameters = { id: deploymentId };
@@ -101,7 +101,7 @@ async function expectRead(replies: readonly Promise<Reply>[]): Promise<void> {
   }
 }
 
-/** Everything that is read of the one device. */
+/** Sends every request that reads this device. */
 function readsOfDevice(): Promise<Reply>[] {
   const ofDevice = { token: server.adminToken, parameters: { id: device.id } };
   return [
@@ -115,7 +115,7 @@ function readsOfDevice(): Promise<Reply>[] {
   ];
 }
 
-/** Everything that is read of all devices, with the hostile texts as names to filter and sort by. */
+/** Sends every request that reads all devices, with the hostile texts as filters and sort keys. */
 async function expectReadable(): Promise<void> {
   const { adminToken: token } = server;
   const deployment = { token, parameters: { id: deploymentId } };

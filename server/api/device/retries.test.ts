@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** A device with a deployment that may be tried again so often. */
+/** A device with a deployment that may be retried this often. */
 async function deviceWith(retries: number): Promise<{ device: AcceptedDevice; id: string }> {
   deviceCount += 1;
   const device = await acceptedDevice(server, `retries-${deviceCount}`);

@@ -16,7 +16,7 @@ import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 let server: TestServer;
 
 beforeAll(async () => {
-  // The vectors name a tenant of their own, which only the open-source edition takes from anybody.
+  // The vectors name a tenant of their own, which only the open-source edition ignores.
   server = await startTestServer({ variants: new Set(['open-source']) });
 });
 
@@ -25,7 +25,7 @@ afterAll(() => server.close());
 const bodyOf = ({ idData, publicKeyPem }: TestDevice): string =>
   JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
 
-/** What HTTP can carry in a header, in a request whose signature is wrong. */
+/** The vectors that fit into an HTTP header, each with a wrong signature. */
 const carried = signatureMistakeVectors().filter(
   ({ mistake, signature, body, otherKeys }) =>
     mistake !== null && !/\s/.test(signature) && body.includes('BEGIN PUBLIC KEY') && !otherKeys,

@@ -1,7 +1,7 @@
 /**
- * The refusals of an auth request's key and signature, with the evidence to find the mistake from.
- * That is done only when somebody asks, as hostile requests must stay cheap; until then the
- * evidence is kept, and nothing else of the request.
+ * The refusals of an auth request's key and signature, with the evidence for an explanation. The
+ * analysis runs only on request, as hostile requests must stay cheap; until then only the evidence
+ * is kept.
  */
 
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
@@ -19,10 +19,10 @@ import type { Store } from '../../store/store.ts';
 const signatureForms =
   'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
 
-/** As much as the journal keeps of a body: a larger one would be held here alone. */
+/** The same limit as for bodies in the journal: the rest would be held here only. */
 const KEPT_MAX_BYTES = 16_384;
 
-/** Refuses a `pubkey` that is no key. Its text is not repeated: it may be a private one. */
+/** Refuses a `pubkey` that is not a key. Its text is not repeated: it may be a private key. */
 export function unusableKey(pubkey: string, because: string): Refusal {
   return refuse.malformed(`body: pubkey: ${because}`, {
     path: 'body.pubkey',
@@ -33,7 +33,10 @@ export function unusableKey(pubkey: string, because: string): Refusal {
   });
 }
 
-/** Refuses a request without a signature; names that of another vendor. @param header the header's name */
+/**
+ * Refuses a request without a signature; mentions that of another vendor. @param header the
+ * header's name
+ */
 export function missingSignature(header: string, rawHeaders: readonly string[]): Refusal {
   const other = otherVendors(header, rawHeaders);
   const hint = other
@@ -47,7 +50,7 @@ export function missingSignature(header: string, rawHeaders: readonly string[]):
   });
 }
 
-/** The signature header of another vendor, which a device configured for that one sends. */
+/** Returns the signature header of another vendor, which a device configured for it sends. */
 function otherVendors(header: string, rawHeaders: readonly string[]) {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
@@ -58,7 +61,7 @@ function otherVendors(header: string, rawHeaders: readonly string[]) {
   return undefined;
 }
 
-/** Refuses a signature that does not fit. @param header the header's name */
+/** Refuses a signature that does not match. @param header the header's name */
 export function wrongSignature(header: string, refused: SignatureFacts): Refusal {
   const { body, key, signatureText } = refused;
   return refuse.unauthorized('signature verification failed', {
@@ -70,7 +73,7 @@ export function wrongSignature(header: string, refused: SignatureFacts): Refusal
   });
 }
 
-/** Keys of a fleet that a signature may be by: other ones of the same device, then the newest. */
+/** Yields keys that may have made a signature: the device's other ones, then the fleet's newest. */
 export function keysOfFleet(store: Store, identity: string): Iterable<DeviceKey> {
   return {
     *[Symbol.iterator]() {

@@ -1,4 +1,4 @@
-/** What a caller without a credential may leave behind, and for how many there is a place. */
+/** What an unauthenticated caller may leave behind, and the limit on the number of such devices. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AuditLog } from '../../../fixtures/contract/resources.ts';
 import {
@@ -15,7 +15,7 @@ let server: TestServer;
 
 afterEach(() => server.close());
 
-/** Sends first contacts of new devices; the statuses that they were answered. */
+/** Sends first contacts of new devices; returns the statuses of the answers. */
 async function contacts(count: number, name = 'd', members: object = {}): Promise<number[]> {
   const statuses: number[] = [];
   for (let index = 0; index < count; index += 1) {

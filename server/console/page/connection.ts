@@ -1,4 +1,4 @@
-/** The way to the control listener: the token, the overview, the stream of events. */
+/** The connection to the control listener: the token, the overview, the stream of events. */
 import { type Activity, isActivity, isOverview, type Overview } from './overview.ts';
 
 const TOKEN_KEY = 'fleetbed-control-token';
@@ -8,7 +8,10 @@ export class TokenRefused extends Error {
   override readonly name = 'TokenRefused';
 }
 
-/** The token of the address's fragment, which is then taken out of the address bar, or the kept one. */
+/**
+ * Returns the token in the address's fragment, and removes it from the address bar, or the stored
+ * one.
+ */
 export function knownToken(): string | undefined {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const given = fragment.get('token');
@@ -21,12 +24,12 @@ export function knownToken(): string | undefined {
   return sessionStorage.getItem(TOKEN_KEY) ?? undefined;
 }
 
-/** The id of the request that the address's fragment asks about. */
+/** Returns the request id in the address's fragment. */
 export function requestAskedAbout(): string | undefined {
   return new URLSearchParams(location.hash.slice(1)).get('request') ?? undefined;
 }
 
-/** Keeps the token for as long as this tab lives. */
+/** Stores the token for the lifetime of this tab. */
 export function keepToken(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token);
 }
@@ -35,7 +38,9 @@ export function forgetToken(): void {
   sessionStorage.removeItem(TOKEN_KEY);
 }
 
-/** The state of the server. @throws TokenRefused, TypeError when the server cannot be reached */
+/**
+ * Reads the state of the server. @throws TokenRefused, TypeError when the server cannot be reached
+ */
 export async function readOverview(token: string): Promise<Overview> {
   const answer = await ask('/overview', token);
   const body: unknown = await answer.json();
@@ -43,7 +48,7 @@ export async function readOverview(token: string): Promise<Overview> {
   throw new Error('the server answered with something that is no overview');
 }
 
-/** Why a request was answered as it was, or why that is not known. Throws as `readOverview` does. */
+/** Reads the explanation of an answer, or why there is none. Throws as `readOverview` does. */
 export async function readExplanation(token: string, requestId: string): Promise<string> {
   const path = `/explanations/${encodeURIComponent(requestId)}`;
   const answer = await ask(path, token, { accept: 'text/plain', expected: 404 });
@@ -53,7 +58,7 @@ export async function readExplanation(token: string, requestId: string): Promise
 
 /**
  * Follows the stream of answered requests until it ends or the signal aborts.
- * @throws TokenRefused, TypeError when the server cannot be reached or goes away
+ * @throws TokenRefused, TypeError when the server cannot be reached or disconnects
  */
 export async function followActivity(
   token: string,
@@ -79,7 +84,7 @@ function activitiesIn(message: string): Activity[] {
 interface Asking {
   readonly signal?: AbortSignal;
   readonly accept?: string;
-  /** A status that is no fault, beside those of success. */
+  /** A status besides those of success that is not an error. */
   readonly expected?: number;
 }
 

@@ -12,11 +12,11 @@ import { showExplanation } from './explanation.ts';
 import { LiveList } from './live.ts';
 import { showOverview } from './tables.ts';
 
-/** After activity the overview is read anew, once in this time at the most. */
+/** Minimum time between two reads of the overview after activity. */
 const REFRESH_AFTER_ACTIVITY_MS = 500;
-/** Without activity it is read anew this often, so that presence and expiry show too. */
+/** Interval of reads without activity, so that presence and expiry are shown too. */
 const REFRESH_QUIET_MS = 15_000;
-/** How long to wait before following a broken stream again. */
+/** Delay before a broken stream is followed again. */
 const RETRY_MS = 2000;
 
 const signIn = byId('sign-in', HTMLFormElement);
@@ -27,7 +27,7 @@ const linkState = byId('link-state', HTMLParagraphElement);
 const leave = byId('leave', HTMLButtonElement);
 const live = new LiveList();
 
-/** One stay with one token; ended when the token is refused or forgotten. */
+/** One session with one token; aborted when the token is refused or forgotten. */
 let stay = new AbortController();
 
 signIn.addEventListener('submit', (event) => {
@@ -38,7 +38,7 @@ signIn.addEventListener('submit', (event) => {
 });
 leave.addEventListener('click', () => askForToken());
 window.addEventListener('hashchange', () => enter());
-// Whatever scrolls must be reachable by keyboard, in browsers that do not see to it themselves.
+// Scrollable regions must be reachable by keyboard, in browsers that do not ensure it.
 for (const region of document.querySelectorAll<HTMLElement>('.scroll')) region.tabIndex = 0;
 enter();
 
@@ -71,7 +71,7 @@ function askForToken(why?: string): void {
   tokenField.focus();
 }
 
-/** Reads the overview and follows the activity until the stay ends. */
+/** Reads the overview and follows the activity until the session ends. */
 async function watch(token: string, signal: AbortSignal): Promise<void> {
   let refreshIn: number | undefined;
   const refresh = async (): Promise<void> => {
@@ -101,7 +101,7 @@ async function watch(token: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Runs one exchange and shows how the link stands after it. */
+/** Runs one exchange and shows the state of the connection after it. */
 async function attempt(signal: AbortSignal, exchange: () => Promise<void>): Promise<void> {
   try {
     await exchange();

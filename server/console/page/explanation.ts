@@ -1,4 +1,4 @@
-/** The explanation of the request that the address asks about. */
+/** The explanation of the request in the address. */
 import { readExplanation, requestAskedAbout, TokenRefused } from './connection.ts';
 import { byId } from './element.ts';
 
@@ -11,7 +11,7 @@ byId('explanation-close', HTMLButtonElement).addEventListener('click', () => {
   section.hidden = true;
 });
 
-/** Shows it, or nothing where the address asks about none. */
+/** Shows it, or nothing where the address has no request id. */
 export async function showExplanation(token: string): Promise<void> {
   const requestId = requestAskedAbout();
   section.hidden = requestId === undefined;
@@ -19,7 +19,7 @@ export async function showExplanation(token: string): Promise<void> {
   heading.textContent = `Request ${requestId}`;
   text.textContent = 'Loading…';
   const told = await readExplanation(token, requestId).catch((fault: unknown) => {
-    // The page asks for another token already.
+    // The page already asks for another token.
     if (fault instanceof TokenRefused) return '';
     return `The explanation cannot be read: ${fault instanceof Error ? fault.message : fault}`;
   });

@@ -2,10 +2,10 @@
 import { byId, element, moment } from './element.ts';
 import type { Activity } from './overview.ts';
 
-/** Rows that are kept; older ones go. */
+/** Maximum rows; older ones are removed. */
 const ROWS_MAX = 200;
 
-/** The live list with its pause button; rows enter in batches, once a frame at the most. */
+/** The live list with its pause button; rows are added in batches, at most once a frame. */
 export class LiveList {
   readonly #list = byId('live', HTMLOListElement);
   readonly #hint = byId('live-hint', HTMLParagraphElement);

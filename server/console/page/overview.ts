@@ -1,4 +1,4 @@
-/** What the control listener sends, checked at the edge of the page. */
+/** Data from the control listener, checked on arrival in the page. */
 
 export interface DeviceRow {
   readonly id: string;
@@ -36,7 +36,7 @@ export interface Activity {
   readonly requestId: string;
 }
 
-/** True when the value has the parts of an overview; its rows come from our own server. */
+/** Returns true when the value has the parts of an overview; its rows come from the same server. */
 export function isOverview(value: unknown): value is Overview {
   return (
     isObject(value) &&
@@ -46,7 +46,7 @@ export function isOverview(value: unknown): value is Overview {
   );
 }
 
-/** True when the value is one answered request. */
+/** Returns true when the value is one answered request. */
 export function isActivity(value: unknown): value is Activity {
   return isObject(value) && typeof value.operation === 'string' && typeof value.status === 'number';
 }

@@ -18,7 +18,7 @@ const deploymentTones: Readonly<Record<string, Tone>> = {
 
 const deploymentWords: Readonly<Record<string, string>> = { inprogress: 'in progress' };
 
-/** In the order in which the pieces of a bar stand; whatever is missing here is underway. */
+/** In the order of a bar's segments; statuses not listed here are in progress. */
 const partTones: ReadonlyMap<string, Tone> = new Map([
   ['success', 'good'],
   ['already-installed', 'good'],
@@ -33,7 +33,7 @@ const partTones: ReadonlyMap<string, Tone> = new Map([
 ]);
 const partOrder = [...partTones.keys()];
 
-/** Shows an overview in place of what stood there. */
+/** Replaces the shown overview. */
 export function showOverview(overview: Overview): void {
   byId('counts', HTMLUListElement).replaceChildren(...counts(overview.deviceCounts));
   fill('deployments', overview.deployments.map(deploymentRow), 4, [
@@ -104,7 +104,7 @@ function deploymentRow(deployment: DeploymentRow): HTMLTableRowElement {
   );
 }
 
-/** Text that must not widen its table; whole in its title. */
+/** Text that must not widen its table; complete in its title. */
 function clipped(text: string): HTMLElement {
   return element('span', { class: 'clip', title: text }, text);
 }
@@ -116,7 +116,7 @@ function named(title: string, subtitle: string): HTMLElement[] {
   ];
 }
 
-/** `mac 00:11, serial 7` from the identity's JSON text, or the text itself. */
+/** Returns `mac 00:11, serial 7` from the identity's JSON text, or the text itself. */
 function identityText(identity: string): string {
   try {
     const pairs = Object.entries(JSON.parse(identity) as Record<string, unknown>);
@@ -131,7 +131,7 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A bar with one piece for each status, and the same in words. */
+/** Returns a bar with one segment per status, and the same in words. */
 function progress({ statistics, deviceCount }: DeploymentRow): HTMLElement[] {
   const parts = Object.entries(statistics)
     .filter(([, count]) => count > 0)

@@ -24,7 +24,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What `openssl s_client` says of a server, when it trusts this file only and checks the address. */
+/**
+ * Returns the output of `openssl s_client` for a server, trusting only this file and checking the
+ * address.
+ */
 function askWithOpenssl(url: string, caFile: string): Promise<string> {
   const { host } = new URL(url);
   const trust = ['-CAfile', caFile, '-no-CApath', '-verify_ip', '127.0.0.1'];

@@ -1,16 +1,19 @@
-/** The test CA's certificate in the forms that clients take: PEM, DER and a C header. Never its key. */
+/**
+ * The test CA's certificate in the formats that clients use: PEM, DER and a C header. Never its
+ * key.
+ */
 import { X509Certificate } from 'node:crypto';
 
 const HEX_PER_LINE = 12;
 
-/** Contents by file name. @param pem one certificate */
+/** Returns contents by file name. @param pem one certificate */
 export function authorityFiles(pem: string): Readonly<Record<string, string | Buffer>> {
   const certificate = new X509Certificate(pem);
   const text = certificate.toString();
   return { 'ca.pem': text, 'ca.der': certificate.raw, 'ca.h': header(certificate, text) };
 }
 
-/** The PEM ends with a NUL, as mbed TLS and ESP-IDF want it; its size counts that NUL. */
+/** The PEM ends with a NUL, as mbed TLS and ESP-IDF require; its size includes that NUL. */
 function header({ fingerprint256, validFrom, validTo, raw }: X509Certificate, pem: string): string {
   const lines = pem.trimEnd().split('\n');
   return `/*

@@ -1,4 +1,4 @@
-/** Test authorities: made anew, or out of PEM that was kept. */
+/** Test authorities: newly created, or loaded from stored PEM. */
 import type { KeyObject } from 'node:crypto';
 import forge from 'node-forge';
 import { freshRsaKey, type Random } from '../../../fixtures/random.ts';
@@ -18,13 +18,13 @@ const YEAR_MS = 365 * DAY_MS;
  */
 const VALID_YEARS = 10;
 
-/** A key in both libraries' hands. */
+/** A key in the form of both libraries. */
 export interface SigningKey {
   readonly pem: string;
   readonly forged: forge.pki.rsa.PrivateKey;
 }
 
-/** What a certificate of an authority says; chance is the authority's own. */
+/** Contents of a certificate issued by an authority, which uses its own random source. */
 export type WantedCertificate = Omit<CertificatePlan, 'key' | 'random'> & {
   readonly key: SigningKey;
 };
@@ -33,16 +33,16 @@ export type WantedCertificate = Omit<CertificatePlan, 'key' | 'random'> & {
 export interface Authority {
   readonly certificatePem: string;
   readonly keyPem: string;
-  /** A certificate in PEM. */
+  /** Returns a certificate in PEM. */
   issue(wanted: WantedCertificate): string;
 }
 
-/** When what should be in order is valid. */
+/** Returns the validity of correct certificates. */
 export function longValidity(nowMs: number): Validity {
   return { fromMs: nowMs - VALID_YEARS * YEAR_MS, toMs: nowMs + VALID_YEARS * YEAR_MS };
 }
 
-/** Over before, or beginning after, everything that is in order; a year long. */
+/** Returns a validity of one year before, or after, that of all correct certificates. */
 export function outsideValidity(nowMs: number, side: 'before' | 'after'): Validity {
   const { fromMs, toMs } = longValidity(nowMs);
   return side === 'before'
@@ -50,18 +50,20 @@ export function outsideValidity(nowMs: number, side: 'before' | 'after'): Validi
     : { fromMs: toMs, toMs: toMs + YEAR_MS };
 }
 
-/** A fresh RSA key. */
+/** Creates an RSA key. */
 export async function freshSigningKey(): Promise<SigningKey> {
   return signingKey(await freshRsaKey(KEY_BITS));
 }
 
-/** @param key RSA, private */
+/** Returns the key in the form of both libraries. @param key RSA, private */
 export function signingKey(key: KeyObject): SigningKey {
   const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
   return { pem, forged: forge.pki.privateKeyFromPem(pem) };
 }
 
-/** Makes an authority; a part of its serial number goes into its name, so that two can be told apart. */
+/**
+ * Creates an authority; its name contains a part of its serial number, to distinguish authorities.
+ */
 export async function createAuthority(
   title: string,
   { nowMs, random }: { nowMs: number; random: Random },
@@ -77,7 +79,10 @@ export async function createAuthority(
   return authorityOf(pemOf(certificate), key, random);
 }
 
-/** An authority of a certificate in PEM and its key. @throws Error when node-forge cannot read it */
+/**
+ * Returns the authority of a certificate in PEM and its key. @throws Error when node-forge cannot
+ * read it
+ */
 export function authorityOf(certificatePem: string, key: SigningKey, random: Random): Authority {
   const issuer: Issuer = {
     certificate: forge.pki.certificateFromPem(certificatePem),
@@ -91,12 +96,12 @@ export function authorityOf(certificatePem: string, key: SigningKey, random: Ran
   };
 }
 
-/** With bare line feeds, as files of the field have. */
+/** With bare line feeds, as in common files. */
 function pemOf(certificate: forge.pki.Certificate): string {
   return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
 }
 
-/** A certificate in PEM that its own key has signed. */
+/** Returns a certificate in PEM signed with its own key. */
 export function selfSigned({ key, ...plan }: WantedCertificate, random: Random): string {
   return pemOf(makeCertificate({ ...plan, key: key.forged, random }));
 }

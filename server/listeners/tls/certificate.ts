@@ -1,4 +1,7 @@
-/** Builds and signs X.509 certificates with node-forge: RSA and SHA-256, which every client of the field can check. */
+/**
+ * Builds and signs X.509 certificates with node-forge: RSA and SHA-256, which all known clients
+ * support.
+ */
 import { isIP } from 'node:net';
 import forge from 'node-forge';
 import type { Random } from '../../../fixtures/random.ts';
@@ -8,34 +11,34 @@ const DNS_NAME = 2;
 const IP_ADDRESS = 7;
 const SERIAL_BYTES = 16;
 
-/** When a certificate holds, milliseconds since the Unix epoch. */
+/** Validity period of a certificate, milliseconds since the Unix epoch. */
 export interface Validity {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** What a certificate is good for. */
+/** Purpose of a certificate. */
 export type Purpose = 'authority' | 'server' | 'client';
 
-/** What a certificate says. */
+/** Contents of a certificate. */
 export interface CertificatePlan {
   readonly purpose: Purpose;
   readonly commonName: string;
   /** DNS names and IP addresses in their canonical form. */
   readonly names?: readonly string[];
   readonly validity: Validity;
-  /** The holder's key, of which the certificate shows the public half. */
+  /** The holder's key; the certificate contains the public half. */
   readonly key: forge.pki.rsa.PrivateKey;
   readonly random: Random;
 }
 
-/** Who signs. */
+/** The signer of a certificate. */
 export interface Issuer {
   readonly certificate: forge.pki.Certificate;
   readonly key: forge.pki.rsa.PrivateKey;
 }
 
-/** A certificate signed by `issuer`, or by its own key when there is none. */
+/** Returns a certificate signed by `issuer`, or by its own key when there is none. */
 export function makeCertificate(plan: CertificatePlan, issuer?: Issuer): forge.pki.Certificate {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.setRsaPublicKey(plan.key.n, plan.key.e);
@@ -79,7 +82,7 @@ function serialNumber(random: Random): string {
   return bytes.toString('hex');
 }
 
-/** As the signer's certificate says it, which need not be the way we would compute it. */
+/** Taken from the signer's certificate, which may have computed it differently. */
 function keyIdentifierOf(certificate: forge.pki.Certificate): string {
   const said = certificate.getExtension('subjectKeyIdentifier');
   return said && 'subjectKeyIdentifier' in said

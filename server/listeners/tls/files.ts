@@ -1,4 +1,4 @@
-/** Keys and certificates that a user keeps on disk; whatever is wrong with them is one sentence. */
+/** Keys and certificates in files of the user; every problem is reported as one sentence. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { link, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * The server's key and certificate.
+ * Reads the server's key and certificate.
  * @throws SettingError when one cannot be read or used, or does not belong to the other
  */
 export async function readIdentity(
@@ -49,7 +49,10 @@ export async function readIdentity(
   return { key, cert };
 }
 
-/** Authorities of callers, in PEM. @throws SettingError when there is none, or one is out of date */
+/**
+ * Reads the authorities of callers, in PEM. @throws SettingError when there is none, or one is
+ * expired
+ */
 export async function readClientAuthorities(path: string, nowMs: number): Promise<string[]> {
   const what = `TLS client CA file ${path}`;
   const text = await readText('client CA file', path);
@@ -68,8 +71,8 @@ export async function readClientAuthorities(path: string, nowMs: number): Promis
 }
 
 /**
- * The test CA of a file that holds its certificate and its private key; the file is made, for its
- * owner only, when there is none.
+ * Reads the test CA from a file with its certificate and private key; creates the file, readable by
+ * its owner only, when it is missing.
  * @throws SettingError
  */
 export async function keptAuthority(
@@ -106,7 +109,7 @@ function authorityIn(
   return authorityOf(certificate.toString(), signingKey(key), random);
 }
 
-/** A file that cannot be read, with the system's code. */
+/** A file cannot be read; has the system's code. */
 class UnreadableFile extends SettingError {
   readonly code: string;
 
@@ -135,14 +138,14 @@ async function readText(what: string, path: string): Promise<string> {
   }
 }
 
-/** Puts the file there whole, or not at all; says whether none was there before. */
+/** Writes the file atomically; returns true when it did not exist before. */
 async function writeOnce(path: string, text: string): Promise<boolean> {
   let folder: string | undefined;
   try {
     folder = await mkdtemp(`${path}.`);
     const draft = join(folder, 'draft');
     await writeFile(draft, text, { mode: OWNER_ONLY });
-    // Unlike a rename, this leaves alone what another server has put there meanwhile.
+    // Unlike a rename, this does not overwrite what another server has written meanwhile.
     await link(draft, path);
     return true;
   } catch (fault) {

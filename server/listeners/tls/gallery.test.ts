@@ -25,7 +25,7 @@ function urlOf(member: GalleryMember): string {
 
 const old = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 
-/** How a strict client refuses, and what makes a careless one go on. */
+/** The error of a strict client, and the option with which a careless one continues. */
 const refusals: Readonly<Record<GalleryMember, { code: string; careless: ClientTls }>> = {
   expired: { code: 'CERT_HAS_EXPIRED', careless: { rejectUnauthorized: false } },
   notYetValid: { code: 'CERT_NOT_YET_VALID', careless: { rejectUnauthorized: false } },

@@ -1,4 +1,6 @@
-/** Every way in which TLS can be wrong, one listener each: a client that goes on is seen by its calls. */
+/**
+ * Every kind of faulty TLS, one listener each: a client that continues is revealed by its calls.
+ */
 import type { Random } from '../../../fixtures/random.ts';
 import {
   type Authority,
@@ -11,7 +13,7 @@ import {
 } from './authority.ts';
 import type { TlsIdentity } from './identity.ts';
 
-/** What is wrong behind a listener of the gallery, in the order in which they are told. */
+/** The faults of the gallery's listeners, in display order. */
 export const galleryMembers = [
   'expired',
   'notYetValid',
@@ -22,10 +24,10 @@ export const galleryMembers = [
 ] as const;
 export type GalleryMember = (typeof galleryMembers)[number];
 
-/** Reserved by RFC 6761: no client can have come by it. */
+/** Reserved by RFC 6761: no client can have reached it by this name. */
 const strangeName = 'wrong-host.invalid';
 
-/** What the gallery is made from: all of it would be in order for the server itself. */
+/** Materials of the gallery, all valid for the server itself. */
 interface Materials {
   readonly authority: Authority;
   readonly key: SigningKey;
@@ -34,7 +36,7 @@ interface Materials {
   readonly random: Random;
 }
 
-/** The members with one fault each, everything else being in order. */
+/** Creates the members, each with one fault and otherwise valid. */
 export async function makeGallery(
   materials: Materials,
 ): Promise<Readonly<Record<GalleryMember, TlsIdentity>>> {
@@ -62,7 +64,10 @@ export async function makeGallery(
   };
 }
 
-/** OpenSSL 3 speaks TLS 1.0 and 1.1, whose digests are SHA-1 and MD5, at its lowest level only. */
+/**
+ * OpenSSL 3 supports TLS 1.0 and 1.1, whose digests are SHA-1 and MD5, only at its lowest security
+ * level.
+ */
 const oldProtocol = {
   minVersion: 'TLSv1',
   maxVersion: 'TLSv1.1',

@@ -1,7 +1,7 @@
-/** What an encrypted listener shows of itself and asks of its callers. */
+/** What an encrypted listener presents and requires of its callers. */
 import type { ServerOptions } from 'node:https';
 
-/** Key and certificate in PEM, and what differs from Node's defaults. */
+/** Key and certificate in PEM, and deviations from Node's defaults. */
 export interface TlsIdentity
   extends Pick<
     ServerOptions,

@@ -1,9 +1,14 @@
-/** What a user may choose of TLS, and the check of it; files are looked into by `files.ts`. */
+/** The user's TLS settings and their check; `files.ts` reads the files. */
 import { canonicalName, certificateNamesMax } from './names.ts';
 
-/** TLS of the protocol's listeners. Without a file the server makes a test CA and a certificate of it. */
+/**
+ * TLS of the protocol's listeners. Without files the server creates a test CA and a certificate.
+ */
 export interface TlsSettings {
-  /** Beside localhost, the loopback addresses and the address listened on; `*.example.com` too. */
+  /**
+   * In addition to localhost, the loopback addresses and the listening address; also
+   * `*.example.com`.
+   */
   readonly names?: readonly string[];
   /** PEM, the server's certificate first; never without `keyFile`. */
   readonly certFile?: string;
@@ -11,13 +16,13 @@ export interface TlsSettings {
   readonly keyFile?: string;
   /** PEM of one or more authorities; callers without a certificate of theirs are refused. */
   readonly clientCaFile?: string;
-  /** PEM of the test CA with its private key: made when it is absent, used again when it is there. */
+  /** PEM of the test CA with its private key: created when missing, otherwise reused. */
   readonly caKeepFile?: string;
-  /** Open a listener for each way in which TLS can be wrong. */
+  /** Opens a listener for each kind of faulty TLS. */
   readonly gallery?: boolean;
 }
 
-/** The sentence about what cannot be; nothing when all is in order. */
+/** Returns a sentence about the first invalid setting; nothing when all are valid. */
 export function tlsSettingsFault(tls: TlsSettings): string | undefined {
   const { names = [], certFile, keyFile, caKeepFile, gallery = false } = tls;
   if ((certFile === undefined) !== (keyFile === undefined)) {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** The link of the deployment that the device is to have, asked for with these headers. */
+/** The link of the device's deployment, requested with these headers. */
 async function linkFor(asked: TestServer, { token }: AcceptedDevice, headers = {}) {
   const call = { token, query: board, headers };
   const { uri } = instructionsIn(await asked.call('get-next-deployment', call)).artifact.source;
@@ -190,7 +190,7 @@ describe('a server behind TLS', () => {
     const { port } = new URL(ending.baseUrl);
     const idle = connectPlainly(Number(port), '127.0.0.1');
     await once(idle, 'connect');
-    // A whole exchange later the server knows of the idle connection as well.
+    // After a whole exchange the server also knows about the idle connection.
     expect(await refusalOf(ending.baseUrl, { ca: caOf(ending) })).toBe('answered');
     const closed = once(idle, 'close');
     const startedMs = systemClock.monotonicMs();

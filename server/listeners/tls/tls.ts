@@ -1,4 +1,4 @@
-/** From the settings of TLS to what each listener shows. */
+/** Prepares what each listener presents, from the TLS settings. */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import { createAuthority, freshSigningKey, longValidity } from './authority.ts';
@@ -8,9 +8,9 @@ import type { TlsIdentity } from './identity.ts';
 import { servedNames } from './names.ts';
 import type { TlsSettings } from './settings.ts';
 
-/** What the listeners show. */
+/** What the listeners present. */
 export interface PreparedTls {
-  /** Of the API, and of artifact files. */
+  /** For the API, and for artifact files. */
   readonly own: TlsIdentity;
   /** The test CA in PEM, where there is one. */
   readonly caPem?: string;
@@ -19,7 +19,7 @@ export interface PreparedTls {
 
 const title = 'Fleetbed test CA';
 
-/** Reads or makes keys and certificates. @throws SettingError */
+/** Reads or creates keys and certificates. @throws SettingError */
 export async function prepareTls(
   tls: TlsSettings,
   { clock, random, host }: { clock: Clock; random: Random; host: string },
