@@ -5,7 +5,7 @@ import type { Operation } from '../fixtures/contract/operation.ts';
 import { startTestServer, type TestServer } from '../server/testing/test-server.ts';
 import { wholeRun } from './testing/whole-run.ts';
 
-const RUN_MAX_MS = 120_000;
+const RUN_MAX_MS = 400_000;
 const deprecated = (Object.values(managementOperations) as Operation[])
   .filter((operation) => operation.deprecated)
   .map(({ id }) => id);

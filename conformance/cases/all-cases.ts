@@ -32,12 +32,14 @@ import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
 import { inventoryCases } from './inventory.ts';
 import { inventoryRefusalCases } from './inventory-refusals.ts';
+import { legalFormCases } from './legal-forms.ts';
 import { monitorCases } from './monitor.ts';
 import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
 import { nextDeploymentCases } from './next-deployment.ts';
 import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
 import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
 import { nextDeploymentLastingCases } from './next-deployment-lasting.ts';
+import { quantityCases } from './quantities.ts';
 import { raceCases } from './races.ts';
 import { roleCases } from './roles.ts';
 import { serviceCases } from './service.ts';
@@ -51,6 +53,7 @@ export const allCases: readonly PlayableCase[] = [
   ...serviceCases,
   ...errorCases,
   ...versioningCases,
+  ...legalFormCases,
   ...authenticationCases,
   ...authenticationSeenCases,
   ...authenticationRequestCases,
@@ -70,6 +73,7 @@ export const allCases: readonly PlayableCase[] = [
   ...deploymentLogCases,
   ...updateControlMapCases,
   ...raceCases,
+  ...quantityCases,
   ...artifactCases,
   ...artifactFieldCases,
   ...artifactLinkCases,

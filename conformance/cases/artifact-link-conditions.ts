@@ -11,6 +11,7 @@ import { expectNoBody, expectStatus, expectThat, observed } from '../target/expe
 /** A time before any file was uploaded. */
 const early = 'Thu, 01 Jan 2015 00:00:00 GMT';
 const malformedDates = ['yesterday', '2026-01-31T12:00:00Z', '0'];
+const SECOND_MS = 1000;
 const range = 'bytes=1000-1999';
 
 async function datedLink(context: TestContext) {
@@ -18,7 +19,8 @@ async function datedLink(context: TestContext) {
   const said = file.whole.headers['last-modified'];
   // Without the header, any time from the answer onwards is after the last change.
   const changed = said ?? new Date(context.serverNowMs(file.whole)).toUTCString();
-  return { file, follow: file.follow, changed, said };
+  const later = new Date(Date.parse(changed) + SECOND_MS).toUTCString();
+  return { file, follow: file.follow, changed, later, said };
 }
 
 const conditions = defineScenario({
@@ -46,6 +48,15 @@ const conditions = defineScenario({
         const answer = await follow({ 'if-modified-since': changed });
         expectStatus(answer, 304);
         expectNoBody(answer);
+      },
+    },
+    {
+      id: 'later-modified-since-is-304',
+      title: 'With If-Modified-Since later than the last change, also with Range, it is 304.',
+      requirements: ['link.later-modified-since'],
+      run: async ({ follow, later }) => {
+        expectStatus(await follow({ 'if-modified-since': later }), 304);
+        expectStatus(await follow({ 'if-modified-since': later, range }), 304);
       },
     },
     {
@@ -77,6 +88,15 @@ const conditions = defineScenario({
       requirements: ['link.unmodified-since'],
       run: async ({ file, follow, changed }) =>
         expectWhole(file, await follow({ 'if-unmodified-since': changed })),
+    },
+    {
+      id: 'later-unmodified-since-is-the-file',
+      title: 'With If-Unmodified-Since later than the last change the link gives file and range.',
+      requirements: ['link.unmodified-since'],
+      run: async ({ file, follow, later }) => {
+        expectWhole(file, await follow({ 'if-unmodified-since': later }));
+        expectPart(file, await follow({ 'if-unmodified-since': later, range }), [1000, 2000]);
+      },
     },
     {
       id: 'malformed-unmodified-since-is-ignored',

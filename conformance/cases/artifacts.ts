@@ -1,7 +1,7 @@
 /** Cases: how a device looks up artifacts. Spec: Device deployments v1, "GET /artifacts" */
 
 import { largeRelease } from '../context/large-release.ts';
-import { boardType } from '../context/sample-artifacts.ts';
+import { boardType, nearTypes } from '../context/sample-artifacts.ts';
 import { deviceAndArtifact } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
@@ -87,15 +87,22 @@ const listed = defineScenario({
       id: 'other-device-type-is-not-listed',
       title: 'An artifact of the release that does not suit the device type is not listed.',
       requirements: ['artifacts.list-selects'],
-      run: async ({ device, artifact }) =>
-        expectNotListed(await list(device, artifact.name, 'another-board'), artifact.id),
+      run: async ({ device, artifact }) => {
+        for (const type of ['another-board', ...Object.values(nearTypes)]) {
+          expectNotListed(await list(device, artifact.name, type), artifact.id);
+        }
+      },
     },
     {
       id: 'other-release-is-not-listed',
       title: 'An artifact that suits the device type but is of another release is not listed.',
       requirements: ['artifacts.list-selects-release'],
-      run: async ({ device, artifact, otherRelease }) =>
-        expectNotListed(await list(device, otherRelease, boardType), artifact.id),
+      run: async ({ device, artifact, otherRelease }) => {
+        const { name } = artifact;
+        for (const other of [otherRelease, name.slice(0, -1), `${name}0`, name.toUpperCase()]) {
+          expectNotListed(await list(device, other, boardType), artifact.id);
+        }
+      },
     },
     {
       id: 'list-without-parameters-is-400',

@@ -320,9 +320,25 @@ function filterCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
   };
 }
 
-/**
- * Asserts that a filter by object lists only entries on that object, without relying on the filter.
- */
+function filteredPageCase([name, filter]: [string, Filter]): JudgingCase<Recorded> {
+  return {
+    id: `${name}-filters-before-pages`,
+    title: `${filter.title} fill the pages and are counted in the total.`,
+    requirements: [filter.ofList, 'audit.total'],
+    run: async (arranged, context) => {
+      const fits = filter.fits(arranged, arranged.both);
+      const query = { object_id: arranged.deploymentId, ...fits, per_page: 1, sort: 'asc' };
+      for (const number of [1, 2]) {
+        const answer = await list(context, { ...query, page: number });
+        expectEqual(`entries on page ${number}`, entriesIn(answer).length, 1);
+        const total = answer.headers['x-total-count'];
+        expectEqual('X-Total-Count', total, String(arranged.both.length));
+      }
+    },
+  };
+}
+
+/** Asserts that a filter by object lists only entries on that object. */
 async function expectOwn(context: TestContext, objectId: string): Promise<void> {
   const found = await entries(context, { object_id: objectId });
   const ids = found.map((entry) => at(entry, 'object.id'));
@@ -338,7 +354,7 @@ const filtered = defineScenario({
   risk: 'write',
   needs: ['operator'],
   arrange: recorded,
-  cases: Object.entries(auditFilters).map(filterCase),
+  cases: Object.entries(auditFilters).flatMap((row) => [filterCase(row), filteredPageCase(row)]),
 });
 
 const byObject = defineScenario({

@@ -182,6 +182,16 @@ const preauthorized = defineScenario({
         expectStatus(await device.authenticate({ signedBy }), 400, 401, 403);
       },
     },
+    {
+      id: 'preauthorized-with-another-key-is-refused',
+      title: 'A pre-authorized identity with another key, which signs the request, is not let in.',
+      requirements: ['auth.preauthorized-must-sign'],
+      run: async (device, context) => {
+        const signedBy = await context.newKey();
+        const members = { pubkey: signedBy.publicKeyPem };
+        expectStatus(await device.authenticate({ signedBy, members }), 400, 401, 403);
+      },
+    },
   ],
 });
 

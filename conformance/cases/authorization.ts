@@ -15,6 +15,7 @@ import { type Coverage, defineScenario, type JudgingCase } from '../suite/case.t
 import type { Answer } from '../target/answer.ts';
 import { Caller } from '../target/call.ts';
 import { anySuccess, expectEach, expectStatus } from '../target/expectations.ts';
+import type { Session } from '../target/target.ts';
 import { forged, unsigned, withOtherClaims } from '../target/token-claims.ts';
 import { type CallerKind, statusesOf } from './authorization-matrix.ts';
 
@@ -31,6 +32,40 @@ const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
   'two tokens': (token) => `Bearer ${token} ${token}`,
 };
 
+/** A caller whose good token is not where it belongs; the contract names one place for it. */
+const otherPlaces: Readonly<
+  Record<string, (session: Session, token: string, id: OperationId) => Caller | undefined>
+> = {
+  // The place that /connect has as well; pages of users send their token so, too.
+  'the cookie JWT': (session, token, id) =>
+    id === 'connect' || id in userCalls
+      ? undefined
+      : new Caller(session, { cookie: `JWT=${token}` }),
+  'the cookie token': (session, token) => new Caller(session, { cookie: `token=${token}` }),
+  'the query as access_token': (session, token) => new QueryCaller(session, 'access_token', token),
+  'the query as token': (session, token) => new QueryCaller(session, 'token', token),
+  'the query as jwt': (session, token) => new QueryCaller(session, 'jwt', token),
+  'the header Proxy-Authorization': (session, token) =>
+    new Caller(session, { 'proxy-authorization': `Bearer ${token}` }),
+  'the header X-Access-Token': (session, token) => new Caller(session, { 'x-access-token': token }),
+};
+
+/** Adds a parameter to the query of every request. */
+class QueryCaller extends Caller {
+  readonly #parameter: string;
+
+  constructor(session: Session, name: string, value: string) {
+    super(session);
+    this.#parameter = `${name}=${encodeURIComponent(value)}`;
+  }
+
+  override request: Caller['request'] = (id, ...given) => {
+    const request = super.request(id, ...given);
+    const mark = request.url.includes('?') ? '&' : '?';
+    return { ...request, url: `${request.url}${mark}${this.#parameter}` };
+  };
+}
+
 /** Tokens that the target did not issue, derived from one that it did. */
 const invalidTokens: Readonly<Record<string, (token: string) => string>> = {
   'a word': () => 'nonsense',
@@ -40,6 +75,8 @@ const invalidTokens: Readonly<Record<string, (token: string) => string>> = {
   'the algorithm none': unsigned,
   'no signature': (token) => token.slice(0, token.lastIndexOf('.') + 1),
   'no signature and no dot': (token) => token.slice(0, token.lastIndexOf('.')),
+  'small letters': (token) => token.toLowerCase(),
+  'capital letters': (token) => token.toUpperCase(),
 };
 
 /** Returns a case for each operation whose cell of this kind is a status. */
@@ -111,6 +148,17 @@ function spoiledCases(calls: Calls): readonly JudgingCase<string>[] {
       requirements: ['tokens.malformed-is-401'],
       run: (token, context) =>
         expectEach(status, malformedHeaders, (header) => call(withHeader(context, header(token)))),
+    })),
+    ...casesOf<string>('missing', calls, (id, call, status) => ({
+      id: `${id}-with-token-elsewhere-is-${status}`,
+      title: `The operation ${id} answers ${status} to a token in another place than its header.`,
+      requirements: ['tokens.missing-is-401'],
+      run: async (token, { session }) => {
+        for (const [place, callerWith] of Object.entries(otherPlaces)) {
+          const caller = callerWith(session, token, id);
+          if (caller) await expectEach(status, { [place]: caller }, call);
+        }
+      },
     })),
     ...casesOf<string>('invalid', calls, (id, call, status) => ({
       id: `${id}-with-invalid-token-is-${status}`,

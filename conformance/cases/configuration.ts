@@ -54,6 +54,8 @@ export const allowedNames = [
   'UPPER',
   'quote"and\\back',
   '0',
+  '__proto__',
+  'constructor',
 ];
 
 /** Texts of several kinds. */

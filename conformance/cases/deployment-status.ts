@@ -177,9 +177,11 @@ const active = defineScenario({
       covers: ['put-deployment-status 400'],
       run: (arranged) => expectEach(400, otherStatuses, (status) => report(arranged, { status })),
     },
-    ...inputCases<OfferedDeployment>(reportInputs, goodReport, ({ device, id }, raw) =>
-      device.call('put-deployment-status', { path: { id }, raw }),
-    ),
+    ...inputCases<OfferedDeployment>(reportInputs, {
+      body: goodReport,
+      send: ({ device, id }, raw) => device.call('put-deployment-status', { path: { id }, raw }),
+      taken: [204],
+    }),
     {
       id: 'malformed-id-is-refused',
       title: 'A report for an id that is none is answered 400 or 404.',

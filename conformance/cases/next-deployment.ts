@@ -3,6 +3,7 @@
 import { type AskingForm, askingForms } from '../context/asking.ts';
 import { abortOnTheWay, reportOnTheWay } from '../context/deployment-life.ts';
 import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
+import { nearTypes } from '../context/sample-artifacts.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -101,14 +102,14 @@ function pendingCases({ operation, slug, words, needs, ask }: AskingForm): Offer
       covers: [`${operation} 200`],
       run: async ({ device }) => expectStatus(await ask(device, factoryProvides), 200),
     },
-    {
-      id: `${slug}-other-device-type-is-offered-nothing`,
-      title: `${words}: a device of a type that the artifact does not name is offered nothing.`,
-      requirements: ['next.compatible-types-only'],
+    ...Object.entries({ other: 'another-board', ...nearTypes }).map(([kind, type]) => ({
+      id: `${slug}-${kind}-device-type-is-offered-nothing`,
+      title: `${words}: a device of the type ${type}, which the artifact does not name, is offered nothing.`,
+      requirements: ['next.compatible-types-only'] as const,
       needs,
-      run: async ({ device }) =>
-        expectNoOffer(await ask(device, { ...factoryProvides, device_type: 'another-board' })),
-    },
+      run: async ({ device }: DeviceInDeployment) =>
+        expectNoOffer(await ask(device, { ...factoryProvides, device_type: type })),
+    })),
     {
       id: `${slug}-other-device-is-offered-nothing`,
       title: `${words}: a device that the deployment does not name is offered nothing.`,

@@ -31,6 +31,13 @@ export interface SampleArtifact {
 /** The device type of all samples. */
 export const boardType = 'conformance-board';
 
+/** Device types that resemble the one of all samples, and are others. */
+export const nearTypes = {
+  shorter: boardType.slice(0, -1),
+  longer: `${boardType}-2`,
+  capital: boardType.toUpperCase(),
+} as const;
+
 const checksumOfRelease1 = 'f7e243f8d26f2b0609d7b22ce0d164496be619672f8a96b5b6211d78a000b630';
 const checksumOfRelease2 = '9a458fe6deb531295ac80d08adcab392ca5ea3846031cae671ac51dfc22fc192';
 const checksumOfExtra = '554fff45542d2d523c7b03dd9e9b9149d01e703b2fec54e5f13998c65ed11f92';

@@ -85,6 +85,14 @@ export class SuiteDevice {
 
   /** Sends an authentication request. Spec: Device authentication */
   async authenticate(changes: AuthenticationChanges = {}): Promise<Answer> {
+    this.known = true;
+    const answer = await this.#session.send(this.authenticationRequest(changes));
+    if (answer.status === 200) this.#learnSecret(answer.text);
+    return answer;
+  }
+
+  /** The request that `authenticate` would send. */
+  authenticationRequest(changes: AuthenticationChanges = {}): WireRequest {
     const text = changes.text ?? this.authRequest(changes.members);
     const signer = changes.signedBy ?? this.key;
     const signature =
@@ -93,13 +101,10 @@ export class SuiteDevice {
         : changes.signature;
     const signatureHeader =
       signature === null ? {} : { [this.#names.signature.toLowerCase()]: signature };
-    this.known = true;
-    const answer = await new Caller(this.#session).call('post-auth-request', {
+    return new Caller(this.#session).request('post-auth-request', {
       raw: text,
       headers: { ...signatureHeader, ...changes.headers },
     });
-    if (answer.status === 200) this.#learnSecret(answer.text);
-    return answer;
   }
 
   /** Calls an operation with the device's token. */

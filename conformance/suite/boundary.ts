@@ -4,7 +4,7 @@
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Answer } from '../target/answer.ts';
-import { ExpectationFailure, expectEach, observed, shownAnswer } from '../target/expectations.ts';
+import { expectEach, observed } from '../target/expectations.ts';
 import type { Capability, Coverage, JudgingCase, ObservingCase } from './case.ts';
 
 /** Longer than any text of a good device, and short enough for any body. */
@@ -62,11 +62,19 @@ export function inputText(body: unknown, field: string, kind: InputKind): string
   return kind === 'missing' ? undefined : JSON.stringify(fieldValues[kind]);
 }
 
+/** How the good inputs of a table are sent and answered. */
+interface Inputs<Arranged> {
+  /** A good body; each input is this one with one field given in another way. */
+  readonly body: unknown;
+  readonly send: (arranged: Arranged, raw: string | undefined) => Promise<Answer>;
+  /** Statuses of an input that is taken; all others miss it. */
+  readonly taken: readonly number[];
+}
+
 /** The cases of a table: each row is one case, which sends an input for each of its kinds. */
 export function inputCases<Arranged>(
   rows: readonly InputRow[],
-  body: unknown,
-  send: (arranged: Arranged, raw: string | undefined) => Promise<Answer>,
+  { body, send, taken }: Inputs<Arranged>,
 ): (JudgingCase<Arranged> | ObservingCase<Arranged>)[] {
   return rows.map((row) => {
     const { id, title, field, kinds, answered, requirement, needs = [], covers = [] } = row;
@@ -77,36 +85,19 @@ export function inputCases<Arranged>(
     if (answered === 'open') {
       return {
         ...facts,
-        observe: async (arranged) => observed(await statuses(inputs, send, arranged)),
+        observe: async (arranged) => observed(await seenStatuses(inputs, send, arranged)),
       };
     }
-    const judge = answered === 'taken' ? eachTaken : eachRefused;
-    return { ...facts, run: (arranged) => judge(inputs, (raw) => send(arranged, raw)) };
+    const statuses = answered === 'taken' ? taken : 400;
+    const named = Object.fromEntries(inputs);
+    const run = (arranged: Arranged): Promise<void> =>
+      expectEach(statuses, named, (raw) => send(arranged, raw));
+    return { ...facts, run };
   });
 }
 
-type Inputs = readonly (readonly [name: string, raw: string | undefined])[];
-type Send = (raw: string | undefined) => Promise<Answer>;
-
-/** Statuses by which a server says that what was sent is not what it takes. */
-const REFUSALS_OF_INPUT: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 422]);
-
-/** Holds unless the answer refuses the input; whatever else it says is for other cases. */
-export function expectTaken(name: string, answer: Answer): void {
-  if (!REFUSALS_OF_INPUT.has(answer.status)) return;
-  throw new ExpectationFailure(`no refusal of ${name}`, shownAnswer(answer));
-}
-
-async function eachTaken(inputs: Inputs, send: Send): Promise<void> {
-  for (const [name, raw] of inputs) expectTaken(name, await send(raw));
-}
-
-function eachRefused(inputs: Inputs, send: Send): Promise<void> {
-  return expectEach(400, Object.fromEntries(inputs), send);
-}
-
-async function statuses<Arranged>(
-  inputs: Inputs,
+async function seenStatuses<Arranged>(
+  inputs: readonly (readonly [name: string, raw: string | undefined])[],
   send: (arranged: Arranged, raw: string | undefined) => Promise<Answer>,
   arranged: Arranged,
 ): Promise<string> {

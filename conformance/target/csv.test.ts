@@ -44,6 +44,12 @@ describe('relationsOf', () => {
     expect(relationsOf(header)).toEqual({ first: '/a', prev: '/b' });
   });
 
+  it('reads texts with commas, several relation types in one link, and the first of two', () => {
+    const header =
+      '</a?x=1,2>; title="one, two; rel=none"; rel="first prev" , </b>;rel=next;rel=last, </c>; rel=next';
+    expect(relationsOf(header)).toEqual({ first: '/a?x=1,2', prev: '/a?x=1,2', next: '/b' });
+  });
+
   it('finds nothing where there is no header', () => {
     expect(relationsOf(undefined)).toEqual({});
   });

@@ -55,12 +55,14 @@ export function createListener(options: ListenerOptions): Server {
   const dispatch = (exchange: Exchange): void => {
     const { request, response, path } = exchange;
     const isNamed = request.headers.host !== undefined || request.httpVersion === '1.0';
-    let answer = isNamed ? exact.get(path) : withoutHost;
+    const known = path.includes('%') ? withPlainLetters(path) : path;
+    let answer = isNamed ? exact.get(known) : withoutHost;
     if (connections.isSurplus(request.socket)) answer = refuseSurplus;
     if (answer) {
       answer(exchange);
       return;
     }
+    if (known !== path) request.url = known + (request.url ?? '').slice(path.length);
     (request as unknown as CarriesExchange).exchange = exchange;
     app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
   };
@@ -103,6 +105,11 @@ export function createListener(options: ListenerOptions): Server {
     options.onUnreadable?.({ requestId: id, code, status, piece });
   });
   return server;
+}
+
+/** The path without escapes of characters that need none, which name the same path (RFC 3986, 6.2.2). */
+function withPlainLetters(path: string): string {
+  return path.replace(/%(?:2D|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/gi, decodeURIComponent);
 }
 
 const isOfTls = /^ERR_(SSL|TLS)_/;

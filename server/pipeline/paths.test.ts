@@ -127,6 +127,16 @@ describe('a percent escape in a path', () => {
     return sendRaw(server, rawRequest(`PUT ${status(id)}`, headers, body));
   };
 
+  it.each([
+    operations['get-configuration'].path.replace('config', 'conf%69g'),
+    operations['get-artifact'].path.replace('artifacts', '%61rtifact%73'),
+    operations['get-artifact'].path.replace('artifacts', 'artifact%73').replace('{id}', '%7e%41'),
+  ])('of a letter names the same path: %s', async (path) => {
+    const headers = [`Authorization: Bearer ${device.token}`];
+    const reply = await sendRaw(server, rawRequest(`GET ${path}`, headers));
+    expect(reply.body).not.toContain('this API has no such path');
+  });
+
   it.each(['a%2Fb', 'a%20b', '%00', '%C3%A9', '..', '%2e%2e', "';DROP TABLE devices"])(
     'is decoded, and what it says is looked up like any other id: %s',
     async (id) => {

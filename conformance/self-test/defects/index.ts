@@ -17,6 +17,7 @@ import { deploymentStatusDefects } from './deployment-status.ts';
 import { errorDefects } from './errors.ts';
 import { faultDefects } from './faults.ts';
 import { inventoryDefects } from './inventory.ts';
+import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
@@ -51,6 +52,7 @@ export const allDefects: readonly Defect[] = [
   ...configurationDownloadDefects,
   ...inventoryDefects,
   ...monitorDefects,
+  ...legalInputDefects,
   ...auditEntryDefects,
   ...auditLogDefects,
   ...auditExportDefects,

@@ -1,0 +1,241 @@
+/**
+ * Cases: the quantities in which devices of the field send. The contract bounds none of them; what
+ * is beyond the field is observed by the cases of each area. Spec: DeploymentLog; Device inventory
+ */
+import { reportOnTheWay } from '../context/deployment-life.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  factoryProvides,
+  instructedId,
+  type OfferedDeployment,
+} from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { expectEqual, expectStatus, expectThat, shown } from '../target/expectations.ts';
+import type { Writing } from './inventory-writing.ts';
+import { alert, sendAlerts, sendConfiguration, service } from './monitor-samples.ts';
+
+const DEPLOYMENTS = 10;
+const DEVICES = 100;
+
+function numbered<Item>(count: number, item: (number: number) => Item): readonly Item[] {
+  return Array.from({ length: count }, (_, index) => item(index + 1));
+}
+
+function line(message: string): object {
+  return { timestamp: '2026-01-31T12:00:00Z', level: 'info', message };
+}
+
+/** Uploads the lines as a log; holds when users read each of them, as often as it was sent. */
+async function expectLogKept(
+  { device, id, deploymentId }: OfferedDeployment,
+  context: TestContext,
+  lines: readonly string[],
+): Promise<void> {
+  const body = { messages: lines.map(line) };
+  expectStatus(await device.call('put-deployment-log', { path: { id }, body }), 204);
+  const last = lines.at(-1) ?? '';
+  const log = await context.settled(
+    () => context.admin.deploymentLog(deploymentId, device.id),
+    (text) => text?.includes(last) ?? false,
+  );
+  const found = (log ?? '').split('\n');
+  for (const each of new Set(lines)) {
+    const sent = lines.filter((one) => one === each).length;
+    const read = found.filter((one) => one.includes(each)).length;
+    expectThat(read >= sent, `${sent} times ${shown(each)} in the log`, `${read} times`);
+  }
+}
+
+function logCase(count: number): JudgingCase<OfferedDeployment> {
+  return {
+    id: `log-of-${count}-is-kept`,
+    title: `A log of ${count} messages is answered 204, and users read every one.`,
+    requirements: ['log.is-kept'],
+    run: (arranged, context) =>
+      expectLogKept(
+        arranged,
+        context,
+        numbered(count, (number) => `line ${number} of the update`),
+      ),
+  };
+}
+
+const logs = defineScenario<OfferedDeployment>({
+  area: 'quantities',
+  name: 'Logs',
+  start: 'a device that has been offered a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: activeDeployment,
+  cases: [
+    ...[1, 85, 5000].map(logCase),
+    {
+      id: 'repeated-messages-are-kept',
+      title: 'Messages that are equal to one another are each kept.',
+      requirements: ['log.is-kept'],
+      run: (arranged, context) =>
+        expectLogKept(arranged, context, ['begun', 'retrying', 'retrying', 'retrying', 'done']),
+    },
+  ],
+});
+
+const stores = {
+  'patch-attributes': 'inventory.patch-adds',
+  'put-attributes': 'inventory.put-replaces',
+} as const;
+
+function attributesCase(how: Writing, count: number): JudgingCase<SuiteDevice> {
+  const attributes = numbered(count, (number) => ({
+    name: `attribute-${number}`,
+    value: `${number}`,
+  }));
+  const verb = how === 'put-attributes' ? 'PUT' : 'PATCH';
+  return {
+    id: `${verb.toLowerCase()}-of-${count}-attributes-is-kept`,
+    title: `${verb} of ${count} attributes is answered 200, and users read every one.`,
+    requirements: [stores[how]],
+    run: async (device, context) => {
+      expectStatus(await device.call(how, { body: attributes }), 200);
+      const read = await context.settled(
+        () => context.admin.attributes(device.id),
+        (all) => all.some(({ name }) => name === `attribute-${count}`),
+      );
+      const own = read.filter(({ name }) => name.startsWith('attribute-'));
+      expectEqual('attributes', own.length, count);
+      for (const { name, value } of attributes) {
+        expectEqual(name, own.find((each) => each.name === name)?.value, value);
+      }
+    },
+  };
+}
+
+const writes = defineScenario<SuiteDevice>({
+  area: 'quantities',
+  name: 'Attributes, settings, alerts and monitors',
+  start: 'an accepted device',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (context) => acceptedDevice(context),
+  cases: [
+    ...(['patch-attributes', 'put-attributes'] as const).flatMap((how) =>
+      [1, 31, 90].map((count) => attributesCase(how, count)),
+    ),
+    {
+      id: 'names-of-javascript-are-names',
+      title: 'Attributes may have names that mean something to the language of a server.',
+      requirements: ['inventory.patch-adds'],
+      run: async (device, context) => {
+        const names = ['__proto__', 'constructor', 'toString', 'plain'];
+        const body = names.map((name) => ({ name, value: `value of ${name}` }));
+        expectStatus(await device.call('patch-attributes', { body }), 200);
+        const read = await context.settled(
+          () => context.admin.attributes(device.id),
+          (all) => all.some(({ name }) => name === 'plain'),
+        );
+        for (const { name, value } of body) {
+          expectEqual(`value of ${name}`, read.find((each) => each.name === name)?.value, value);
+        }
+      },
+    },
+    {
+      id: 'ninety-settings-are-kept',
+      title: 'A device sets 90 pairs at once and reads every one.',
+      requirements: ['configuration.read-all'],
+      run: async (device) => {
+        const body = Object.fromEntries(numbered(90, (number) => [`key-${number}`, `${number}`]));
+        expectStatus(await device.call('put-configuration', { body }), 204);
+        const answer = await device.call('get-configuration');
+        expectEqual('pairs', JSON.parse(answer.text), body);
+      },
+    },
+    {
+      id: 'fifty-alerts-are-taken',
+      title: 'Fifty alerts in one request, and in fifty requests, are each answered 204.',
+      requirements: ['alerts.are-accepted'],
+      run: async (device) => {
+        expectStatus(await sendAlerts(device, ...numbered(50, () => alert)), 204);
+        for (const name of numbered(50, (number) => `alert ${number}`)) {
+          expectStatus(await sendAlerts(device, { ...alert, name }), 204);
+        }
+      },
+    },
+    {
+      id: 'fifty-monitors-are-stored',
+      title: 'Users read every one of fifty monitors that a device sends at once.',
+      requirements: ['monitor.is-stored'],
+      run: async (device, context) => {
+        const entries = numbered(50, (number) => ({ ...service, name: `service ${number}` }));
+        expectStatus(await sendConfiguration(device, ...entries), 204);
+        const read = await context.settled(
+          () => context.admin.monitorConfiguration(device.id),
+          ({ length }) => length >= entries.length,
+        );
+        expectEqual('monitors', new Set(read.map(({ name }) => name)).size, entries.length);
+      },
+    },
+    {
+      id: 'names-of-javascript-may-be-provided',
+      title: 'Free pairs may have names that mean something to the language of a server.',
+      requirements: ['next.free-pairs'],
+      run: async (device) => {
+        const odd = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}');
+        const body = { ...factoryProvides, ...odd };
+        expectStatus(await device.call('post-next-deployment', { body }), 200, 204, 404);
+      },
+    },
+  ],
+});
+
+const deployments = defineScenario<SuiteDevice>({
+  area: 'quantities',
+  name: 'Deployments',
+  start: 'an accepted device',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (context) => acceptedDevice(context),
+  cases: [
+    {
+      id: 'deployments-follow-one-another',
+      title: `A device goes through ${DEPLOYMENTS} deployments one after another, each to its end.`,
+      requirements: ['next.get-pending-is-200', 'status.becomes-the-state'],
+      run: async (device, context) => {
+        const artifact = await context.artifact('plain');
+        for (const number of numbered(DEPLOYMENTS, (each) => each)) {
+          const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
+          const answer = await device.call('get-next-deployment', { query: factoryProvides });
+          expectStatus(answer, 200);
+          const id = instructedId(answer);
+          const end = number % 2 === 0 ? 'failure' : 'success';
+          await reportOnTheWay({ device, id }, 'downloading', 'installing', end);
+          const part = await context.settled(
+            () => context.admin.devicePart(made.id, device.id),
+            (found) => found?.status === end,
+          );
+          expectEqual(`status of deployment ${number}`, part?.status, end);
+        }
+      },
+    },
+    {
+      id: 'every-device-of-a-large-deployment-is-offered-it',
+      title: `Each of the ${DEVICES} devices that a deployment names is offered it.`,
+      requirements: ['next.get-pending-is-200'],
+      run: async (first, context) => {
+        const devices = [first];
+        while (devices.length < DEVICES) devices.push(await acceptedDevice(context));
+        const artifact = await context.artifact('plain');
+        const ids = devices.map(({ id }) => id);
+        await context.deploy({ artifact_name: artifact.name, devices: ids });
+        for (const device of devices) {
+          const query = factoryProvides;
+          expectStatus(await device.call('get-next-deployment', { query }), 200);
+        }
+      },
+    },
+  ],
+});
+
+/** Spec: DeploymentLog; Device inventory; Device configuration; Device monitor; Device deployments */
+export const quantityCases = [...logs, ...writes, ...deployments];

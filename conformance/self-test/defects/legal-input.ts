@@ -1,0 +1,394 @@
+/** Planted defects of servers that take legal requests only in the form that their author tried. */
+import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
+import {
+  changedAt,
+  changedJson,
+  jsonOf,
+  listOf,
+  objectOf,
+  ownAnswer,
+  queryOf,
+  withHeaders,
+  withJson,
+} from '../alter.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, requestBecomes } from '../mutations.ts';
+
+type Picks = (request: ProxiedRequest) => boolean;
+
+/** Requests that are picked are refused. */
+function refused(status: number, picks: Picks): () => Mutation {
+  return () => ({
+    request: (request) =>
+      picks(request) ? ownAnswer(status, { error: 'refused', request_id: 'defect' }) : request,
+  });
+}
+
+/** A kind of legal request, by what an author may have forgotten of it. */
+interface FormDefect {
+  readonly id: string;
+  readonly title: string;
+  readonly status: number;
+  readonly picks: Picks;
+  readonly breaks?: Defect['breaks'];
+}
+
+const equalForms = ['service.equal-forms'] as const;
+
+const formDefects: readonly FormDefect[] = [
+  {
+    id: 'refuses-chunks',
+    title: 'refuses a body without Content-Length',
+    status: 411,
+    picks: ({ headers }) => headers['transfer-encoding'] !== undefined,
+    breaks: ['service.chunked-bodies', 'service.equal-forms'],
+  },
+  {
+    id: 'refuses-a-charset',
+    title: 'refuses JSON that is labelled with a charset',
+    status: 415,
+    picks: ({ headers }) => /charset/i.test(headers['content-type'] ?? ''),
+  },
+  {
+    id: 'compares-media-types-exactly',
+    title: 'refuses a media type in capital letters',
+    status: 415,
+    picks: ({ headers }) => /[A-Z]/.test(headers['content-type'] ?? ''),
+  },
+  {
+    id: 'reads-a-body-that-is-announced',
+    title: 'refuses a request that has a Content-Type and no body',
+    status: 400,
+    picks: ({ headers, body, method }) =>
+      method === 'GET' && headers['content-type'] !== undefined && body.length === 0,
+  },
+  {
+    id: 'compares-queries-as-text',
+    title: 'refuses a query with percent-encoded letters',
+    status: 400,
+    picks: ({ query }) => /%[46][1-9a-f]|%[57][0-9a]/i.test(query),
+  },
+  {
+    id: 'compares-accept-exactly',
+    title: 'answers 406 to an Accept with several types',
+    status: 406,
+    picks: ({ headers }) => /;q=/.test(headers.accept ?? ''),
+  },
+  {
+    id: 'refuses-cookies',
+    title: 'refuses a request that has a cookie for someone else',
+    status: 400,
+    picks: ({ headers }) => headers.cookie?.includes('theme=') ?? false,
+  },
+];
+
+/** Operations that the cases of forms call. */
+const called = (Object.keys(operations) as OperationId[]).filter(
+  (id) => !['connect', 'download-configuration', 'get-update-control-map'].includes(id),
+);
+
+function isSentSo({ id }: FormDefect, operation: OperationId): boolean {
+  const { method } = operations[operation];
+  const takesQuery = [
+    'list-artifacts',
+    'get-next-deployment',
+    'list-audit-logs',
+    'export-audit-logs',
+  ];
+  if (id === 'compares-queries-as-text') return takesQuery.includes(operation);
+  if (id === 'reads-a-body-that-is-announced') return method === 'GET';
+  const isOfBodies = ['refuses-chunks', 'refuses-a-charset', 'compares-media-types-exactly'];
+  return !isOfBodies.includes(id) || method !== 'GET';
+}
+
+/** Each form on each operation that can be called so. */
+const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
+  called
+    .filter((operation) => isSentSo(form, operation))
+    .map((operation) => ({
+      id: `${operation}-${form.id}`,
+      title: `The operation ${operation} ${form.title}.`,
+      breaks: form.breaks ?? equalForms,
+      operations: [operation],
+      mutation: refused(form.status, form.picks),
+    })),
+);
+
+/** The third equal request of a device to an operation is refused. */
+function refusesTheThird(): Mutation {
+  const seen = new Map<string, number>();
+  return {
+    request: (request) => {
+      const { authorization = '' } = request.headers;
+      const text = request.body.toString();
+      if (!/marker|downloading|conformance-[0-9a-f]{8}-/.test(text + request.query)) return request;
+      const count = (seen.get(authorization) ?? 0) + 1;
+      seen.set(authorization, count);
+      return count < 3 ? request : ownAnswer(409, { error: 'again', request_id: 'defect' });
+    },
+  };
+}
+
+const repeated: readonly Defect[] = (
+  ['put-attributes', 'patch-attributes', 'put-configuration', 'put-deployment-log'] as const
+).map((operation) => ({
+  id: `${operation}-a-third-time-is-refused`,
+  title: `The operation ${operation} answers 409 to the third request of a device.`,
+  breaks: ['service.equal-forms', 'service.chunked-bodies'],
+  operations: [operation],
+  mutation: refusesTheThird,
+}));
+
+/** A token that is found elsewhere is put where it belongs. */
+function tokenTakenFrom(find: (request: ProxiedRequest) => string | undefined): () => Mutation {
+  return requestBecomes((request) => {
+    const token = request.headers.authorization === undefined ? find(request) : undefined;
+    return token === undefined
+      ? request
+      : withHeaders(request, { authorization: `Bearer ${token}` });
+  });
+}
+
+const places: Readonly<Record<string, (request: ProxiedRequest) => string | undefined>> = {
+  cookie: ({ headers }) => /(?:^|; )(?:JWT|token)=([^;]+)/.exec(headers.cookie ?? '')?.[1],
+  query: (request) =>
+    queryOf(request).get('access_token') ?? queryOf(request).get('token') ?? undefined,
+  'other-header': ({ headers }) => headers['x-access-token'],
+};
+
+const elsewhere: readonly Defect[] = called
+  .filter((id) => id !== 'post-auth-request')
+  .flatMap((operation) =>
+    Object.entries(places).map(([place, find]) => ({
+      id: `${operation}-takes-a-token-from-${place}`,
+      title: `The operation ${operation} takes a token from another place: ${place}.`,
+      breaks: ['tokens.missing-is-401'] as const,
+      operations: [operation],
+      mutation: tokenTakenFrom(find),
+    })),
+  );
+
+/** The target sees a list in the body cut to its first entries. */
+function cutTo(count: number, path?: string): () => Mutation {
+  const cut = (value: unknown): unknown => (Array.isArray(value) ? value.slice(0, count) : value);
+  return requestBecomes((request) =>
+    changedJson(request, (value) =>
+      path === undefined ? cut(value) : changedAt(value, path, cut),
+    ),
+  );
+}
+
+function withoutEqualNeighbours(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  const texts = value.map((each) => JSON.stringify(each));
+  return value.filter((_, index) => texts[index] !== texts[index - 1]);
+}
+
+/** The device type as a server sees it that compares it loosely. */
+function typeBecomes(change: (type: string) => string): () => Mutation {
+  const changed = (value: unknown): unknown => (typeof value === 'string' ? change(value) : value);
+  return requestBecomes((request) => {
+    const query = queryOf(request);
+    const type = query.get('device_type');
+    if (type !== null) {
+      query.set('device_type', change(type));
+      return { ...request, query: query.toString() };
+    }
+    if (jsonOf(request) === undefined) return request;
+    const outer = changedJson(request, (value) => changedAt(value, 'device_type', changed));
+    return changedJson(outer, (value) => changedAt(value, 'device_provides.device_type', changed));
+  });
+}
+
+const asking = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
+
+const near: readonly Defect[] = [...asking, 'list-artifacts' as const].flatMap((operation) =>
+  Object.entries({
+    'without-regard-to-case': (type: string) => type.toLowerCase(),
+    'by-its-beginning': (type: string) => type.replace(/-2$/, ''),
+  }).map(([how, change]) => ({
+    id: `${operation}-compares-types-${how}`,
+    title: `The operation ${operation} compares device types ${how.replaceAll('-', ' ')}.`,
+    breaks: ['next.compatible-types-only', 'artifacts.list-selects'] as const,
+    operations: [operation],
+    mutation: typeBecomes(change),
+  })),
+);
+
+/** The named members do not reach the target. */
+function withoutMembers(names: readonly string[]): () => Mutation {
+  const kept = (value: object): object =>
+    Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+  return requestBecomes((request) => {
+    if (listOf(request).length > 0) {
+      const rest = listOf(request).filter((each) => !names.includes(String(Object(each).name)));
+      return withJson(request, rest);
+    }
+    return Object.keys(objectOf(request)).length > 0
+      ? withJson(request, kept(objectOf(request)))
+      : request;
+  });
+}
+
+/** Another key than the one that a user trusted is granted a token. */
+function trustsEveryKey(): Mutation {
+  const trusted = new Map<string, string>();
+  const identityOf = (text: unknown): string => {
+    const value: unknown = typeof text === 'string' ? JSON.parse(text) : text;
+    return String(Object(value).serial ?? '');
+  };
+  return {
+    answer: (answer, request) => {
+      const { identity_data: identity, pubkey, id_data: own } = objectOf(request);
+      if (request.operation === 'preauthorize-device') {
+        trusted.set(identityOf(identity), String(pubkey));
+        return answer;
+      }
+      if (typeof own !== 'string' || answer.status !== 401) return answer;
+      try {
+        const known = trusted.get(identityOf(own));
+        return known === undefined || known === pubkey
+          ? answer
+          : { ...answer, status: 200, body: Buffer.from('e30.e30.e30') };
+      } catch {
+        return answer;
+      }
+    },
+  };
+}
+
+const single: readonly Defect[] = [
+  {
+    id: 'percent-encoded-paths-are-404',
+    title: 'A path with a percent-encoded letter is not found.',
+    breaks: equalForms,
+    operations: 'all',
+    mutation: refused(404, ({ path }) => /%[67][0-9a-f]/i.test(path)),
+  },
+  {
+    id: 'log-is-cut-at-1000-messages',
+    title: 'Of a log only the first thousand messages are kept.',
+    breaks: ['log.is-kept'],
+    operations: ['put-deployment-log'],
+    mutation: cutTo(1000, 'messages'),
+  },
+  {
+    id: 'log-is-cut-at-50-messages',
+    title: 'Of a log only the first fifty messages are kept.',
+    breaks: ['log.is-kept'],
+    operations: ['put-deployment-log'],
+    mutation: cutTo(50, 'messages'),
+  },
+  {
+    id: 'log-loses-repeated-messages',
+    title: 'Of messages that follow one another and are equal one is kept.',
+    breaks: ['log.is-kept'],
+    operations: ['put-deployment-log'],
+    mutation: requestBecomes((request) =>
+      changedJson(request, (value) => changedAt(value, 'messages', withoutEqualNeighbours)),
+    ),
+  },
+  {
+    id: 'attributes-are-cut-at-30',
+    title: 'Of the attributes of a request only the first thirty are kept.',
+    breaks: ['inventory.patch-adds', 'inventory.put-replaces', 'inventory.put-assigns'],
+    operations: ['patch-attributes', 'put-attributes'],
+    mutation: cutTo(30),
+  },
+  {
+    id: 'attributes-lose-names-of-javascript',
+    title: 'Attributes with names such as constructor are lost.',
+    breaks: ['inventory.patch-adds'],
+    operations: ['patch-attributes'],
+    mutation: withoutMembers(['__proto__', 'constructor', 'toString']),
+  },
+  {
+    id: 'settings-lose-names-of-javascript',
+    title: 'Settings with names such as __proto__ are lost.',
+    breaks: ['configuration.any-name'],
+    operations: ['put-configuration'],
+    mutation: withoutMembers(['__proto__']),
+  },
+  {
+    id: 'many-settings-are-refused',
+    title: 'More than fifty settings at once are refused.',
+    breaks: ['configuration.read-all'],
+    operations: ['put-configuration'],
+    mutation: refused(400, (request) => {
+      const { length } = Object.keys(objectOf(request));
+      return length > 50 && length < 100;
+    }),
+  },
+  {
+    id: 'many-alerts-are-refused',
+    title: 'More than twenty alerts at once are refused.',
+    breaks: ['alerts.are-accepted'],
+    operations: ['post-alerts'],
+    mutation: refused(400, (request) => listOf(request).length > 20),
+  },
+  {
+    id: 'monitors-are-cut-at-20',
+    title: 'Of the monitors of a device only the first twenty are stored.',
+    breaks: ['monitor.is-stored'],
+    operations: ['post-monitor-configuration'],
+    mutation: cutTo(20),
+  },
+  {
+    id: 'large-deployments-are-cut',
+    title: 'A deployment reaches only the first fifty devices that it names.',
+    breaks: ['next.get-pending-is-200'],
+    operations: ['create-deployment'],
+    mutation: cutTo(50, 'devices'),
+  },
+  {
+    id: 'every-key-of-a-preauthorized-identity-is-trusted',
+    title: 'A pre-authorized identity is let in with any key that signs its request.',
+    breaks: ['auth.preauthorized-must-sign'],
+    operations: ['preauthorize-device', 'post-auth-request'],
+    mutation: trustsEveryKey,
+  },
+  {
+    id: 'if-modified-since-is-compared-exactly',
+    title: 'If-Modified-Since counts only when it equals Last-Modified.',
+    breaks: ['link.later-modified-since'],
+    operations: ['download-artifact'],
+    mutation: () => {
+      const changed = new Map<string, string>();
+      return {
+        request: (request) => {
+          const asked = request.headers['if-modified-since'];
+          const last = changed.get(request.path);
+          const isLater = Date.parse(asked ?? '') > Date.parse(last ?? '');
+          return isLater ? withHeaders(request, { 'if-modified-since': undefined }) : request;
+        },
+        answer: (answer, { path }) => {
+          const last = answer.headers['last-modified'];
+          if (last !== undefined) changed.set(path, last);
+          return answer;
+        },
+      };
+    },
+  },
+  {
+    id: 'total-ignores-the-type-of-the-actor',
+    title: 'X-Total-Count counts entries that a filter by the type of the actor leaves out.',
+    breaks: ['audit.total'],
+    operations: ['list-audit-logs'],
+    mutation: answerBecomes(
+      (answer) => {
+        const total = Number(answer.headers['x-total-count'] ?? 0) + 1;
+        return withHeaders(answer, { 'x-total-count': String(total) });
+      },
+      (request) => queryOf(request).has('actor_type'),
+    ),
+  },
+];
+
+/** Spec: What the service does; Authentication */
+export const legalInputDefects: readonly Defect[] = [
+  ...everyForm,
+  ...repeated,
+  ...elsewhere,
+  ...near,
+  ...single,
+];
