@@ -109,7 +109,7 @@ const rooms = {
   },
   'simulator/report/page': {},
 
-  'conformance/signing': { packages: ['node-forge', 'tweetnacl'] },
+  'conformance/signing': { packages: ['node-forge', 'tweetnacl', '@noble/curves'] },
   'conformance/target': { packages: ['undici', 'ws', 'csv-stringify', 'valibot'] },
   'conformance/context': {
     rooms: ['conformance/target', 'conformance/signing'],

@@ -6,8 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { renamedArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { joinIntegers, readEcdsaSequence } from '../signing/der.ts';
-import { makeEcdsaKey } from '../signing/ecdsa.ts';
+import { makeEcdsaKey, sideBySide } from '../signing/ecdsa.ts';
 
 /** One committed file and what a server has to tell of it. */
 export interface SampleArtifact {
@@ -134,7 +133,7 @@ export async function sampleOfRun(
   const bytes = await renamedArtifact(await readSample(name), {
     rename,
     // The form of signatures of artifacts is another one than that of devices.
-    sign: (manifest) => joinIntegers(readEcdsaSequence(key.sign(manifest))).toString('base64'),
+    sign: (manifest) => sideBySide(key.sign(manifest)).toString('base64'),
   });
   const described: SampleArtifact = JSON.parse(rename(JSON.stringify(sampleArtifacts[name])));
   return { ...described, sizeBytes: bytes.length, bytes };
