@@ -8,7 +8,7 @@ const shapes = ['valibot', '@valibot/to-json-schema'];
 const rooms = {
   fixtures: { packages: ['valibot', 'tar-stream', '@msgpack/msgpack', 'yaml', 'tinyqueue'] },
 
-  'server/rules': {},
+  'server/rules': { packages: ['re2js'] },
   'server/crypto': { packages: ['node-forge', 'valibot'] },
   'server/http': { rooms: ['server/rules'], packages: ['ws', 'send', 'valibot'] },
   'server/store': {
