@@ -55,6 +55,10 @@ const rooms = {
     ],
     packages: ['express', 'ws', 'node-forge', 'yaml', ...shapes],
   },
+  'server/control/explain/doctor': {
+    rooms: ['server/crypto'],
+    packages: ['@noble/curves'],
+  },
   'server/console': {},
   server: { rooms: ['server'], packages: ['express', ...shapes] },
 
