@@ -1,8 +1,6 @@
 /** Small changes to requests and answers, from which the hooks of defects are made. */
+import { isObject, type JsonObject } from '../../fixtures/json.ts';
 import type { Message, ProxiedAnswer, ProxiedRequest } from './defect.ts';
-
-/** An object of JSON, as far as one knows without looking. */
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Bytes that are no UTF-8 must not become letters on their way through a defect. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -116,8 +114,4 @@ export function changedAt(
   const member = inner(value[first]);
   const { [first]: _, ...kept } = value;
   return member === undefined ? kept : { ...value, [first]: member };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,14 +1,12 @@
 /** What a request sends, as far as defects pick by it. */
-import { type JsonObject, jsonOf } from './alter.ts';
+import { isObject } from '../../fixtures/json.ts';
+import { jsonOf } from './alter.ts';
 import type { ProxiedRequest } from './defect.ts';
 
 /** Whether a defect shows on a request. */
 type Picks = (request: ProxiedRequest) => boolean;
 
-/** True for a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject };
 
 /** The value at a path of the JSON body; `last` is the last entry of a list. */
 export function sentAt(request: ProxiedRequest, path: string): unknown {

@@ -1,16 +1,12 @@
 /** Reading JSON of which nothing is known yet: what is not there, or not of its kind, is empty. */
 
-/** The members of an object. */
-export type Members = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from '../../fixtures/json.ts';
 
-/** True for an object of JSON that is no array. */
-export function isMap(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject as isMap, type JsonObject as Members };
 
 /** The members of the value; none when it is no object. */
-export function membersOf(value: unknown): Members {
-  return isMap(value) ? value : {};
+export function membersOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
 }
 
 /** The entries of the value; none when it is no array. */
