@@ -8,7 +8,7 @@ const shapes = ['valibot', '@valibot/to-json-schema'];
 const rooms = {
   fixtures: { packages: ['valibot', 'tar-stream', '@msgpack/msgpack', 'yaml', 'tinyqueue'] },
 
-  'server/rules': {},
+  'server/rules': { packages: ['re2js'] },
   'server/crypto': { packages: ['node-forge', 'valibot'] },
   'server/http': { rooms: ['server/rules'], packages: ['ws', 'send', 'valibot'] },
   'server/store': {
@@ -54,6 +54,10 @@ const rooms = {
       ...['server/crypto', 'server/store', 'server/console', 'server/listeners', 'server/*'],
     ],
     packages: ['express', 'ws', 'node-forge', 'yaml', ...shapes],
+  },
+  'server/control/explain/doctor': {
+    rooms: ['server/crypto'],
+    packages: ['@noble/curves'],
   },
   'server/console': {},
   server: { rooms: ['server'], packages: ['express', ...shapes] },
@@ -109,7 +113,7 @@ const rooms = {
   },
   'simulator/report/page': {},
 
-  'conformance/signing': { packages: ['node-forge', 'tweetnacl'] },
+  'conformance/signing': { packages: ['node-forge', 'tweetnacl', '@noble/curves'] },
   'conformance/target': { packages: ['undici', 'ws', 'csv-stringify', 'valibot'] },
   'conformance/context': {
     rooms: ['conformance/target', 'conformance/signing'],

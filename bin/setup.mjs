@@ -33,6 +33,7 @@ const at = (...names) => join(root, ...names);
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
 /** Folders whose files, other than sources, are read by the built code at run time. */
 const assetFolders = [
+  'fixtures/page',
   'fixtures/vectors',
   'fixtures/worlds',
   'server/console/page',

@@ -66,6 +66,12 @@ function query(path: string, sql: string): unknown {
   return JSON.parse(execFileSync('python3', ['-c', script, path, sql], { encoding: 'utf8' }));
 }
 
+function change(path: string, sql: string): void {
+  const script =
+    'import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()';
+  execFileSync('python3', ['-c', script, path, sql]);
+}
+
 function copyOfData(name: string): string {
   const copy = at(name);
   spawnSync('cp', ['-r', data, copy]);
@@ -179,6 +185,22 @@ describe('fleetbed state export of a damaged folder', () => {
     expect(await macsIn(fresh)).toContain('"mac":"a"');
   });
 
+  it('saves the rows of a table that stand before the damage', async () => {
+    const { stderr } = await savedFrom('rows', (copy) => {
+      const path = join(worldOf(copy), 'world.sqlite');
+      const rows = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)';
+      const values = "i, 'accept', 'u', 'user', 'o' || i, 'device', 'entry ' || i";
+      const columns = 'time_ms, action, actor_id, actor_type, object_id, object_type, document';
+      change(path, `INSERT INTO audit_logs (${columns}) ${rows} SELECT ${values} FROM n`);
+      const bytes = readFileSync(path);
+      const page = Math.floor(bytes.indexOf('entry 1500') / 4096);
+      writeFileSync(path, bytes.fill(0xff, page * 4096, (page + 1) * 4096));
+    });
+    const [, saved] = /table audit_logs: (\d+) rows saved, others are lost/.exec(stderr) ?? [];
+    expect(Number(saved)).toBeGreaterThan(1000);
+    expect(Number(saved)).toBeLessThan(1600);
+  });
+
   it('saves other worlds when one is no longer a database', async () => {
     const { stderr, fresh } = await savedFrom('world', (copy) => {
       writeFileSync(join(worldOf(copy), 'world.sqlite'), 'x'.repeat(9000));
@@ -236,12 +258,7 @@ describe('fleetbed state import', () => {
 
   const script = (sql: string) => (path: string) => {
     spawnSync('cp', [file, path]);
-    execFileSync('python3', [
-      '-c',
-      'import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()',
-      path,
-      sql,
-    ]);
+    change(path, sql);
   };
 
   it.each<[string, (path: string) => void, string]>([

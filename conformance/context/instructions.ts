@@ -1,5 +1,6 @@
 /** Lenient reading of the instructions for a device's next deployment. */
 
+import { isObject } from '../../fixtures/json.ts';
 import type { Answer } from '../target/answer.ts';
 import { NotObservable } from '../target/expectations.ts';
 import type { AskingForm } from './asking.ts';
@@ -62,10 +63,7 @@ export function offersAny({ status, text }: Answer): boolean {
   return status === 200 && isObject(objectIn(text)?.artifact);
 }
 
-/** Returns true for a JSON object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject };
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {

@@ -6,8 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { renamedArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { joinIntegers, readEcdsaSequence } from '../signing/der.ts';
-import { makeEcdsaKey } from '../signing/ecdsa.ts';
+import { makeEcdsaKey, sideBySide } from '../signing/ecdsa.ts';
 
 /** One committed file and what a server has to report about it. */
 export interface SampleArtifact {
@@ -141,7 +140,7 @@ export async function sampleOfRun(
   const bytes = await renamedArtifact(await readSample(name), {
     rename,
     // Artifact signatures have another encoding than device signatures.
-    sign: (manifest) => joinIntegers(readEcdsaSequence(key.sign(manifest))).toString('base64'),
+    sign: (manifest) => sideBySide(key.sign(manifest)).toString('base64'),
   });
   const described: SampleArtifact = JSON.parse(rename(JSON.stringify(sampleArtifacts[name])));
   return { ...described, sizeBytes: bytes.length, bytes };

@@ -2,8 +2,7 @@
  * A run's result as one page that loads nothing: the facts as data, the compiled script and the
  * style of `page/` written into it. Whatever a target has said stays text.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { embeddedJson, selfContainedPage } from '../../fixtures/markup.ts';
+import { embeddedJson, reportPage, selfContainedPage } from '../../fixtures/markup.ts';
 import type { Coverage } from '../result/coverage.ts';
 import { type CaseVerdict, type ConformanceResult, verdictNames } from '../result/result.ts';
 import type { Exchange } from '../target/exchange.ts';
@@ -18,6 +17,7 @@ const BODY_MAX_CHARACTERS = 2048;
 
 /** The page. Throws when the page's script has not been built. */
 export function conformanceHtml(result: ConformanceResult, coverage: Coverage): string {
+  const page = reportPage(import.meta.url, 'conformance/report');
   const facts = {
     ...result,
     verdicts: boundedVerdicts(result.verdicts),
@@ -27,9 +27,9 @@ export function conformanceHtml(result: ConformanceResult, coverage: Coverage): 
   };
   return selfContainedPage({
     title: `Conformance of ${result.target.baseUrl}: ${result.outcome}`,
-    style: readPart('page.css'),
-    script: modules.map((name) => joined(readPart(`${name}.js`))).join('\n'),
-    body: `${readPart('page.html')}
+    style: page.style,
+    script: modules.map((name) => joined(page.part(`${name}.js`))).join('\n'),
+    body: `${page.part('page.html')}
 <script type="application/json" id="facts">${embeddedJson(facts)}</script>`,
   });
 }
@@ -82,14 +82,6 @@ function shortBody(body: string | undefined): { readonly body?: string } {
   if (body === undefined || body.length <= BODY_MAX_CHARACTERS) return {};
   const more = body.length - BODY_MAX_CHARACTERS;
   return { body: `${body.slice(0, BODY_MAX_CHARACTERS)}<${more} more in the JSON report>` };
-}
-
-/** A file of the page, from beside this one or, for a script, from the built folder. */
-function readPart(name: string): string {
-  const places = [`page/${name}`, `../../dist/conformance/report/page/${name}`];
-  const place = places.map((path) => new URL(path, import.meta.url)).find(existsSync);
-  if (!place) throw new Error(`${name} of the report page is missing; run npm run build`);
-  return readFileSync(place, 'utf8');
 }
 
 /** A module as a part of one script: all of them share its scope, so that nothing is imported. */

@@ -1,8 +1,6 @@
 /** Small changes to requests and answers, used to build the hooks of defects. */
+import { isObject, type JsonObject } from '../../fixtures/json.ts';
 import type { Message, ProxiedAnswer, ProxiedRequest } from './defect.ts';
-
-/** A JSON object with unknown members. */
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Strict, so that bytes that are not UTF-8 are not turned into characters by a defect. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -117,8 +115,4 @@ export function changedAt(
   const member = inner(value[first]);
   const { [first]: _, ...kept } = value;
   return member === undefined ? kept : { ...value, [first]: member };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,14 +1,12 @@
 /** Predicates on what a request sends, by which defects select requests. */
-import { type JsonObject, jsonOf } from './alter.ts';
+import { isObject } from '../../fixtures/json.ts';
+import { jsonOf } from './alter.ts';
 import type { ProxiedRequest } from './defect.ts';
 
 /** Selects the requests on which a defect acts. */
 type Picks = (request: ProxiedRequest) => boolean;
 
-/** Returns true for a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject };
 
 /** Returns the value at a path of the JSON body; `last` is the last entry of a list. */
 export function sentAt(request: ProxiedRequest, path: string): unknown {

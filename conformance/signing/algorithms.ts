@@ -32,7 +32,7 @@ export const signingAlgorithms: Readonly<Record<KeyType, SigningAlgorithm>> = {
     digest: 'SHA-256 of the body',
     signatureForm: 'ASN.1 sequence of R and S',
     standard: 'ANSI X9.62',
-    signedBy: ['node:crypto', 'the arithmetic of P-256 (RFC 6979)'],
+    signedBy: ['node:crypto', '@noble/curves'],
     keyIsShared: false,
     makeKey: makeEcdsaKey,
   },

@@ -1,6 +1,6 @@
 /**
- * Device keys on P-256, signed by node:crypto and by the arithmetic of the curve itself: of the
- * suite's other libraries none knows P-256.
+ * Device keys on P-256, signed by node:crypto and by @noble/curves, each held to the strict DER that
+ * the other reads.
  */
 import {
   createECDH,
@@ -10,9 +10,8 @@ import {
   type KeyObject,
   sign,
 } from 'node:crypto';
+import { p256 } from '@noble/curves/nist.js';
 import type { Random } from '../../fixtures/random.ts';
-import { joinIntegers, readEcdsaSequence, writeEcdsaSequence } from './der.ts';
-import { signOnP256 } from './p256.ts';
 import type { SigningKey, WrongForms } from './signing-key.ts';
 
 const COORDINATE_BYTES = 32;
@@ -27,7 +26,7 @@ export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
   const privateKey = privateKeyOf(scalar);
   const signed = (body: Buffer): Buffer => {
     const signature = sign('sha256', body, privateKey);
-    readEcdsaSequence(signature);
+    integersOf(signature);
     return signature;
   };
   return {
@@ -36,14 +35,26 @@ export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
     sign: signed,
     signers: {
       'node:crypto': signed,
-      'the arithmetic of P-256 (RFC 6979)': (body) => signOnP256(scalar, body),
+      // RFC 6979; the contract knows no rule that S must be low.
+      '@noble/curves': (body) =>
+        Buffer.from(p256.sign(body, scalar, { format: 'der', lowS: false })),
     },
     wrongForms: wrongFormsOf(privateKey),
   };
 }
 
+/** The other form of a signature, 64 bytes of R and S, which the contract does not accept of devices. */
+export function sideBySide(signature: Buffer): Buffer {
+  return Buffer.from(integersOf(signature).toBytes('compact'));
+}
+
+/** R and S of a signature in DER. @throws Error on anything but the one strict encoding */
+function integersOf(signature: Buffer): InstanceType<typeof p256.Signature> {
+  return p256.Signature.fromBytes(signature, 'der');
+}
+
 function wrongFormsOf(privateKey: KeyObject): WrongForms {
-  const integersOver = (body: Buffer) => readEcdsaSequence(sign('sha256', body, privateKey));
+  const signed = (body: Buffer): Buffer => sign('sha256', body, privateKey);
   return {
     digest: {
       'the SHA-1 of the body': (body) => sign('sha1', body, privateKey),
@@ -53,10 +64,10 @@ function wrongFormsOf(privateKey: KeyObject): WrongForms {
         sign('sha256', createHash('sha256').update(body).digest(), privateKey),
     },
     form: {
-      'R and S side by side': (body) => joinIntegers(integersOver(body)),
+      'R and S side by side': (body) => sideBySide(signed(body)),
       'S before R': (body) => {
-        const { r, s } = integersOver(body);
-        return writeEcdsaSequence({ r: s, s: r });
+        const { r, s } = integersOf(signed(body));
+        return Buffer.from(new p256.Signature(s, r).toBytes('der'));
       },
     },
   };

@@ -1,16 +1,12 @@
 /** Reads unknown JSON leniently: whatever is absent or of another type is empty. */
 
-/** The members of an object. */
-export type Members = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from '../../fixtures/json.ts';
 
-/** Returns true for a JSON object that is not an array. */
-export function isMap(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject as isMap, type JsonObject as Members };
 
 /** Returns the members of the value; none when it is not an object. */
-export function membersOf(value: unknown): Members {
-  return isMap(value) ? value : {};
+export function membersOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
 }
 
 /** Returns the entries of the value; none when it is not an array. */

@@ -1,10 +1,14 @@
 /** Completes websocket handshakes, of devices and of users alike. Spec: Device connect */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
-import { boundMessages } from './underway.ts';
+import { makeWay } from './closing.ts';
+
+/** What a piece takes beside its bytes. */
+const PIECE_BYTES = 256;
 
 /** The subprotocol that some clients request; others request none. */
 const subprotocol = 'protomsg/msgpack';
@@ -56,4 +60,31 @@ export class Handshakes {
 function offersSubprotocol({ headers }: IncomingMessage): boolean {
   const offered = headers['sec-websocket-protocol'] ?? '';
   return offered.split(',').some((name) => name.trim() === subprotocol);
+}
+
+/** The library has it; its types do not tell. */
+interface Receiving {
+  readonly _receiver: {
+    /** Of the frame that is arriving, and of those of the same message that have. */
+    readonly _bufferedBytes: number;
+    readonly _messageLength: number;
+    readonly _buffers: readonly unknown[];
+    readonly _fragments: readonly unknown[];
+  };
+}
+
+/**
+ * What the library holds of a message that has not arrived whole counts as underway from now on; a
+ * socket that has to make room for others is ended.
+ */
+function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudget): void {
+  const held = underway.open(() => makeWay(socket));
+  const { _receiver: receiver } = socket as unknown as Receiving;
+  // The library has read the piece before: it listens for longer.
+  connection.on('data', () => {
+    const pieces = receiver._buffers.length + receiver._fragments.length;
+    const bytes = receiver._bufferedBytes + receiver._messageLength;
+    held.set(bytes + pieces * PIECE_BYTES);
+  });
+  connection.once('close', () => held.set(0));
 }

@@ -1,10 +1,10 @@
 /**
  * Serves a stored file with ranges, preconditions and a length, using the library behind Express.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import send from 'send';
 import type { Exchange } from './exchange.ts';
-import { conditionsOf } from './file-conditions.ts';
 import { Refusal } from './refusal.ts';
 import type { FileBody } from './success.ts';
 
@@ -24,6 +24,15 @@ const headersOfFile = [
   'ETag',
   'Last-Modified',
 ];
+
+const dated = ['if-modified-since', 'if-unmodified-since'] as const;
+const day = '(Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const month = '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+const time = '\\d{2}:\\d{2}:\\d{2}';
+/** The three forms of a date: of today, of RFC 850, and of asctime. */
+const httpDate = new RegExp(
+  `^(${day}, \\d{2} ${month} \\d{4} ${time} GMT|[A-Z][a-z]+day, \\d{2}-${month}-\\d{2} ${time} GMT|${day} ${month} [ \\d]\\d ${time} \\d{4})$`,
+);
 
 /** Sends the file; passes errors of the library to `refused` as a Refusal. */
 export function sendFile(
@@ -81,4 +90,19 @@ function escaped(name: string): string {
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+}
+
+/**
+ * The headers without conditions that HTTP ignores, and with a suffix that fits the file: the library
+ * refuses a longer one, and reads dates that are none of HTTP. RFC 9110, sections 13.1 and 14.1.2
+ */
+export function conditionsOf(
+  headers: IncomingHttpHeaders,
+  { sizeBytes }: { readonly sizeBytes: number },
+): IncomingHttpHeaders {
+  const kept = { ...headers };
+  for (const name of dated) if (!httpDate.test(kept[name] ?? '')) delete kept[name];
+  const [, suffix] = /^\s*bytes\s*=\s*-(\d+)\s*$/.exec(kept.range ?? '') ?? [];
+  if (Number(suffix) > sizeBytes) kept.range = 'bytes=0-';
+  return kept;
 }

@@ -1,6 +1,7 @@
 /** What makes two texts of id_data the same identity. Spec: AuthRequest (id_data) */
 
 import { limits } from '../../fixtures/contract/limits.ts';
+import { isObject } from '../../fixtures/json.ts';
 
 /** An identity in its one canonical text: members sorted at every level, no white space. */
 export interface Identity {
@@ -29,7 +30,7 @@ export function readIdentity(idData: string): Identity | NoIdentity {
 
 /** The identity of already decoded data. */
 export function identityOf(data: unknown): Identity | NoIdentity {
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+  if (!isObject(data)) {
     return { because: 'must be a string that holds a JSON object' };
   }
   const canonical = canonicalText(data, DEPTH_MAX);

@@ -5,7 +5,7 @@ import type {
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
 import { conditionsOf, searchDevices } from './inventory-search.ts';
-import { PatternFault } from './pattern-syntax.ts';
+import { PatternFault } from './pattern.ts';
 
 type Terms = Pick<InventoryFilter, 'type' | 'value'>;
 

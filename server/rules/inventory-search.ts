@@ -17,8 +17,9 @@ export interface Condition {
 }
 
 /**
- * Makes the conditions of one search of its filters. What they are asked throws PatternExhausted.
- * @throws PatternFault when one is a pattern that is not taken
+ * Makes the conditions of one search of its filters. What they are asked throws PatternFault
+ * where the patterns together take too long.
+ * @throws PatternFault when one is no pattern
  */
 export function conditionsOf(filters: readonly InventoryFilter[]): Condition[] {
   const budget = new StepBudget();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import { compilePattern, PatternExhausted, StepBudget } from './pattern.ts';
-import { PatternFault } from './pattern-syntax.ts';
+import { compilePattern, PatternFault, StepBudget } from './pattern.ts';
 
 function isIn(pattern: string, text: string): boolean {
   return compilePattern(pattern).isIn(text);
@@ -40,6 +39,12 @@ describe('a pattern', () => {
     ['^(a*)*$', 'aaab', false],
     ['a+?b??$', 'aab', true],
     ['a^b', 'ab', false],
+    ['x(?i)unit', 'xUNIT', true],
+    ['(?<name>a)', 'a', true],
+    ['\\bword\\b', 'a word', true],
+    ['\\bword\\b', 'swords', false],
+    ['b', 'a\u0000b', true],
+    ['^.b$', '\ud800b', true],
   ])('%j is to be found in %j: %s', (pattern, text, expected) => {
     expect(isIn(pattern, text)).toBe(expected);
   });
@@ -88,40 +93,45 @@ describe('a pattern that other engines take years for', () => {
     expect(pattern.isIn('abc')).toBe(true);
     expect(() => {
       for (let times = 0; times < 1000; times += 1) pattern.isIn('abcabc');
-    }).toThrow(PatternExhausted);
+    }).toThrow('takes too long to match');
+  });
+
+  it('is given up when one text is too long for it', () => {
+    const pattern = compilePattern('(a|b)*a(a|b){400}[cd]$');
+    expect(pattern.isIn(text.slice(0, 1000))).toBe(false);
+    expect(() => pattern.isIn(text)).toThrow('takes too long to match');
   });
 });
 
 describe('a text that is no pattern that is taken', () => {
   it.each([
-    ['(', '"("'],
-    ['(a', '"("'],
-    [')', '")"'],
-    ['a)b', '")"'],
-    ['[', 'ends too early'],
-    ['[a', '"["'],
-    ['[b-a]', 'no valid range'],
-    ['[a-\\d]', 'no valid range'],
-    ['*', '"*"'],
-    ['a|+', '"+"'],
-    ['a**', 'repetition'],
-    ['a{2}{3}', 'repetition'],
-    ['a{3,2}', 'maximum is below its minimum'],
-    ['a{1001}', '1000'],
-    ['a{0,9999}', '1000'],
+    ['(', 'missing closing ): ('],
+    ['(a', 'missing closing ): (a'],
+    [')', 'unexpected )'],
+    ['a)b', 'unexpected ): a)b'],
+    ['[', 'missing closing ]'],
+    ['[a', 'missing closing ]: [a'],
+    ['[b-a]', 'invalid character class range: b-a'],
+    ['[a-\\d]', 'invalid escape sequence: \\d'],
+    ['*', 'missing argument to repetition operator: *'],
+    ['a|+', 'missing argument to repetition operator: +'],
+    ['a**', 'invalid nested repetition operator: **'],
+    ['a{2}{3}', 'invalid nested repetition operator: {2}{3}'],
+    ['a{3,2}', 'invalid repeat count: {3,2}'],
+    ['a{1001}', 'invalid repeat count: {1001}'],
+    ['a{0,9999}', 'invalid repeat count: {0,9999}'],
     ['(ab){1000}', 'too large'],
-    ['(((a{9}){9}){9}){9}', 'too large'],
-    ['\\', 'ends too early'],
-    ['\\1', '\\1'],
-    ['\\bword', '\\b'],
-    ['\\u0041', '\\u'],
-    ['(?=a)', '(?'],
-    ['(?<!a)b', '(?'],
-    ['(?<name>a)', '(?'],
-    ['a(?i)b', '(?'],
+    ['(((a{9}){9}){9}){9}', 'invalid repeat count'],
+    ['\\', 'trailing backslash'],
+    ['\\1', 'invalid escape sequence: \\1'],
+    ['\\u0041', 'invalid escape sequence: \\u'],
+    ['(?=a)', 'unsupported Perl syntax: (?='],
+    ['(?<!a)b', '(?<!a)b'],
+    ['(?<=a)b', '(?<=a)b'],
   ])('%s is refused with its reason: %s', (source, because) => {
     expect(() => compilePattern(source)).toThrow(PatternFault);
     expect(() => compilePattern(source)).toThrow(because);
+    expect(() => compilePattern(source)).toThrow(/^is (not in the syntax of RE2: |too large when)/);
   });
 
   it('may be nested as deep as a pattern is long', () => {

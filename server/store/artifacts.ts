@@ -6,8 +6,7 @@ import type { TextSearch } from '../rules/text-search.ts';
 import { type Condition, equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import { document, number, text, textOrNothing } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
-import { fitsAny } from './text-search.ts';
+import type { Sql, SqlRow, SqlValue } from './sql.ts';
 
 /** The resource together with the name of its content. */
 export interface StoredArtifact {
@@ -183,4 +182,19 @@ function stored(row: SqlRow): StoredArtifact {
     sha256: text(row, 'sha256'),
     modifiedMs: number(row, 'modified_ms'),
   };
+}
+
+/** A condition that the column fits one of the searches, present when there is any. */
+function fitsAny(column: string, searches: readonly TextSearch[]): Condition | undefined {
+  if (searches.length === 0) return undefined;
+  const conditions = searches.map((search) => fits(column, search));
+  const values = conditions.flatMap(([, ...bound]): SqlValue[] => bound);
+  return [conditions.map(([sql]) => sql).join(' OR '), ...values];
+}
+
+function fits(column: string, { how, text }: TextSearch): Condition {
+  if (how === 'exact') return [`${column} = ?`, text];
+  if (how === 'part') return [`instr(lower(${column}), lower(?)) > 0`, text];
+  // The engine counts characters otherwise than JavaScript does, so it counts both.
+  return [`substr(${column}, 1, length(?)) = ?`, text, text];
 }

@@ -110,12 +110,13 @@ export class FileSql implements Sql {
   /** Always read to the end: a statement in progress would hold back commits and copies. */
   all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
     const { statement, columns } = this.#prepared.get(query);
-    const rows = statement.all(values.map(bound)) as SqlValue[][];
-    return rows.map((row) => {
-      const named: Record<string, SqlValue> = {};
-      for (const [at, column] of columns.entries()) named[column] = unescaped(row[at] ?? null);
-      return named;
-    });
+    return statement.all(values.map(bound)).map((row) => namedRow(columns, row as SqlValue[]));
+  }
+
+  /** Row after row, where all would fill the memory; throws at the first that cannot be read. */
+  *each(query: string): Generator<SqlRow> {
+    const { statement, columns } = this.#prepared.get(query);
+    for (const row of statement.iterate()) yield namedRow(columns, row as SqlValue[]);
   }
 
   /** Runs several statements that bind nothing. */
@@ -203,6 +204,12 @@ export class FileSql implements Sql {
     this.#sums.settle();
     this.#sums.close();
   }
+}
+
+function namedRow(columns: readonly string[], row: readonly SqlValue[]): SqlRow {
+  const named: Record<string, SqlValue> = {};
+  for (const [at, column] of columns.entries()) named[column] = unescaped(row[at] ?? null);
+  return named;
 }
 
 /** Whole numbers are bound as such: the engine would take every number for a real one. */

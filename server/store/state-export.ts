@@ -27,7 +27,7 @@ import { checkDatabase } from './database-check.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { text } from './row.ts';
 import { SCHEMA_VERSION } from './schema.ts';
-import type { Sql, SqlRow, SqlValue } from './sql.ts';
+import type { SqlRow } from './sql.ts';
 import { type FileSql, openPlainSql } from './sql-file.ts';
 import { StateFault } from './state-fault.ts';
 import { copyDatabase, versionOf } from './state-file.ts';
@@ -206,44 +206,27 @@ class StateExport {
     this.#leaveOutEmptyArtifacts(id);
   }
 
-  #exportTable(id: string, world: Sql, { path, table }: { path: string; table: StateTable }): void {
-    const seen = new Set<string>();
-    for (const direction of ['ASC', 'DESC'] as const) {
-      const stopped = this.#out.atomically(() =>
-        this.#copyRows(id, world, { table, direction, seen }),
-      );
-      if (stopped === undefined) return;
-      // The other side of the damage can be reached from the other end.
-      if (direction === 'DESC') {
-        this.#lose(
-          path,
-          `table ${table.name}: ${seen.size} rows saved, others are lost: ${stopped}`,
-        );
-      }
-    }
-  }
-
-  /** Copies rows in order of the key until there are no more, or none that can be read. */
-  #copyRows(
+  /** Copies the rows of a table up to the first that cannot be read. */
+  #exportTable(
     id: string,
-    world: Sql,
-    how: { table: StateTable; direction: 'ASC' | 'DESC'; seen: Set<string> },
-  ): string | undefined {
-    const { table, direction, seen } = how;
-    let after: readonly SqlValue[] | undefined;
-    for (;;) {
-      const page = nextRows(world, { table, direction, after });
-      for (const { key, row } of page.rows) {
-        after = key;
-        const name = JSON.stringify(key);
-        if (seen.has(name)) return undefined;
-        seen.add(name);
-        this.#rows += 1;
-        this.#insert(table.name, { world: id, ...row });
+    world: FileSql,
+    { path, table }: { path: string; table: StateTable },
+  ): void {
+    const { name, columns } = table;
+    const before = this.#rows;
+    // The order of an index would be another one than that in which the rows came.
+    const query = `SELECT ${columns.join(', ')} FROM ${name} NOT INDEXED`;
+    this.#out.atomically(() => {
+      try {
+        for (const row of world.each(query)) {
+          this.#insert(name, { world: id, ...row });
+          this.#rows += 1;
+        }
+      } catch (cause) {
+        const saved = `table ${name}: ${this.#rows - before} rows saved, others are lost`;
+        this.#lose(path, `${saved}: ${messageOf(cause)}`);
       }
-      if (page.fault !== undefined) return page.fault;
-      if (page.isLast) return undefined;
-    }
+    });
   }
 
   #exportContents(id: string): void {
@@ -301,8 +284,12 @@ class StateExport {
 
   #lose(path: string, cause: unknown): void {
     if (cause instanceof StateFault) this.#lost.push(cause.what);
-    else this.#lost.push(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    else this.#lost.push(`${path}: ${messageOf(cause)}`);
   }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** A folder that cannot be written is exported too, and no server can have it open. */
@@ -320,61 +307,6 @@ function requireVersion(world: FileSql, path: string): void {
   const version = versionOf(world);
   if (version === SCHEMA_VERSION) return;
   throw new StateFault('version', `${path} has version ${version} of the tables`);
-}
-
-interface KeyedRow {
-  readonly key: readonly SqlValue[];
-  readonly row: SqlRow;
-}
-
-interface RowPage {
-  readonly rows: readonly KeyedRow[];
-  readonly isLast: boolean;
-  /** Why no more could be read. */
-  readonly fault?: string;
-}
-
-const PAGE_ROWS = 1000;
-
-/** Reads many rows, or one by one where that fails, so that all before the damage are read. */
-function nextRows(
-  world: Sql,
-  {
-    table,
-    direction,
-    after,
-  }: { table: StateTable; direction: string; after: readonly SqlValue[] | undefined },
-): RowPage {
-  const keys = table.key.map((column, at) => `${column} AS key_${at}`);
-  const sign = direction === 'ASC' ? '>' : '<';
-  const where =
-    after && `WHERE (${table.key.join(', ')}) ${sign} (${after.map(() => '?').join(', ')})`;
-  const order = table.key.map((column) => `${column} ${direction}`).join(', ');
-  const query = `SELECT ${[...keys, ...table.columns].join(', ')} FROM ${table.name} ${where ?? ''} ORDER BY ${order} LIMIT ?`;
-  const read = (most: number): KeyedRow[] =>
-    world.all(query, [...(after ?? []), most]).map((row) => ({
-      key: table.key.map((_, at) => row[`key_${at}`] ?? null),
-      row: Object.fromEntries(table.columns.map((column) => [column, row[column] ?? null])),
-    }));
-  try {
-    const rows = read(PAGE_ROWS);
-    return { rows, isLast: rows.length < PAGE_ROWS };
-  } catch {
-    return readOne(read);
-  }
-}
-
-function readOne(read: (most: number) => KeyedRow[]): RowPage {
-  try {
-    const rows = read(1);
-    return { rows, isLast: rows.length === 0 };
-  } catch (cause) {
-    return {
-      rows: [],
-      isLast: true,
-      fault: cause instanceof Error ? cause.message : String(cause),
-    };
-  }
 }
 
 function* partsOf(path: string): Generator<Buffer> {

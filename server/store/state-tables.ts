@@ -11,8 +11,6 @@ import { openMemorySql } from './sql-memory.ts';
 export interface StateTable {
   readonly name: string;
   readonly columns: readonly string[];
-  /** What orders its rows and tells one from another. */
-  readonly key: readonly string[];
 }
 
 /** What an exported state says of itself, so that no other database is taken for one. */
@@ -29,20 +27,12 @@ export async function worldTables(): Promise<StateTable[]> {
   const sql = await openMemorySql(schema);
   try {
     return sql
-      .all("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
-      .filter(({ name }) => !String(name).startsWith('sqlite_'))
-      .map((row) => {
-        const name = text(row, 'name');
-        const info = sql.all('SELECT name, pk FROM pragma_table_info(?)', [name]);
-        const columns = info.map((column) => text(column, 'name'));
-        const keys = info.filter(({ pk }) => Number(pk) > 0);
-        const ordered = keys.toSorted((a, b) => Number(a.pk) - Number(b.pk));
-        const isKeyed = row.wr === 1;
-        return {
-          name,
-          columns,
-          key: isKeyed ? ordered.map((key) => text(key, 'name')) : ['rowid'],
-        };
+      .all("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+      .map((row) => text(row, 'name'))
+      .filter((name) => !name.startsWith('sqlite_'))
+      .map((name) => {
+        const info = sql.all('SELECT name FROM pragma_table_info(?)', [name]);
+        return { name, columns: info.map((column) => text(column, 'name')) };
       });
   } finally {
     sql.close();

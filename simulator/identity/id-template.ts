@@ -1,5 +1,6 @@
 /** A template of `id_data`: a JSON object, filled in for each device. */
 import * as v from 'valibot';
+import { isObject, type JsonObject } from '../../fixtures/json.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { readYaml } from '../../fixtures/yaml-text.ts';
 import type { IdData, IdDataFacts, IdDataOf } from './identity.ts';
@@ -10,10 +11,7 @@ const member = v.union(
   'must be a text, a number, true or false',
 );
 const templateShape = v.pipe(
-  v.custom<Record<string, unknown>>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'must be an object',
-  ),
+  v.custom<JsonObject>(isObject, 'must be an object'),
   v.record(v.string(), member),
   v.minEntries(1, 'must have at least one member'),
 );

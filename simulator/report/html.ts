@@ -2,8 +2,7 @@
  * A fleet's result as one page that loads nothing: everything is written into it at render time,
  * and a small script filters the devices. Whatever a device or a server has said stays text.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { selfContainedPage } from '../../fixtures/markup.ts';
+import { reportPage, selfContainedPage } from '../../fixtures/markup.ts';
 import type { FleetResult } from '../result/result.ts';
 import { endings, headline } from './headline.ts';
 import { checkSection } from './html-checks.ts';
@@ -16,6 +15,7 @@ import { balanceSection, generatorSection, planSection, thresholdSection } from 
 export function fleetHtml(result: FleetResult): string {
   const { plan } = result;
   const { text } = headline(result);
+  const page = reportPage(import.meta.url, 'simulator/report');
   const body = [
     element('a', { class: 'skip', href: '#main' }, 'Skip to the content'),
     head(result),
@@ -23,8 +23,8 @@ export function fleetHtml(result: FleetResult): string {
   ];
   return selfContainedPage({
     title: `${text} (${plan.baseUrl})`,
-    style: readPart('page.css'),
-    script: readPart('page.js').replace(/^export \{\};\n?/m, ''),
+    style: page.style,
+    script: page.part('page.js').replace(/^export \{\};\n?/m, ''),
     body: body.join('\n'),
   });
 }
@@ -79,12 +79,4 @@ function head(result: FleetResult): Html {
       ...words.map((word) => element('li', {}, word)),
     ),
   );
-}
-
-/** A file of the page, from beside this one or, for the script, from the built folder. */
-function readPart(name: string): string {
-  const places = [`page/${name}`, `../../dist/simulator/report/page/${name}`];
-  const place = places.map((path) => new URL(path, import.meta.url)).find(existsSync);
-  if (!place) throw new Error(`${name} of the report page is missing; npm run build makes it`);
-  return readFileSync(place, 'utf8');
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import * as v from 'valibot';
+import { jsonInOrder } from '../../fixtures/json.ts';
 import { cohortsOf } from '../plan/cohort.ts';
 import { defaultDeviceType } from '../plan/options.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -13,7 +14,7 @@ import { type PlanSummary, planSummaryShape } from './result-plan.ts';
  */
 export async function planSummary(plan: FleetPlan): Promise<PlanSummary> {
   const summary = { ...namedFields(plan), ...(await fileFields(plan)) };
-  const digest = createHash('sha256').update(inOrder({ ...summary, seed: plan.seed }));
+  const digest = createHash('sha256').update(jsonInOrder({ ...summary, seed: plan.seed }));
   return { ...summary, digest: digest.digest('hex') };
 }
 
@@ -43,14 +44,4 @@ async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk);
   return hash.digest('hex');
-}
-
-/** JSON in which members stand in the order of their names. */
-function inOrder(value: unknown): string {
-  return JSON.stringify(value, (_name, part: unknown) => {
-    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
-    return Object.fromEntries(
-      Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)),
-    );
-  });
 }

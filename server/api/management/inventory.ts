@@ -10,7 +10,7 @@ import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { readListTerms } from '../../rules/inventory-query.ts';
 import { conditionsOf } from '../../rules/inventory-search.ts';
-import { PatternFault } from '../../rules/pattern-syntax.ts';
+import { PatternFault } from '../../rules/pattern.ts';
 import { pagingHeaders } from '../paging.ts';
 import { findDevices } from './found-devices.ts';
 import { inventoryView } from './inventory-view.ts';

@@ -1,6 +1,8 @@
 /** Places inside bodies: how they are named, found in a shape, and changed in a value. */
+
 import type * as v from 'valibot';
 import { timestamp } from '../../../fixtures/contract/text.ts';
+import { isObject } from '../../../fixtures/json.ts';
 
 /** Names of members from the root on, joined by dots; `*` is every element or member. */
 export type Place = string;
@@ -98,11 +100,6 @@ export function withoutMember(value: unknown, place: Place): unknown {
     if (!isObject(found) || !Object.hasOwn(found, member)) return found;
     return Object.fromEntries(Object.entries(found).filter(([name]) => name !== member));
   });
-}
-
-/** True for what JSON calls an object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function changedBelow(

@@ -1,4 +1,5 @@
 /** The texts that other JSON encoders make of the same body. Not texts with other line ends alone. */
+import { isObject } from '../../../../fixtures/json.ts';
 import { otherLineEnds } from './line-ends.ts';
 
 /** A text that may have been signed in place of the body. */
@@ -127,9 +128,7 @@ function replaced(entries: [string, unknown][], name: string, value: string): [s
 function entriesOf(text: string): [string, unknown][] | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.entries(value)
-      : undefined;
+    return isObject(value) ? Object.entries(value) : undefined;
   } catch {
     // No JSON, so no encoder wrote it anew.
     return undefined;

@@ -1,9 +1,9 @@
 /**
- * ECDSA on P-256 over a number that is given as it is. node:crypto verifies over digests that it
- * takes itself only, so the points come from its ECDH and their sum is made here.
- * Not for secrets: nothing here runs in constant time.
+ * ECDSA on P-256 over a number that is given as it is, which node:crypto cannot verify: it takes
+ * the digest itself. Only to name a mistake; what is accepted is decided by node:crypto.
  */
-import { createECDH, ECDH, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { p256 } from '@noble/curves/nist.js';
 
 /** The two numbers of a signature. */
 export interface SignaturePair {
@@ -11,15 +11,8 @@ export interface SignaturePair {
   readonly s: bigint;
 }
 
-const CURVE = 'prime256v1';
 const NUMBER_BYTES = 32;
-const field = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
-const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-
-interface Point {
-  readonly x: bigint;
-  readonly y: bigint;
-}
+const { ORDER: order } = p256.Point.Fn;
 
 /** The pair in an ASN.1 SEQUENCE, also where DER would write it shorter; `undefined` for other bytes. */
 export function pairInSequence(bytes: Buffer): SignaturePair | undefined {
@@ -60,68 +53,13 @@ function integerOf(value: bigint): Buffer {
 /** True when the pair is the key's signature over this number, at most its first 32 bytes. */
 export function signsNumber(given: Buffer, key: KeyObject, { r, s }: SignaturePair): boolean {
   if (r <= 0n || r >= order || s <= 0n || s >= order || given.length === 0) return false;
-  const inverse = inverseOf(s, order);
-  const ofBase = (numberOf(given.subarray(0, NUMBER_BYTES)) * inverse) % order;
-  if (ofBase === 0n) return false;
-  const one = multipleOfBase(ofBase);
-  const other = multipleOf(key, (r * inverse) % order);
-  // ECDH tells no sign of y, so both sums are looked at.
-  const mirrored = { x: other.x, y: field - other.y };
-  return [other, mirrored].some((point) => abscissaOfSum(one, point) % order === r);
-}
-
-function multipleOfBase(factor: bigint): Point {
-  const exchange = createECDH(CURVE);
-  exchange.setPrivateKey(bytesOf(factor));
-  return pointOf(exchange.getPublicKey());
-}
-
-/** The key's point, so many times; its y may be the other one of the two. */
-function multipleOf(key: KeyObject, factor: bigint): Point {
   const { x = '', y = '' } = key.export({ format: 'jwk' });
-  const point = Buffer.concat([
-    Buffer.from([4]),
-    Buffer.from(x, 'base64url'),
-    Buffer.from(y, 'base64url'),
-  ]);
-  const exchange = createECDH(CURVE);
-  exchange.setPrivateKey(bytesOf(factor));
-  const compressed = `02${exchange.computeSecret(point).toString('hex')}`;
-  const whole = ECDH.convertKey(compressed, CURVE, 'hex', 'hex', 'uncompressed');
-  return pointOf(Buffer.from(whole.toString(), 'hex'));
-}
-
-function pointOf(uncompressed: Buffer): Point {
-  const x = numberOf(uncompressed.subarray(1, 1 + NUMBER_BYTES));
-  return { x, y: numberOf(uncompressed.subarray(1 + NUMBER_BYTES)) };
-}
-
-function abscissaOfSum(one: Point, other: Point): bigint {
-  if (one.x === other.x) return 0n;
-  const slope = modulo((other.y - one.y) * inverseOf(modulo(other.x - one.x, field), field), field);
-  return modulo(slope * slope - one.x - other.x, field);
-}
-
-/** By Euclid's algorithm; `value` is between 0 and the modulus, both excluded. */
-function inverseOf(value: bigint, modulus: bigint): bigint {
-  let [rest, next, factor, nextFactor] = [modulus, value, 0n, 1n];
-  while (next !== 0n) {
-    const quotient = rest / next;
-    [rest, next] = [next, rest - quotient * next];
-    [factor, nextFactor] = [nextFactor, factor - quotient * nextFactor];
-  }
-  return modulo(factor, modulus);
-}
-
-function modulo(value: bigint, modulus: bigint): bigint {
-  const rest = value % modulus;
-  return rest < 0n ? rest + modulus : rest;
+  const point = [Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')];
+  const signature = new p256.Signature(r, s).toBytes('compact');
+  const number = given.subarray(0, NUMBER_BYTES);
+  return p256.verify(signature, number, Buffer.concat(point), { prehash: false, lowS: false });
 }
 
 function numberOf(bytes: Buffer): bigint {
   return BigInt(`0x${bytes.toString('hex')}`);
-}
-
-function bytesOf(value: bigint): Buffer {
-  return Buffer.from(value.toString(16).padStart(2 * NUMBER_BYTES, '0'), 'hex');
 }

@@ -61,7 +61,7 @@ describe('a signature that another implementation made with a mistake', () => {
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
   });
 
-  it('was made by four implementations that the server has no part in', () => {
+  it('was made by four implementations, none of which decides what the server accepts', () => {
     const makers = new Set(vectors.map(({ madeBy }) => madeBy));
     expect(makers).toEqual(new Set(['openssl', 'cryptography', 'node-forge', '@noble/curves']));
   });
@@ -174,6 +174,23 @@ describe('a diagnosis', () => {
       mistake: 'line-feed-not-sent',
       also: ['hex'],
     });
+  });
+
+  it('finds the Ed25519ph signature of RFC 8032, section 7.3', () => {
+    const start = '302a300506032b6570032100';
+    const publicKey = 'ec172b93ad5e563bf4932c70e1245034c35467ef2efd4d64ebf819683467e2bf';
+    const format = { format: 'der', type: 'spki' } as const;
+    const der = Buffer.from(start + publicKey, 'hex');
+    const pem = createPublicKey({ key: der, ...format }).export({ type: 'spki', format: 'pem' });
+    const signature =
+      '98a70222f0b8121aa9d30f813d683f809e462b469c7ff87639499bb94e6dae41' +
+      '31f85042463c2a355a2003d062adf5aaa10b8c61e636062aaad11c2a26083406';
+    const diagnosis = diagnoseSignature({
+      body: Buffer.from('abc'),
+      key: keyOf(pem.toString()),
+      signatureText: Buffer.from(signature, 'hex').toString('base64'),
+    });
+    expect(diagnosis?.mistake).toBe('ed25519ph');
   });
 
   it('finds every Ed25519ph signature, and no other message under it', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conditionsOf } from './file-conditions.ts';
+import { conditionsOf } from './file-body.ts';
 
 const file = { sizeBytes: 100 };
 
