@@ -70,7 +70,8 @@ export class DeviceClient {
 
   /**
    * Requests a token and stores it in the session. A device that is not accepted gets a StatusError
-   * with 401. Spec: POST /auth_requests
+   * with 401.
+   * Spec: POST /auth_requests
    */
   async signIn(session: Session): Promise<void> {
     const operation = operations['post-auth-request'];
@@ -105,8 +106,8 @@ export class DeviceClient {
 
   /**
    * Returns the next deployment, or undefined. Tries the newest endpoint first, falls back to the
-   * next older one after a 404, and remembers which one responded. Spec: POST
-   * /device/deployments/next
+   * next older one after a 404, and remembers which one responded.
+   * Spec: POST /device/deployments/next
    */
   async nextDeployment(
     session: Session,
@@ -125,8 +126,8 @@ export class DeviceClient {
   }
 
   /**
-   * Reports a status; returns `aborted` when the server responds with 409. Spec: PUT
-   * /device/deployments/{id}/status
+   * Reports a status; returns `aborted` when the server responds with 409.
+   * Spec: PUT /device/deployments/{id}/status
    */
   async reportStatus(
     session: Session,
@@ -153,7 +154,8 @@ export class DeviceClient {
 
   /**
    * Returns the control map of a deployment: undefined when it has none, `gone` when the deployment
-   * is finished or unknown. Spec: GET /device/deployments/{id}/update_control_map
+   * is finished or unknown.
+   * Spec: GET /device/deployments/{id}/update_control_map
    */
   async controlMap(
     session: Session,
@@ -198,7 +200,8 @@ export class DeviceClient {
 
   /**
    * Sends the whole inventory: replaces it, or adds to it where the server does not support
-   * replacing (405). Spec: PUT /device/attributes, PATCH /device/attributes
+   * replacing (405).
+   * Spec: PUT /device/attributes, PATCH /device/attributes
    */
   async sendInventory(session: Session, attributes: readonly Attribute[]): Promise<void> {
     const operation = operations['put-attributes'];

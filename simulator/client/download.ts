@@ -1,6 +1,7 @@
 /**
  * Downloads a file from its link: without a token, streamed, and resumed by range after a broken
- * connection. Received bytes are never buffered. Spec: ArtifactLink
+ * connection. Received bytes are never buffered.
+ * Spec: ArtifactLink
  */
 
 import type { Clock } from '../../fixtures/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * An operator's WebSocket to one device through the server; does not interpret the messages. Spec:
- * Device connect
+ * An operator's WebSocket to one device through the server; does not interpret the messages.
+ * Spec: Device connect
  */
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';

@@ -1,6 +1,6 @@
 /**
- * The operator side of a shell on a device: sends keystrokes, receives bytes for the screen. Spec:
- * Device connect
+ * The operator side of a shell on a device: sends keystrokes, receives bytes for the screen.
+ * Spec: Device connect
  */
 import type { Timer } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';

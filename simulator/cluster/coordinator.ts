@@ -311,7 +311,7 @@ export class Coordinator {
   #noteProgress(shard: number, worker: string, { progress, figures }: ProgressMessage): void {
     const atMs = this.#options.clock.monotonicMs();
     this.#told.heard(shard, worker, { progress, figures, atMs });
-    // Ensures a first progress report even when the run ends within the first second.
+    // The first progress report must not wait for the first second to pass.
     if (!this.#hasLooked) this.#look();
   }
 

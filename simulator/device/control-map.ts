@@ -1,7 +1,7 @@
 /**
  * The operator's instructions at the three states of an update where it can be paused or stopped. A
- * map that cannot be fetched again expires, and then its fallback action applies. Spec:
- * UpdateControlMap
+ * map that cannot be fetched again expires, and then its fallback action applies.
+ * Spec: UpdateControlMap
  */
 
 import type {

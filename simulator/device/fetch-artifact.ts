@@ -1,7 +1,8 @@
 /**
  * Fetches an artifact as the device's cohort does: the whole file, verified while streaming (every
  * size and SHA-256 against its manifest, its name and device types against the instructions), or
- * only its first bytes and length, or nothing. No file is ever buffered. Spec: ArtifactLink
+ * only its first bytes and length, or nothing. No file is ever buffered.
+ * Spec: ArtifactLink
  */
 
 import { limits } from '../../fixtures/contract/limits.ts';

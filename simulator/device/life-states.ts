@@ -1,6 +1,6 @@
 /**
- * A device's state towards the server, and its transitions. Spec: States and transitions, "Device
- * identity (authentication) flow"
+ * A device's state towards the server, and its transitions.
+ * Spec: States and transitions, "Device identity (authentication) flow"
  */
 
 export const lifeStates = ['unstarted', 'waiting', 'silent', 'idle', 'updating'] as const;

@@ -1,6 +1,7 @@
 /**
  * When a device renews its token: some time before it expires, at a different time for each device,
- * so that a fleet that signed in together does not come back together. Spec: Authentication
+ * so that a fleet that signed in together does not come back together.
+ * Spec: Authentication
  */
 import type { Random } from '../../fixtures/random.ts';
 

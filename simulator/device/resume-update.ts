@@ -114,7 +114,8 @@ async function reportAgain(subject: UpdateSubject, part: DeploymentPart): Promis
 }
 
 /**
- * Returns the action of the control map once it is no longer pause; `stop` when the server says so.
+ * Returns the action of the control map once it is no longer pause; `stop` once the update is
+ * aborted.
  */
 async function commitAction(
   subject: UpdateSubject,

@@ -1,6 +1,7 @@
 /**
  * One update from the offer to its end: download, install, reboot, commit, with each status
- * reported in order, the pauses of a control map, and the log of a failure. Spec: DeploymentStatus
+ * reported in order, the pauses of a control map, and the log of a failure.
+ * Spec: DeploymentStatus
  */
 
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';

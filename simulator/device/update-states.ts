@@ -1,7 +1,8 @@
 /**
  * The states of one update on one device, and its transitions. A state is the status that the
  * device has reported, or is about to report; `offered` before the first, and `aborted` after a
- * 409. Spec: States and transitions
+ * 409.
+ * Spec: States and transitions
  */
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 

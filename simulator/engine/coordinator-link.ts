@@ -26,10 +26,7 @@ export interface CoordinatorLink {
   deploymentFor(deviceIds: readonly string[], kept: Target | undefined): Promise<Target>;
   /** Resolves when the coordinator ends the run early. */
   readonly ended: Promise<Ended>;
-  /**
-   * Registers a function that is called when the coordinator needs figures, at most about once a
-   * second.
-   */
+  /** Called about once a second; calls `look` whenever the coordinator needs new figures. */
   measured(look: () => PartFigures): void;
   /** Reports that the shard has ended and waits for nothing any more. */
   over(): void;

@@ -50,7 +50,7 @@ export class Incidents {
     this.#options = options;
   }
 
-  /** Returns true when the deployment has to wait for its incident. */
+  /** True when the deployment has to wait for the `update-night` incident. */
   get deploysLater(): boolean {
     return this.#options.incidents.some(({ name }) => name === 'update-night');
   }

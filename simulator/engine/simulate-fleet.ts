@@ -112,7 +112,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const driver = hooks.drive?.(() => fleet.isQuiet());
   try {
     fleet.memory = openMemory(checked, fleet.devices);
-    // Ensures a first progress report even when the run ends within the first second.
+    // The first progress report must not wait for the first second to pass.
     report();
     await unlessStopped(fleet.reach(signal));
     await unlessStopped(preparedKeys(identities, fleet, signal));

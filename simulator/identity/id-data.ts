@@ -1,7 +1,8 @@
 /**
  * Sets the `id_data` of each device where the user overrides it: a template filled in per device,
  * or a row of a file. Rejected as a whole before anything starts when two devices would be the
- * same. Spec: AuthRequest
+ * same.
+ * Spec: AuthRequest
  */
 import { readFile, stat } from 'node:fs/promises';
 import { readIdRows } from './id-rows.ts';

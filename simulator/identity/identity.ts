@@ -1,5 +1,6 @@
 /**
- * Derives a device's identity data from the fleet's seed and the device's index. Spec: AuthRequest
+ * Derives a device's identity data from the fleet's seed and the device's index.
+ * Spec: AuthRequest
  */
 import type { Random } from '../../fixtures/random.ts';
 

@@ -1,6 +1,7 @@
 /**
  * The key types of a device as a table: how a key is made and how it signs. The only place that
- * distinguishes them. Spec: POST /auth_requests
+ * distinguishes them.
+ * Spec: POST /auth_requests
  */
 import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';

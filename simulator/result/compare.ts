@@ -41,7 +41,7 @@ type UndirectedRow = Omit<ComparisonRow, 'better' | 'changePercent'>;
 /** A comparison of two runs. */
 export interface Comparison {
   readonly verdict: ComparisonVerdict;
-  /** Tells if both runs had the same plan; the notes list the differences. */
+  /** Comparison of the two plans; the notes list the differences. */
   readonly plans: 'same' | 'different';
   readonly rows: readonly ComparisonRow[];
   /** What makes the runs less comparable: different plans, invalid figures. */

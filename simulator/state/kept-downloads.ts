@@ -95,7 +95,7 @@ export class DownloadFolder implements KeptDownloads {
 interface Head {
   readonly deploymentId: string;
   readonly progress: DownloadProgress;
-  /** Offset in the download of the first stored byte. */
+  /** Offset in the file of the first byte of the download. */
   readonly startsAt: number;
 }
 

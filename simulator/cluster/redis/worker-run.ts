@@ -21,7 +21,7 @@ export interface WorkerRunOptions {
   readonly random: Random;
   readonly keys: RunKeys;
   readonly signer: RunSigner;
-  /** Name of this worker machine; its slots have names derived from it. */
+  /** Name of this worker; its slots have names derived from it. */
   readonly name: string;
   readonly needs: Needs;
   readonly own: OwnPlan;

@@ -1,6 +1,7 @@
 /**
  * The device's side of its persistent connection: messages in, messages out, and timed work. Knows
- * no socket. Every message it returns is small enough for a device. Spec: Device connect
+ * no socket. Every message it returns is small enough for a device.
+ * Spec: Device connect
  */
 import {
   type ConnectMessage,

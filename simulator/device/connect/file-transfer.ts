@@ -1,6 +1,7 @@
 /**
  * File transfer in one session: one file at a time, in acknowledged chunks. Paths refer to the
- * device's in-memory files. Spec: Device connect
+ * device's in-memory files.
+ * Spec: Device connect
  */
 import type * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';

@@ -1,6 +1,7 @@
 /**
  * Port forwarding in one session: connections to the device's own ports, with one unacknowledged
- * message in each direction. Spec: Device connect
+ * message in each direction.
+ * Spec: Device connect
  */
 import { decodeBody, portForwardShape } from '../../../fixtures/formats/connect-bodies.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * The sessions of one device, by ID: each starts with its first message, routes messages to its
  * handlers, answers control messages, and ends when the other side is gone. Shells are separate:
- * they have their own limits and lifetime. Spec: Device connect
+ * they have their own limits and lifetime.
+ * Spec: Device connect
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 import {

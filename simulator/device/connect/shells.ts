@@ -1,6 +1,6 @@
 /**
- * The remote shells of one device: their owners, their limit, and when they time out. Spec: Device
- * connect
+ * The remote shells of one device: their owners, their limit, and when they time out.
+ * Spec: Device connect
  */
 
 import type { Clock } from '../../../fixtures/clock.ts';
