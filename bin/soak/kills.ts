@@ -31,7 +31,7 @@ interface KillsOptions {
  */
 const WRITES_MAX = 60;
 const AFTERWARDS_MAX_MS = 30;
-/** Time range of a kill before the server is ready. */
+/** Latest time of a kill before the server is ready. */
 const START_MAX_MS = 1500;
 /** One kill in this many comes before the server is ready. */
 const EARLY_ONE_IN = 8;
