@@ -109,8 +109,8 @@ export function isFinal(state: UpdateState): state is FinalState {
 }
 
 /**
- * The state that follows.
- * @throws Error when the event cannot happen in that state: a fault of the simulator itself
+ * Returns the next state.
+ * @throws Error when the event cannot happen in that state: a bug in the simulator
  */
 export function nextUpdateState(state: UpdateState, event: UpdateEvent): UpdateState {
   const next = updateTable[state][event];
