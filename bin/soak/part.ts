@@ -5,7 +5,7 @@ import type { Output } from '../output.ts';
 interface SoakOptions {
   /** Computed figures go to `line`, progress to `progress`. */
   readonly output: Output;
-  /** The same seed draws the same. */
+  /** The same seed gives the same run. */
   readonly seed: number;
   /** Runs about a minute instead of the full duration. */
   readonly short: boolean;
