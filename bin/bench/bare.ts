@@ -1,14 +1,14 @@
 /**
- * The measure of the benchmark: a bare node:http server that answers every request with the same
- * status and headers, given as JSON in its first argument. Writes its port when it listens.
+ * The baseline of the benchmark: a bare node:http server that answers every request with the same
+ * status and headers, given as JSON in its first argument. Prints its port once it listens.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the bare server answers. */
+/** The fixed response of the bare server. */
 export interface BareAnswer {
   readonly status: number;
-  /** Names and values in turn, without those that node:http adds by itself. */
+  /** Alternating names and values, without those that node:http adds on its own. */
   readonly headers: string[];
   readonly keepAliveTimeoutMs: number;
 }

@@ -3,18 +3,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** A process that has said its first line. */
+/** A process that has printed its first line. */
 export interface Child {
   readonly firstLine: string;
   readonly pid: number;
-  /** Ends it and waits until it is gone. */
+  /** Ends it and waits for its exit. */
   end(): Promise<void>;
 }
 
 /**
- * Starts a script of the built folder.
+ * Starts a script of the build folder.
  * @param script relative to this file
- * @throws Error when it ends before it has said a line
+ * @throws Error when it exits before it has printed a line
  */
 export function startChild(script: string, args: readonly string[]): Promise<Child> {
   const file = fileURLToPath(new URL(script, import.meta.url));

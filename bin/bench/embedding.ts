@@ -1,6 +1,6 @@
 /**
  * `node dist/bin/bench/embedding.js`: how long it takes in one process to start a testbed, to stop
- * it, to bring it back to its start, and to make another world in it and drop that again.
+ * it, to reset it, and to create another tenant in it and drop it again.
  */
 import { systemClock } from '../../fixtures/clock.ts';
 import { startTestbed, type Testbed } from '../../server/testbed.ts';

@@ -1,6 +1,6 @@
 /**
- * A fleet in a process of its own, for a benchmark: it gathers and settles, is measured, and then
- * its memory is looked at while all of it is there. Says what it saw on one line.
+ * A fleet in a process of its own, for a benchmark: it ramps up and settles, is measured, and then
+ * its memory is read with all of it present. Prints its measurements on one line.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -11,21 +11,21 @@ import {
   simulateFleet,
 } from '../../simulator/engine/simulate-fleet.ts';
 
-/** What is to be played and measured. */
+/** What to run and measure. */
 export interface FleetBench {
   readonly plan: Omit<FleetPlan, 'stages'>;
-  /** In which the devices come, one after the other. */
+  /** Ramp-up time, in which the devices arrive one after the other. */
   readonly gatherMs: number;
-  /** In which the last of them sign in and open their sockets. */
+  /** Time for the last of them to sign in and open their sockets. */
   readonly settleMs: number;
   readonly measuredMs: number;
   /** Sockets that must be open before the measurement begins. */
   readonly sockets: number;
 }
 
-/** What was seen while the whole fleet was there. */
+/** Measurements with the whole fleet present. */
 export interface FleetMeasurement {
-  /** Before the fleet was made and with all of it there, after a collection each. */
+  /** Before the fleet was created and with all of it present, each after a garbage collection. */
   readonly memoryBefore: Memory;
   readonly memory: Memory;
   readonly socketsOpen: number;
@@ -34,9 +34,9 @@ export interface FleetMeasurement {
   readonly errors: readonly string[];
   readonly cpuMs: number;
   readonly elapsedMs: number;
-  /** How late what was due was sent. */
+  /** How late scheduled requests were sent. */
   readonly late: Lateness;
-  /** The same over the whole run, in which the fleet gathered too. */
+  /** The same over the whole run, including the ramp-up. */
   readonly lateOverall: Lateness;
 }
 
@@ -45,19 +45,19 @@ interface Lateness {
   readonly maxMs: number;
 }
 
-/** What the process holds, in bytes. */
+/** Memory of the process, in bytes. */
 interface Memory {
   readonly resident: number;
-  /** What lives on the heap and outside of it; without what the engine keeps for later. */
+  /** Live data on the heap and outside of it; without what the engine reserves for later. */
   readonly used: number;
 }
 
-/** After the measurement, as a collection holds up the fleet. */
+/** After the measurement, because a garbage collection holds up the fleet. */
 const MEMORY_MS = 5000;
 const MEASURED_PHASE = '3 hold';
 const MEMORY_PHASE = '4 hold';
 
-/** What the process has done up to a moment. */
+/** Totals of the process so far. */
 interface Reading {
   readonly exchanges: number;
   readonly cpuMs: number;
@@ -123,7 +123,7 @@ function measurement(): FleetMeasurement {
   };
 }
 
-/** Without the histogram. */
+/** Omits the histogram. */
 function latenessOf({ p99Ms, maxMs }: Lateness): Lateness {
   return { p99Ms, maxMs };
 }

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the authenticated poll without an update on our server, with its real store and
- * many devices known, beside a bare node:http server that answers the same bytes. Both stand in one
- * run, round after round in turn, so that the ratio holds on any machine.
+ * many known devices, next to a bare node:http server that sends the same bytes. Both run in
+ * alternating rounds, so that the ratio is valid on any machine.
  */
 import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
@@ -23,7 +23,7 @@ const ROUNDS = 5;
 const ROUND_SECONDS = 4;
 const WARM_UP_SECONDS = 2;
 const RATIO_TARGET = 0.35;
-/** Beyond this share of a core the generator, not the server, may be what is measured. */
+/** Above this share of a core the generator, not the server, may be the bottleneck. */
 const GENERATOR_BUSY_MAX = 0.98;
 
 const output = createOutput(false);
@@ -34,9 +34,9 @@ const pollPath = `${pathOf(operations['get-next-deployment'])}?${query}`;
 interface Contender {
   readonly name: string;
   readonly baseUrl: string;
-  /** Answers a second, one for each round. */
+  /** Responses per second, by round. */
   readonly rates: number[];
-  /** Share of a core that the generator took, one for each round. */
+  /** Share of a core that the generator used, by round. */
   readonly generatorBusy: number[];
 }
 
@@ -78,7 +78,7 @@ function poll(baseUrl: string, token: string): Promise<IncomingMessage> {
   });
 }
 
-/** What the bare server has to answer to put the same bytes on the wire. */
+/** Returns the response with which the bare server sends the same bytes. */
 function bareAnswerLike({ statusCode = 0, rawHeaders }: IncomingMessage): BareAnswer {
   if (statusCode !== 204) throw new Error(`the poll was answered ${statusCode}, not 204`);
   const own = new Set(['date', 'connection', 'keep-alive']);
@@ -90,7 +90,7 @@ function bareAnswerLike({ statusCode = 0, rawHeaders }: IncomingMessage): BareAn
   return { status: statusCode, headers, keepAliveTimeoutMs: seconds * 1000 };
 }
 
-/** The request id and the time differ from answer to answer, but not in length. */
+/** The request ID and the time differ between responses, but not in length. */
 function requireSameBytes(one: IncomingMessage, other: IncomingMessage): void {
   const sizes = ({ statusCode, rawHeaders }: IncomingMessage): string =>
     JSON.stringify([
@@ -111,7 +111,10 @@ async function measure(each: Contender, tokens: readonly string[]): Promise<void
   each.generatorBusy.push((user + system) / 1000 / elapsedMs);
 }
 
-/** Polls for some seconds, each connection with devices of its own in turn; gives the answers. */
+/**
+ * Polls for some seconds, each connection cycling through devices of its own; returns the number of
+ * responses.
+ */
 async function load(baseUrl: string, tokens: readonly string[], seconds: number): Promise<number> {
   let connection = 0;
   const result = await autocannon({

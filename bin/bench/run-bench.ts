@@ -1,4 +1,4 @@
-/** What every benchmark shares: its children, its end, the machine and the median. */
+/** Common parts of the benchmarks: child processes, cleanup, machine description and median. */
 import { cpus } from 'node:os';
 import type { ExitCode } from '../exit-codes.ts';
 import { reportFault } from '../fault.ts';
@@ -17,7 +17,7 @@ export class Children {
     return child;
   }
 
-  /** Ends them all and waits until they are gone. */
+  /** Ends them all and waits for their exit. */
   async end(): Promise<void> {
     const ended = this.#running;
     this.#running = [];
@@ -25,7 +25,7 @@ export class Children {
   }
 }
 
-/** Runs a benchmark to its end, whatever it is; its code becomes that of the process. */
+/** Runs a benchmark to its end, including cleanup; its exit code becomes that of the process. */
 export async function runBench(
   output: Output,
   bench: (children: Children) => Promise<ExitCode>,
@@ -42,12 +42,12 @@ export async function runBench(
   }
 }
 
-/** The version and the processors, in one line. */
+/** Returns the Node version and the processors in one line. */
 export function machine(): string {
   return `fleetbed ${packageVersion()}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`;
 }
 
-/** The middle one; the upper of two. */
+/** Returns the median; the upper of the two middle values for an even number. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;

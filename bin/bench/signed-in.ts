@@ -1,16 +1,16 @@
-/** Devices for a benchmark: signed in over HTTP through the API, as real ones are. */
+/** Devices for a benchmark: signed in over HTTP through the API, like real ones. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 
-/** Sign-ins at the same time. */
+/** Concurrent sign-ins. */
 const LANES = 16;
 
 /**
- * The tokens of `count` new devices.
+ * Returns the tokens of `count` new devices.
  * @param server one that accepts each device right after its first request
- * @throws Error when the server does not let one in
+ * @throws Error when the server does not accept one
  */
 export async function signInDevices(
   server: { readonly baseUrl: string; readonly headerPrefix: string },

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:simulator`: what the fleet simulator holds and costs on this machine, beside
- * autocannon on the same endpoint in the same run, and whether the same seed gives the same events.
+ * `npm run bench:simulator`: the capacity and cost of the fleet simulator on this machine, next to
+ * autocannon on the same endpoint in the same run, and a check that the same seed gives the same
+ * events.
  */
 import { createHash } from 'node:crypto';
 import autocannon from 'autocannon';
@@ -69,7 +70,7 @@ async function held(children: Children): Promise<readonly string[]> {
   ];
 }
 
-/** The poll without an update as fast as it goes: fleet and autocannon in turn. */
+/** The poll without an update at full speed: fleet and autocannon in turn. */
 async function costOfRequests(children: Children): Promise<readonly string[]> {
   const ours: number[] = [];
   const theirs: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * How long a world takes to be copied, brought back whole, and brought back for one device, with
- * many devices known; on the engine in memory and on the one in a file. Part of `npm run bench`.
+ * How long it takes to copy a tenant, to restore all of it, and to restore it for one device, with
+ * many known devices; on the in-memory engine and on the file engine. Part of `npm run bench`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The slower median of both resets, in milliseconds. */
+/** Returns the slower median of both resets, in milliseconds. */
 async function worst(engine: string, store: Store): Promise<number> {
   store.atomically(() => fill(store));
   const timesMs = { snapshot: [] as number[], all: [] as number[], device: [] as number[] };
@@ -73,7 +73,7 @@ function attributes(value: string) {
   return Array.from({ length: ATTRIBUTES }, (_, at) => ({ name: `attribute-${at}`, value }));
 }
 
-/** What a test leaves behind: something of everything is another. */
+/** Simulates the leftovers of a test: something of every kind has changed. */
 function change(store: Store): void {
   store.atomically(() => {
     for (let at = 0; at < DEVICES; at += 4) {

@@ -3,7 +3,7 @@ import { type VirtualPlan, virtualRun } from './virtual-fleet.ts';
 
 const RUN_MAX_MS = 120_000;
 
-/** All behaviours that were there from the first day, a few devices each. */
+/** All behaviours of the first version, a few devices each. */
 const mixed: VirtualPlan = {
   devices: 10,
   seed: 'one',
@@ -29,7 +29,7 @@ describe('a fleet in a virtual world', () => {
     const polls = events.filter(
       (event) => event.kind === 'exchange' && event.operation.includes('next-deployment'),
     );
-    // Ten minutes less one of ramp at most, one poll a minute.
+    // Ten minutes less at most one minute of ramp, one poll per minute.
     expect(polls.length).toBeGreaterThan(10 * 8);
   });
 

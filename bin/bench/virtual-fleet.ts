@@ -1,6 +1,6 @@
 /**
- * A fleet and our server in one process and on one clock, which is played as fast as both work:
- * minutes of a fleet in a second. The same seed gives the same events.
+ * A fleet and our server in one process and on one clock, which advances as fast as both can work:
+ * minutes of a fleet per second. The same seed gives the same events.
  */
 import { ManualClock, playFast } from '../../fixtures/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
@@ -15,25 +15,25 @@ import {
   simulateFleet,
 } from '../../simulator/engine/simulate-fleet.ts';
 
-/** What is deployed to the whole fleet. */
+/** The artifact deployed to the whole fleet. */
 const virtualArtifact = 'release-1';
 const DEVICE_TYPE = 'board';
 const ARTIFACT_BYTES = 20_000;
 
-/** What a fleet did in its virtual world. */
+/** The outcome of a fleet in virtual time. */
 export interface VirtualRun {
   readonly result: FleetResult;
-  /** In their one order. */
+  /** In their deterministic order. */
   readonly events: readonly FleetEvent[];
 }
 
-/** What differs from ten minutes of steady devices that are deployed to. */
+/** Overrides of the default: ten minutes of steady devices with a deployment. */
 export type VirtualPlan = Pick<FleetPlan, 'devices' | 'seed'> & Partial<FleetPlan>;
 
-/** When every virtual world begins. */
+/** Start time of every virtual run. */
 const beginningMs = Date.parse('2026-11-21T12:00:00.000Z');
 
-/** Lets the fleet live through its plan in a world of its own. */
+/** Runs the fleet through its plan on a server of its own. */
 export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
   const clock = new ManualClock(beginningMs);
   const random = seededRandom('virtual world');

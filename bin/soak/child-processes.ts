@@ -1,11 +1,11 @@
-/** The processes of a soak: a server that may open so many files, and clients beside it. */
+/** The processes of a soak: a server with a limit on open files, and its clients. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { ServerReady } from '../ready.ts';
 
-/** Tests run from the sources; processes of their own run what was built. */
+/** Tests run from source; child processes run the build output. */
 const built = new URL(import.meta.url.endsWith('.ts') ? '../../dist/bin/' : '../', import.meta.url);
 
 const pathOf = (script: string): string => fileURLToPath(new URL(script, built));
@@ -14,17 +14,17 @@ const pathOf = (script: string): string => fileURLToPath(new URL(script, built))
 export interface ServerProcess {
   readonly ready: ServerReady;
   readonly pid: number;
-  /** Open files and connections at the moment. */
+  /** Returns the number of currently open files and connections. */
   openFiles(): number;
-  /** Memory that it holds, in MiB. */
+  /** Returns its memory in MiB. */
   residentMib(): number;
-  /** Ends it with SIGTERM; its exit code. */
+  /** Ends it with SIGTERM; returns its exit code. */
   end(): Promise<number | null>;
 }
 
 /**
  * Starts `fleetbed serve` on free ports with this limit of open files.
- * @throws Error when it ends before it is ready
+ * @throws Error when it exits before it is ready
  */
 export function startLimitedServer(
   openFilesMax: number,
@@ -54,7 +54,7 @@ export function startLimitedServer(
   });
 }
 
-/** Starts a script of this folder that talks by messages. */
+/** Starts a script of this folder that communicates by messages. */
 export function startClient(script: string): ChildProcess {
   return fork(pathOf(`soak/${script}`), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }

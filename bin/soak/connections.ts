@@ -1,6 +1,6 @@
 /**
- * Connections that mean no good: refused upgrades that are left open, more websockets than the
- * server can hold, and bodies that stall before their last byte. Each part has a server of its own.
+ * Hostile connections: refused upgrades that are left open, more WebSockets than the server can
+ * hold, and bodies that stall before their last byte. Each part has a server of its own.
  */
 import { once } from 'node:events';
 import { get } from 'node:http';
@@ -12,10 +12,10 @@ import { signInDevices } from '../bench/signed-in.ts';
 import { type ServerProcess, startClient, startLimitedServer } from './child-processes.ts';
 import type { AnsweredWebsockets, WantedWebsockets } from './held-websockets.ts';
 
-/** How much of each part. */
+/** Number of connections in each part. */
 interface ConnectionCounts {
   readonly refusedUpgrades: number;
-  /** Of the server that the websockets are asked of. */
+  /** Limit of the server that the WebSockets connect to. */
   readonly openFiles: number;
   readonly websockets: number;
   readonly stalledBodies: number;
@@ -46,7 +46,7 @@ const SLACK_FILES = 8;
 const SETTLE_MAX_MS = 30_000;
 const PROBE_MS = 50;
 
-/** The faults that were found; figures go to `say`. */
+/** Returns the faults found; figures go to `say`. */
 export async function soakConnections(
   say: (line: string) => void,
   counts: ConnectionCounts,
@@ -59,7 +59,7 @@ export async function soakConnections(
   ];
 }
 
-/** Whatever is left open by then, SIGTERM ends the server in order. */
+/** SIGTERM ends the server cleanly, whatever is still open by then. */
 async function withServer(
   openFiles: number,
   part: (server: ServerProcess) => Promise<string[]>,
@@ -100,7 +100,10 @@ async function refuseUpgrades(
   return [...faults, ...(await healthFaults(server))];
 }
 
-/** Answered or cut, with one byte more after the answer; then the client closes. */
+/**
+ * Succeeds when the server answers or cuts the connection; one more byte is sent after the answer,
+ * then the client closes.
+ */
 async function refusedUpgrade(url: string, method: string): Promise<void> {
   const socket = reach(url);
   const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket';
@@ -177,7 +180,7 @@ async function stallBodies(
       });
     }),
   );
-  // What is on its way has arrived once somebody else was answered.
+  // What was in flight has arrived once another client has been answered.
   const faults = await healthFaults(server);
   const growth = server.residentMib() - before;
   const refused = statuses.get('503') ?? 0;
@@ -194,7 +197,7 @@ async function stallBodies(
   return faults;
 }
 
-/** Asks over a new connection each time whether the control listener is there. */
+/** Checks regularly, on a new connection each time, that the control listener responds. */
 function watchControl(controlUrl: string) {
   const over = new AbortController();
   const seen = { answers: 0, slowestMs: 0, faults: [] as string[] };
@@ -218,7 +221,7 @@ function watchControl(controlUrl: string) {
   };
 }
 
-/** The server answers as ever: users, devices that are new, and the control listener. */
+/** Checks that the server still answers: users, new devices, and the control listener. */
 async function healthFaults({ ready }: ServerProcess): Promise<string[]> {
   const { baseUrl, adminToken, controlUrl } = ready;
   const { path } = managementOperations['count-devices'];
@@ -233,7 +236,7 @@ async function healthFaults({ ready }: ServerProcess): Promise<string[]> {
   return told === JSON.stringify(wanted) ? [] : [`answers afterwards: ${told}`];
 }
 
-/** The status, or the code of the fault. */
+/** Returns the status, or the code of the error. */
 function statusAt(url: string, headers: Record<string, string> = {}): Promise<number | string> {
   return new Promise((resolve) => {
     const asking = get(url, { agent: false, headers, timeout: SETTLE_MAX_MS }, (answer) => {
@@ -245,7 +248,7 @@ function statusAt(url: string, headers: Record<string, string> = {}): Promise<nu
   });
 }
 
-/** The number once it has come down to this, or at the latest after a while. */
+/** Returns the number once it has come down to `wanted`, or after a timeout. */
 async function settled(count: () => number, wanted: number): Promise<number> {
   const endMs = systemClock.monotonicMs() + SETTLE_MAX_MS;
   while (count() > wanted && systemClock.monotonicMs() < endMs) await systemClock.sleep(PROBE_MS);
@@ -255,7 +258,7 @@ async function settled(count: () => number, wanted: number): Promise<number> {
 function reach(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // An end of any kind is what the parts count.
+  // The parts count the end of a connection, whatever its kind.
   socket.on('error', () => undefined);
   return socket;
 }

@@ -1,7 +1,7 @@
 /**
- * Does every kind of damage to every file of a data folder, of one that was closed and of one whose
- * server was killed. Each must be refused with one sentence that names the file and leave the folder
- * as it was, or be taken with nothing lost; an export of it must tell what is damaged.
+ * Applies every kind of damage to every file of a data folder, both of a closed server and of a
+ * killed one. The server must either refuse each with one sentence that names the file and leave
+ * the folder unchanged, or accept it with nothing lost; an export must report the damage.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -30,11 +30,11 @@ import {
   upload,
 } from './served-folder.ts';
 
-/** What a run of damages is made with. */
+/** Options of a damage run. */
 interface DamageOptions {
   readonly output: Output;
   readonly random: Random;
-  /** How many of all cases are tried, drawn at random; all when absent. */
+  /** How many of all cases are tried, chosen at random; all when absent. */
   readonly cases?: number;
 }
 
@@ -60,7 +60,7 @@ const damages: Readonly<Record<string, Damage>> = {
   },
 };
 
-/** What was written to the folder, and must be there or be refused. */
+/** What was written to the folder, and must be present or be refused. */
 interface Written {
   readonly devices: readonly string[];
   readonly artifacts: readonly string[];
@@ -75,12 +75,12 @@ interface State {
 
 interface Case {
   readonly state: State;
-  /** Within the folder. */
+  /** Path within the folder. */
   readonly file: string;
   readonly damage: string;
 }
 
-/** Runs it; gives a sentence for each case that went wrong. */
+/** Runs the cases; returns a sentence for each that failed. */
 export async function damageSoak({ output, random, cases }: DamageOptions): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-soak-'));
   try {
@@ -104,7 +104,7 @@ export async function damageSoak({ output, random, cases }: DamageOptions): Prom
   }
 }
 
-/** A folder whose server was closed, and one whose server was killed. */
+/** Creates a folder whose server was closed, and one whose server was killed. */
 async function statesIn(folder: string): Promise<State[]> {
   const data = join(folder, 'data');
   const first = new ServedFolder(data);
@@ -143,7 +143,7 @@ async function writeSome(server: ServerReady, name: string): Promise<Written> {
   return { devices: [device.id], artifacts: [location], tenants: [id] };
 }
 
-/** Every file and folder with every damage that it can have. */
+/** Returns every file and folder with every damage that applies to it. */
 function casesOf(state: State): Case[] {
   const files = readdirSync(state.folder, { recursive: true }).map(String);
   return files.flatMap((file) =>
@@ -167,7 +167,7 @@ function drawnFrom(all: readonly Case[], count: number, random: Random): Case[] 
   return all.filter((_, at) => places.has(at));
 }
 
-/** The kind of a file, without the names that differ from run to run. */
+/** Returns the kind of a file, without names that differ between runs. */
 function kindOf(file: string): string {
   return file.replace(/[0-9a-f]{64}/, 'FILE').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, 'ID');
 }
@@ -204,7 +204,7 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
   return { outcome, faults };
 }
 
-/** What is in a folder that was emptied is named in its place. */
+/** For an emptied folder, naming a file that was in it is enough. */
 function namesFile(told: string, path: string): boolean {
   return told.includes(path);
 }
@@ -216,7 +216,7 @@ async function exportOf(folder: string) {
   return exported;
 }
 
-/** Whether everything is there; a file that is not what it was must not be served. */
+/** Returns true when everything is present; a file that has changed must not be served. */
 async function keptOf(server: ServerReady, written: Written) {
   const tenants = await callControl(server, { method: 'GET', path: '/tenants' });
   if (!written.tenants.every((id) => tenants.text.includes(id))) return 'lost';
@@ -230,7 +230,7 @@ async function keptOf(server: ServerReady, written: Written) {
   return statuses.every((status) => status === 200 || status === 500) ? 'not served' : 'lost';
 }
 
-/** Of every file and folder; the lock, which holds nothing, does not count. */
+/** Digest of every file and folder; the lock, which has no content, does not count. */
 function digestOf(folder: string): string {
   const hash = createHash('sha256');
   for (const name of readdirSync(folder, { recursive: true }).map(String).toSorted()) {

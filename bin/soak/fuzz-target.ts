@@ -1,4 +1,4 @@
-/** The server that the fuzz attacks, and what is read of it alongside and afterwards. */
+/** The server that the fuzzer attacks, and what is read from it during and after the run. */
 import { get } from 'node:http';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -8,7 +8,7 @@ import type { ServerReady } from '../ready.ts';
 import type { Insider } from './hostile-requests.ts';
 
 const DEVICES = 100;
-/** A value that patterns take long for, told by every tenth device. */
+/** A value that is slow to match against patterns, reported by every tenth device. */
 const blob = `${'a'.repeat(4000)}!`;
 
 /** A server with devices, in a process of its own. */
@@ -18,14 +18,14 @@ export interface FuzzTarget {
   readonly insider: Insider;
 }
 
-/** What has kept the event loop of a server, by its own account. */
+/** Event loop stalls as reported by the server. */
 interface Stalls {
   readonly count: number;
   readonly worstMs: number;
   readonly worstIn: string;
 }
 
-/** Starts it and lets its devices in. */
+/** Starts the server and has its devices accepted. */
 export async function startFuzzTarget(): Promise<FuzzTarget> {
   // Its warnings name every stall.
   const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'warn'];
@@ -64,12 +64,12 @@ async function furnished(child: Child): Promise<FuzzTarget> {
   return { child, ready, insider };
 }
 
-/** The stalls so far. */
+/** Returns the stalls so far. */
 export async function stallsOf(ready: ServerReady): Promise<Stalls> {
   return (JSON.parse(await readControl(ready, '/overview')) as { stalls: Stalls }).stalls;
 }
 
-/** Reads the journal in every form, again and again, until told to end. */
+/** Reads the journal in every form repeatedly until `isOver` returns true. */
 export async function readJournal(ready: ServerReady, isOver: () => boolean): Promise<number> {
   let reads = 0;
   while (!isOver()) {
@@ -88,14 +88,14 @@ export async function readJournal(ready: ServerReady, isOver: () => boolean): Pr
   return reads;
 }
 
-/** A whole answer, on a connection of its own. */
+/** Reads a whole response on a connection of its own. */
 function readControl(ready: ServerReady, path: string): Promise<string> {
   const headers = { Authorization: `Bearer ${ready.controlToken}` };
   return new Promise((resolve, reject) => {
     get(ready.controlUrl + path, { headers, agent: false }, (answer) => {
       const pieces: Buffer[] = [];
       answer.on('data', (piece: Buffer) => {
-        // An archive is read, but not needed.
+        // An archive is read and discarded.
         if (path === '/overview') pieces.push(piece);
       });
       answer.on('end', () => resolve(Buffer.concat(pieces).toString()));

@@ -1,7 +1,7 @@
 /**
- * Hostile requests, of strangers and of insiders, to both listeners of a server in a process of
- * its own, while somebody reads its journal. It must answer all of them without a 5xx, keep
- * nobody waiting, live on, leave no descriptor open and not grow beyond what its bounds allow.
+ * Sends hostile requests, with and without credentials, to both listeners of a server in a process
+ * of its own while its journal is being read. The server must answer all of them without a 5xx,
+ * stall no request, stay alive, leave no descriptor open and not grow beyond its memory limits.
  */
 import fc from 'fast-check';
 import { systemClock } from '../../fixtures/clock.ts';
@@ -15,22 +15,22 @@ import { statusOf } from './wire.ts';
 
 const REQUESTS = 100_000;
 const REQUESTS_SHORT = 6000;
-/** Requests under way at a time. */
+/** Concurrent requests. */
 const LANES = 16;
 const BATCH = 1000;
-/** The journal's 64 MiB, the rows that requests may leave, and room for the collector. */
+/** The journal's 64 MiB, the rows that requests may leave, and room for the garbage collector. */
 const GROWTH_MAX_MIB = 256;
-/** A short run shares its cores with whatever else is tested, and has a cold start in it. */
+/** A short run shares its cores with other tests, and includes a cold start. */
 const STALL_MAX_MS_SHORT = 250;
-/** Longer than any connection may be idle. */
+/** Longer than the idle timeout of any connection. */
 const CLOSED_WITHIN_SECONDS = 70;
 
-/** One that is meant for one of the two listeners. */
+/** A request for one of the two listeners. */
 interface Shot extends HostileRequest {
   readonly port: number;
 }
 
-/** Sends the hostile requests and judges what became of the server. */
+/** Sends the hostile requests and judges the state of the server. */
 export const fuzz: SoakPart = async ({ output, seed, short, times }) => {
   const requests = times ?? (short ? REQUESTS_SHORT : REQUESTS);
   const target = await startFuzzTarget();
@@ -77,9 +77,9 @@ function shotsAt({ ready, insider }: FuzzTarget): fc.Arbitrary<Shot> {
   );
 }
 
-/** Sends requests several at a time, and counts what came back. */
+/** Sends several requests at a time, and counts the responses. */
 class Volley {
-  /** How often each class of status came; refusals for want of room apart. */
+  /** Count of each status class; refusals for lack of capacity separately. */
   readonly classes = new Map<string, number>();
   readonly faults: string[] = [];
 
@@ -100,12 +100,12 @@ class Volley {
   }
 }
 
-/** The request's beginning, in a form that can be sent again by hand. */
+/** Returns the start of the request in a form that can be sent again by hand. */
 function shown({ bytes }: HostileRequest): string {
   return JSON.stringify(bytes.toString('latin1').slice(0, 600));
 }
 
-/** Descriptors beyond `before` that are still open once the server had time to close them. */
+/** Returns the number of descriptors beyond `before` that are still open after a wait. */
 async function leftOpen(pid: number, before: number): Promise<number> {
   for (let waited = 0; waited < CLOSED_WITHIN_SECONDS; waited += 1) {
     if (openDescriptors(pid) <= before) return 0;

@@ -1,26 +1,26 @@
 /**
- * A process that opens a websocket for each token that it is sent and holds those that are granted,
- * until its parent ends it. It tells how each was answered.
+ * A process that opens a WebSocket for each token that it receives and holds those that are
+ * accepted, until its parent ends it. It reports how each was answered.
  */
 import { connect, type Socket } from 'node:net';
 import { operations } from '../../fixtures/contract/operations.ts';
 
-/** What the parent sends. */
+/** Message from the parent. */
 export interface WantedWebsockets {
   readonly port: number;
   readonly tokens: readonly string[];
 }
 
-/** What it hears once every one was answered. */
+/** Reply to the parent once all were answered. */
 export interface AnsweredWebsockets {
   readonly granted: number;
-  /** 503 with an Error body, a request id and Retry-After. */
+  /** 503 with an Error body, a request ID and Retry-After. */
   readonly refused: number;
-  /** Anything else, in words. */
+  /** Anything else, described in words. */
   readonly faults: readonly string[];
 }
 
-/** Asked at the same time. */
+/** Concurrent handshakes. */
 const LANES = 256;
 const PING = 0x89;
 
@@ -71,12 +71,12 @@ function handshake(port: number, token: string): string {
   ].join('\r\n');
 }
 
-/** Answers pings, which are all that the server says. */
+/** Answers pings, the only frames that the server sends. */
 function holdOpen(socket: Socket): void {
   socket.on('data', (frame: Buffer) => {
     if (frame[0] !== PING) return;
     const payload = frame.subarray(2);
-    // Masked by zeros, which leave the payload as it is.
+    // Masked with zeros, which leave the payload unchanged.
     const head = Buffer.from([0x8a, 0x80 + payload.length, 0, 0, 0, 0]);
     socket.write(Buffer.concat([head, payload]));
   });

@@ -1,11 +1,11 @@
-/** Requests to the control listener that no honest tool sends, by one who holds its token. */
+/** Hostile requests to the control listener from a client that has its token. */
 import fc from 'fast-check';
 import type { HostileRequest } from './hostile-requests.ts';
 import { body, encoded, longText, pairsOf, targetOf, text } from './hostile-values.ts';
 
 /**
- * Without what would end the rest of the run, and what is allowed to take long by its size:
- * resets, forks, snapshots and the speed of requests.
+ * Without paths that would break the rest of the run, or that may take long because of their size:
+ * resets, forks, snapshots and request rates.
  */
 const paths = [
   ...['/overview', '/journal', '/journal.har', '/journal/:sequence', '/await', '/assert'],
@@ -51,10 +51,10 @@ const yaml = fc
   .constantFrom('faults:\n', 'a: &a [*a]\n', '- '.repeat(20), 'x: "\\u0000"\n', '? {')
   .map((line) => Buffer.from(line.repeat(10)));
 
-/** Nobody waits for half a minute here. */
+/** Avoids waits of half a minute. */
 const soon = ['timeoutSeconds', '0.1'] as const;
 
-/** Hostile requests of somebody who knows the control token. */
+/** Generates hostile requests from a client with the control token. */
 export function hostileControlRequests(controlToken: string): fc.Arbitrary<HostileRequest> {
   return fc
     .record({

@@ -1,4 +1,4 @@
-/** Websockets that are opened in order and then used as no client does: broken frames, broken messages. */
+/** WebSockets that are opened correctly and then misused: broken frames, broken messages. */
 import fc from 'fast-check';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
@@ -21,11 +21,11 @@ const payload = fc.oneof(
   message,
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
   fc.integer({ min: 1, max: 60_000 }).map((depth) => Buffer.alloc(depth, MSGPACK_ARRAY_OF_ONE)),
-  // A map that says to have more pairs than there are bytes.
+  // A map that claims more pairs than there are bytes.
   fc.constant(Buffer.from([0xdf, 0xff, 0xff, 0xff, 0xff, 0xa1])),
 );
 
-/** First byte: whether it is the last piece, reserved bits, what it is. */
+/** First byte: final flag, reserved bits, opcode. */
 const firstByte = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0x82) },
   fc.constantFrom(0x81, 0x80, 0x02, 0x88, 0x89, 0x8a, 0xf2, 0x83),
@@ -39,11 +39,14 @@ const frame = fc
     head[0] = first;
     head[1] = (isMasked ? 0x80 : 0) | 127;
     head.writeBigUInt64BE(BigInt(length), 2);
-    // Masked with zeros it stays as it is.
+    // Masked with zeros it stays unchanged.
     return Buffer.concat([head, Buffer.alloc(isMasked ? 4 : 0), given]);
   });
 
-/** Handshakes of a device, or of a user with that device, each with frames right behind it. */
+/**
+ * Generates handshakes of a device, or of a user with that device, each followed directly by
+ * frames.
+ */
 export function hostileSockets(insider: Insider): fc.Arbitrary<HostileRequest> {
   const device = pathOf(operations.connect);
   const user = pathOf(managementOperations['connect-device'], { id: insider.ids[0] ?? '' });

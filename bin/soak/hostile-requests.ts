@@ -1,6 +1,6 @@
 /**
- * Requests that no honest client sends, one for each draw: every operation of the API with hostile
- * paths, queries, headers, tokens and bodies; some are no HTTP at all. A seed repeats them.
+ * Hostile requests, one for each draw: every operation of the API with hostile paths, queries,
+ * headers, tokens and bodies; some are not HTTP at all. A seed reproduces them.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import fc from 'fast-check';
@@ -11,18 +11,18 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { body, encoded, form, longText, query, targetOf, text } from './hostile-values.ts';
 
-/** Bytes for one connection, and what they are of, for the report of a failure. */
+/** Bytes for one connection, and a label for failure reports. */
 export interface HostileRequest {
   readonly operation: string;
   readonly bytes: Buffer;
 }
 
-/** What a stranger must not have, and what makes requests get deeper than the token's check. */
+/** Credentials that get requests past the token check. */
 export interface Insider {
   readonly headerPrefix: string;
   readonly deviceToken: string;
   readonly userToken: string;
-  /** Of things that exist on the server. */
+  /** IDs of existing resources. */
   readonly ids: readonly string[];
 }
 
@@ -32,7 +32,7 @@ const rows: readonly Operation[] = [
   ...Object.values(storageOperations),
 ];
 
-/** They would end what the rest of the run needs. */
+/** They would break what the rest of the run needs. */
 const spared = new Set([
   'logout',
   'delete-user',
@@ -61,7 +61,7 @@ const headers = fc.array(
   { maxLength: 3 },
 );
 
-/** Hostile requests of an insider, who knows tokens and ids. */
+/** Generates hostile requests with valid tokens and IDs. */
 export function hostileRequests(insider: Insider): fc.Arbitrary<HostileRequest> {
   const { privateKey } = generateKeyPairSync('ed25519');
   const names = vendorNames(insider.headerPrefix);

@@ -1,4 +1,4 @@
-/** What no honest client would put anywhere: texts, JSON, nested and large bodies, drawn by a seed. */
+/** Hostile values, drawn by a seed: texts, JSON, nested and large bodies. */
 import fc from 'fast-check';
 
 const words = [
@@ -7,7 +7,7 @@ const words = [
   ...['-1', '1e999', 'NaN', 'null', '9'.repeat(400), 'x'.repeat(5000), '🙂'.repeat(300), '*', '"'],
 ];
 
-/** Pieces that expressions which read what they have read before take long for. */
+/** Pieces on which backtracking regular expressions are slow. */
 const pieces = [
   'eyJ-',
   'eyJa.',
@@ -23,7 +23,7 @@ const pieces = [
   '/',
 ];
 
-/** A text of some thousand characters without an end that fits. */
+/** A text of some thousand characters whose end does not match. */
 export const longText = fc
   .tuple(fc.constantFrom(...pieces), fc.integer({ min: 200, max: 12_000 }))
   .map(([piece, length]) => piece.repeat(Math.ceil(length / piece.length)));
@@ -40,7 +40,7 @@ const fieldNames = [
   ...['retries', 'toString', 'valueOf', 'toJSON', 'email', 'password', 'attributes', 'sort'],
 ];
 
-/** Any value of JSON, with names that our own bodies have. */
+/** Any JSON value, with names that our own bodies use. */
 const json = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5 },
@@ -68,7 +68,7 @@ const patterns = [
   'x{1000}',
 ];
 
-/** Bodies that are in order by their shape, and large or costly. */
+/** Bodies that are valid by their shape, and large or costly. */
 const costly = fc.oneof(
   fc.array(fc.constantFrom(...patterns), { minLength: 1, maxLength: 100 }).map((values) => ({
     filters: values.map((value) => ({
@@ -105,7 +105,7 @@ const costly = fc.oneof(
     ),
 );
 
-/** The bytes of a body. */
+/** Generates the bytes of a body. */
 export const body = fc.oneof(
   {
     weight: 40,
@@ -131,7 +131,7 @@ const partHeaders = [
   'X',
 ];
 
-/** The bytes of a form of the boundary `x`, whole or broken off. */
+/** Generates the bytes of a form with the boundary `x`, complete or truncated. */
 export const form = fc
   .array(
     fc.tuple(fc.array(fc.constantFrom(...partHeaders), { maxLength: 4 }), fc.oneof(text, longText)),
@@ -151,18 +151,18 @@ const queryNames = [
   ...['x-svc-expire', 'x-svc-signature', 'tenant_id', 'artifact_name', 'object_type', 'path'],
 ];
 
-/** Pairs of a query; what our own paths take now and then as they take it. */
+/** Query pairs; some are valid for our own paths. */
 export const query = fc.oneof(
   { weight: 9, arbitrary: pairsOf(queryNames) },
   fc.constant([['per_page', '500'] as const]),
 );
 
-/** Up to four pairs, of these names and any others. */
+/** Generates up to four pairs with these names and any others. */
 export function pairsOf(names: readonly string[]) {
   return fc.array(fc.tuple(fc.oneof(fc.constantFrom(...names), text), text), { maxLength: 4 });
 }
 
-/** As a target can carry it; half characters and some control characters go raw. */
+/** Encodes a value for a request target; lone surrogates and some control characters stay raw. */
 export function encoded(value: string): string {
   try {
     return encodeURIComponent(value);
@@ -171,7 +171,7 @@ export function encoded(value: string): string {
   }
 }
 
-/** The path with its parameters drawn, and the pairs behind it; as much as one header may hold. */
+/** Generates a path with its parameters, and query pairs; as long as a header may be. */
 export function targetOf(
   path: string,
   parameters: readonly string[],

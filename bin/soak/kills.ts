@@ -1,6 +1,6 @@
 /**
- * Kills a loaded server with SIGKILL at random points, again and again on the same data folder, and
- * looks for every write that it had acknowledged.
+ * Kills a loaded server with SIGKILL at random points, repeatedly on the same data folder, and
+ * checks that every acknowledged write is still present.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,30 +18,33 @@ import {
   upload,
 } from './served-folder.ts';
 
-/** What a run of kills is made with. */
+/** Options of a kills run. */
 interface KillsOptions {
   readonly output: Output;
   readonly random: Random;
   readonly kills: number;
 }
 
-/** After how many acknowledged writes a server is killed, at most, and how soon after the last. */
+/**
+ * A server is killed at the latest after this many acknowledged writes, and this soon after the
+ * last.
+ */
 const WRITES_MAX = 60;
 const AFTERWARDS_MAX_MS = 30;
-/** When one is killed before it is ready. */
+/** Latest time of a kill before the server is ready. */
 const START_MAX_MS = 1500;
-/** One kill in so many comes before the server is ready. */
+/** One kill in this many comes before the server is ready. */
 const EARLY_ONE_IN = 8;
-/** There can only be some at a time. */
+/** The server limits how many can exist at a time. */
 const TENANTS_KEPT_MAX = 20;
 
-/** What the server said it had done, with the question that shows whether it still has. */
+/** An acknowledged write, with the query that shows if it still exists. */
 interface Acknowledged {
   readonly what: string;
   holds(server: ServerReady): Promise<boolean>;
 }
 
-/** Runs it; gives a sentence for each write that was lost and each start that failed. */
+/** Runs the kills; returns a sentence for each lost write and each failed start. */
 export async function killsSoak({ output, random, kills }: KillsOptions): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-soak-'));
   const data = join(folder, 'data');
@@ -84,7 +87,7 @@ async function killEarly(data: string, random: Random): Promise<void> {
   await served.end('SIGKILL');
 }
 
-/** Everything once more, after a last start that is ended in good order. */
+/** Checks everything once more, after a last start that ends cleanly. */
 async function lostAtTheEnd(data: string, writes: readonly Acknowledged[]): Promise<string[]> {
   const served = new ServedFolder(data);
   const ready = await served.ready;
@@ -111,7 +114,7 @@ function counted(writes: readonly Acknowledged[]): Map<string, number> {
   return counts;
 }
 
-/** Writes of all kinds at a time until the server is killed. */
+/** Writes of all kinds concurrently until the server is killed. */
 async function loadedUntilKilled(
   served: ServedFolder,
   server: ServerReady,
@@ -137,7 +140,7 @@ async function loadedUntilKilled(
       if (!isKilled) surprises.push(`round ${round}: ${String(fault)}`);
     }
   });
-  // Lanes that all end before have met something that they must not meet.
+  // Lanes that all end earlier have met an unexpected answer.
   await Promise.race([isEnough, Promise.all(lanes)]);
   await systemClock.sleep(random.integer(0, AFTERWARDS_MAX_MS));
   isKilled = true;
@@ -164,7 +167,7 @@ class Load {
     this.#note = rest.note;
   }
 
-  /** Each does one thing after the other; false when it has done enough. */
+  /** Each performs one write after the other; returns false when it is done. */
   lanes(): ((at: number) => Promise<boolean>)[] {
     return [
       (at) => this.#newDevice(at),
@@ -215,7 +218,7 @@ class Load {
     return true;
   }
 
-  /** An upload, its entry in the audit log, a deployment of it, and how the device gets on. */
+  /** An upload, its audit log entry, a deployment of it, and the progress of the device. */
   async #update(at: number): Promise<boolean> {
     const name = `${this.#name}-release-${at}`;
     const uploaded = await upload(this.#server, name);
@@ -247,7 +250,7 @@ class Load {
     return true;
   }
 
-  /** One of this round, and the end of it. */
+  /** A tenant of this round, and its removal. */
   async #tenant(at: number): Promise<boolean> {
     if (at > 0 && !this.#keepsTenant) return false;
     const name = `${this.#name}-tenant-${at}`;
@@ -284,7 +287,7 @@ async function tenantsOf(server: ServerReady): Promise<string> {
   return (await callControl(server, { method: 'GET', path: '/tenants' })).text;
 }
 
-/** The deployment is there, and the audit log tells who made it. */
+/** Checks that the deployment exists, and that the audit log names its creator. */
 async function isLogged(server: ServerReady, id: string): Promise<boolean> {
   const found = await call(server, 'get-deployment', { parameters: { id } });
   const query = { object_type: 'deployment', object_id: id };
@@ -294,7 +297,7 @@ async function isLogged(server: ServerReady, id: string): Promise<boolean> {
 
 const order = ['pending', ...statuses];
 
-/** A report on its way when the server died may have been kept without an answer. */
+/** A report in flight when the server died may have been stored without a response. */
 async function hasReached(
   server: ServerReady,
   { id, device, status }: { id: string; device: string; status: string },

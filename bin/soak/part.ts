@@ -1,17 +1,20 @@
-/** What a part of the soak is given, and what it hands back. */
+/** The interface of a part of the soak. */
 import type { Output } from '../output.ts';
 
-/** How long, how random and where to print. */
+/** Duration, seed and output. */
 interface SoakOptions {
-  /** Computed figures go to `line`, what is under way to `progress`. */
+  /** Computed figures go to `line`, progress to `progress`. */
   readonly output: Output;
-  /** The same seed draws the same. */
+  /** The same seed gives the same run. */
   readonly seed: number;
-  /** About a minute in place of as long as it takes. */
+  /** Runs about a minute instead of the full duration. */
   readonly short: boolean;
-  /** How many times the part does what it does; its own number unless given. */
+  /** Number of repetitions; the part's own default unless given. */
   readonly times: number | undefined;
 }
 
-/** Runs one part to its end, its processes and folders included; each fault found is one sentence. */
+/**
+ * Runs one part to its end, including cleanup of its processes and folders; returns one sentence
+ * per fault.
+ */
 export type SoakPart = (options: SoakOptions) => Promise<readonly string[]>;

@@ -1,4 +1,4 @@
-/** Every part of the soak: a row for each. */
+/** Every part of the soak, a row each. */
 import { seededRandom } from '../../fixtures/random.ts';
 import { shortConnections, soakConnections, wholeConnections } from './connections.ts';
 import { damageSoak } from './damage.ts';
@@ -10,7 +10,7 @@ const KILLS = 200;
 const KILLS_SHORT = 8;
 const DAMAGES_SHORT = 12;
 
-/** In the order in which they run, by the name that `--part` takes. */
+/** In running order, by the name that `--part` accepts. */
 export const soakParts: Readonly<Record<string, SoakPart>> = {
   fuzz,
   kills: ({ output, seed, short, times }) => {

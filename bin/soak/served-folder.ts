@@ -1,4 +1,4 @@
-/** A server with a data folder in a process of its own, and the calls with which it is loaded. */
+/** A server with a data folder in a process of its own, and the calls that load it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createInterface } from 'node:readline';
@@ -10,26 +10,26 @@ import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import type { ServerReady } from '../ready.ts';
 
-/** The built command, for tests of the sources too. */
+/** The built command, also when tests run from source. */
 const place = import.meta.url.endsWith('.ts') ? '../../dist/bin/fleetbed.js' : '../fleetbed.js';
 const command = fileURLToPath(new URL(place, import.meta.url));
 const rows = { ...operations, ...managementOperations };
 
-/** What a command has come to. */
+/** Outcome of a command. */
 export interface EndedCommand {
   readonly code: number | null;
   readonly stderr: string;
   readonly stdout: string;
 }
 
-/** An answer, read to its end. */
+/** A response, read to its end. */
 export interface Answer {
   readonly status: number;
   readonly location: string;
   readonly text: string;
 }
 
-/** What a call carries. */
+/** Contents of a call. */
 export interface Call {
   readonly token?: string;
   readonly parameters?: Readonly<Record<string, string>>;
@@ -52,11 +52,11 @@ async function gathered(stream: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-/** A server on its way, ready or ended. */
+/** A server that is starting, ready or ended. */
 export class ServedFolder {
-  /** What it said when it was ready; nothing when it ended before. */
+  /** Resolves with its ready message; with undefined when it ended before. */
   readonly ready: Promise<ServerReady | undefined>;
-  /** Resolves with its end, and with what it wrote on standard error. */
+  /** Resolves with its exit, and with its standard error. */
   readonly ended: Promise<EndedCommand>;
   readonly #child: ChildProcess;
 
@@ -75,7 +75,7 @@ export class ServedFolder {
     });
   }
 
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the exit. */
   end(signal: NodeJS.Signals = 'SIGTERM'): Promise<EndedCommand> {
     this.#child.kill(signal);
     return this.ended;
@@ -113,7 +113,9 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, location, text };
 }
 
-/** Lets a new device in; the server must accept it by itself. @throws Error when it does not */
+/**
+ * Signs a new device in; the server must accept it automatically. @throws Error when it does not
+ */
 export async function signIn(
   server: ServerReady,
   serial: string,
@@ -138,7 +140,7 @@ export async function signIn(
   return { id: String(claims.sub), token: text };
 }
 
-/** Uploads a small artifact of this name. */
+/** Uploads a small artifact with this name. */
 export async function upload(server: ServerReady, name: string): Promise<Answer> {
   const content = Buffer.from(name.repeat(500));
   const file = await writeArtifact({
@@ -154,7 +156,7 @@ export async function upload(server: ServerReady, name: string): Promise<Answer>
   return call(server, 'upload-artifact', { form });
 }
 
-/** Status of the download of an artifact. */
+/** Returns the status of downloading an artifact. */
 export async function downloadStatus(server: ServerReady, id: string): Promise<number> {
   const link = await call(server, 'get-artifact-download', { parameters: { id } });
   if (link.status !== 200) return link.status;

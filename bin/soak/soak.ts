@@ -1,7 +1,7 @@
 /**
- * `npm run soak`: long and hostile runs against real processes, part after part.
- * `-- --part NAME` runs one of them, `-- --short` all of them in minutes, `-- --seed N` repeats a
- * run, `-- --times N` changes how often each part does what it does.
+ * `npm run soak`: long and hostile runs against real processes, part by part. `-- --part NAME` runs
+ * one of them, `-- --short` all of them in minutes, `-- --seed N` repeats a run, `-- --times N`
+ * changes the number of repetitions of each part.
  */
 import { parseArgs } from 'node:util';
 import { systemRandom } from '../../fixtures/random.ts';
@@ -11,7 +11,7 @@ import { createOutput } from '../output.ts';
 import type { SoakPart } from './part.ts';
 import { soakParts } from './parts.ts';
 
-/** So many faults of a part are printed. */
+/** Most faults printed per part. */
 const FAULTS_SHOWN = 20;
 
 const output = createOutput(false);

@@ -1,11 +1,11 @@
-/** One hostile request on a connection of its own, and the status line that came back. */
+/** Sends one hostile request on a connection of its own and reads the status line. */
 import { connect } from 'node:net';
 import { systemClock } from '../../fixtures/clock.ts';
 
-/** Longest wait for an answer, in milliseconds; the server's own limits are longer. */
+/** Longest wait for a response, in milliseconds; the server's own limits are longer. */
 const ANSWER_MAX_MS = 10_000;
 
-/** The status; 0 when the connection ended without one, -1 when nothing came in time. */
+/** Returns the status; 0 when the connection ended without one, -1 when nothing arrived in time. */
 export function statusOf(port: number, bytes: Buffer): Promise<number> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -19,7 +19,7 @@ export function statusOf(port: number, bytes: Buffer): Promise<number> {
     socket.on('data', (chunk: Buffer) => {
       answer += chunk.toString('latin1');
       const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1];
-      // An answer of the first kind is followed by another one.
+      // A 1xx response is followed by another one.
       if (status !== undefined && status !== '100') settle(Number(status));
       else if (status === '100') answer = answer.slice(answer.indexOf('\r\n\r\n') + 4);
     });

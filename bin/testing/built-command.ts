@@ -1,4 +1,4 @@
-/** The built command line as a child process, as users run it. */
+/** Runs the built command line as a child process, as users run it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,11 +6,11 @@ import type { ServerReady } from '../ready.ts';
 
 const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
 
-/** RSA keys outlive a run of the tests, but not among those of the user. */
+/** RSA keys are cached between test runs, but separately from those of the user. */
 const cacheFolder = fileURLToPath(new URL('../../.fleetbed/test-cache', import.meta.url));
 mkdirSync(cacheFolder, { recursive: true });
 
-/** What a child process has come to. */
+/** Outcome of a child process. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -20,16 +20,18 @@ export interface Ended {
 /** A running command. */
 export interface RunningCommand {
   readonly child: ChildProcess;
-  /** Resolves with everything on the stream once it matches; rejects when the command ends before. */
+  /**
+   * Resolves with all output of the stream once it matches; rejects when the command ends before.
+   */
   said(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<string>;
   readonly ended: Promise<Ended>;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the exit. */
   end(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
 /**
- * Starts `fleetbed` with these words; `environment` is added to the test's own, and `launcher` is a
- * program that ends by turning into the one that follows it.
+ * Starts `fleetbed` with these arguments; `environment` is added to the test's own, and `launcher`
+ * is a program that finally executes the one that follows it.
  */
 export function startCommand(
   words: readonly string[],
@@ -84,7 +86,7 @@ export function runCommand(
   return startCommand(words, environment).ended;
 }
 
-/** Starts `fleetbed serve` on free ports and gives what it says when it is ready. */
+/** Starts `fleetbed serve` on free ports and returns its ready message. */
 export async function startServe(
   words: readonly string[] = [],
   launcher: readonly string[] = [],

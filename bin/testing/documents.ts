@@ -1,7 +1,7 @@
 /**
- * The output that documents show, produced and compared. A block that begins with "text output" is
- * what the block of `sh` before it prints on a terminal; its line `...` stands for lines that were
- * left out. A block that starts the server shows the first line of the one server that all blocks use.
+ * Produces the output shown in documents, for comparison. A block that begins with "text output" is
+ * what the preceding `sh` block prints on a terminal; its line `...` represents omitted lines. A
+ * block that starts the server shows the first line of the one server that all blocks use.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,11 +14,11 @@ import type { ServerReady } from '../ready.ts';
 import { startCommand } from './built-command.ts';
 
 const ELLIPSIS = '...';
-/** What the documents say, where the server of the blocks has free ports and another password. */
+/** Addresses as shown in documents; the actual server has free ports and another password. */
 const shownAs = { baseUrl: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
 const password = 'a-long-password';
 
-/** The documents of the project, from its folder. */
+/** The documents of the project, relative to its folder. */
 export const documents = [
   'README.md',
   'bin/guide.md',
@@ -32,7 +32,7 @@ export const documents = [
 /** The folder of the project. */
 export const projectFolder = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A block of output with what produces it. */
+/** A block of output with the script that produces it. */
 export interface ShownOutput {
   /** Where the text of the output begins in the document. */
   readonly index: number;
@@ -40,14 +40,14 @@ export interface ShownOutput {
   readonly output: string;
 }
 
-/** A place in which the blocks of all documents run, in order. */
+/** An environment in which the blocks of all documents run, in order. */
 export interface DocumentStage {
-  /** What the script prints on both streams, with the addresses that documents show. */
+  /** Returns what the script prints on both streams, with the addresses that documents show. */
   produce(script: string, limitMs: number): Promise<string>;
   close(): Promise<void>;
 }
 
-/** The outputs that a document shows. */
+/** Returns the outputs that a document shows. */
 export function shownOutputs(document: string): readonly ShownOutput[] {
   const pairs = /^```sh\n((?:(?!```).*\n)*)```\n\n```text output\n((?:(?!```).*\n)*)```$/gm;
   return [...document.matchAll(pairs)].map((match) => {
@@ -56,7 +56,7 @@ export function shownOutputs(document: string): readonly ShownOutput[] {
   });
 }
 
-/** Starts the server and makes an empty folder for the blocks. */
+/** Starts the server and creates an empty folder for the blocks. */
 export async function openStage(): Promise<DocumentStage> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-documents-'));
   symlinkSync(join(projectFolder, 'fixtures'), join(folder, 'fixtures'));
@@ -114,12 +114,12 @@ async function startServer(
   return { running, started: await running.said('stdout', /\n/) };
 }
 
-/** A folder with an `npx fleetbed` and an `npm start --` that run the built command. */
+/** Creates a folder with an `npx fleetbed` and an `npm start --` that run the built command. */
 function commandFolder(folder: string): string {
   const built = join(projectFolder, 'dist', 'bin', 'fleetbed.js');
   for (const [name, words] of Object.entries({ npx: '', npm: 'demo' })) {
     const file = join(folder, name);
-    // What npx and npm start are given before what the command takes.
+    // Arguments of npx and npm start before those of the command.
     const rest = name === 'npx' ? 'shift' : 'shift 2';
     writeFileSync(
       file,
@@ -130,12 +130,15 @@ function commandFolder(folder: string): string {
   return folder;
 }
 
-/** Whether a script plays the demo, which is too long to be played once more for a document. */
+/** Returns true when a script runs the demo, which takes too long to run again for a document. */
 export function isDemo({ script }: ShownOutput): boolean {
   return script.startsWith('npm start');
 }
 
-/** What was produced in the form of what is shown: the same pieces of it, with `...` for the rest. */
+/**
+ * Returns the produced output in the form of the shown one: the same pieces of it, with `...` for
+ * the rest.
+ */
 export function abridged(produced: string, shown: string): string {
   const lines = produced.trimEnd().split('\n');
   const pieces = shown.split(/^\.\.\.\n/m).map((piece) => piece.split('\n').slice(0, -1));
@@ -148,7 +151,9 @@ export function abridged(produced: string, shown: string): string {
   });
   return found.map((piece) => piece.join('')).join(`${ELLIPSIS}\n`);
 
-  /** The first piece is at the top, the last one at the end, and others where their first line is. */
+  /**
+   * The first piece is at the top, the last one at the end, and others where their first line is.
+   */
   function placeOf(piece: readonly string[], isLast: boolean): number {
     if (isLast) return Math.max(end, lines.length - piece.length);
     if (piece[0] === undefined) return end;
@@ -158,7 +163,7 @@ export function abridged(produced: string, shown: string): string {
   }
 }
 
-/** The text without what is another one in each run: ids, secrets, moments and measured figures. */
+/** Returns the text without what differs between runs: IDs, secrets, times and measured figures. */
 export function settled(output: string): string {
   return output
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')

@@ -1,4 +1,7 @@
-/** A fleet against our own server in this process, and what the server has recorded of it. */
+/**
+ * Runs a fleet against our own server in this process, and reads what the server has recorded of
+ * it.
+ */
 import { type Clock, systemClock } from '../../fixtures/clock.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { startTestbed, type Testbed, type TestbedOptions } from '../../server/testbed.ts';
@@ -13,18 +16,18 @@ import {
 export const release = 'release-2';
 const ARTIFACT_BYTES = 60_000;
 
-/** What a plan of these tests may say otherwise. */
+/** Overrides of the plan in these tests. */
 export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
   /** One device for each. */
   readonly behaviours: readonly string[];
-  /** Moves the clock on; absent where time passes by itself. */
+  /** Advances the clock; absent where time passes on its own. */
   readonly drive?: FleetHooks['drive'];
   readonly judge?: FleetHooks['judge'];
-  /** Ends the run; asked after each event. */
+  /** Ends the run when it returns true; called after each event. */
   readonly endsWhen?: (events: readonly FleetEvent[]) => boolean;
 };
 
-/** One request of a device, as the server's journal has it. */
+/** One request of a device, as in the server's journal. */
 export interface Asked {
   readonly operation: string;
   readonly status: number;
@@ -47,7 +50,7 @@ export class FleetOnTestbed {
     this.#clock = clock;
   }
 
-  /** A server that holds the artifact `release`. */
+  /** Starts a server with the artifact `release`. */
   static async start(options: TestbedOptions = {}): Promise<FleetOnTestbed> {
     const testbed = await startTestbed({ seed: 'behaviours', ...options });
     const artifact = await writeArtifact({
@@ -63,7 +66,7 @@ export class FleetOnTestbed {
     return new FleetOnTestbed(testbed, options.clock ?? systemClock);
   }
 
-  /** Plays one device of each behaviour, and deploys to them unless told otherwise. */
+  /** Runs one device of each behaviour, and deploys to them by default. */
   async play({ behaviours, drive, judge, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
     const ended = new AbortController();
     const { baseUrl, adminEmail: email, adminPassword: password } = this.testbed;
@@ -105,12 +108,12 @@ export class FleetOnTestbed {
     return result;
   }
 
-  /** The server's id of the device that behaves so. */
+  /** Returns the server's ID of the device with this behaviour. */
   idOf(behaviour: string): string {
     return this.#ids.get(behaviour) ?? '';
   }
 
-  /** What the device has asked, in order; of one operation where one is named. */
+  /** Returns the requests of the device in order, optionally of one operation only. */
   askedBy(behaviour: string, operation?: string): Asked[] {
     const entries = this.testbed.journal.list({
       kind: 'exchange',
@@ -120,7 +123,10 @@ export class FleetOnTestbed {
     return entries as unknown as Asked[];
   }
 
-  /** What the device was answered, by its own account: also where the server knew nobody. */
+  /**
+   * Returns the responses as recorded by the device, including those where the server did not
+   * identify it.
+   */
   answersTo(behaviour: string): Asked[] {
     const index = this.#indices.get(behaviour);
     return this.events.flatMap((event) => {
@@ -130,7 +136,7 @@ export class FleetOnTestbed {
     });
   }
 
-  /** The statuses that the device has reported, and how each was answered. */
+  /** Returns the statuses that the device has reported, with the responses. */
   reportsOf(behaviour: string): string[] {
     return this.askedBy(behaviour, 'put-deployment-status').map(({ status, requestBody }) => {
       const text = typeof requestBody === 'string' ? requestBody : JSON.stringify(requestBody);
@@ -138,7 +144,7 @@ export class FleetOnTestbed {
     });
   }
 
-  /** Behaviour to the status that the server has recorded of the fleet's deployment. */
+  /** Returns the server's recorded status in the fleet's deployment, by behaviour. */
   async recorded(): Promise<Record<string, string>> {
     const { body } = await this.testbed.admin.call('list-deployment-devices', {
       parameters: { id: this.#deploymentId },
@@ -149,7 +155,7 @@ export class FleetOnTestbed {
     return Object.fromEntries(rows);
   }
 
-  /** The log that the device has uploaded. */
+  /** Returns the log that the device has uploaded. */
   async logOf(behaviour: string): Promise<string> {
     const { body } = await this.testbed.admin.call('get-deployment-log', {
       parameters: { id: this.#deploymentId, device_id: this.idOf(behaviour) },
@@ -157,7 +163,7 @@ export class FleetOnTestbed {
     return body;
   }
 
-  /** The artifact that the device says it has. */
+  /** Returns the artifact in the device's inventory. */
   async inventoryArtifact(behaviour: string): Promise<unknown> {
     const { body } = await this.testbed.admin.call('get-inventory', {
       parameters: { id: this.idOf(behaviour) },

@@ -1,11 +1,14 @@
-/** Says what is skipped for want of a program; the tests leave no file and no process behind. */
+/**
+ * Reports tests skipped for lack of a program, and checks that the tests leave no file and no
+ * process behind.
+ */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { testTools } from './test-tools.ts';
 
-/** Gives all tests of a run one temporary folder, and takes it away after the last. */
+/** Gives all tests of a run one temporary folder, and removes it after the last. */
 export function setup(lane: TestProject): () => void {
   for (const [name, { isThere, files, option }] of Object.entries(testTools)) {
     const wanted = files.filter((file) => lane.name === 'full' || !file.includes('.full.'));
@@ -17,7 +20,7 @@ export function setup(lane: TestProject): () => void {
   }
   const before = process.env.TMPDIR;
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-tests-'));
-  // Field clients run as a user without rights, who has to get through to folders of their own.
+  // Field clients run as an unprivileged user, who needs to reach their own folders below it.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
   return () => {
@@ -31,7 +34,7 @@ export function setup(lane: TestProject): () => void {
   };
 }
 
-/** Processes whose temporary folder it is, but for those of the test runner. */
+/** Returns the processes that use this temporary folder, except those of the test runner. */
 function processesOf(folder: string): string[] {
   const entry = `TMPDIR=${folder}`;
   if (!existsSync('/proc')) return [];
@@ -42,7 +45,7 @@ function processesOf(folder: string): string[] {
     .filter((line) => !line.includes('vitest'));
 }
 
-/** Empty for a process that has ended meanwhile, or is somebody else's. */
+/** Empty for a process that has ended meanwhile, or belongs to another user. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -56,6 +59,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone.
+    // It has ended.
   }
 }

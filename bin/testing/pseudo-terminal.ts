@@ -1,10 +1,10 @@
-/** Runs a command on a pseudo-terminal, types into it, and tells what its reader sees in the end. */
+/** Runs a command on a pseudo-terminal, types into it, and returns the final screen. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
 
-/** Node has no pseudo-terminals; Python brings them along. What hangs is ended after a minute. */
+/** Node has no pseudo-terminals; Python does. A command that hangs is ended after a minute. */
 const typist = `
 import fcntl, json, os, pty, signal, struct, sys, termios
 signal.alarm(60)
@@ -28,19 +28,19 @@ sys.stdout.buffer.write(shown)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
-/** Ctrl-C as a keyboard sends it. */
+/** Ctrl-C as sent by a keyboard. */
 export const CTRL_C = '\u0003';
 
-/** How the terminal is, and what is typed into it. */
+/** Terminal settings and input. */
 export interface TerminalOptions {
   readonly columns?: number;
   readonly rows?: number;
-  /** Texts to wait for, each with what is typed once it has been shown. */
+  /** Texts to wait for, each with the keys typed once it is shown. */
   readonly keys?: readonly (readonly [string, string])[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Runs `fleetbed` with these words to its end. */
+/** Runs `fleetbed` with these arguments to its end. */
 export async function onTerminal(words: readonly string[], options: TerminalOptions = {}) {
   const { columns = 80, rows = 24, keys = [], environment = {} } = options;
   const given = JSON.stringify([columns, rows, keys, [process.execPath, command, ...words]]);
@@ -65,7 +65,7 @@ const sequence = new RegExp(
   'g',
 );
 
-/** What stands on a terminal that never scrolls, and whether its cursor shows. */
+/** Returns the contents of a terminal that never scrolls, and if its cursor is visible. */
 export function screenOf(written: string): {
   readonly lines: readonly string[];
   readonly cursorShown: boolean;

@@ -1,4 +1,4 @@
-/** A real Redis for tests: on loopback, on a free port, with a password, and gone afterwards. */
+/** A real Redis for tests: on loopback, on a free port, with a password, removed afterwards. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,22 +12,22 @@ const unpacked = fileURLToPath(new URL('../../.fleetbed/redis', import.meta.url)
 
 /** A running Redis. */
 export interface RedisServer {
-  /** With the password. */
+  /** Includes the password. */
   readonly url: string;
   readonly port: number;
-  /** A client that sees everything. */
+  /** A client with full access. */
   readonly client: Redis;
-  /** Ends it at once, as a machine that loses its power. */
+  /** Kills it immediately, like a power loss. */
   kill(): Promise<void>;
 }
 
-/** PEM files of a Redis that speaks TLS only; the certificate is its own authority. */
+/** PEM files for a Redis that accepts only TLS; the certificate is self-signed. */
 export interface RedisTlsFiles {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Starts a Redis and waits until it answers. */
+/** Starts a Redis and waits until it responds. */
 export async function startRedis(password: string, tls?: RedisTlsFiles): Promise<RedisServer> {
   const port = await freePort();
   const settings = {
@@ -62,7 +62,7 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
   };
 }
 
-/** Callers show a password, no certificate. */
+/** Clients authenticate with a password, not with a certificate. */
 function tlsSettings(port: number, { certificate, key }: RedisTlsFiles) {
   return {
     port: 0,
@@ -92,7 +92,7 @@ function program(): string {
   throw new Error('there is no redis-server: node bin/setup.mjs --redis');
 }
 
-/** What the unpacked program needs to find libraries that the machine has not. */
+/** Lets the unpacked program find libraries that the machine lacks. */
 function libraries(): Readonly<Record<string, string>> {
   const machine = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
   const folder = join(unpacked, 'usr', 'lib', machine);

@@ -1,14 +1,14 @@
-/** The built server with one release on it, for fleets that are to be updated. */
+/** The built server with one release, for fleets to update to. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import type { ServerReady } from '../ready.ts';
 import { type RunningCommand, startServe } from './built-command.ts';
 
-/** The artifact that the server holds; it fits every device of a fleet that names no type. */
+/** The artifact on the server; it fits every device of a fleet with the default type. */
 export const releaseName = 'release-2';
 
-/** The server, and what its operator does. */
+/** The server and calls as its operator. */
 export interface ServedRelease {
   readonly running: RunningCommand;
   readonly ready: ServerReady;

@@ -1,4 +1,7 @@
-/** The short self-test: each defect against the cases of its own requirements, and some others. */
+/**
+ * The short self-test: each defect against the cases of its own requirements, and a sample of
+ * others.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CaseListing, listCases } from '../../conformance/conformance.ts';
 import type { Defect } from '../../conformance/self-test/defect.ts';
@@ -14,7 +17,7 @@ import {
 import { seededRandom } from '../../fixtures/random.ts';
 import { openOwnServer, selfTestOn } from '../self-test/good-targets.ts';
 
-/** One in so many of the cases that a defect touches and that name none of what it breaks. */
+/** One in this many of the cases that a defect affects without their naming what it breaks. */
 const OTHERS_SHARE = 20;
 const BASELINE_MAX_MS = 600_000;
 const DEFECT_MAX_MS = 60_000;
@@ -27,7 +30,7 @@ export function describeShortSelfTest(defects: readonly Defect[]): void {
   let options: SelfTestOptions;
   let baseline: Baseline;
 
-  // One server for all: cases make their own devices, and what a defect leaves behind harms none.
+  // One server for all: cases create their own devices, and leftovers of a defect harm none.
   beforeAll(async () => {
     target = await openOwnServer();
     options = selfTestOn(target);
@@ -53,7 +56,7 @@ export function describeShortSelfTest(defects: readonly Defect[]): void {
   });
 }
 
-/** Always the same cases for a defect, but other ones for each. */
+/** Always the same cases for a defect, but different ones for each. */
 function shortSelection(defect: Defect, touched: ReadonlySet<string>): ReadonlySet<string> {
   const random = seededRandom('short self-test').stream(defect.id);
   const chosen = [...touched].filter((id) => {

@@ -1,6 +1,6 @@
 /**
- * A disk that can be full at will, for a server of another process: a small file system of its own
- * where the system gives one, and else a limit on the size of the files that it writes.
+ * A disk that can be made full on demand, for a server in another process: a small file system of
+ * its own where the system provides one, otherwise a limit on the size of the files it writes.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 /** How a disk is made small, and full for one process. */
 export interface SmallDisk {
   readonly name: string;
-  /** What starts a command with this folder on the disk. */
+  /** Returns the launcher of a command with this folder on the disk. */
   launcher(folder: string): readonly string[];
-  /** The same with no room from the start. */
+  /** The same with no space from the start. */
   fullLauncher(folder: string): readonly string[];
   fill(pid: number, folder: string): void;
   empty(pid: number, folder: string): void;
@@ -31,18 +31,18 @@ const fileSystem: SmallDisk = {
   fill: (pid, folder) => {
     const inside = `/proc/${pid}/root${folder}`;
     const { bavail, bsize } = statfsSync(inside);
-    // Its own length is known to be what is left, so that nothing more fits beside it.
+    // Its size is exactly the remaining space, so that nothing else fits.
     writeFileSync(`${inside}/ballast`, Buffer.alloc(bavail * bsize));
   },
   empty: (pid, folder) => rmSync(`/proc/${pid}/root${folder}/ballast`),
 };
 
-/** Those that this machine lets this user have; the first one always. */
+/** Returns the small disks available to this user on this machine; the first one always is. */
 export function smallDisks(): readonly SmallDisk[] {
   return canMount ? [sizeLimit, fileSystem] : [sizeLimit];
 }
 
-/** What starts a command with this folder read-only, where this machine lets this user mount. */
+/** Returns launchers with this folder read-only, where this user may mount. */
 export function readOnlyLaunchers(): readonly SmallDisk['launcher'][] {
   const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
   return canMount ? [(folder) => ['unshare', '-rm', 'sh', '-c', script, folder]] : [];

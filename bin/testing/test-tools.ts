@@ -1,4 +1,4 @@
-/** Programs of the machine that some tests need: which test files do not run where one is missing. */
+/** External programs that some tests need: the test files that are skipped where one is missing. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 interface TestTool {
   readonly isThere: boolean;
   readonly files: readonly string[];
-  /** Of `bin/setup.mjs`; it also says what to do where it cannot install the tool. */
+  /** Option of `bin/setup.mjs`, which also prints instructions where it cannot install the tool. */
   readonly option: string;
 }
 
@@ -21,7 +21,7 @@ function isFound(program: string, folder: string): boolean {
 const { CHROMIUM_PATH: chromium = '/usr/bin/chromium', REDIS_SERVER_PATH: redis } = process.env;
 const fieldClients = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemon'];
 
-/** Every such program, by what it is called in a sentence. */
+/** Every such program, by its display name. */
 export const testTools: Readonly<Record<string, TestTool>> = {
   Chromium: {
     isThere: existsSync(chromium),

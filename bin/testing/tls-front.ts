@@ -1,4 +1,4 @@
-/** A TLS door with a self-signed certificate in front of a plain server. */
+/** A TLS front end with a self-signed certificate for a plain server. */
 import { generateKeyPairSync } from 'node:crypto';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { createServer } from 'node:tls';
@@ -13,7 +13,9 @@ export interface TlsFront {
   close(): void;
 }
 
-/** Opens the door on a free port of the loopback. @param nowMs the certificate is valid around it */
+/**
+ * Listens on a free port of the loopback interface. @param nowMs the certificate is valid around it
+ */
 export async function openTlsFront(baseUrl: string, nowMs: number): Promise<TlsFront> {
   const { key, certificatePem } = selfSigned(nowMs);
   const open = new Set<Socket>();
@@ -22,12 +24,12 @@ export async function openTlsFront(baseUrl: string, nowMs: number): Promise<TlsF
     for (const socket of [outside, inside]) {
       open.add(socket);
       socket.on('close', () => open.delete(socket));
-      // Either side may hang up whenever it likes.
+      // Either side may close the connection at any time.
       socket.on('error', () => socket.destroy());
     }
     outside.pipe(inside).pipe(outside);
   });
-  // A client that does not trust the certificate hangs up in the handshake.
+  // A client that does not trust the certificate disconnects in the handshake.
   server.on('tlsClientError', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -40,7 +42,7 @@ export async function openTlsFront(baseUrl: string, nowMs: number): Promise<TlsF
   };
 }
 
-/** A certificate for 127.0.0.1 that is its own authority, and its key; both in PEM. */
+/** Returns a self-signed certificate for 127.0.0.1 and its key, both in PEM. */
 export function selfSigned(nowMs: number) {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -1,4 +1,4 @@
-/** A small fleet and the whole suite against a test server, for tests that hold for both. */
+/** Runs a small fleet and the whole suite against a test server, for tests of both. */
 import { runConformance } from '../../conformance/conformance.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
@@ -10,7 +10,10 @@ const deploy = 'release-2';
 const deviceType = 'board';
 const requestTimeLimitMs = 10_000;
 
-/** How the fleet ended, the suite's outcome, and the verdicts that are none of a good server. */
+/**
+ * Returns how the fleet ended, the suite's outcome, and the verdicts that a good server does not
+ * get.
+ */
 export async function wholeRun(server: TestServer, seed: string) {
   await publish(server, { name: deploy, deviceTypes: [deviceType] });
   const fleet = await runFleet(server, seed);

@@ -1,23 +1,23 @@
 /**
- * The texts that cost a regular expression the most: for every part of it that may repeat, what
- * leads there, the repeated piece without end, and an end that does not match; and the same begun
- * again and again. Made from the expression's own source.
+ * The worst inputs for a regular expression: for every part of it that may repeat, a prefix that
+ * leads there, the piece repeated, and an end that does not match; and the same started over and
+ * over. Derived from the expression's own source.
  */
 
-/** A text of at least a length. */
+/** Returns a text of at least this length. */
 export type WorstInput = (length: number) => string;
 
-/** A repetition up to so often is no way to grow. */
+/** A repetition limited to this many is not considered growth. */
 const HARMLESS_REPEATS = 10;
-/** Samples drawn of a piece that can be spelled in several ways. */
+/** Samples drawn of a piece with several spellings. */
 const SPELLINGS = 4;
-/** Ends that hardly anything matches, beside none. */
+/** Endings that hardly anything matches, besides an empty one. */
 const endings = ['', '\0', '\n!', '"'];
 const candidates = [
   ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)),
   ...['\n', '\r', '\t', '\0', '\u00e9', '\u0416', '\u2028', '\ufffd', '\u200b', '\u{1f600}'],
 ];
-/** What tells characters apart that no atom of an expression does: `\b`, `^` and `$` ask for it. */
+/** Character classes that `\b`, `^` and `$` test, which no atom of an expression names. */
 const boundaries = [/\w/, /\s/, /[\r\n]/];
 
 type Node =
@@ -29,7 +29,7 @@ type Node =
   | { readonly kind: 'again'; readonly group: () => Node | undefined }
   | { readonly kind: 'repeat'; readonly body: Node; readonly least: number; readonly most: number };
 
-/** Every worst input of an expression; none where nothing in it repeats. */
+/** Returns every worst input of an expression; empty where nothing in it repeats. */
 export function worstInputs(expression: RegExp): WorstInput[] {
   const tree = new Parser(expression).parse();
   const found = new Map<string, WorstInput>();
@@ -64,7 +64,7 @@ interface Pump {
   readonly pump: string;
 }
 
-/** Every piece that may repeat without end, with a text that leads to it. */
+/** Returns every piece that may repeat without limit, with a text that leads to it. */
 function pumpsOf(node: Node, before: string): Pump[] {
   switch (node.kind) {
     case 'sequence': {
@@ -95,7 +95,7 @@ function spellingsOf(node: Node): string[] {
   return [...new Set(Array.from({ length: count }, (_, which) => spelling(node, which)))];
 }
 
-/** One text that the node matches. */
+/** Returns one text that the node matches. */
 function spelling(node: Node | undefined, which: number): string {
   switch (node?.kind) {
     case 'atom':
@@ -115,7 +115,7 @@ function spelling(node: Node | undefined, which: number): string {
   }
 }
 
-/** Reads the source of an expression, as far as its repetitions need. */
+/** Parses the source of an expression, as far as its repetitions require. */
 class Parser {
   readonly #source: string;
   readonly #flags: string;
@@ -142,7 +142,9 @@ class Parser {
     return this.#choice();
   }
 
-  /** Every atom of the expression, to tell the kinds of characters apart that it knows. */
+  /**
+   * Returns every atom of the expression, to derive the character classes that it distinguishes.
+   */
   #atomsOf(): RegExp[] {
     const pieces =
       this.#source.match(/\[(?:\\[\s\S]|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\[\s\S]|[\s\S]/g) ?? [];

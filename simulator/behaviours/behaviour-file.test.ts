@@ -19,7 +19,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-behaviours-'));
 });
 
-/** Other test files see the same catalogue. */
+/** Other test files share the same catalogue. */
 const shipped = new Set(behaviours.keys());
 
 afterAll(() => {
@@ -28,7 +28,7 @@ afterAll(() => {
   for (const name of known.keys()) if (!shipped.has(name)) known.delete(name);
 });
 
-/** Writes a file of a name that no other test has. */
+/** Writes a file under a name that no other test uses. */
 function written(text: string, ending = '.mjs'): string {
   const path = join(folder, `file-${++files}${ending}`);
   writeFileSync(path, text);
@@ -185,7 +185,7 @@ describe('the example of a behaviour file', () => {
       },
     );
     expect(result.funnel).toMatchObject({ devices: 6, success: 6 });
-    // Some were cold and began twice, some were not.
+    // Some devices were cold and began twice, some were not.
     expect(offered).toBeGreaterThan(6);
     expect(offered).toBeLessThan(12);
     await environment.server.close();

@@ -1,7 +1,8 @@
 /**
- * Behaviours of users: a JavaScript module, or a TypeScript one where Node reads that by itself
- * (22.18 and newer), whose default export is a behaviour or a list of them. It is run as it is:
- * whoever names a file trusts it. What its hooks throw ends the run in one sentence.
+ * Loads user-written behaviours from a JavaScript module, or from a TypeScript one where Node runs
+ * TypeScript natively (22.18 and newer). The default export is a behaviour or a list of them. The
+ * file runs unsandboxed, so only trusted files should be named. An error thrown by a hook ends the
+ * run with a one-sentence message.
  */
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,12 +13,14 @@ import { type Behaviour, type BehaviourHooks, UpdateFailure } from './behaviour.
 import { addBehaviours } from './catalogue.ts';
 import { parameterFault } from './parameters.ts';
 
-/** A behaviour file that cannot be used, or a hook of one that broke: where, and what is wrong. */
+/**
+ * Thrown for a behaviour file that cannot be used, or whose hook threw; names the place and fault.
+ */
 export class BehaviourFileError extends Error {
   override readonly name = 'BehaviourFileError';
 }
 
-/** Whether this Node runs TypeScript as it is. */
+/** True when this Node runs TypeScript natively. */
 export const nodeReadsTypeScript: boolean =
   'typescript' in process.features && Boolean(process.features.typescript);
 
@@ -27,7 +30,7 @@ const javaScript = ['.js', '.mjs'];
 const typeScript = ['.ts', '.mts'];
 
 /**
- * Reads the files, one after the other, and adds what they hold to the catalogue.
+ * Reads the files in order and adds their behaviours to the catalogue.
  * @throws BehaviourFileError
  */
 export async function readBehaviourFiles(paths: readonly string[]): Promise<void> {
@@ -35,8 +38,8 @@ export async function readBehaviourFiles(paths: readonly string[]): Promise<void
 }
 
 /**
- * Reads one file and adds what it holds to the catalogue; a second time changes nothing.
- * @param readsTypeScript whether this Node does
+ * Reads one file and adds its behaviours to the catalogue; reading it again changes nothing.
+ * @param readsTypeScript true when this Node runs TypeScript natively
  * @throws BehaviourFileError
  */
 export async function readBehaviourFile(
@@ -148,7 +151,7 @@ function checked(row: unknown, path: string): Behaviour {
   return { ...read.output, parameters, hooks };
 }
 
-/** As earlier versions called the two sentences. */
+/** Names that earlier versions used for the two sentences. */
 const oldNames: Readonly<Record<string, string>> = {
   standsFor: 'description',
   goodServer: 'expectedServerBehavior',
@@ -176,7 +179,7 @@ const numericHooks: readonly string[] = [
   'waitAfterFaultMs',
 ];
 
-/** The same hooks; what they throw of their own becomes a sentence that names them. */
+/** Wraps the hooks so that an unexpected error becomes a sentence that names the hook. */
 function guarded(hooks: Partial<Record<string, AnyFunction>>, where: string): BehaviourHooks {
   const entries = Object.entries(hooks).map(([name, act]) => {
     const blame = (error: unknown): never => {

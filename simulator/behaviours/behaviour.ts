@@ -1,152 +1,157 @@
 /**
- * The form of a behaviour: which real device it stands for, what a good server does with it, and
- * what it does otherwise than others. The engine asks for hooks, never for a behaviour by name.
+ * The shape of a behaviour: the real device it represents, how a good server treats that device,
+ * and where it differs from others. The engine calls hooks and never looks up a behaviour by name.
  */
 import type { Alert, DeploymentLog } from '../../fixtures/contract/resources.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { LinkShape } from '../plan/policy.ts';
 
 /**
- * The numbers of a behaviour; the end of each name is its unit (see `parameterUnits`). The first
- * two are how long an update takes on the device itself.
+ * Numeric parameters of a behaviour; the suffix of each name is its unit (see `parameterUnits`).
+ * The first two are how long an update takes on the device itself.
  */
 export interface BehaviourParameters {
   readonly installMs: number;
   readonly rebootMs: number;
 }
 
-/** What every hook is told. */
+/** Context passed to every hook. */
 interface HookContext<Parameters extends BehaviourParameters = BehaviourParameters> {
   readonly parameters: Parameters;
-  /** The device's place in the fleet, from 0. */
+  /** Zero-based index of the device in the fleet. */
   readonly index: number;
-  /** True time in milliseconds since the Unix epoch, however wrong the device's own clock is. */
+  /** True time in milliseconds since the Unix epoch, regardless of the device's own clock. */
   readonly nowMs: number;
-  /** How often the fleet's plan lets the device poll. */
+  /** Poll interval of the fleet's plan. */
   readonly pollIntervalMs: number;
-  /** Numbers that the behaviour keeps of this device from one moment to the next. */
+  /** Numbers that the behaviour keeps for this device between hook calls. */
   readonly memory: Record<string, number>;
-  /** Chance of this device alone; the same for the same seed and name. */
+  /** Random generator of this device; the same seed and name give the same values. */
   chance(name: string): Random;
 }
 
-/** A moment in which the behaviour may act. */
+/** Context of a hook that may act. */
 export interface ActiveHookContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends HookContext<Parameters> {
-  /** Waits; ends with the run. */
+  /** Waits; ends early when the run ends. */
   rest(waitMs: number): Promise<void>;
 }
 
-/** Between two polls. What the server refuses here is counted and otherwise left at that. */
+/**
+ * Context between two polls. A request that the server refuses here is counted and otherwise
+ * ignored.
+ */
 export interface CycleContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends ActiveHookContext<Parameters> {
-  /** Sends alerts in one message; at most as many as the contract's limits allow. */
+  /** Sends alerts in one message, up to the contract's limit. */
   postAlerts(alerts: readonly Alert[]): Promise<void>;
-  /** Throws the key away and signs in with a new one; the server has not seen it before. */
+  /** Discards the key and signs in with a new one that the server has not seen. */
   rotateKey(): Promise<void>;
-  /** Reports the last status of the latest deployment that is over once more. */
+  /** Repeats the final status of the most recent finished deployment. */
   reportFinishedAgain(): Promise<void>;
-  /** Lets a second device of the same identity and key sign in, tell its inventory, and poll. */
+  /** Has a second device with the same identity and key sign in, send its inventory, and poll. */
   letCloneSpeak(artifactName: string): Promise<void>;
 }
 
-/** While an update is underway. */
+/** Context of hooks that run during an update. */
 interface UpdateContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends ActiveHookContext<Parameters> {
-  /** The deployment's id, as the device was given it. */
+  /** Deployment ID as sent to the device. */
   readonly deploymentId: string;
-  /** How often the device has begun this deployment; 1 the first time. */
+  /** How many times the device has started this deployment, 1 the first time. */
   readonly beginning: number;
-  /** Adds a line to the update's log. */
+  /** Adds a line to the update log. */
   log(level: LogLevel, message: string): void;
   /**
-   * Asks the operator to abort this device's part in the deployment; false when there is none, or
-   * when the server refuses.
+   * Asks the operator to abort this device's deployment; false when there is no operator, or when
+   * the server refuses.
    */
   askForAbort(): Promise<boolean>;
-  /** Ends the update as a failure, with the reason in one sentence. */
+  /** Fails the update with a one-sentence reason. */
   fail(because: string): never;
   /**
-   * Cuts the power: the device is silent for so long, then it starts anew and signs in again. A
-   * download goes on by range where it was, an installation is rolled back and fails, a reboot that
-   * was cut short is over.
+   * Cuts the power: the device is silent for `offMs`, then restarts and signs in again. A download
+   * resumes by range, an interrupted installation is rolled back and fails, and an interrupted
+   * reboot counts as done.
    */
   losePower(offMs: number): never;
 }
 
-/** As severe as a line of a log can be. */
+/** Severity levels of a log line. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
-/** A line of the log, as it is uploaded. */
+/** A log line as uploaded. */
 export type LogLine = DeploymentLog['messages'][number];
 
-/** What a behaviour knows when its device is made. */
+/** Facts available when the device is created. */
 interface StartFacts {
-  /** The artifact that the run deploys, where it deploys one. */
+  /** Name of the artifact that the run deploys, if any. */
   readonly deployedArtifact: string | undefined;
 }
 
-/** A fault after which the device is about to wait. */
+/** A fault that the device is about to back off from. */
 interface FaultFacts {
-  /** Status of the answer; undefined when there was none. */
+  /** Status of the response; undefined when there was none. */
   readonly status: number | undefined;
-  /** The wait that the server asked for. */
+  /** Wait requested by the server. */
   readonly retryAfterMs: number | undefined;
-  /** 1 after the first fault in a row. */
+  /** Consecutive faults so far, 1 after the first. */
   readonly attempt: number;
 }
 
-/** What a behaviour changes; whatever is absent goes as it does for a steady device. */
+/** Hooks of a behaviour; where one is absent, the device acts like a steady device. */
 export interface BehaviourHooks<Parameters extends BehaviourParameters = BehaviourParameters> {
-  /** Name of the artifact that is installed at the start; undefined for the usual one. */
+  /** Returns the name of the artifact installed at the start; undefined for the default. */
   installedAtStart?(facts: StartFacts): string | undefined;
-  /** The network between device and server, instead of that of its cohort. */
+  /** Returns the network between device and server, replacing that of its cohort. */
   link?(parameters: Parameters): LinkShape;
-  /** How far the device's own clock is ahead of the true time; below zero behind it. */
+  /** Returns how far the device's clock is ahead of true time; negative when it is behind. */
   clockSkewMs?(parameters: Parameters): number;
-  /** Whether it gets a new token when the old one runs out or is refused. */
+  /** Returns true when the device gets a new token once the old one expires or is refused. */
   renewsToken?(parameters: Parameters): boolean;
-  /** How long a persistent connection is held before the device drops it. */
+  /** Returns how long a persistent connection is held before the device drops it. */
   socketHoldsMs?(parameters: Parameters): number;
-  /** How long from now the device is switched off; 0 while it is on. Asked before each cycle. */
+  /** Returns how long the device stays off from now; 0 while it is on. Called before each cycle. */
   offForMs?(moment: HookContext<Parameters>): number;
-  /** How long until the next cycle, where the usual wait is `usualMs`. */
+  /** Returns the wait until the next cycle; `usualMs` is the default. */
   nextCycleMs?(moment: HookContext<Parameters>, usualMs: number): number;
-  /** How long to wait after a fault, where the usual wait is `usualMs`. */
+  /** Returns the wait after a fault; `usualMs` is the default. */
   waitAfterFaultMs?(moment: HookContext<Parameters>, fault: FaultFacts, usualMs: number): number;
-  /** Called at the end of each cycle that went well. */
+  /** Called at the end of each successful cycle. */
   eachCycle?(moment: CycleContext<Parameters>): Promise<void>;
-  /** Called before the first report: goes through the update, or only claims to have done so. */
+  /** Called before the first report: runs the update, or only claims to have done so. */
   whenOffered?(moment: UpdateContext<Parameters>): Promise<'update' | 'claim-success'>;
-  /** Called for each piece of the file; what it gives back is what the device has received. */
+  /** Called for each chunk of the file; the return value is what the device receives. */
   whileDownloading?(moment: DownloadContext<Parameters>, piece: Buffer): Promise<Buffer>;
-  /** Called in the middle of the installation. */
+  /** Called halfway through the installation. */
   whileInstalling?(moment: UpdateContext<Parameters>): Promise<void>;
-  /** Called after each reboot of an update: whether it is up, or goes down once more. */
+  /**
+   * Called after each reboot of an update; returns `down-again` when the device reboots once more.
+   */
   afterReboot?(moment: RebootContext<Parameters>): Promise<'up' | 'down-again'>;
   /** Called before the new artifact is made permanent; a failure here rolls back. */
   whileCommitting?(moment: UpdateContext<Parameters>): Promise<void>;
-  /** Whether it stops an update whose report was answered with 409. */
+  /** Returns true when the device stops an update whose report was answered with 409. */
   stopsWhenAborted?(parameters: Parameters): boolean;
 }
 
-/** While the artifact streams in. */
+/** Context of hooks that run while the artifact downloads. */
 export interface DownloadContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends UpdateContext<Parameters> {
-  /** Bytes of the file before this piece. */
+  /** Bytes of the file before this chunk. */
   readonly fromByte: number;
 }
 
-/** Right after a reboot. */
+/** Context of the hook that runs right after a reboot. */
 export interface RebootContext<Parameters extends BehaviourParameters = BehaviourParameters>
   extends UpdateContext<Parameters> {
-  /** Reboots of this update so far; 1 after the first. */
+  /** Reboots of this update so far, 1 after the first. */
   readonly reboots: number;
 }
 
-/** One way to live, and to fail, as a device of the fleet. */
+/** One way in which a device of the fleet works or fails. */
 export interface Behaviour<Parameters extends BehaviourParameters = BehaviourParameters> {
   readonly name: string;
-  /** One sentence: the real device that acts like this. */
+  /** One sentence: the real device that behaves like this. */
   readonly description: string;
   /** One sentence: how a good server treats such a device. */
   readonly expectedServerBehavior: string;
@@ -155,7 +160,7 @@ export interface Behaviour<Parameters extends BehaviourParameters = BehaviourPar
 }
 
 /**
- * A behaviour with the types of its own parameters; in a behaviour file, for the editor's sake.
+ * Types a behaviour by its own parameters, so that editors can check a behaviour file.
  * @returns the same row
  */
 export function defineBehaviour<Parameters extends BehaviourParameters>(
@@ -164,7 +169,7 @@ export function defineBehaviour<Parameters extends BehaviourParameters>(
   return row;
 }
 
-/** An update that fails on the device, with the reason in one sentence. */
+/** Thrown when an update fails on the device; carries a one-sentence reason. */
 export class UpdateFailure extends Error {
   override readonly name = 'UpdateFailure';
 }

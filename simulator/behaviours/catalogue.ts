@@ -1,4 +1,4 @@
-/** All behaviours, one row each. The fleet picks them by weight; nothing asks for one by name. */
+/** All behaviours, one row each. The fleet picks them by weight and never looks one up by name. */
 import type { KnownBehaviours } from '../plan/plan.ts';
 import type { Behaviour } from './behaviour.ts';
 import { changedParametersFault } from './parameters.ts';
@@ -11,12 +11,12 @@ const rows: readonly Behaviour[] = [...healthy, ...troubled, ...failing, ...badl
 
 const known = new Map(rows.map((behaviour) => [behaviour.name, behaviour]));
 
-/** Every behaviour by its name, those of behaviour files included once they are read. */
+/** Every behaviour by name, including those of behaviour files once they are read. */
 export const behaviours: ReadonlyMap<string, Behaviour> = known;
 
 /**
- * Adds behaviours, all or none; the same ones again change nothing.
- * @returns the names that stand for another behaviour already, where there are any
+ * Adds behaviours, all or none; adding the same ones again changes nothing.
+ * @returns the names already used by a different behaviour
  */
 export function addBehaviours(added: readonly Behaviour[]): string[] {
   const taken = added.filter((each) => (known.get(each.name) ?? each) !== each);
@@ -24,7 +24,7 @@ export function addBehaviours(added: readonly Behaviour[]): string[] {
   return taken.map(({ name }) => name);
 }
 
-/** The same as a plan is checked by. */
+/** The catalogue in the form that plan checks use. */
 export const knownBehaviours: KnownBehaviours = {
   names: () => [...known.keys()],
   parametersFault: (name, changed) => changedParametersFault(known.get(name), changed),

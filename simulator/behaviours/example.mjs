@@ -1,6 +1,6 @@
 /**
- * The example of a behaviour file in JavaScript, with its types in comments: an editor that finds
- * `fleetbed` knows every hook and every moment.
+ * Example of a behaviour file in JavaScript with its types in comments: an editor that resolves
+ * `fleetbed` knows every hook and its context.
  *
  * @type {import('./behaviour.ts').Behaviour<{
  *   installMs: number, rebootMs: number, warmUpMs: number, coldShare: number

@@ -1,6 +1,6 @@
 /**
- * An example of a behaviour file, for `fleetbed simulate --behaviour-file`. Node 22.18 and newer
- * runs it as it is; older ones run `example.mjs`, which is the same in JavaScript.
+ * Example of a behaviour file for `fleetbed simulate --behaviour-file`. Node 22.18 and newer runs
+ * it directly; older versions run `example.mjs`, its JavaScript equivalent.
  */
 import { defineBehaviour } from './behaviour.ts';
 

@@ -1,4 +1,4 @@
-/** The numbers of behaviours: their units, which stand at the end of each name, and their bounds. */
+/** Behaviour parameters: their units, given by the suffix of each name, and their bounds. */
 import type { Behaviour } from './behaviour.ts';
 
 interface Unit {
@@ -10,7 +10,7 @@ interface Unit {
 
 const YEAR_MS = 366 * 86_400_000;
 
-/** Every unit by the end of the names that have it; of two that fit, the longer one counts. */
+/** Units by name suffix; where two match, the longer one applies. */
 const parameterUnits: Readonly<Record<string, Unit>> = {
   Ms: { shown: 'ms', least: 0, most: YEAR_MS, whole: true },
   SkewMs: { shown: 'ms', least: -100 * YEAR_MS, most: 100 * YEAR_MS, whole: true },
@@ -21,21 +21,23 @@ const parameterUnits: Readonly<Record<string, Unit>> = {
   Share: { shown: 'of 1', least: 0, most: 1, whole: false },
 };
 
-/** One number of a behaviour, as it is shown. */
+/** A behaviour parameter as displayed. */
 export interface ShownParameter {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
 }
 
-/** The numbers of a behaviour with their units, in the row's order. */
+/** Returns the parameters of a behaviour with their units, in the row's order. */
 export function shownParameters({ parameters }: Behaviour): ShownParameter[] {
   return Object.entries(parameters).map(([name, value]) => {
     return { name, value, unit: unitOf(name)?.shown ?? '' };
   });
 }
 
-/** What is wrong with a parameter, in words that follow its name; undefined when it is sound. */
+/**
+ * Returns what is wrong with a parameter, worded to follow its name; undefined when it is valid.
+ */
 export function parameterFault(name: string, value: unknown): string | undefined {
   const unit = unitOf(name);
   if (unit === undefined) {
@@ -46,7 +48,9 @@ export function parameterFault(name: string, value: unknown): string | undefined
   return `must be a ${unit.whole ? 'whole ' : ''}number from ${unit.least} to ${unit.most}`;
 }
 
-/** What is wrong with numbers that are to replace those of a behaviour; undefined when nothing is. */
+/**
+ * Returns what is wrong with overrides of a behaviour's parameters; undefined when they are valid.
+ */
 export function changedParametersFault(
   behaviour: Behaviour | undefined,
   changed: Readonly<Record<string, number>>,
@@ -62,7 +66,7 @@ export function changedParametersFault(
   return undefined;
 }
 
-/** The behaviour with some of its numbers changed; names and values are taken as they are. */
+/** Returns the behaviour with some parameters replaced; names and values are not checked. */
 export function withParameters(
   behaviour: Behaviour,
   changed: Readonly<Record<string, number>> | undefined,

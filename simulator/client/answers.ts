@@ -1,4 +1,7 @@
-/** Reads answers: the right status, then JSON of the right shape, or a fault that says which. */
+/**
+ * Checks responses: first the status, then that the body is JSON of the expected shape. Throws an
+ * error that says which check failed.
+ */
 import * as v from 'valibot';
 import { beginningOf } from '../../fixtures/beginning.ts';
 import type { Clock } from '../../fixtures/clock.ts';
@@ -9,10 +12,10 @@ import { AnswerError, type Circumstances, StatusError } from '../network/errors.
 import { retryAfterMs } from '../network/retry-after.ts';
 import type { HttpAnswer } from '../network/transport.ts';
 
-/** Of what a server says, so much is passed on. */
+/** Limit on text from the server that is passed on. */
 const SENTENCE_MAX_CHARACTERS = 2000;
 
-/** What an answer is judged by, beside itself. */
+/** Context that a response is judged in. */
 export interface AnswerContext {
   readonly operation: Pick<Operation, 'id' | 'success'>;
   readonly caller: string;
@@ -20,7 +23,7 @@ export interface AnswerContext {
 }
 
 /**
- * Lets an answer with one of the operation's success statuses pass.
+ * Returns a response that has one of the operation's success statuses.
  * @throws StatusError for every other status
  */
 export function expectSuccess(answer: HttpAnswer, context: AnswerContext): HttpAnswer {
@@ -28,7 +31,7 @@ export function expectSuccess(answer: HttpAnswer, context: AnswerContext): HttpA
   throw statusError(answer, context);
 }
 
-/** The refusal that an answer is, with what the server says and asks for. */
+/** Builds the error for a refused request, with the server's message and the wait it requested. */
 export function statusError(answer: HttpAnswer, context: AnswerContext): StatusError {
   const serverSays = errorText(answer.body);
   const waitMs = retryAfterMs(answer.headers['retry-after'], context.clock.now());
@@ -41,7 +44,7 @@ export function statusError(answer: HttpAnswer, context: AnswerContext): StatusE
 }
 
 /**
- * The body of an answer as the shape describes it.
+ * Parses a response body by its shape.
  * @throws AnswerError `not-json` or `shape`
  */
 export function bodyOf<Shape extends v.GenericSchema>(
@@ -64,7 +67,7 @@ export function bodyOf<Shape extends v.GenericSchema>(
   throw new AnswerError('shape', said, circumstancesOf(answer, context));
 }
 
-/** The circumstances of an answer that is refused. */
+/** Builds the context of an error about a response. */
 export function circumstancesOf(answer: HttpAnswer, context: AnswerContext): Circumstances {
   const { operation, caller } = context;
   return { operation: operation.id, caller, elapsedMs: answer.elapsedMs };
@@ -79,7 +82,7 @@ function parseJson(body: Buffer): { readonly value: unknown } | undefined {
   }
 }
 
-/** Gateways answer refusals with empty bodies, HTML or an `error` that is an object: all are legal here. */
+/** Gateways refuse with empty bodies, HTML, or an `error` that is an object; all are legal here. */
 function errorText(body: Buffer): string | undefined {
   const parsed = v.safeParse(errorShape, parseJson(body)?.value);
   const { error } = parsed.success ? parsed.output : {};

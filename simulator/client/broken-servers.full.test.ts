@@ -10,7 +10,9 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A server that treats every connection so; the first request, which knocks, is answered. */
+/**
+ * Starts a server that treats every connection with `treat`; the first request, a probe, succeeds.
+ */
 async function badServer(treat: (socket: Socket) => void) {
   const peers: (string | undefined)[] = [];
   const sockets = new Set<Socket>();

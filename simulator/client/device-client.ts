@@ -1,6 +1,6 @@
 /**
- * The device's side of the API: one method for each operation that a device calls. One client
- * serves the whole fleet; what differs between devices is in their sessions.
+ * The device side of the API: one method for each operation that a device calls. One client serves
+ * the whole fleet; per-device state is in the sessions.
  */
 import type * as v from 'valibot';
 import type { Clock } from '../../fixtures/clock.ts';
@@ -33,16 +33,16 @@ import {
 } from './answers.ts';
 import { type NextDoor, nextDoors, type Session, takePlannedMs, wayOf } from './session.ts';
 
-/** What all devices of a fleet share on the wire. */
+/** Wire settings shared by all devices of a fleet. */
 export interface DeviceClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Such as `X-SVC`. */
+  /** For example `X-SVC`. */
   readonly headerPrefix: string;
   readonly tenantToken?: string | undefined;
 }
 
-/** What a device says of itself when it asks for its next deployment. */
+/** What a device reports about itself when it asks for its next deployment. */
 export interface DeviceProvides {
   readonly device_type: string;
   readonly artifact_name: string;
@@ -58,7 +58,7 @@ interface Sending {
   readonly body?: unknown;
 }
 
-/** Signs devices in and speaks for them. Every method throws ClientError or FleetStopped. */
+/** Signs devices in and sends their requests. Every method throws ClientError or FleetStopped. */
 export class DeviceClient {
   readonly #options: DeviceClientOptions;
   readonly #signatureHeader: string;
@@ -69,8 +69,9 @@ export class DeviceClient {
   }
 
   /**
-   * Asks for a token and keeps it in the session. A device that is not accepted gets a StatusError
-   * with 401. Spec: POST /auth_requests
+   * Requests a token and stores it in the session. A device that is not accepted gets a StatusError
+   * with 401.
+   * Spec: POST /auth_requests
    */
   async signIn(session: Session): Promise<void> {
     const operation = operations['post-auth-request'];
@@ -104,8 +105,9 @@ export class DeviceClient {
   }
 
   /**
-   * The deployment that is due, or undefined. Asks at the newest door first and, after a 404, at
-   * the next older one, and remembers which answered. Spec: POST /device/deployments/next
+   * Returns the next deployment, or undefined. Tries the newest endpoint first, falls back to the
+   * next older one after a 404, and remembers which one responded.
+   * Spec: POST /device/deployments/next
    */
   async nextDeployment(
     session: Session,
@@ -123,7 +125,10 @@ export class DeviceClient {
     return undefined;
   }
 
-  /** Reports a status; `aborted` when the server answers 409. Spec: PUT /device/deployments/{id}/status */
+  /**
+   * Reports a status; returns `aborted` when the server responds with 409.
+   * Spec: PUT /device/deployments/{id}/status
+   */
   async reportStatus(
     session: Session,
     deploymentId: string,
@@ -137,7 +142,7 @@ export class DeviceClient {
     return 'recorded';
   }
 
-  /** Spec: PUT /device/deployments/{id}/log */
+  /** Uploads a deployment log. Spec: PUT /device/deployments/{id}/log */
   async uploadLog(session: Session, deploymentId: string, log: DeploymentLog): Promise<void> {
     const operation = operations['put-deployment-log'];
     await this.#send(session, {
@@ -148,8 +153,9 @@ export class DeviceClient {
   }
 
   /**
-   * The map of a deployment: undefined when it has none, `gone` when the deployment is over or
-   * unknown. Spec: GET /device/deployments/{id}/update_control_map
+   * Returns the control map of a deployment: undefined when it has none, `gone` when the deployment
+   * is finished or unknown.
+   * Spec: GET /device/deployments/{id}/update_control_map
    */
   async controlMap(
     session: Session,
@@ -164,26 +170,26 @@ export class DeviceClient {
       .update_control_map;
   }
 
-  /** The settings that the device is to have. Spec: GET /configuration */
+  /** Returns the configuration that the device should apply. Spec: GET /configuration */
   async configuration(session: Session): Promise<DeviceConfiguration> {
     const operation = operations['get-configuration'];
     const answer = await this.#send(session, { operation, path: pathOf(operation) });
     return bodyOf(deviceConfigurationShape, answer, this.#context(operation, session));
   }
 
-  /** Tells which settings the device has. Spec: PUT /configuration */
+  /** Reports the configuration that the device has applied. Spec: PUT /configuration */
   async reportConfiguration(session: Session, settings: DeviceConfiguration): Promise<void> {
     const operation = operations['put-configuration'];
     await this.#send(session, { operation, path: pathOf(operation), body: settings });
   }
 
-  /** Spec: POST /alert */
+  /** Sends alerts. Spec: POST /alert */
   async postAlerts(session: Session, alerts: readonly Alert[]): Promise<void> {
     const operation = operations['post-alerts'];
     await this.#send(session, { operation, path: pathOf(operation), body: alerts });
   }
 
-  /** Spec: POST /config */
+  /** Sends the monitor configuration. Spec: POST /config */
   async postMonitorConfiguration(
     session: Session,
     monitors: readonly MonitorConfiguration[],
@@ -193,8 +199,9 @@ export class DeviceClient {
   }
 
   /**
-   * Sends the whole inventory: replaces it, or, where the server does not know that (405), adds to
-   * it. Spec: PUT /device/attributes, PATCH /device/attributes
+   * Sends the whole inventory: replaces it, or adds to it where the server does not support
+   * replacing (405).
+   * Spec: PUT /device/attributes, PATCH /device/attributes
    */
   async sendInventory(session: Session, attributes: readonly Attribute[]): Promise<void> {
     const operation = operations['put-attributes'];
@@ -214,7 +221,7 @@ export class DeviceClient {
     return expectSuccess(answer, this.#context(sending.operation, session));
   }
 
-  /** Signs in where a token is lacking, and once more where the server has dropped it. */
+  /** Signs in when there is no token, and once more when the server has dropped it. */
   async #authorized(session: Session, sending: Sending): Promise<HttpAnswer> {
     const answer = await this.#exchange(session, sending);
     if (answer.status !== 401 || !session.renewsToken) return answer;
@@ -280,7 +287,7 @@ const nextRequests: Readonly<Record<NextDoor, (provides: DeviceProvides) => Next
   },
 };
 
-/** A device that waits gets the same status; only the reason tells a signature that does not fit. */
+/** A pending device gets the same status; only the reason identifies a bad signature. */
 function saysSignature({ body }: HttpAnswer): boolean {
   return /signature/i.test(body.subarray(0, REASON_MAX_BYTES).toString('latin1'));
 }
@@ -288,7 +295,9 @@ function saysSignature({ body }: HttpAnswer): boolean {
 const REASON_MAX_BYTES = 4096;
 const TOKEN_MAX_CHARACTERS = 16_384;
 
-/** A token goes back in a header as it came: quotes or a line break would spoil every request. */
+/**
+ * A token is sent back in a header as received: quotes or a line break would break every request.
+ */
 function tokenIn(answer: HttpAnswer, context: AnswerContext): string {
   const token = answer.body.toString('latin1');
   if (token.length <= TOKEN_MAX_CHARACTERS && /^[\w-]+(\.[\w-]*){2}$/.test(token)) return token;

@@ -1,4 +1,4 @@
-/** One device's persistent connection to the server. Spec: Device connect */
+/** The persistent connection of one device to the server. Spec: Device connect */
 import { type RawData, WebSocket } from 'ws';
 import type { Clock } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -15,7 +15,7 @@ import { silenceOf } from '../network/errors.ts';
 import type { FrameLink } from '../network/frame-link.ts';
 import type { ExchangeObserver } from '../network/transport.ts';
 
-/** Both directions of a socket through the device's network. */
+/** Both directions of a socket through the device's network link. */
 export interface SocketFrames {
   readonly up: FrameLink;
   readonly down: FrameLink;
@@ -27,29 +27,29 @@ export interface DeviceSocketOptions extends Omit<Wiring, 'sourceAddresses'> {
   readonly clock: Clock;
   readonly observer: ExchangeObserver;
   readonly requestTimeLimitMs: number;
-  /** The own address to connect from. */
+  /** Source address to connect from. */
   readonly sourceAddress?: string | undefined;
-  /** Called once the connection stands. */
+  /** Called once the connection is open. */
   readonly onOpen?: () => void;
-  /** The network that messages pass; absent: they arrive as they come. */
+  /** Creates the link that messages pass through; when absent, messages pass unchanged. */
   readonly frames?: ((broken: () => void) => SocketFrames) | undefined;
-  /** What the device says to a message; without it messages are not looked at. */
+  /** Returns the replies to a message; when absent, messages are ignored. */
   readonly answer?: (message: ConnectMessage) => readonly ConnectMessage[];
 }
 
-/** A device pings a little before the server's patience ends. */
+/** The device pings shortly before the server's idle timeout. */
 const PING_AFTER_MS = limits.websocketSilenceMaxSeconds * 900;
 const SILENCE_MAX_MS = limits.websocketSilenceMaxSeconds * 1000;
 const operation = operations.connect;
 
-/** Bytes that may wait for a server that does not read what it asked for. */
+/** Bytes that may queue for a server that does not read the replies it requested. */
 const BACKLOG_MAX_BYTES = 16 * 2 ** 20;
 
 /**
- * Opens at once and stays as it is once closed: whoever wants to reconnect makes a new one. Pings
- * of the server are answered, messages as the owner says. Bytes that are no message end the
- * connection with 1011, larger ones than devices read with 1009: a device in the field goes down
- * too and connects anew, and only so does the fault of the server show in the run's books.
+ * Connects immediately and stays closed once closed: to reconnect, create a new one. Answers pings,
+ * and answers messages as the owner decides. Bytes that are not a message end the connection with
+ * 1011, messages larger than devices read with 1009. Real devices also disconnect and reconnect
+ * then, and only this way does the server's fault show in the run's figures.
  */
 export class DeviceSocket {
   readonly #socket: WebSocket;
@@ -60,11 +60,11 @@ export class DeviceSocket {
   #pinged = false;
   #fault: string | undefined;
   state: 'opening' | 'open' | 'closed' = 'opening';
-  /** Whether the connection stood at any time. */
+  /** True once the connection has been open. */
   wasOpen = false;
-  /** Status of the answer that refused the upgrade. */
+  /** Status of the response that refused the upgrade. */
   refusedWith: number | undefined;
-  /** Cause of the end in a word or two, such as `closed/1001` or `transport/ECONNREFUSED`. */
+  /** Short cause of the close, such as `closed/1001` or `transport/ECONNREFUSED`. */
   closedBy: string | undefined;
 
   constructor(token: string, options: DeviceSocketOptions) {
@@ -76,7 +76,7 @@ export class DeviceSocket {
       headers: { authorization: `Bearer ${token}` },
       perMessageDeflate: false,
       maxPayload: limits.connectDeviceMessageMaxBytes,
-      // Servers in the field send msgpack in text frames as well, and it is never UTF-8.
+      // Field servers also send msgpack in text frames, and it is never UTF-8.
       skipUTF8Validation: true,
       handshakeTimeout: options.requestTimeLimitMs,
       ...tlsSettings(options),
@@ -86,8 +86,8 @@ export class DeviceSocket {
   }
 
   /**
-   * To be called now and then: pings a quiet server and gives a silent one up.
-   * @param nowMs the clock's monotonic time
+   * Pings a quiet server and drops a silent one; to be called periodically.
+   * @param nowMs monotonic time of the clock
    */
   watch(nowMs: number): void {
     if (this.state !== 'open') return;
@@ -99,7 +99,7 @@ export class DeviceSocket {
     }
   }
 
-  /** Sends messages, in order; none once the connection is closed. */
+  /** Sends messages in order; does nothing once the connection is closed. */
   say(messages: readonly ConnectMessage[]): void {
     for (const message of messages) {
       const bytes = encodeConnectMessage(message);
@@ -118,19 +118,19 @@ export class DeviceSocket {
     this.#socket.terminate();
   }
 
-  /** Ends the connection in order; a handshake that is underway is broken off. */
+  /** Closes the connection cleanly; aborts a handshake in progress. */
   close(): void {
     this.#endFrames();
     if (this.state === 'open') {
       this.#socket.close(NORMAL_CLOSURE);
       return;
     }
-    // What the run itself breaks off is not counted as unanswered.
+    // A request that the run itself aborts does not count as unanswered.
     this.state = 'closed';
     this.#socket.terminate();
   }
 
-  /** Ends the connection without a word, as a loss of power or of the network does. */
+  /** Drops the connection without a close frame, like a loss of power or network. */
   drop(): void {
     this.#endFrames();
     this.state = 'closed';
@@ -159,7 +159,7 @@ export class DeviceSocket {
       .on('message', (data) => {
         heard();
         if (this.#frames === undefined) this.#take(data);
-        // The library hands out one Buffer unless told otherwise.
+        // By default the library delivers a single Buffer.
         else this.#frames.down.carry((data as Buffer).length, () => this.#take(data));
       })
       .on('ping', heard)
@@ -171,12 +171,12 @@ export class DeviceSocket {
       .on('close', (code) => this.#closed(`closed/${code}`));
   }
 
-  /** Text and binary frames alike hold a message. */
+  /** Both text and binary frames carry a message. */
   #take(data: RawData): void {
     const { answer } = this.#options;
     if (answer === undefined || this.#socket.readyState !== WebSocket.OPEN) return;
     try {
-      // The library hands out one Buffer unless told otherwise.
+      // By default the library delivers a single Buffer.
       this.say(answer(decodeConnectMessage(data as Buffer)));
     } catch (error) {
       if (!(error instanceof ConnectMessageError)) throw error;
@@ -206,7 +206,7 @@ export class DeviceSocket {
   }
 }
 
-/** The library gives its own time limit no code, only this sentence. */
+/** The library gives its own timeout no code, only this message. */
 function faultOf({ code, message }: Error & { readonly code?: string }): string {
   if (code !== undefined) return code;
   return message.includes('timed out') ? 'ETIMEDOUT' : 'WEBSOCKET';

@@ -21,13 +21,13 @@ interface Given {
   readonly fileMaxBytes?: number;
 }
 
-/** Downloads from a server that gives these answers one after the other. */
+/** Downloads from a server that sends these responses in order. */
 async function download({ answers, fileMaxBytes = 10_000 }: Given) {
   const left = [...answers];
   const server = await PretendServer.start({
     'download-artifact': (asked) => left.shift()?.(asked) ?? { status: 500 },
   });
-  // The link leads to another host than the API, as it does in the field.
+  // The link points to a different host than the API, as in the field.
   const bench = new Bench('http://127.0.0.1:9');
   closers.push(
     () => server.close(),
@@ -217,7 +217,7 @@ describe('a download', () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers - atFirst);
     }
     expect(bytes).toBe(large.length);
-    // The pretended server makes one copy of its own.
+    // The fake server makes one copy of its own.
     expect(most - large.length).toBeLessThan(large.length / 4);
   });
 

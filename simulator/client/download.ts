@@ -1,6 +1,7 @@
 /**
- * Downloads a file through its link: no token, streamed, and taken up again by range where the
- * connection broke. What has come is never held. Spec: ArtifactLink
+ * Downloads a file from its link: without a token, streamed, and resumed by range after a broken
+ * connection. Received bytes are never buffered.
+ * Spec: ArtifactLink
  */
 
 import type { Clock } from '../../fixtures/clock.ts';
@@ -10,51 +11,51 @@ import type { Exchanger } from '../network/link.ts';
 import type { OpenAnswer } from '../network/transport.ts';
 import { statusError } from './answers.ts';
 
-/** Which file, and how it is fetched. */
+/** A file to download and how to fetch it. */
 export interface Download {
   readonly transport: Exchanger;
   readonly clock: Clock;
   readonly caller: string;
   /** Absolute URL, opaque. */
   readonly uri: string;
-  /** Size of the file beyond which it is refused, in bytes. */
+  /** Largest accepted file size in bytes. */
   readonly fileMaxBytes: number;
-  /** Waits before the next attempt; is told why, and how many have failed. */
+  /** Waits before the next attempt; receives the error and the number of failed attempts. */
   readonly pause: (error: ClientError, attempt: number) => Promise<void>;
 }
 
-/** How often a download is taken up again. */
+/** How often a download is resumed. */
 export const RESUMPTIONS_MAX = 10;
-/** Of a file that is only looked at: the first block of a tar archive. */
+/** Bytes read to inspect a file: the first block of a tar archive. */
 const HEAD_BYTES = 512;
 const operation = storageOperations['download-artifact'];
 
-/** How far a download has come; whoever keeps it can go on with the download later. */
+/** How far a download has come; a kept one allows resuming later. */
 export interface DownloadProgress {
   receivedBytes: number;
-  /** Size of the whole file, once the server has said it. */
+  /** Size of the whole file, once the server has sent it. */
   totalBytes: number | undefined;
-  /** What tells this file from a later one: a strong ETag, else the time of its last change. */
+  /** Distinguishes this file from a later version: a strong ETag, else the last-modified time. */
   validator: string | undefined;
 }
 
-/** Before the first byte. */
+/** Returns the progress before the first byte. */
 export function noProgress(): DownloadProgress {
   return { receivedBytes: 0, totalBytes: undefined, validator: undefined };
 }
 
 /**
- * The bytes of the file, in order, from where its progress is.
- * @throws AnswerError `link` for a URL that is none, StatusError, TransportError, TimeoutError,
- * DownloadError when it breaks off again and again, comes from a wrong place, is too large, or is
- * another file than it was at first (`changed`: begin anew)
+ * Yields the bytes of the file in order, from the current progress on.
+ * @throws AnswerError `link` for an invalid URL, StatusError, TransportError, TimeoutError,
+ * DownloadError when it breaks off repeatedly, starts at a wrong offset, is too large, or is a
+ * different file than at first (`changed`: start over)
  */
 export async function* downloadedBytes(
   download: Download,
   progress: DownloadProgress = noProgress(),
 ): AsyncGenerator<Buffer> {
   const url = linkUrl(download);
-  // Who goes on with it later may have had all of it before.
+  // A resumed download may have been complete before.
   if (progress.receivedBytes > 0 && progress.receivedBytes === progress.totalBytes) return;
   for (let failed = 1; ; failed++) {
     try {
@@ -71,8 +72,8 @@ export async function* downloadedBytes(
 }
 
 /**
- * The first bytes of the file and its size; the rest is not fetched.
- * @throws as downloadedBytes; DownloadError `length` when the server does not tell the size
+ * Returns the first bytes of the file and its size, without fetching the rest.
+ * @throws as downloadedBytes; DownloadError `length` when the server does not send the size
  */
 export async function downloadedHead(
   download: Download,
@@ -140,7 +141,7 @@ interface Part {
   readonly circumstances: Circumstances;
 }
 
-/** How many bytes of this answer have come before. */
+/** Returns how many bytes of this response were received before. */
 function checkedHead(answer: OpenAnswer, part: Part): number {
   try {
     return part.progress.receivedBytes === 0 ? expectWhole(answer, part) : expectRest(answer, part);
@@ -169,7 +170,7 @@ function expectWhole(answer: OpenAnswer, part: Part): 0 {
 function expectRest(answer: OpenAnswer, part: Part): number {
   const { progress, circumstances } = part;
   const isSame = progress.validator !== undefined && validatorOf(answer) === progress.validator;
-  // A server that knows no ranges sends all of it again: what is there already is left out.
+  // A server without range support sends the whole file again: bytes already received are skipped.
   if (answer.status === 200 && isSame) return progress.receivedBytes;
   if (answer.status === 200 || answer.status === 416) {
     const said = 'the file is no longer the one that the download began with';
@@ -180,7 +181,7 @@ function expectRest(answer: OpenAnswer, part: Part): number {
   return 0;
 }
 
-/** A weak ETag does not promise the same bytes, and If-Range takes none. */
+/** A weak ETag does not guarantee identical bytes, and If-Range does not accept one. */
 function validatorOf({ headers }: OpenAnswer): string | undefined {
   const { etag, 'last-modified': lastModified } = headers;
   return etag !== undefined && !etag.startsWith('W/') ? etag : lastModified;
@@ -202,7 +203,7 @@ async function onlyHead(download: Download, url: URL) {
   return { first: Buffer.concat(pieces).subarray(0, HEAD_BYTES), totalBytes };
 }
 
-/** Some servers answer a range with the whole file; its length then is the size. */
+/** Some servers answer a range request with the whole file; its length is then the size. */
 function checkedTotal(answer: OpenAnswer, part: Part): number {
   try {
     if (answer.status === 206) expectRange(answer, part);
@@ -219,7 +220,7 @@ function checkedTotal(answer: OpenAnswer, part: Part): number {
   }
 }
 
-/** A part that begins elsewhere, or belongs to a file of another size, would spoil the file. */
+/** A range that starts elsewhere, or is from a file of another size, would corrupt the file. */
 function expectRange(answer: OpenAnswer, { progress, circumstances }: Part): void {
   const said = String(answer.headers['content-range'] ?? '');
   const [, first, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(said) ?? [];

@@ -37,7 +37,7 @@ async function all<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]>
 
 const when = '2026-01-31T12:00:00Z';
 
-/** As many parts of a deployment as there are, in pages as asked for. */
+/** Serves `count` device deployments in pages as requested. */
 function partsOf(count: number) {
   return ({ query }: Asked) => {
     const perPage = Number(query.get('per_page'));

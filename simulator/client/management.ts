@@ -1,6 +1,6 @@
 /**
- * The operator's side of the API, as far as a fleet needs it: to log in, to accept devices, to
- * deploy to them, to abort one device's part and to see what the server has recorded.
+ * The operator side of the API, as far as a fleet needs it: log in, accept devices, deploy to them,
+ * abort the deployment of one device, and read what the server has recorded.
  */
 import type * as v from 'valibot';
 import type { Clock } from '../../fixtures/clock.ts';
@@ -26,15 +26,15 @@ import { AnswerError, ClientError, StatusError } from '../network/errors.ts';
 import type { HttpAnswer, Transport } from '../network/transport.ts';
 import { type AnswerContext, bodyOf, circumstancesOf, expectSuccess } from './answers.ts';
 
-/** The deployment that the run itself has made. */
+/** The deployment created by the run. */
 export interface Target {
   readonly deploymentId: string;
   readonly artifactName: string;
-  /** When the server had acknowledged it; milliseconds since the Unix epoch. */
+  /** When the server acknowledged it; milliseconds since the Unix epoch. */
   readonly createdMs?: number;
 }
 
-/** Who the user is: a login, or a token in its place. */
+/** The user's credentials: a login, or a token instead. */
 export type Credentials =
   | { readonly email: string; readonly password: string }
   | { readonly token: string };
@@ -46,11 +46,11 @@ export interface ManagementClientOptions {
   readonly credentials: Credentials;
 }
 
-/** Pages of one list that are read at most: fifty thousand devices and as many strangers. */
+/** Most pages read from one list: fifty thousand devices and as many unknown ones. */
 const PAGES_MAX = 200;
-/** What is asked for is not there any more, or over. */
+/** The resource no longer exists, or is finished. */
 const goneStatuses: readonly number[] = [404, 422];
-/** A page of devices carries every device's keys. */
+/** A page of devices includes every device's keys. */
 const PAGE_MAX_BYTES = 32 * 2 ** 20;
 
 interface Sending {
@@ -60,7 +60,7 @@ interface Sending {
   readonly body?: unknown;
 }
 
-/** A user of the management API. Every method throws ClientError or FleetStopped. */
+/** A client of the management API. Every method throws ClientError or FleetStopped. */
 export class ManagementClient {
   readonly #options: ManagementClientOptions;
   #token: string | undefined;
@@ -69,7 +69,7 @@ export class ManagementClient {
     this.#options = options;
   }
 
-  /** Gets a token, or tries the given one; a wrong login or token is a StatusError with 401. */
+  /** Gets a token, or checks the given one; a wrong login or token is a StatusError with 401. */
   async login(): Promise<void> {
     const { credentials } = this.#options;
     if ('token' in credentials) return this.#tryToken(credentials.token);
@@ -91,26 +91,26 @@ export class ManagementClient {
     expectSuccess(answer, this.#context(operation));
   }
 
-  /** The user's token, after a login where there was none yet. */
+  /** Returns the user's token, logging in first if needed. */
   async token(): Promise<string> {
     if (this.#token === undefined) await this.login();
     return this.#token ?? '';
   }
 
-  /** The devices whose status is this one, page by page. */
+  /** Yields the devices with this status, page by page. */
   devices(status: AuthSetStatus): AsyncGenerator<readonly Device[]> {
     const operation = managementOperations['list-devices'];
     return this.#pages({ operation, path: pathOf(operation) }, { shape: devicesShape, status });
   }
 
-  /** Accepts one authentication set of a device. */
+  /** Accepts an authentication set of a device. */
   async accept(deviceId: string, authSetId: string): Promise<void> {
     const operation = managementOperations['set-auth-set-status'];
     const path = pathOf(operation, { id: deviceId, aid: authSetId });
     await this.#send({ operation, path, body: { status: 'accepted' } });
   }
 
-  /** Creates a deployment and returns its id. */
+  /** Creates a deployment and returns its ID. */
   async createDeployment(deployment: NewDeployment): Promise<string> {
     const operation = managementOperations['create-deployment'];
     const path = pathOf(operation);
@@ -122,7 +122,7 @@ export class ManagementClient {
     throw new AnswerError('shape', said, circumstancesOf(answer, this.#context(operation)));
   }
 
-  /** The deployment of this id, which somebody else has made. */
+  /** Returns an existing deployment by ID. */
   async deployment(deploymentId: string): Promise<Target> {
     const operation = managementOperations['get-deployment'];
     const answer = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
@@ -131,8 +131,8 @@ export class ManagementClient {
   }
 
   /**
-   * Artifacts of this name, or of any name where none is given, as far as one page tells; undefined
-   * where the server does not tell.
+   * Returns the artifacts with this name, or with any name when omitted, from one page only;
+   * undefined when the server does not list them.
    */
   async artifacts(name?: string): Promise<readonly Artifact[] | undefined> {
     const operation = managementOperations['list-all-artifacts'];
@@ -149,7 +149,9 @@ export class ManagementClient {
     }
   }
 
-  /** The deployment of this name and artifact that is not finished; undefined when there is none. */
+  /**
+   * Returns the unfinished deployment with this name and artifact; undefined when there is none.
+   */
   async activeDeployment(name: string, artifactName: string): Promise<Target | undefined> {
     const operation = managementOperations['list-deployments'];
     const path = `${pathOf(operation)}?${new URLSearchParams({ name })}`;
@@ -162,21 +164,21 @@ export class ManagementClient {
     return active && { deploymentId: active.id, artifactName };
   }
 
-  /** What the server has recorded of each device of a deployment, page by page. */
+  /** Yields the server's record of each device of a deployment, page by page. */
   deploymentDevices(deploymentId: string): AsyncGenerator<readonly DeploymentDevice[]> {
     const operation = managementOperations['list-deployment-devices'];
     const path = pathOf(operation, { id: deploymentId });
     return this.#pages({ operation, path }, { shape: deploymentDevicesShape });
   }
 
-  /** How many devices have each status of a deployment. */
+  /** Returns the number of devices per status of a deployment. */
   async deploymentStatistics(deploymentId: string): Promise<Readonly<Record<string, number>>> {
     const operation = managementOperations['get-deployment-statistics'];
     const answer = await this.#send({ operation, path: pathOf(operation, { id: deploymentId }) });
     return bodyOf(operation.success[200].shape, answer, this.#context(operation));
   }
 
-  /** The latest entries of the audit log about one object. */
+  /** Returns the latest audit log entries about an object. */
   async auditEntriesOf(objectId: string): Promise<readonly AuditLog[]> {
     const operation = operations['list-audit-logs'];
     const query = new URLSearchParams({ object_id: objectId, per_page: String(limits.pageMax) });
@@ -184,13 +186,13 @@ export class ManagementClient {
     return bodyOf(auditLogsShape, answer, this.#context(operation));
   }
 
-  /** Takes a device off the server; `gone` when it knows no such device. */
+  /** Removes a device from the server; returns `gone` when the device is unknown. */
   async decommission(deviceId: string): Promise<'removed' | 'gone'> {
     const operation = managementOperations['decommission-device'];
     return this.#orGone({ operation, path: pathOf(operation, { id: deviceId }) });
   }
 
-  /** Ends a deployment for all its devices; `gone` when it is over or unknown. */
+  /** Aborts a deployment for all its devices; returns `gone` when it is finished or unknown. */
   async abortDeployment(deploymentId: string): Promise<'removed' | 'gone'> {
     const operation = managementOperations['abort-deployment'];
     const path = pathOf(operation, { id: deploymentId });
@@ -207,7 +209,7 @@ export class ManagementClient {
     }
   }
 
-  /** Aborts whatever is underway on one device. */
+  /** Aborts every deployment in progress on one device. */
   async abortDeviceDeployments(deviceId: string): Promise<void> {
     const operation = managementOperations['abort-device-deployments'];
     await this.#send({ operation, path: pathOf(operation, { id: deviceId }) });

@@ -1,5 +1,5 @@
 /**
- * An operator's websocket to one device, by way of the server. Not what the messages mean.
+ * An operator's WebSocket to one device through the server; does not interpret the messages.
  * Spec: Device connect
  */
 import type { IncomingMessage } from 'node:http';
@@ -28,15 +28,15 @@ export interface OperatorSocketOptions {
   readonly caPem?: string | undefined;
 }
 
-/** Who is told what happens on the socket. */
+/** Callbacks for what happens on the socket. */
 export interface OperatorSocketEvents {
   message(message: ConnectMessage): void;
-  /** Called once, after the socket was open. @param cause in a few words */
+  /** Called once after an open socket has closed. @param cause short cause */
   closed(cause: string): void;
 }
 
 const SUBPROTOCOL = 'protomsg/msgpack';
-/** The server sends no pings of its own on this websocket: whoever wants to know asks. */
+/** The server sends no pings of its own on this WebSocket, so the client has to. */
 const PING_EVERY_MS = limits.websocketPingSeconds * 1000;
 const SILENCE_MAX_MS = limits.websocketSilenceMaxSeconds * 1000;
 const REFUSAL_MAX_BYTES = 65_536;
@@ -55,7 +55,7 @@ export class OperatorSocket {
   /**
    * Opens a socket.
    * @throws StatusError when the server refuses, TransportError and TimeoutError when there is no
-   * answer
+   * response
    */
   static async open(
     options: OperatorSocketOptions,
@@ -71,7 +71,7 @@ export class OperatorSocket {
       skipUTF8Validation: true,
       ...(options.caPem === undefined ? {} : { ca: options.caPem }),
     });
-    // By RFC 6455 the name of a subprotocol has no slash, and the library holds to that.
+    // RFC 6455 does not allow a slash in a subprotocol name, and the library enforces that.
     socket.on('upgrade', ({ headers }) => {
       if (headers['sec-websocket-protocol'] === SUBPROTOCOL) {
         delete headers['sec-websocket-protocol'];
@@ -83,7 +83,7 @@ export class OperatorSocket {
     return new OperatorSocket(socket);
   }
 
-  /** Sends a message; resolves once it has left, or never will. */
+  /** Sends a message; resolves once it is sent or can no longer be sent. */
   send(message: ConnectMessage): Promise<void> {
     if (this.#socket.readyState !== WebSocket.OPEN) return Promise.resolve();
     return new Promise((resolve) => {
@@ -91,7 +91,7 @@ export class OperatorSocket {
     });
   }
 
-  /** Takes no more messages until `resume`. */
+  /** Stops reading messages until `resume`. */
   pause(): void {
     this.#socket.pause();
   }
@@ -118,7 +118,7 @@ function listen(socket: WebSocket, events: OperatorSocketEvents): void {
   });
   socket.on('message', (data: RawData) => {
     try {
-      // The library hands out one Buffer unless told otherwise.
+      // By default the library delivers a single Buffer.
       events.message(decodeConnectMessage(data as Buffer));
     } catch (error) {
       if (!(error instanceof ConnectMessageError)) throw error;
@@ -170,7 +170,7 @@ function opened(socket: WebSocket, options: OperatorSocketOptions): Promise<void
   });
 }
 
-/** What the server says in its refusal; the status alone tells enough when the rest is cut off. */
+/** Reads the body of a refusal; the status alone is enough when the rest is cut off. */
 function refusalOf(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -186,7 +186,7 @@ function refusalOf(response: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** Asks now and then whether the server is there, and gives it up when it is not. */
+/** Pings the server periodically and drops the socket when there is no reply. */
 function keepAlive(socket: WebSocket, clock: Clock): void {
   let heardMs = clock.monotonicMs();
   const heard = (): void => {
@@ -194,7 +194,7 @@ function keepAlive(socket: WebSocket, clock: Clock): void {
   };
   for (const event of ['message', 'ping', 'pong']) socket.on(event, heard);
   const rounds = clock.every(PING_EVERY_MS, () => {
-    // Whoever does not take messages cannot hear either.
+    // A paused socket cannot receive pongs either.
     if (socket.isPaused) heard();
     if (clock.monotonicMs() - heardMs > SILENCE_MAX_MS) socket.terminate();
     else socket.ping();

@@ -1,5 +1,5 @@
 /**
- * The operator's side of a shell on a device: keys go there, bytes for the screen come back.
+ * The operator side of a shell on a device: sends keystrokes, receives bytes for the screen.
  * Spec: Device connect
  */
 import type { Timer } from '../../fixtures/clock.ts';
@@ -12,41 +12,44 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import { OperatorSocket, type OperatorSocketOptions } from './operator-socket.ts';
 
-/** How many characters a screen shows. */
+/** Screen size in characters. */
 export interface ScreenSize {
   readonly height: number;
   readonly width: number;
 }
 
-/** What the shell is shown on. */
+/** Where the shell is shown. */
 export interface Screen {
   readonly size: ScreenSize;
-  /** Shows bytes as they are; false when no more should come until `drained` is called. */
+  /** Shows bytes as they are; returns false when the caller should wait for `drained`. */
   show(bytes: Uint8Array): boolean;
-  /** Shows a word about the connection. */
+  /** Shows a note about the connection. */
   note(text: string): void;
 }
 
-/** How a shell has come to its end: in order, or by a fault that is told in a sentence. */
+/** How a shell ended: cleanly, or with a fault described in one sentence. */
 interface ShellEnd {
   readonly fault?: string;
 }
 
-/** The device, or the server in its place, did not start a shell; the message says why. */
+/**
+ * Thrown when the device, or the server on its behalf, did not start a shell; the message has the
+ * reason.
+ */
 export class ShellRefused extends Error {
   override readonly name = 'ShellRefused';
 }
 
 const { shell, control } = connectProtocols;
 const STATUS_ERROR = 2;
-/** Bytes of keys in one message: with its header it is small enough for a device. */
+/** Keystroke bytes per message: small enough for a device, header included. */
 const KEYS_MAX_BYTES = 4096;
 const CONTROL_D = Buffer.from([0x04]);
-/** Quiet after the last key, when no more will come, that ends a shell which does not end itself. */
+/** After the end of input, a shell that stays quiet this long is ended. */
 const QUIET_MAX_MS = 30_000;
 const LEAVE_MAX_MS = 2000;
 
-/** A shell that has started. */
+/** A running shell. */
 export class RemoteShell {
   readonly #screen: Screen;
   readonly #options: OperatorSocketOptions;
@@ -56,7 +59,7 @@ export class RemoteShell {
   #end: (end: ShellEnd) => void = () => undefined;
   #quiet: Timer | undefined;
   #isInputOver = false;
-  /** Resolves once the shell is over; never rejects. */
+  /** Resolves once the shell has ended; never rejects. */
   readonly ended: Promise<ShellEnd>;
 
   private constructor(options: OperatorSocketOptions, screen: Screen) {
@@ -77,14 +80,14 @@ export class RemoteShell {
     return remote;
   }
 
-  /** Sends keys; resolves once they have left. */
+  /** Sends keystrokes; resolves once they are sent. */
   async type(keys: Uint8Array): Promise<void> {
     for (let at = 0; at < keys.length; at += KEYS_MAX_BYTES) {
       await this.#say('shell', { body: keys.subarray(at, at + KEYS_MAX_BYTES) });
     }
   }
 
-  /** Tells that no more keys will come; a shell that does not end of that ends when it is quiet. */
+  /** Signals the end of input; a shell that does not exit then is ended once it is quiet. */
   async endInput(): Promise<void> {
     await this.type(CONTROL_D);
     this.#isInputOver = true;
@@ -95,7 +98,7 @@ export class RemoteShell {
     void this.#say('resize', { props: sizeProps(size) });
   }
 
-  /** The screen takes bytes again. */
+  /** Resumes output after the screen has drained. */
   drained(): void {
     this.#socket?.resume();
   }
@@ -103,7 +106,7 @@ export class RemoteShell {
   /** Ends the shell and the connection. */
   async stop(): Promise<void> {
     this.#quiet?.cancel();
-    // A connection that takes nothing any more must not keep whoever leaves.
+    // A stalled connection must not keep the user from leaving.
     await Promise.race([this.#say('stop', {}), this.#options.clock.sleep(LEAVE_MAX_MS)]);
     this.#end({});
     this.#socket?.close();
@@ -151,7 +154,7 @@ export class RemoteShell {
     else if (message.typ === 'error') this.#takeError(message);
   }
 
-  /** Before there is a shell, any error is the answer to the wish for one. */
+  /** Before the shell has started, any error is the reply to the request for one. */
   #takeError(message: ConnectMessage): void {
     const { err, close } = errorIn(message);
     if (close || this.#sid === undefined) this.#finish(err);

@@ -1,47 +1,51 @@
-/** A device's standing with the server: who it is, its token, and which door it asks at. */
+/** A device's session with the server: its identity, its token, and the endpoint it uses. */
 import type { DeviceKey } from '../identity/device-key.ts';
 import type { ExchangeTap } from '../network/exchange-tap.ts';
 import type { Exchanger, Link } from '../network/link.ts';
 
-/** The three doors to the next deployment, newest first; an older one is tried after a 404. */
+/**
+ * The three endpoints for the next deployment, newest first; after a 404 the next older is tried.
+ */
 export const nextDoors = ['post-v2', 'post-v1', 'get-v1'] as const;
 export type NextDoor = (typeof nextDoors)[number];
 
-/** What the client must remember of one device between two requests. */
+/** State that the client keeps for one device between requests. */
 export interface Session {
-  /** How error messages call the device. */
+  /** Name of the device in error messages. */
   readonly caller: string;
   readonly idData: string;
   key: DeviceKey;
   token: string | undefined;
   nextDoor: NextDoor;
   /**
-   * When the next exchange is due, in monotonic milliseconds; its latency counts from then, also
-   * when it is sent later. Taken by the exchange.
+   * When the next exchange is due, in monotonic milliseconds; its latency counts from then, even
+   * when it is sent later. Consumed by the exchange.
    */
   plannedMs: number | undefined;
-  /** Whether a token that is refused is replaced by a new one. */
+  /** True when a refused token is replaced by a new one. */
   renewsToken: boolean;
-  /** When the token is to be renewed, by the device's clock; undefined until that is looked up. */
+  /** When to renew the token, by the device's clock; undefined until computed. */
   renewAtMs: number | undefined;
-  /** The network between the device and the server; absent where it is as it is. */
+  /** Network link between device and server; absent when traffic passes unchanged. */
   link: Link | undefined;
-  /** Somebody who looks on at what passes between the device and the server; mostly nobody. */
+  /** Observer of the device's exchanges; usually absent. */
   tap: ExchangeTap | undefined;
 }
 
-/** How error messages call a device of the fleet. */
+/** Returns the name of a fleet device in error messages. */
 export function deviceCaller(index: number): string {
   return `device ${index}`;
 }
 
-/** Index of the device that is called so; undefined when it is no device of the fleet. */
+/**
+ * Returns the index of the device with this name; undefined when it is not a device of the fleet.
+ */
 export function deviceOfCaller(caller: string): number | undefined {
   const [, index] = /^device (\d+)$/.exec(caller) ?? [];
   return index === undefined ? undefined : Number(index);
 }
 
-/** The standing of a device that has never asked for anything. */
+/** Returns the session of a device that has not sent a request yet. */
 export function newSession(caller: string, idData: string, key: DeviceKey): Session {
   return {
     caller,
@@ -57,13 +61,13 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Sess
   };
 }
 
-/** The way of a device to the server: through its network, past whoever looks on. */
+/** Returns the device's path to the server: through its network link and its tap. */
 export function wayOf({ link, tap }: Session, transport: Exchanger): Exchanger {
   const way = tap?.over(transport) ?? transport;
   return link?.over(way) ?? way;
 }
 
-/** When the exchange that begins now was due, if that was planned; asking again gives nothing. */
+/** Returns when the exchange that starts now was due, if planned, and clears it. */
 export function takePlannedMs(session: Session): number | undefined {
   const { plannedMs } = session;
   session.plannedMs = undefined;
@@ -71,8 +75,8 @@ export function takePlannedMs(session: Session): number | undefined {
 }
 
 /**
- * The device's id as the token's subject gives it; for reports only, nothing is verified. Undefined
- * when the token holds none.
+ * Returns the device ID from the token's subject, unverified and for reports only; undefined when
+ * the token has none.
  */
 export function tokenSubject(token: string): string | undefined {
   const [, claims = ''] = token.split('.');

@@ -16,7 +16,7 @@ afterEach(() => {
   for (const coordinator of coordinators.splice(0)) coordinator.close();
 });
 
-/** A coordinator of so many shards, each with the worker `a`, and all that it tells. */
+/** Returns a coordinator of `shards` shards, each with worker `a`, and everything it reports. */
 function headOf(shards: number, options: Partial<CoordinatorOptions> = {}) {
   const clock = new ManualClock(noonMs);
   const told: CoordinatorMessage[] = [];
@@ -218,7 +218,7 @@ describe('a worker that is lost', () => {
     clock.advance(1000);
     coordinator.begun(1, 'b');
     clock.advance(500);
-    // Until its successor speaks, the devices stand as they stood, and no exchange counts twice.
+    // Until the successor reports, the devices keep their states, and no exchange is counted twice.
     expect(seen.at(-1)).toMatchObject({ exchanges: 5, funnel: { devices: 6 } });
     coordinator.onMessage(1, 'b', ready);
     coordinator.onMessage(
@@ -236,7 +236,7 @@ describe('a worker that is lost', () => {
     const { spread, kept } = await coordinator.outcome;
     expect(spread).toMatchObject({
       takeovers: [{ shard: 1, kept: { exchanges: 4, untilMs: 4000 } }],
-      // Half of ten devices, from its last word to the next one's start.
+      // Half of ten devices, from the lost worker's last message to the start of the next.
       missingDeviceMs: 5 * 2000,
     });
     expect(kept).toEqual([partOf([1, 2, 3], 1)]);
@@ -331,7 +331,7 @@ describe('the thresholds of a run in shards', () => {
   });
   const many = (durationMs: number) => Array.from({ length: 600 }, () => durationMs);
 
-  /** What the coordinator of two shards tells that have these figures, over some seconds. */
+  /** Returns what the coordinator of two shards with these figures reports over some seconds. */
   function toldBy(threshold: string, parts: readonly PartFigures[], seconds = 5) {
     const { coordinator, clock, told } = headOf(2, aborting(threshold));
     for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);

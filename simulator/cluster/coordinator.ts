@@ -1,7 +1,7 @@
 /**
- * The coordinator of a run in shards: starts all workers together, has the one deployment made, adds up
- * what they tell, and sees to it that the loss of a worker is never a hang. Which processes the
- * workers are, on which machines, and how they are reached, is for its owner to know.
+ * The coordinator of a run in shards: starts all workers together, has the one deployment created,
+ * merges their reports, and ensures that a lost worker never hangs the run. Its owner decides which
+ * processes the workers are, on which machines, and how they are reached.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
@@ -20,17 +20,20 @@ import { EventOrder } from './event-order.ts';
 import type { CoordinatorMessage, WorkerMessage } from './messages.ts';
 import { type WholeRun, WorkerReports } from './worker-reports.ts';
 
-/** What a run in shards comes to. */
+/** Outcome of a run in shards. */
 export interface ClusterOutcome {
-  /** By shard; a lost one has none. */
+  /** By shard; a lost shard has no result. */
   readonly results: readonly FleetResult[];
-  /** What became of the shards. */
+  /** What happened to the shards. */
   readonly spread: Spread;
-  /** What failed workers had measured when they last told of it. */
+  /** Figures that failed workers had last reported. */
   readonly kept: readonly PartFigures[];
 }
 
-/** A worker has found that its shard cannot be played. Its message is a sentence for people. */
+/**
+ * Thrown when a worker reports that its shard cannot be run; the message is a sentence for the
+ * user.
+ */
 export class WorkerFault extends Error {
   override readonly name = 'PlayerFault';
   readonly exitCode: number;
@@ -41,27 +44,27 @@ export class WorkerFault extends Error {
   }
 }
 
-/** What a coordinator is given. */
+/** Options of a coordinator. */
 export interface CoordinatorOptions {
   readonly shards: number;
   readonly plan: Pick<FleetPlan, 'devices' | 'thresholds' | 'abortOnThreshold'>;
   readonly clock: Clock;
-  /** Says something to every worker, now and to come. */
+  /** Sends a message to every current and future worker. */
   readonly send: (message: CoordinatorMessage) => void;
-  /** How long before the common start the workers are told of it. */
+  /** How long before the common start the workers are notified. */
   readonly startLeadMs: number;
-  /** Makes the deployment for all devices; absent when the plan has none. */
+  /** Creates the deployment for all devices; absent when the plan has none. */
   readonly deploy?: ((deviceIds: readonly string[]) => Promise<Target>) | undefined;
   readonly onProgress?: ((progress: FleetProgress) => void) | undefined;
   /** Called for the events of all workers in one order, a second after they happened. */
   readonly onEvent?: ((event: FleetEvent) => void) | undefined;
-  /** Called with the number of events that a worker could not tell. */
+  /** Called with the number of events that a worker could not report. */
   readonly onEventsLost?: ((events: number) => void) | undefined;
-  /** Called for a worker that has said nothing for too long; its owner ends it. */
+  /** Called for a worker that has been silent too long; the owner ends it. */
   readonly onSilence: (shard: number, worker: string) => void;
 }
 
-/** A worker tells its progress every second; one that is silent for so long is taken for lost. */
+/** Workers report progress every second; one that is silent this long is considered lost. */
 export const SILENCE_MAX_MS = 30_000;
 const WATCH_PERIOD_MS = 1000;
 
@@ -81,7 +84,7 @@ interface ShardState {
   isGivenUp: boolean;
 }
 
-/** Hears what happens to the workers; `outcome` is settled when every shard has come to its end. */
+/** Handles the messages and losses of workers; `outcome` settles when every shard has ended. */
 export class Coordinator {
   readonly #options: CoordinatorOptions;
   readonly #books: readonly ShardState[];
@@ -91,13 +94,13 @@ export class Coordinator {
   readonly #told: WorkerReports;
   readonly #thresholds: ThresholdWatch;
   readonly #order: EventOrder | undefined;
-  /** Digest of the plan as the first worker has understood it. */
+  /** Digest of the plan as read by the first worker. */
   #plan: string | undefined;
   #hasLooked = false;
   #isEnding = false;
   #startedMs: number | undefined;
   #isDeployed = false;
-  /** A run that goes on has its deployment already. */
+  /** A resumed run already has its deployment. */
   #kept: Target | undefined;
 
   constructor(options: CoordinatorOptions) {
@@ -114,18 +117,21 @@ export class Coordinator {
     return this.#outcome.value;
   }
 
-  /** Shards that somebody runs, or has run to the end. */
+  /** Number of shards that are running or have run to the end. */
   get begunCount(): number {
     return [...this.#books.keys()].filter((shard) => this.isBegun(shard)).length;
   }
 
-  /** Whether somebody runs the shard, or has completed it. */
+  /** Returns true when the shard is running or has run to the end. */
   isBegun(shard: number): boolean {
     const book = this.#books[shard];
     return book?.worker !== undefined || book?.result !== undefined;
   }
 
-  /** A worker has begun the shard; the former one, where there was one, is no longer heard. */
+  /**
+   * Records that a worker has begun the shard; messages of an earlier worker are ignored from then
+   * on.
+   */
   begun(shard: number, worker: string): void {
     const book = this.#books[shard];
     if (book === undefined || book.result || book.isGivenUp || book.worker === worker) return;
@@ -148,7 +154,7 @@ export class Coordinator {
     book.heardMs = this.#options.clock.monotonicMs();
   }
 
-  /** A worker has said something. What anybody else says of the shard is not heard. */
+  /** Handles a message of a worker; messages from any other worker of the shard are ignored. */
   onMessage(shard: number, worker: string, message: WorkerMessage): void {
     const book = this.#books[shard];
     if (book === undefined || book.worker !== worker || book.result) return;
@@ -165,8 +171,8 @@ export class Coordinator {
   }
 
   /**
-   * The worker is gone. Whoever owns the workers has another one begin the shard, or gives it up.
-   * @returns whether the shard still has to be played
+   * Records that the worker is gone. The owner of the workers restarts the shard or gives it up.
+   * @returns true when the shard still has to be run
    */
   lost(shard: number, worker: string, because: string): boolean {
     const book = this.#books[shard];
@@ -177,7 +183,7 @@ export class Coordinator {
     return true;
   }
 
-  /** Nobody runs the shard any more. */
+  /** Gives the shard up: no worker runs it any more. */
   giveUp(shard: number, because: string): void {
     const book = this.#books[shard];
     if (book === undefined || book.result) return;
@@ -188,12 +194,12 @@ export class Coordinator {
     this.#goOn();
   }
 
-  /** Ends the run in order; the workers give the results that they have by then. */
+  /** Ends the run cleanly; the workers send the results they have by then. */
   stop(): void {
     this.#options.send({ say: 'stop' });
   }
 
-  /** Lets a run that is stopping wait for open deployments no longer. */
+  /** Makes a stopping run no longer wait for open deployments. */
   hurry(): void {
     this.#options.send({ say: 'hurry' });
   }
@@ -204,7 +210,7 @@ export class Coordinator {
     this.#outcome.reject(error);
   }
 
-  /** Looks after nobody any more. */
+  /** Stops watching the workers. */
   close(): void {
     this.#watch.cancel();
     this.#order?.close();
@@ -265,10 +271,10 @@ export class Coordinator {
     }, 0);
   }
 
-  /** Tells where the run stands, and ends what has to be ended. */
+  /** Reports the progress of the run, and ends what has to end. */
   #look(): void {
     const { clock, onProgress, onSilence } = this.#options;
-    // A part of the fleet alone would look like the whole.
+    // Part of the fleet alone would look like all of it.
     const whole = this.#told.whole((shard) => this.#books[shard]?.isGivenUp === false);
     if (whole) {
       this.#hasLooked = true;
@@ -282,7 +288,9 @@ export class Coordinator {
     }
   }
 
-  /** A part alone cannot tell what the whole still can do: thresholds are for all together. */
+  /**
+   * One shard cannot judge what the whole run can still reach: thresholds apply to all together.
+   */
   #judge({ measures }: WholeRun): void {
     const isUnderway =
       (this.#startedMs ?? Number.POSITIVE_INFINITY) <= this.#options.clock.monotonicMs();
@@ -303,7 +311,7 @@ export class Coordinator {
   #noteProgress(shard: number, worker: string, { progress, figures }: ProgressMessage): void {
     const atMs = this.#options.clock.monotonicMs();
     this.#told.heard(shard, worker, { progress, figures, atMs });
-    // Whoever looks on is not left without a number until the first second is over.
+    // The first progress report must not wait for the first second to pass.
     if (!this.#hasLooked) this.#look();
   }
 
@@ -336,7 +344,9 @@ export class Coordinator {
   }
 }
 
-/** All are given the same plan; what they read by themselves are the files that it names. */
+/**
+ * All workers get the same plan; they differ only in the files it names, which each reads itself.
+ */
 function otherPlan(worker: string): MergeError {
   return new MergeError(
     `${worker} runs another plan than the others: the files that the plan names (behaviours, ` +
@@ -358,7 +368,10 @@ function newShardState(): ShardState {
   };
 }
 
-/** The merged result, with what became of the shards. @throws ClusterError when there is none */
+/**
+ * Returns the merged result, including what happened to the shards. @throws ClusterError when there
+ * is none
+ */
 export function mergedResult({ results, spread, kept }: ClusterOutcome): FleetResult {
   if (results.length === 0) {
     const because = spread.lost[0]?.because ?? 'no worker ran it';

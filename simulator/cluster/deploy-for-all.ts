@@ -1,4 +1,4 @@
-/** The operator of a run in shards: makes the one deployment for the devices of all of them. */
+/** The operator of a run in shards: creates the one deployment for the devices of all shards. */
 import type { Clock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import type { Target } from '../client/management.ts';
@@ -14,9 +14,10 @@ import type { FleetPlan } from '../plan/plan.ts';
 const CONNECTIONS_MAX = 2;
 
 /**
- * Makes the plan's deployment for these devices, as patiently as the operator of a fleet does.
- * @throws ClientError when the server refuses, or fails again and again; FleetStopped when the
- * signal comes first
+ * Creates the plan's deployment for these devices, with the same retries as the operator of a
+ * fleet.
+ * @throws ClientError when the server refuses, or fails repeatedly; FleetStopped when the signal
+ * aborts first
  */
 export async function deployForAll(
   plan: FleetPlan,
@@ -46,7 +47,7 @@ export async function deployForAll(
     metrics,
     random: seededRandom(plan.seed),
     rest: (waitMs) => rests.rest(waitMs),
-    // An operator works until the run ends; this one's work is done with the deployment.
+    // A regular operator works until the run ends; this one is done once the deployment exists.
     onDeployed: () => rests.stop(),
     deployment: () => madeDeployment(management, deviceIds, { plan, deploy }),
   });

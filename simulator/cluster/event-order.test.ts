@@ -9,7 +9,7 @@ afterEach(() => {
   for (const order of orders.splice(0)) order.close();
 });
 
-/** An order, and what it has told, as `device@moment#number`. */
+/** Returns an order and what it has emitted, as `device@moment#number`. */
 function opened() {
   const clock = new ManualClock(noonMs);
   const told: string[] = [];

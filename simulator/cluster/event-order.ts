@@ -1,20 +1,20 @@
 /**
- * Puts the events of several workers into the one order of a run: by time, device and number. Each
- * worker tells its own in order, by the batch, and up to when that is all; an event waits until every
- * worker has come so far. A worker that does not is waited for within bounds; what it tells later
- * stands where it came.
+ * Merges the events of several workers into one order: by time, device and number. Each worker
+ * reports its own in order, in batches, together with the time up to which they are complete; an
+ * event waits until every worker has reached it. The wait for a slow worker is bounded; its later
+ * events are placed where they arrive.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { type FleetEvent, inEventOrder } from '../device/events.ts';
 
-/** How long an event waits for a worker that has told nothing yet: some batches' time. */
+/** How long an event waits for a worker that has not reported yet: the time of a few batches. */
 const WAIT_LEAST_MS = 500;
 /** How long it waits for a worker that has fallen behind. */
 const WAIT_MOST_MS = 10_000;
 const RELEASE_PERIOD_MS = 100;
-/** Some hundred bytes each. When so many wait, the earlier half goes on its way. */
+/** A few hundred bytes each. When this many wait, the earlier half is released. */
 const WAITING_MAX = 200_000;
-/** In the place of a device's index, for what concerns the whole fleet. */
+/** Replaces the device index for events of the whole fleet. */
 const FLEET = -1;
 
 interface Waiting {
@@ -22,13 +22,13 @@ interface Waiting {
   readonly event: FleetEvent;
 }
 
-/** The events of a run; `close` it to have the last ones told. */
+/** Orders the events of a run; `close` it to emit the last ones. */
 export class EventOrder {
   readonly #clock: Clock;
   readonly #onEvent: (event: FleetEvent) => void;
   readonly #timer: Timer;
   readonly #numbers = new Map<number, number>();
-  /** By shard that is being played, up to when its events are all here. */
+  /** By running shard: the time up to which its events have all arrived. */
   readonly #toldUntilMs = new Map<number, number>();
   #waiting: Waiting[] = [];
 
@@ -41,19 +41,19 @@ export class EventOrder {
     });
   }
 
-  /** The shard's worker has come to its end, or is lost: nobody waits for it. */
+  /** Records that the shard's worker has ended or is lost: events no longer wait for it. */
   ended(shard: number): void {
     this.#toldUntilMs.delete(shard);
   }
 
   /**
-   * Takes events of a shard; their times are those of the clock.
-   * @param untilMs the shard has told of all its events before
+   * Adds events of a shard, timed by the clock.
+   * @param untilMs all earlier events of the shard have been reported
    */
   add(shard: number, events: readonly FleetEvent[], untilMs: number): void {
     this.#toldUntilMs.set(shard, untilMs);
     for (const event of events) {
-      // What concerns the whole fleet is said by every shard; the first one's word is enough.
+      // Every shard reports events of the whole fleet; the first report is enough.
       const isFleets = event.device === undefined && event.kind !== 'exchange';
       if (shard === 0 || !isFleets) this.#waiting.push({ shard, event });
     }
@@ -62,7 +62,7 @@ export class EventOrder {
     this.#release((_, position) => position < half);
   }
 
-  /** Tells what still waits. */
+  /** Emits the events that still wait. */
   close(): void {
     this.#timer.cancel();
     this.#release(() => true);
@@ -85,7 +85,7 @@ export class EventOrder {
     for (const { event } of ordered.slice(0, end)) this.#onEvent(this.#numbered(event));
   }
 
-  /** Every shard counts what concerns the fleet, and whoever takes one over begins at 1 again. */
+  /** Every shard counts fleet events, and a worker that takes over a shard starts at 1 again. */
   #numbered(event: FleetEvent): FleetEvent {
     const who = event.device ?? FLEET;
     const sequence = (this.#numbers.get(who) ?? 0) + 1;

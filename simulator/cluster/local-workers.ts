@@ -1,4 +1,4 @@
-/** A fleet in several processes of this machine, so that every core takes part. */
+/** Runs a fleet in several processes on this machine, to use every core. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { FleetHooks, FleetPlan } from '../engine/simulate-fleet.ts';
 import { type ClusterOutcome, Coordinator } from './coordinator.ts';
@@ -6,12 +6,12 @@ import { deployForAll } from './deploy-for-all.ts';
 import type { CoordinatorMessage } from './messages.ts';
 import { type ShardProcess, startShardProcess } from './shard-process.ts';
 
-/** How often a shard is begun again before it is given up. */
+/** How often a shard is restarted before it is given up. */
 const TAKEOVERS_MAX = 2;
 
 /**
- * Runs the plan in as many processes, each of them one shard.
- * @throws PlayerFault when a shard cannot be played; ClientError when the deployment cannot be made
+ * Runs the plan in several processes, one shard each.
+ * @throws PlayerFault when a shard cannot be run; ClientError when the deployment cannot be created
  */
 export async function runInProcesses(
   plan: FleetPlan,
@@ -28,7 +28,7 @@ export async function runInProcesses(
   }
 }
 
-/** The processes and the coordinator that leads them. */
+/** The worker processes and their coordinator. */
 class LocalWorkers {
   readonly #plan: FleetPlan;
   readonly #processes: number;
@@ -36,7 +36,7 @@ class LocalWorkers {
   readonly #coordinator: Coordinator;
   /** By shard. */
   readonly #workers = new Map<number, ShardProcess>();
-  /** What a process that begins later has to hear as well. */
+  /** Messages that a process started later has to receive too. */
   readonly #told: CoordinatorMessage[] = [];
   readonly #begun = new Map<number, number>();
 
@@ -72,7 +72,7 @@ class LocalWorkers {
     this.#coordinator.hurry();
   }
 
-  /** What is still running has nothing left to say. */
+  /** Processes that are still running have nothing left to report. */
   close(): void {
     this.#coordinator.close();
     for (const worker of this.#workers.values()) worker.kill();
@@ -109,7 +109,7 @@ class LocalWorkers {
   }
 }
 
-/** Passes on the signals that end a run. @returns what stops passing them on */
+/** Forwards the signals that end a run. @returns a function that stops forwarding */
 export function onStops(
   { signal, hurry }: Pick<FleetHooks, 'signal' | 'hurry'>,
   run: { stop(): void; hurry(): void },
@@ -128,7 +128,7 @@ export function onStops(
 
 const nameOf = ({ pid }: ShardProcess): string => `process ${pid ?? 'unknown'}`;
 
-/** How the coordinator makes the deployment of the plan, where it has one. */
+/** Returns the function with which the coordinator creates the plan's deployment, if it has one. */
 export function deploymentOf(plan: FleetPlan, clock: Clock, signal: AbortSignal) {
   if (plan.deploy === undefined) return undefined;
   return (deviceIds: readonly string[]) => deployForAll(plan, deviceIds, { clock, signal });

@@ -1,4 +1,4 @@
-/** Where a run of several shards stands, from where each of them stands. */
+/** Merges the progress of several shards into the progress of the run. */
 
 import type { PartFigures, PartsTogether } from '../result/part-figures.ts';
 import type { FleetProgress } from '../result/result.ts';
@@ -7,13 +7,13 @@ import { countsOf } from '../result/thresholds-measures.ts';
 
 type ErrorCount = FleetProgress['causes'][number];
 
-/** What was measured by all parts together, and by those that were lost. */
+/** Measurements of all shards together, lost ones included. */
 interface Measured {
   readonly together: PartsTogether;
   readonly kept: readonly PartFigures[];
 }
 
-/** One progress for all, exact in its percentiles too; undefined for none. */
+/** Merges progress reports into one, with exact percentiles; undefined when there are none. */
 export function mergeProgress(
   parts: readonly FleetProgress[],
   { together, kept }: Measured,
@@ -34,7 +34,7 @@ export function mergeProgress(
   };
 }
 
-/** How the devices stand, without what was counted on the way there. */
+/** Returns the device states without the counters collected so far. */
 export function withoutCounts(progress: FleetProgress): FleetProgress {
   return {
     ...progress,

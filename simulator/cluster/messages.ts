@@ -1,7 +1,7 @@
 /**
- * What is said on the line between the coordinator of a run and the workers of its shards. All of it can
- * be JSON. What the coordinator says is for every worker, now and to come: whoever takes a shard over
- * hears it from the beginning.
+ * Messages between the coordinator of a run and the workers of its shards. All are valid JSON. The
+ * coordinator's messages go to every current and future worker: one that takes over a shard
+ * receives them from the beginning.
  */
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
@@ -9,30 +9,30 @@ import type { FleetPlan } from '../plan/plan.ts';
 import type { PartFigures } from '../result/part-figures.ts';
 import type { Ended, FleetProgress, FleetResult } from '../result/result.ts';
 
-/** What a worker is to play. */
+/** What a worker is to run. */
 export interface ShardOrder {
-  /** With the shard. */
+  /** Includes the shard. */
   readonly plan: FleetPlan;
   readonly isTakeover: boolean;
-  /** Whether the coordinator wants to hear of every event. */
+  /** True when the coordinator wants every event. */
   readonly tellsEvents: boolean;
 }
 
-/** What the coordinator says. */
+/** Messages of the coordinator. */
 export type CoordinatorMessage =
-  /** Milliseconds since the Unix epoch on the clock that coordinator and worker share. */
+  /** Milliseconds since the Unix epoch on the clock that coordinator and workers share. */
   | { readonly say: 'start'; readonly atMs: number }
   | { readonly say: 'deployment'; readonly target: Target }
-  /** A threshold of the whole run can no longer be met: ends in order, as a run of one does. */
+  /** A threshold of the whole run can no longer be met: end cleanly, like a run in one process. */
   | { readonly say: 'end'; readonly because: Extract<Ended, 'threshold'> }
-  /** Ends in order and gives the result. */
+  /** End cleanly and send the result. */
   | { readonly say: 'stop' }
-  /** Leaves open deployments as they stand; after `stop`. */
+  /** Leave open deployments as they are; sent after `stop`. */
   | { readonly say: 'hurry' };
 
-/** What a worker says. */
+/** Messages of a worker. */
 export type WorkerMessage =
-  /** With the digest of its plan, in which the files that the plan names have their part. */
+  /** With the digest of its plan, which includes the files that the plan names. */
   | { readonly say: 'ready'; readonly plan?: string | undefined }
   | {
       readonly say: 'accepted';
@@ -44,17 +44,17 @@ export type WorkerMessage =
   | {
       readonly say: 'progress';
       readonly progress: FleetProgress;
-      /** Not with every progress where there are many shards. */
+      /** Not in every progress message when there are many shards. */
       readonly figures?: PartFigures | undefined;
     }
   | {
       readonly say: 'events';
       readonly events: readonly FleetEvent[];
-      /** All events before this moment are told; milliseconds since the Unix epoch. */
+      /** All events before this time have been reported; milliseconds since the Unix epoch. */
       readonly untilMs: number;
-      /** Events before these that could not be told, because too much waited to be. */
+      /** Number of earlier events that could not be reported because the queue was full. */
       readonly lost?: number;
     }
   | { readonly say: 'result'; readonly result: FleetResult }
-  /** The shard cannot be played, by nobody: a sentence for people, and the exit code of the run. */
+  /** No worker can run the shard: a sentence for the user, and the exit code of the run. */
   | { readonly say: 'fault'; readonly sentence: string; readonly exitCode: number };

@@ -1,19 +1,19 @@
-/** The channel between a process that plays a shard and the process that started it. */
+/** The channel between a process that runs a shard and the process that started it. */
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 import type { WorkerLine } from './run-shard.ts';
 
-/** What a parent says: first the order, then whatever the coordinator says. */
+/** Messages of a parent: first the order, then the coordinator's messages. */
 export type ParentMessage =
   | CoordinatorMessage
   | { readonly say: 'order'; readonly order: ShardOrder };
 
-/** The channel to the parent. What is said before anybody listens is kept. */
+/** The channel to the parent. Messages are buffered until there is a listener. */
 export class ParentLine implements WorkerLine {
   readonly #said: CoordinatorMessage[] = [];
   #hear: ((message: CoordinatorMessage) => void) | undefined;
   readonly order: Promise<ShardOrder>;
   underway = 0;
-  /** Settled once the last message is with the parent. */
+  /** Settles once the parent has received the last message. */
   delivered: Promise<void> = Promise.resolve();
 
   constructor() {
@@ -27,7 +27,7 @@ export class ParentLine implements WorkerLine {
   }
 
   say(message: WorkerMessage): void {
-    // A message that does not get through has no receiver, and the process ends with its channel.
+    // A message that cannot be delivered has no receiver, and the process ends with its channel.
     this.underway++;
     this.delivered = new Promise((resolve) => {
       process.send?.(message, undefined, undefined, () => {

@@ -1,4 +1,4 @@
-/** A worker: runs one shard of a run and speaks with the coordinator of the run about it. */
+/** A worker: runs one shard of a run and exchanges messages about it with the coordinator. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
@@ -11,28 +11,28 @@ import { figuresPeriodSeconds, type PartFigures } from '../result/part-figures.t
 import type { Ended } from '../result/result.ts';
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 
-/** The worker's end of the line. Messages arrive in the order in which they were said. */
+/** The worker's end of the line. Messages arrive in the order in which they were sent. */
 export interface WorkerLine {
   say(message: WorkerMessage): void;
-  /** Messages that have been said and are not with the coordinator yet. */
+  /** Number of messages sent that the coordinator has not received yet. */
   readonly underway: number;
-  /** Calls for every message of the coordinator, those too that were said before. */
+  /** Calls `hear` for every message of the coordinator, including earlier ones. */
   listen(hear: (message: CoordinatorMessage) => void): void;
 }
 
-/** What a worker is given beside its order. */
+/** Options of a shard run besides its order. */
 export interface ShardRunOptions {
   readonly line: WorkerLine;
   readonly clock: Clock;
-  /** Of the program, for the result. */
+  /** Version of the program, for the result. */
   readonly version?: string;
   /** Judges the exchanges of the sample, where the plan has one. */
   readonly judge?: ExchangeJudge | undefined;
-  /** Puts what ended the shard before its time into words. */
+  /** Describes in a sentence what ended the shard early. */
   readonly faultOf: (error: unknown) => { readonly sentence: string; readonly exitCode: number };
 }
 
-/** Runs the shard to its end and says its result, or its fault. Never throws. */
+/** Runs the shard to its end and sends its result, or its fault. Never throws. */
 export async function runShard(order: ShardOrder, options: ShardRunOptions): Promise<void> {
   const { line, clock, version, faultOf } = options;
   const talk = new ShardLink(order, line, clock);
@@ -60,7 +60,7 @@ export async function runShard(order: ShardOrder, options: ShardRunOptions): Pro
   }
 }
 
-/** What the worker and the coordinator have to settle with each other. */
+/** Exchanges the state of the shard with the coordinator. */
 class ShardLink implements CoordinatorLink {
   readonly #line: WorkerLine;
   readonly #clock: Clock;
@@ -97,7 +97,7 @@ class ShardLink implements CoordinatorLink {
     if (this.#looks++ % this.#looksBetween === 0) this.#figures = look();
   }
 
-  /** What was measured since they were last asked for, if anything. */
+  /** Returns the figures measured since the last call, if any. */
   figuresOnce(): PartFigures | undefined {
     const figures = this.#figures;
     this.#figures = undefined;
@@ -108,12 +108,12 @@ class ShardLink implements CoordinatorLink {
     this.#target.reject(new FleetStopped());
   }
 
-  /** Aborts when the coordinator says stop. */
+  /** Aborts when the coordinator sends `stop`. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Aborts when the coordinator says not to wait for open deployments. */
+  /** Aborts when the coordinator sends not to wait for open deployments. */
   get hurry(): AbortSignal {
     return this.#hurry.signal;
   }
@@ -147,14 +147,14 @@ class ShardLink implements CoordinatorLink {
 }
 
 const BATCH_PERIOD_MS = 100;
-/** So often it is said, too, that nothing has happened, as others' events wait for it. */
+/** An empty batch is sent this often too, because other workers' events wait for it. */
 const SILENCE_MAX_MS = 500;
-/** Events in one message: some tens of kilobytes. */
+/** Events per message: a few tens of kilobytes. */
 const BATCH_EVENTS_MAX = 500;
-/** Messages that may wait for a slow coordinator before events are left out. */
+/** Messages that may wait for a slow coordinator before events are dropped. */
 const UNDERWAY_MAX = 200;
 
-/** Passes events on by the hundred, because a message for each would cost more than the event. */
+/** Sends events in batches, because a message each would cost more than the event. */
 class EventBatches {
   readonly #line: WorkerLine;
   readonly #clock: Clock;
@@ -173,7 +173,7 @@ class EventBatches {
     if (this.#waiting.push(event) >= BATCH_EVENTS_MAX) this.#flush();
   }
 
-  /** Passes on what is left, and what could not be. */
+  /** Sends the remaining events and the number of dropped ones. */
   close(): void {
     this.#timer.cancel();
     this.#flush();

@@ -3,22 +3,22 @@ import { fork } from 'node:child_process';
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 import type { ParentMessage } from './parent-line.ts';
 
-/** Who is told what the process says, and that it is gone. */
+/** Callbacks for a process's messages and its end. */
 export interface ShardProcessListener {
   heard(message: WorkerMessage): void;
-  /** Called once. @param how such as `was ended by SIGKILL` */
+  /** Called once. @param how for example `was ended by SIGKILL` */
   ended(how: string): void;
 }
 
-/** Such a process; its owner ends it. */
+/** A shard process; its owner ends it. */
 export interface ShardProcess {
   readonly pid: number | undefined;
   tell(message: CoordinatorMessage): void;
-  /** Ends it at once. */
+  /** Kills it immediately. */
   kill(): void;
 }
 
-/** Starts a process that plays the shard of the order. */
+/** Starts a process that runs the shard of the order. */
 export function startShardProcess(order: ShardOrder, listener: ShardProcessListener): ShardProcess {
   const [, script = ''] = process.argv;
   const child = fork(script, ['play-shard'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
@@ -33,7 +33,7 @@ export function startShardProcess(order: ShardOrder, listener: ShardProcessListe
   });
   child.on('error', (error) => end(`could not be reached: ${error.message}`));
   const tell = (message: ParentMessage): void => {
-    // A process that is gone does not hear it; its end is told by itself.
+    // A process that has exited receives nothing; its exit is reported separately.
     if (child.connected) child.send(message, () => undefined);
   };
   tell({ say: 'order', order });

@@ -60,10 +60,10 @@ class RunInShards {
   readonly #of: number;
   readonly #told: CoordinatorMessage[] = [];
   readonly #ears: ((message: CoordinatorMessage) => void)[] = [];
-  /** Messages that wait for the coordinator, as every worker sees it. */
+  /** Messages waiting for the coordinator, as every worker sees it. */
   underway = 0;
   tellsEvents = false;
-  /** Called before the coordinator hears a message. */
+  /** Called before the coordinator receives a message. */
   onSaid: (shard: number, message: WorkerMessage) => void = () => undefined;
 
   constructor(plan: FleetPlan, of: number, deploy: CoordinatorOptions['deploy'] = deploying(plan)) {
@@ -110,7 +110,7 @@ class RunInShards {
   }
 }
 
-/** What is to be the same however many play: all but the ids that the server gives. */
+/** Returns what must not depend on the number of workers: everything but server-assigned IDs. */
 function rows(results: readonly FleetResult[]) {
   return results.flatMap(({ devices }) =>
     devices.map(({ index, serial, keyType, behaviour, outcome, reported, artifactName }) => {
@@ -148,7 +148,7 @@ describe('a fleet in shards', () => {
     const world = await worldOf();
     const run = new RunInShards(planFor(world.server.baseUrl), 2);
     run.onSaid = (shard, { say }) => {
-      // The first worker of this shard is lost with everything done and nothing told.
+      // The first worker of this shard is lost with its work done and nothing reported.
       if (shard !== 1 || say !== 'result') return;
       if (run.coordinator.lost(1, 'first', 'it was lost')) run.begin(1, 'second', true);
     };

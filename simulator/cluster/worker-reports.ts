@@ -1,6 +1,6 @@
 /**
- * What the workers of a run have told of themselves so far: how each shard stands, what it has
- * measured, and what those had measured that were lost. Times are those of the coordinator's own clock.
+ * What the workers of a run have reported so far: the state of each shard, its measurements, and
+ * those of lost workers. Times are those of the coordinator's own clock.
  */
 
 import { figuresPeriodSeconds, type PartFigures, PartsTogether } from '../result/part-figures.ts';
@@ -15,19 +15,19 @@ interface ShardReport {
   figuresMs: number;
   /** The last worker that was ready to start. */
   readyWorker: string | undefined;
-  /** Until when it is known what the shard did. */
+  /** Time up to which the shard's activity is known. */
   coveredMs: number;
   missingMs: number;
 }
 
-/** Where the run stands, of all shards together. */
+/** Progress of the run over all shards. */
 export interface WholeRun {
   readonly progress: FleetProgress;
-  /** Absent while the figures of all are those of the last look. */
+  /** Absent while the figures have not changed since the last call. */
   readonly measures?: () => Measures;
 }
 
-/** The books of what was told. */
+/** Stores the reports of the workers. */
 export class WorkerReports {
   readonly #shards: readonly ShardReport[];
   readonly #kept: PartFigures[] = [];
@@ -41,7 +41,7 @@ export class WorkerReports {
     this.#looksBetween = figuresPeriodSeconds(shards);
   }
 
-  /** What failed workers had measured when they last told of it. */
+  /** Figures that failed workers had last reported. */
   get kept(): readonly PartFigures[] {
     return this.#kept;
   }
@@ -50,7 +50,10 @@ export class WorkerReports {
     this.#startedMs = atMs;
   }
 
-  /** A worker of the shard is ready to start; what happened since the last one spoke is unknown. */
+  /**
+   * Records that a worker of the shard is ready; activity since the previous one's last report is
+   * unknown.
+   */
   ready(shard: number, worker: string, atMs: number): void {
     const told = this.#shards[shard];
     if (told === undefined) return;
@@ -59,7 +62,7 @@ export class WorkerReports {
     told.coveredMs = atMs;
   }
 
-  /** A worker has told where it stands. */
+  /** Records a worker's progress report. */
   heard(
     shard: number,
     worker: string,
@@ -83,8 +86,8 @@ export class WorkerReports {
   }
 
   /**
-   * The shard's worker is lost: what it has measured is kept.
-   * @returns how much that is; nothing when it never told of anything
+   * Keeps the measurements of a shard whose worker is lost.
+   * @returns the span they cover; undefined when the worker never reported
    */
   keep(shard: number): KeptSpan | undefined {
     const told = this.#shards[shard];
@@ -92,26 +95,26 @@ export class WorkerReports {
     const { exchanges } = countsOf(told.figures.operations, []);
     this.#kept.push(told.figures);
     told.figures = undefined;
-    // The next worker begins to count anew; until it speaks, the devices stand as they last stood.
+    // The next worker counts from zero; until it reports, the devices keep their last known states.
     told.progress = told.progress && withoutCounts(told.progress);
     const untilMs = Math.max(0, told.figuresMs - (this.#startedMs ?? told.figuresMs));
     return { exchanges, untilMs };
   }
 
-  /** Nobody runs the shard any more, from its last worker's last word on. */
+  /** Records that no worker runs the shard any more, since its last worker's last report. */
   ended(shard: number, atMs: number): void {
     const told = this.#shards[shard];
     if (told) this.#miss(told, atMs);
   }
 
-  /** How long the shard went on unseen, in milliseconds. */
+  /** Returns how long the shard ran without reports, in milliseconds. */
   missingMs(shard: number): number {
     return this.#shards[shard]?.missingMs ?? 0;
   }
 
   /**
-   * All shards together; undefined as long as one of those that count has told nothing. To be called
-   * about once a second.
+   * Merges all shards; undefined until each shard that counts has reported. To be called about once
+   * a second.
    */
   whole(counts: (shard: number) => boolean): WholeRun | undefined {
     const shards = this.#shards.filter((_, shard) => counts(shard));

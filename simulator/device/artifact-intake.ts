@@ -1,7 +1,7 @@
 /**
- * An artifact on its way into a device: what has come is checked as it comes and stays, as on a
- * disk, when the power goes; the rest may come later, by another connection. No file is held in
- * memory; only a run with a state folder keeps the bytes, so that they outlive the simulator.
+ * An artifact being received by a device: checked while it arrives and kept, as on a disk, when the
+ * power fails; the rest may arrive later, on another connection. No file is held in memory; only a
+ * run with a state folder stores the bytes, so that they survive a restart of the simulator.
  */
 import type { ArtifactContents } from '../../fixtures/formats/mender-artifact.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
@@ -9,21 +9,21 @@ import { type DownloadProgress, noProgress } from '../client/download.ts';
 import type { DeploymentPart } from './device.ts';
 import type { KeptDownload } from './environment.ts';
 
-/** One artifact, from its first byte to its last, in as many goes as it takes. */
+/** One artifact, from first byte to last, over as many downloads as it takes. */
 export class ArtifactIntake {
   readonly #handover = new Handover();
   readonly #contents: Promise<ArtifactContents>;
-  /** How far the download has come; the bytes that came and were not stored do not count. */
+  /** How far the download has come; bytes that arrived but were not stored do not count. */
   readonly progress: DownloadProgress;
 
   constructor(progress: DownloadProgress) {
     this.progress = progress;
     this.#contents = readArtifact(this.#handover);
-    // Whoever takes pieces in is told; nobody else waits for it.
+    // The caller of `takeIn` gets the error; nothing else awaits this promise.
     this.#contents.catch(() => this.#handover.close());
   }
 
-  /** One that has taken in already what was kept of it. */
+  /** Returns an intake that has already read what was kept of the artifact. */
   static async goOn(kept: KeptDownload | undefined): Promise<ArtifactIntake> {
     const intake = new ArtifactIntake(noProgress());
     if (kept?.progress === undefined) return intake;
@@ -37,9 +37,11 @@ export class ArtifactIntake {
   }
 
   /**
-   * Stores the pieces, which go on where those before them ended, and says what the artifact holds.
-   * @param kept where they are written to as well
-   * @throws ArtifactError when it is refused; what the pieces throw, and then it can be gone on with
+   * Stores the pieces, which continue where the previous ones ended, and returns the artifact's
+   * contents.
+   * @param kept where the pieces are also written to
+   * @throws ArtifactError when it is refused; any error of the pieces, after which it can be
+   * resumed
    */
   takeIn(pieces: AsyncIterable<Buffer>, kept?: KeptDownload): Promise<ArtifactContents> {
     return Promise.race([this.#contents, this.#store(pieces, kept)]);
@@ -67,12 +69,12 @@ export class ArtifactIntake {
 /** What devices without power have stored of an artifact. */
 const stored = new WeakMap<DeploymentPart, ArtifactIntake>();
 
-/** Keeps what has come of an artifact until the device has power again. */
+/** Keeps a partly received artifact until the device has power again. */
 export function keepIntake(part: DeploymentPart, intake: ArtifactIntake): void {
   stored.set(part, intake);
 }
 
-/** What has come of the artifact before the power went; undefined when nothing has. */
+/** Removes and returns what was received before the power loss; undefined when there is nothing. */
 export function takeKeptIntake(part: DeploymentPart): ArtifactIntake | undefined {
   const intake = stored.get(part);
   stored.delete(part);
@@ -81,7 +83,7 @@ export function takeKeptIntake(part: DeploymentPart): ArtifactIntake | undefined
 
 type Asking = (result: IteratorResult<Buffer>) => void;
 
-/** Hands pieces from one who has them to one who asks for them, one at a time. */
+/** Passes pieces from a producer to a consumer on request, one at a time. */
 class Handover implements AsyncIterableIterator<Buffer> {
   #asking: Asking | undefined;
   #onAsked: (() => void) | undefined;
@@ -98,7 +100,7 @@ class Handover implements AsyncIterableIterator<Buffer> {
     });
   }
 
-  /** Nobody asks any more. */
+  /** The consumer is done. */
   async return(): Promise<IteratorResult<Buffer>> {
     this.close();
     return { done: true, value: undefined };
@@ -109,7 +111,7 @@ class Handover implements AsyncIterableIterator<Buffer> {
     this.#onAsked?.();
   }
 
-  /** Hands a piece over once it is asked for; false when nobody asks any more. */
+  /** Passes a piece on once it is requested; returns false when the consumer is done. */
   async give(piece: Buffer): Promise<boolean> {
     const asking = await this.#asked();
     asking?.({ done: false, value: piece });

@@ -21,7 +21,7 @@ const mapOf = (entry: Entry): UpdateControlMap => ({
 });
 const gone: Answer = { status: 503 };
 
-/** A device with an update under way, and what the server answers when it asks for the map. */
+/** A device with an update in progress, and the server's responses to its requests for the map. */
 async function asking(answer: (asks: number) => Answer) {
   let asks = 0;
   const server = await PretendServer.start({ 'get-update-control-map': () => answer(++asks) });
@@ -36,7 +36,7 @@ async function asking(answer: (asks: number) => Answer) {
   return { subject, environment, clock: bench.clock, server };
 }
 
-/** One that came with the instructions and says pause at first. */
+/** A map that came with the instructions and starts as `pause`. */
 async function paused(entry: Entry, answer: (asks: number) => Answer = () => gone) {
   const bench = await asking(answer);
   const instructions = instructionsFor('release-2', bench.server.baseUrl, {
@@ -54,7 +54,7 @@ describe('a control map that cannot be fetched anew', () => {
     ['fail', /could not be fetched anew and has run out, says fail at ArtifactInstall_Enter/],
     [undefined, /has run out, says fail/],
     ['', /has run out, says fail/],
-    // No device waits for ever on a map that is no more.
+    // No device waits forever on a map that no longer exists.
     ['pause', /asks for the unknown action "pause"/],
     ['dance', /asks for the unknown action "dance"/],
   ] as const)('and says %j for its end: the paused device heeds that', async (atEnd, outcome) => {
@@ -69,7 +69,7 @@ describe('a control map that cannot be fetched anew', () => {
       await expect(next).rejects.toThrow(UpdateFailure);
       await expect(next).rejects.toThrow(outcome);
     }
-    // Two polls after it was told last, not before and not much later.
+    // Exactly two polls after the last time the server sent it.
     expect(clock.monotonicMs() - startedMs).toBe(2 * policy.pollIntervalMs);
     expect(environment.metrics.errors()).toMatchObject([
       { operation: 'get-update-control-map', cause: 'status/503' },

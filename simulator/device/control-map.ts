@@ -1,6 +1,6 @@
 /**
- * What the operator wants a device to do at the three moments of an update at which he can stop it.
- * A map that cannot be fetched anew runs out after a while, and then says what is to be done instead.
+ * The operator's instructions at the three states of an update where it can be paused or stopped. A
+ * map that cannot be fetched again expires, and then its fallback action applies.
  * Spec: UpdateControlMap
  */
 
@@ -15,20 +15,20 @@ import { restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { mayPass, triesMax, waitAfterMs } from './persistence.ts';
 
-/** A map that was not fetched for so many poll intervals has run out, as on devices in the field. */
+/** A map not fetched for this many poll intervals has expired, as on field devices. */
 const LIFETIME_POLLS = 2;
 
 type StateEntry = NonNullable<UpdateControlMap['states']>[string];
 
-/** The control map of one deployment, as this device knows it. */
+/** The control map of one deployment, as known to this device. */
 export class ControlMap {
   readonly #subject: UpdateSubject;
   readonly #deploymentId: string;
   readonly #hasMap: boolean;
   #map: UpdateControlMap | undefined;
-  /** The instructions bring the map of the first moment with them. */
+  /** The instructions include the map for the first state. */
   #isFresh: boolean;
-  /** When the server last told it, in monotonic milliseconds; undefined: never. */
+  /** When the server last sent the map, in monotonic milliseconds; undefined when it never did. */
   #toldMs: number | undefined;
   #hasRunOut = false;
 
@@ -45,21 +45,21 @@ export class ControlMap {
     if (told !== undefined) this.#toldMs = subject.environment.clock.monotonicMs();
   }
 
-  /** That of an update that begins. */
+  /** Returns the map of an update that begins. */
   static of(subject: UpdateSubject, { id, artifact }: DeploymentInstructionsV2): ControlMap {
     return new ControlMap(subject, id, { map: artifact.update_control_map });
   }
 
-  /** That of an update which a restart cut short: the device has to ask whether there is one. */
+  /** Returns the map of an update interrupted by a restart: the device has to request it. */
   static afterRestart(subject: UpdateSubject, { deploymentId }: DeploymentPart): ControlMap {
     return new ControlMap(subject, deploymentId, undefined);
   }
 
   /**
-   * Whether the device has to wait at this moment. The map may change while an update goes on, so
-   * it is fetched anew each time; a deployment that came without one is not asked about.
-   * @throws UpdateFailure when the map says fail, or something that no device understands;
-   * ClientError, FleetStopped
+   * Returns true when the device has to wait at this state. The map may change during an update, so
+   * it is fetched each time; a deployment that came without a map is not queried.
+   * @throws UpdateFailure when the map says fail, or has an unknown action; ClientError,
+   * FleetStopped
    */
   async holdsAt(moment: ControlMapState): Promise<boolean> {
     if (!this.#hasMap) return false;
@@ -68,7 +68,7 @@ export class ControlMap {
     const entry = this.#map?.states?.[moment];
     const action = (this.#hasRunOut ? actionAtEnd(entry) : entry?.action) || 'continue';
     if (action === 'pause' && !this.#hasRunOut) return true;
-    // With one map at a time there is nothing that force_continue could overrule.
+    // With a single map, force_continue has nothing to override.
     if (action === 'continue' || action === 'force_continue') return false;
     const said = action === 'fail' ? 'says fail' : `asks for the unknown action "${action}"`;
     const when = this.#hasRunOut ? ', which could not be fetched anew and has run out,' : '';
@@ -86,7 +86,7 @@ export class ControlMap {
         this.#hasRunOut = false;
         return;
       } catch (error) {
-        // Of a map that nobody has seen nothing can run out.
+        // A map that was never received cannot expire.
         const leftMs = this.#lifetimeLeftMs();
         if (!mayPass(error) || (leftMs === undefined && attempt === triesMax)) throw error;
         environment.metrics.fault(error);
@@ -106,7 +106,7 @@ export class ControlMap {
   }
 }
 
-/** Where the entry does not say: the same action as before, but nobody waits for ever. */
+/** Without a fallback in the entry the same action applies, but no device waits forever. */
 function actionAtEnd(entry: StateEntry | undefined): string | undefined {
   const { action, on_map_expire: atEnd } = entry ?? {};
   if (typeof atEnd === 'string' && atEnd !== '') return atEnd;

@@ -1,4 +1,4 @@
-/** One device of the fleet: plain data, small enough to be held many thousand times. */
+/** One device of the fleet: plain data, small enough to hold many thousands of them. */
 import type { DeviceConfiguration } from '../../fixtures/contract/resources.ts';
 import type { KeyType, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
@@ -9,90 +9,93 @@ import type { Cohort } from '../plan/cohort.ts';
 import type { LifeState } from './life-states.ts';
 import { isFinal, type UpdateState } from './update-states.ts';
 
-/** A device's part in one deployment, as the device sees it. */
+/** A device deployment, as the device sees it. */
 export interface DeploymentPart {
   readonly deploymentId: string;
   readonly artifactName: string;
   state: UpdateState;
-  /** What the server has acknowledged, in order; the same status is never there twice in a row. */
+  /** Statuses that the server has acknowledged, in order; never the same one twice in a row. */
   readonly reported: ReportableStatus[];
-  /** A report that was sent and never acknowledged: the server may have it or not. */
+  /** A report that was sent and never acknowledged: the server may or may not have it. */
   unanswered: ReportableStatus | undefined;
-  /** The status that the server last answered with 409; it has it all the same if that came twice. */
+  /**
+   * The status that the server last answered with 409; if that happened twice, the server has it
+   * anyway.
+   */
   refused: ReportableStatus | undefined;
-  /** The operator was asked to abort it; the device itself learns that from a 409 only. */
+  /** The operator was asked to abort it; the device itself learns of that only from a 409. */
   abortAsked: boolean;
   /** Milliseconds since the Unix epoch: the first offer, the latest change of state, the end. */
   offeredMs: number | undefined;
   stateSinceMs: number | undefined;
   endedMs: number | undefined;
-  /** The server answered a report with 409, and the device went on all the same. */
+  /** The server answered a report with 409, and the device continued anyway. */
   abortIgnored: boolean;
-  /** How often the device has begun with it. */
+  /** How often the device has started it. */
   beginnings: number;
   /** Reboots of this update so far. */
   reboots: number;
-  /** What was installed when the update began. */
+  /** What was installed when the update started. */
   before: Installed | undefined;
-  /** What the artifact brings, once the device has all of it. */
+  /** Contents of the artifact, once the device has all of it. */
   fetched: FetchedArtifact | undefined;
-  /** What stopped the update midway, while the device has not dealt with that yet. */
+  /** What interrupted the update, until the device has handled it. */
   cutShort: CutShort | undefined;
 }
 
 /**
- * `power`: the device lost its power, so it restarts; `simulator`: the run ended, of which the
- * device knows nothing: it goes on as if no time had passed.
+ * `power`: the device lost power, so it restarts; `simulator`: the run ended, which the device does
+ * not notice: it continues as if no time had passed.
  */
 type CutShort = 'power' | 'simulator';
 
-/** What an update goes on with once its artifact is there. */
+/** What an update continues with once its artifact is available. */
 export interface FetchedArtifact {
   /** What the device provides once the artifact is installed. */
   readonly provides: DeviceProvides;
-  /** The settings that the artifact carries; undefined when it is software. */
+  /** Settings in the artifact; undefined when it is software. */
   readonly settings: Record<string, string> | undefined;
 }
 
 /** What is installed on a device. */
 export type Installed = Pick<Device, 'provides' | 'configuration'>;
 
-/** A device and all that it remembers. */
+/** A device and its state. */
 export interface Device {
   readonly index: number;
   readonly cohort: Cohort;
   readonly keyType: KeyType;
   readonly behaviour: Behaviour;
   readonly identity: IdentityData;
-  /** What its id_data holds; the same as `identity` unless the user decides it. */
+  /** Contents of its id_data; the same as `identity` unless the user overrides it. */
   readonly idData: IdData;
-  /** The server's id of it, once known. */
+  /** The server's ID for the device, once known. */
   id: string | undefined;
-  /** Absent until its key is made. */
+  /** Absent until its key is created. */
   session: Session | undefined;
-  /** What it knows of its standing from before a restart. */
+  /** Session state from before a restart. */
   remembered: Pick<Session, 'token' | 'nextDoor'> | undefined;
   life: LifeState;
-  /** What it is and what is installed on it, as it tells the server. */
+  /** Device type and installed software, as reported to the server. */
   provides: DeviceProvides;
   configuration: DeviceConfiguration;
   readonly parts: DeploymentPart[];
-  /** How many of the onboarding steps after first contact are done. */
+  /** Number of completed onboarding steps after first contact. */
   dutiesDone: number;
   inventoryDueMs: number;
-  /** Cycles in a row that failed for a passing reason. */
+  /** Consecutive cycles that failed for a transient reason. */
   failuresInRow: number;
   /** How often it has changed its key. */
   keyGeneration: number;
-  /** It has no power: it does not talk and holds no connection. */
+  /** The device has no power: it sends nothing and holds no connection. */
   off: boolean;
   /** When its power returns, in milliseconds since the Unix epoch; undefined while it has power. */
   offUntilMs: number | undefined;
-  /** What its behaviour remembers; absent until there is something. */
+  /** Memory of its behaviour; absent until used. */
   memory: Record<string, number> | undefined;
 }
 
-/** What a device is made from. */
+/** What a device is built from. */
 export interface DeviceSpec {
   readonly index: number;
   readonly cohort: Cohort;
@@ -105,7 +108,7 @@ export interface DeviceSpec {
   readonly artifactName: string;
 }
 
-/** A device that has not yet asked the server for anything. */
+/** Returns a device that has not contacted the server yet. */
 export function newDevice(spec: DeviceSpec): Device {
   const { index, cohort, keyType, behaviour, identity, idData, deviceType, artifactName } = spec;
   return {
@@ -132,12 +135,12 @@ export function newDevice(spec: DeviceSpec): Device {
   };
 }
 
-/** Parts that a device remembers; older ones are forgotten. */
+/** Deployments that a device remembers; older ones are dropped. */
 const PARTS_MAX = 200;
 
 /**
- * The device's part in a deployment: a new one when it has none, the known one begun anew otherwise,
- * or as it stood when it is only the simulator that was away.
+ * Returns the device deployment: a new one when there is none, otherwise the known one started
+ * again, or unchanged when only the simulator was interrupted.
  */
 export function beginPart(
   device: Device,
@@ -175,12 +178,12 @@ export function beginPart(
   return part;
 }
 
-/** Whether the device has nothing yet that could be installed. */
+/** Returns true while the device has nothing yet that could be installed. */
 export function isBeforeInstall({ state }: DeploymentPart): boolean {
   return state === 'offered' || state === 'downloading';
 }
 
-/** Makes a part one of the device's; one that it has of the same deployment gives way. */
+/** Adds a device deployment; replaces an existing one of the same deployment. */
 export function rememberPart(device: Device, part: DeploymentPart): void {
   const { deploymentId } = part;
   const at = device.parts.findIndex((known) => known.deploymentId === deploymentId);
@@ -188,7 +191,7 @@ export function rememberPart(device: Device, part: DeploymentPart): void {
   else if (device.parts.push(part) > PARTS_MAX) device.parts.shift();
 }
 
-/** What the device holds that the server must have recorded of its part. */
+/** Returns the status that the server must have recorded, judging by the device. */
 export function recordedStatus(part: DeploymentPart): ReportableStatus | 'aborted' | 'pending' {
   if (part.state === 'aborted') return 'aborted';
   const last = part.reported.at(-1);
@@ -197,7 +200,7 @@ export function recordedStatus(part: DeploymentPart): ReportableStatus | 'aborte
   return part.state === 'already-installed' ? 'already-installed' : 'pending';
 }
 
-/** Whether the part has come to an end that the server knows of. */
+/** Returns true when the device deployment has ended and the server knows it. */
 export function isSettled(part: DeploymentPart): boolean {
   return isFinal(part.state) && part.unanswered === undefined;
 }

@@ -1,4 +1,4 @@
-/** What a device finds around it: the server's client, time, chance, the metrics of the run. */
+/** A device's environment: API client, time, randomness and the metrics of the run. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { DeviceClient } from '../client/device-client.ts';
@@ -12,18 +12,18 @@ import type { Transport } from '../network/transport.ts';
 import type { DeploymentPart, Device } from './device.ts';
 import type { EventSink } from './events.ts';
 
-/** What a device has of a file that it downloads, kept outside the process. */
+/** A device's partial download, kept outside the process. */
 export interface KeptDownload {
-  /** How far it had come when it was opened; undefined when nothing is there. */
+  /** How far it had come when opened; undefined when there is nothing. */
   readonly progress: DownloadProgress | undefined;
-  /** What is there, in order. */
+  /** Yields the stored pieces in order. */
   pieces(): AsyncIterable<Buffer>;
-  /** Adds the piece that follows. @throws StateError when it cannot be kept */
+  /** Appends the next piece. @throws StateError when it cannot be stored */
   append(piece: Buffer, progress: DownloadProgress): void;
   close(): void;
 }
 
-/** What all devices have of the files that they download, one file each at a time. */
+/** Partial downloads of all devices, at most one file each. */
 export interface KeptDownloads {
   open(device: Device, part: DeploymentPart): KeptDownload;
   /** Removes what is kept for a device. */
@@ -35,46 +35,49 @@ export interface DeviceEnvironment {
   readonly client: DeviceClient;
   readonly transport: Transport;
   readonly clock: Clock;
-  /** The fleet's chance, made from its seed. */
+  /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly metrics: RunMetrics;
-  /** Is notified of everything that happens. */
+  /** Receives everything that happens. */
   readonly events: EventSink;
   /**
-   * The device's key; throws FleetStopped when the run ends first.
-   * @param generation which of its keys, when it changes them: 0, the default, is the first
+   * Returns the device's key; throws FleetStopped when the run ends first.
+   * @param generation number of the key, for devices that change keys; 0, the default, is the first
    */
   keyFor(device: Device, generation?: number): Promise<DeviceKey>;
-  /** Who looks on at the device's exchanges; nobody, unless it is in the sample. */
+  /**
+   * Returns the observer of the device's exchanges; undefined unless the device is in the sample.
+   */
   exchangeTap?(device: Device): ExchangeTap | undefined;
   /**
-   * Called before a device makes itself known, and as soon as anything changed that the device must still know after a crash: its token, its
-   * id, what is installed, where its update stands. Returns once that is kept.
-   * @param part the part in a deployment that changed, where one did
+   * Called before first contact, and whenever something changes that the device must remember after
+   * a crash: its token, its ID, what is installed, the state of its update. Returns once that is
+   * stored.
+   * @param part the device deployment that changed, if any
    */
   changed(device: Device, part?: DeploymentPart): void;
-  /** Absent: what a device has of a file ends with the simulator. */
+  /** Absent when partial downloads do not outlive the simulator. */
   readonly downloads?: KeptDownloads | undefined;
-  /**
-   * Waits, or until the device is woken, where one is named; throws FleetStopped when the run ends
-   * first.
-   */
+  /** Waits, or until the given device is woken; throws FleetStopped when the run ends first. */
   rest(waitMs: number, wakeable?: Device): Promise<void>;
-  /** Breaks the device's persistent connection, as the loss of its power does. */
+  /** Breaks the device's persistent connection, as a power loss does. */
   losesSocket(device: Device): void;
-  /** Milliseconds until the device's next poll is due. */
+  /** Returns the milliseconds until the device's next poll is due. */
   untilNextPollMs(device: Device): number;
-  /** How long the device is without power from now on; zero when it has power, Infinity: for good. */
+  /**
+   * Returns how long the device stays without power from now; 0 when it has power, Infinity when
+   * permanently off.
+   */
   offForMs(device: Device): number;
-  /** The deployment that the run has made, once the server has acknowledged it. */
+  /** Returns the deployment created by the run, once the server has acknowledged it. */
   target(): Target | undefined;
-  /** Called when a part has come to an end that the server knows of. */
+  /** Called when a device deployment has ended and the server knows it. */
   settled(device: Device, part: DeploymentPart): void;
-  /** Asks the operator to abort the device's part; false when that could not be done. */
+  /** Asks the operator to abort the device's deployment; false when that was not possible. */
   abortDevice(device: Device): Promise<boolean>;
 }
 
-/** A device with its standing and its surroundings. */
+/** A device with its session and environment. */
 export interface UpdateSubject {
   readonly device: Device;
   readonly session: Session;

@@ -12,7 +12,7 @@ afterEach(async () => {
 
 const password = 'secret-word';
 
-/** Runs a fleet until it has settled, or until an event that `isEnough`. */
+/** Runs a fleet until it has settled, or until an event for which `isEnough` holds. */
 async function eventsOf(
   baseUrl: string,
   change: Partial<FleetPlan> = {},
@@ -81,7 +81,7 @@ describe('the events of a run', () => {
       { deploymentId: 'deployment-1', artifactName: release },
     ]);
     const exchanges = events.filter(({ kind }) => kind === 'exchange');
-    // The balance is drawn up after the end.
+    // The reconciliation runs after the end.
     const after = result.operations.find(
       ({ operation }) => operation === 'list-deployment-devices',
     );
@@ -129,7 +129,7 @@ describe('the events of a run', () => {
   });
 });
 
-/** A secret as it is, in parts, and as encodings spell it. */
+/** Returns a secret verbatim, in parts, and in common encodings. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const parts = secret.split(/[.\n]/).filter((part) => part.length > 8 && !part.startsWith('---'));

@@ -1,13 +1,13 @@
 /**
- * What happens in a fleet, one event after the other, as plain values. Holds no token, no signature
- * and no key: whoever emits an event has none of them to give.
+ * Everything that happens in a fleet, as a sequence of plain values. Contains no token, signature
+ * or key: code that emits events has no access to them.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Ended } from '../result/result.ts';
 import type { LifeState } from './life-states.ts';
 import type { UpdateState } from './update-states.ts';
 
-/** What happened, without when. `device` is the index; what concerns the whole fleet has none. */
+/** What happened, without the time. `device` is the index; absent for events of the whole fleet. */
 export type EventFact =
   | LifeFact
   | UpdateFact
@@ -19,7 +19,7 @@ export type EventFact =
   | { readonly kind: 'phase'; readonly device?: undefined; readonly phase: string }
   | { readonly kind: 'ended'; readonly device?: undefined; readonly because: Ended };
 
-/** A device stands otherwise with the server than before. */
+/** A device's state towards the server has changed. */
 interface LifeFact {
   readonly kind: 'life';
   readonly device: number;
@@ -27,7 +27,7 @@ interface LifeFact {
   readonly state: LifeState;
 }
 
-/** A device's part in a deployment has come to a state. */
+/** A device deployment has reached a state. */
 interface UpdateFact {
   readonly kind: 'update';
   readonly device: number;
@@ -36,19 +36,19 @@ interface UpdateFact {
   readonly state: UpdateState;
 }
 
-/** A request of a device, or of the operator where there is no device, has come to its end. */
+/** A request of a device has ended, or one of the operator when there is no device. */
 interface ExchangeFact {
   readonly kind: 'exchange';
   readonly device?: number;
-  /** Id of the contract's operation. */
+  /** ID of the contract's operation. */
   readonly operation: string;
-  /** Absent when no answer came; `cause` then says why, such as `transport/ECONNRESET`. */
+  /** Absent when there was no response; `cause` then says why, such as `transport/ECONNRESET`. */
   readonly status?: number;
   readonly cause?: string;
   readonly elapsedMs: number;
 }
 
-/** The run has made its deployment. */
+/** The run has created its deployment. */
 interface DeploymentFact {
   readonly kind: 'deployment';
   readonly device?: undefined;
@@ -56,7 +56,7 @@ interface DeploymentFact {
   readonly artifactName: string;
 }
 
-/** What a watched device was answered broke a requirement of the contract. */
+/** A response to a watched device violated a requirement of the contract. */
 interface BreachFact {
   readonly kind: 'breach';
   readonly device: number;
@@ -68,22 +68,22 @@ interface BreachFact {
 export type FleetEvent = EventFact & {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
-  /** Counts the events of one device, or of the fleet, from 1 on. */
+  /** Counts the events of one device, or of the fleet, from 1. */
   readonly sequence: number;
 };
 
-/** Cause of the end of a socket that the run itself closes. */
+/** Close cause of a socket that the run itself closes. */
 export const RUN_ENDED = 'run-ended';
 
-/** Where things that happen are told. */
+/** Receives events. */
 export interface EventSink {
   emit(fact: EventFact): void;
 }
 
-/** Who is not listened to. */
+/** A sink that discards events. */
 export const nobodyListens: EventSink = { emit: () => undefined };
 
-/** Stamps what happens with its time and number and passes it on. */
+/** Adds time and sequence number to events and passes them on. */
 export class EventSource implements EventSink {
   readonly #clock: Clock;
   readonly #onEvent: (event: FleetEvent) => void;
@@ -102,10 +102,10 @@ export class EventSource implements EventSink {
   }
 }
 
-/** In the place of a device's index; before all of them. */
+/** Replaces the device index; sorts before all devices. */
 const FLEET = -1;
 
-/** The one order of events: by time, then the fleet's before the devices', then as they came. */
+/** Compares events: by time, then fleet before devices, then by sequence. */
 export function inEventOrder(one: FleetEvent, other: FleetEvent): number {
   return (
     one.atMs - other.atMs ||

@@ -1,7 +1,7 @@
 /**
- * Fetches an artifact as the device's cohort does: the whole file, checked while it streams by
- * (every size and SHA-256 against its own manifest, its name and device types against the
- * instructions), or its first bytes and its length alone, or nothing. No file is ever held.
+ * Fetches an artifact as the device's cohort does: the whole file, verified while streaming (every
+ * size and SHA-256 against its manifest, its name and device types against the instructions), or
+ * only its first bytes and length, or nothing. No file is ever buffered.
  * Spec: ArtifactLink
  */
 
@@ -21,7 +21,7 @@ import type { DuringUpdate } from './hook-contexts.ts';
 import { waitAfterMs } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 
-/** What is fetched, and who looks on. */
+/** What to fetch, and its observers. */
 export interface Fetching {
   readonly instructions: DeploymentInstructionsV2;
   readonly log: UpdateLog;
@@ -29,8 +29,9 @@ export interface Fetching {
 }
 
 /**
- * What the artifact brings, once as much of it has come as the device fetches, and all is sound.
- * @throws UpdateFailure when it cannot be had or must not be installed; PowerLoss; FleetStopped
+ * Returns the artifact's contents, once the device has fetched and verified as much as it is set
+ * to.
+ * @throws UpdateFailure when it is unavailable or must not be installed; PowerLoss; FleetStopped
  */
 export async function fetchArtifact(
   subject: UpdateSubject,
@@ -89,13 +90,13 @@ async function checkedSize(subject: UpdateSubject, fetching: Fetching): Promise<
 const TAR_MAGIC = 'ustar';
 const TAR_MAGIC_AT = 257;
 
-/** What can be known of an artifact that nobody has opened: its name. */
+/** Returns what is known of an artifact that was not opened: its name. */
 function unopened({ device }: UpdateSubject, { instructions }: Fetching): FetchedArtifact {
   const { artifact_name } = instructions.artifact;
   return { provides: { ...device.provides, artifact_name }, settings: undefined };
 }
 
-/** How often a file that changed on the server while it came is fetched from its start again. */
+/** How often a file that changes on the server during the download is restarted. */
 const RESTARTS_MAX = 2;
 
 async function checkedDownload(
@@ -116,7 +117,7 @@ async function checkedDownload(
   });
 }
 
-/** Goes on with what had come before the power went, or the simulator. */
+/** Continues from what arrived before the power loss or the simulator's end. */
 async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<ArtifactContents> {
   const { part } = fetching.moment;
   const { device, environment } = subject;
@@ -137,10 +138,10 @@ async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<Arti
   }
 }
 
-/** What a device writes at a time: so much of a piece stays whole when its power goes. */
+/** Bytes that a device writes at a time: this much of a piece survives a power loss. */
 const BLOCK_BYTES = 2048;
 
-/** The pieces of the file as the device's behaviour has them. */
+/** Yields the pieces of the file as altered by the device's behaviour. */
 async function* asReceived(
   { device }: UpdateSubject,
   { moment }: Fetching,
@@ -180,7 +181,7 @@ function downloadOf(
   };
 }
 
-/** A fault of the file or of its way here is counted, and the update fails by it. */
+/** Counts a fault of the file or its download, and fails the update with it. */
 async function counted<Result>(
   { environment }: UpdateSubject,
   act: () => Promise<Result>,
@@ -202,7 +203,7 @@ async function counted<Result>(
 /** Payload type of an artifact that holds settings instead of files. */
 const CONFIGURATION_PAYLOAD = 'mender-configure';
 
-/** The settings that an artifact carries; undefined when it is software. */
+/** Returns the settings in an artifact; undefined when it is software. */
 function configurationIn(contents: ArtifactContents): Record<string, string> | undefined {
   const payload = contents.payloads.find(({ type }) => type === CONFIGURATION_PAYLOAD);
   if (!payload) return undefined;

@@ -1,10 +1,10 @@
-/** What every hook of a behaviour is told. */
+/** The context passed to every hook of a behaviour. */
 import type { Random } from '../../fixtures/random.ts';
 import type { ActiveHookContext, BehaviourParameters } from '../behaviours/behaviour.ts';
 import type { Device } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
-/** Any moment. Its methods may be taken out of it: none of them needs `this`. */
+/** Context of any hook. Its methods can be destructured: none of them needs `this`. */
 export class DeviceHookContext implements ActiveHookContext {
   readonly #device: Device;
   readonly #environment: DeviceEnvironment;

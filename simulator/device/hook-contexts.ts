@@ -1,4 +1,4 @@
-/** What behaviours are told, and what they may do, at each moment of a device's life. */
+/** Contexts of behaviour hooks: what they can read and do at each point of a device's life. */
 
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Alert } from '../../fixtures/contract/resources.ts';
@@ -18,7 +18,7 @@ import { inventoryOf } from './inventory.ts';
 import { asChore } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 
-/** Between two polls. */
+/** Context between two polls. */
 export class BetweenPolls extends DeviceHookContext implements CycleContext {
   readonly #subject: UpdateSubject;
 
@@ -66,21 +66,21 @@ export class BetweenPolls extends DeviceHookContext implements CycleContext {
 
 const clones = new WeakMap<Device, Session>();
 
-/** The second device of the same identity: it has the first one's key and a token of its own. */
+/** Creates the second device of the same identity: the same key and a token of its own. */
 function cloneOf(device: Device, { caller, idData, key }: Session): Session {
   const known = clones.get(device) ?? newSession(caller, idData, key);
   clones.set(device, known);
   return known;
 }
 
-/** What the moments of one update share. */
+/** Shared options of the contexts of one update. */
 export interface UpdateContextOptions {
   readonly subject: UpdateSubject;
   readonly part: DeploymentPart;
   readonly log: UpdateLog;
 }
 
-/** While an update is underway; the engine sets the last two fields before it shows the moment. */
+/** Context during an update; the engine sets the last two fields before each hook call. */
 export class DuringUpdate extends DeviceHookContext implements DownloadContext, RebootContext {
   readonly #options: UpdateContextOptions;
   readonly deploymentId: string;
@@ -95,7 +95,7 @@ export class DuringUpdate extends DeviceHookContext implements DownloadContext, 
     this.beginning = options.part.beginnings;
   }
 
-  /** The engine's own, beside what behaviours are shown. */
+  /** For the engine only, not part of what behaviours see. */
   get part(): DeploymentPart {
     return this.#options.part;
   }

@@ -1,16 +1,16 @@
-/** What a device says of itself in its inventory. Spec: Attribute (inventory) */
+/** Builds a device's inventory. Spec: Attribute (inventory) */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Attribute } from '../../fixtures/contract/resources.ts';
 import type { Device } from './device.ts';
 
-/** The name by which a device goes in its network. */
+/** Returns the device's network hostname. */
 export function hostnameOf({ identity }: Device): string {
   return identity.serial.toLowerCase();
 }
 
 /**
- * The device's attributes: what it is, what is installed, and how it does. Provides beyond the
- * server's bound on attributes are left out.
+ * Returns the device's attributes: identity, installed software and state. Provides beyond the
+ * server's attribute limit are omitted.
  */
 export function inventoryOf(device: Device): Attribute[] {
   const { identity, provides, index } = device;

@@ -1,12 +1,12 @@
 /**
- * How a device stands with the server, and what leads from one standing to the next.
+ * A device's state towards the server, and its transitions.
  * Spec: States and transitions, "Device identity (authentication) flow"
  */
 
 export const lifeStates = ['unstarted', 'waiting', 'silent', 'idle', 'updating'] as const;
 /**
- * `unstarted`: has not yet asked; `waiting`: refused, an operator has to accept it; `silent`: gets
- * no answer; `idle`: signed in; `updating`: has a deployment underway.
+ * `unstarted`: has not sent a request; `waiting`: refused until an operator accepts it; `silent`:
+ * gets no response; `idle`: signed in; `updating`: has a deployment in progress.
  */
 export type LifeState = (typeof lifeStates)[number];
 
@@ -18,7 +18,7 @@ export const lifeEvents = [
   'ended',
   'switched-off',
 ] as const;
-/** `ended`: the update is over or given up; `switched-off`: it has no power for a while. */
+/** `ended`: the update is finished or given up; `switched-off`: without power for a while. */
 export type LifeEvent = (typeof lifeEvents)[number];
 
 /** State x event -> next state; `null` where the event cannot happen. */
@@ -55,7 +55,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
     ended: null,
     'switched-off': 'silent',
   },
-  // A device that loses the server goes on with its update and tries again.
+  // A device that loses the server continues its update and retries.
   updating: {
     refused: 'updating',
     unanswered: 'updating',
@@ -67,8 +67,8 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
 };
 
 /**
- * The state that follows.
- * @throws Error when the event cannot happen in that state: a fault of the simulator itself
+ * Returns the next state.
+ * @throws Error when the event cannot happen in that state: a bug in the simulator
  */
 export function nextLifeState(state: LifeState, event: LifeEvent): LifeState {
   const next = lifeTable[state][event];

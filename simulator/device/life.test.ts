@@ -23,7 +23,7 @@ const kindServer: Answers = {
   'post-next-deployment-v2': recorded,
 };
 
-/** Lets one device live for so many waits. */
+/** Runs one device for `rests` waits. */
 async function lived(answers: Answers, rests: number) {
   const server = await PretendServer.start({ ...kindServer, ...answers });
   const bench = new Bench(server.baseUrl);

@@ -1,6 +1,6 @@
 /**
- * The life of one device: it signs in, does its duties, sends its inventory, asks for its next
- * deployment, and waits; over and over until the run ends.
+ * The life of one device: sign in, onboarding, send the inventory, request the next deployment, and
+ * wait; repeated until the run ends.
  */
 
 import type { Target } from '../client/management.ts';
@@ -23,9 +23,9 @@ import { resumeUpdates } from './resume-update.ts';
 import { enterUpdateState, runUpdate } from './update-run.ts';
 
 /**
- * Lives until the run ends.
+ * Runs the device until the run ends.
  * @param startsAfterMs wait before the first contact
- * @throws FleetStopped, always, unless the simulator itself is at fault
+ * @throws FleetStopped, always, unless the simulator itself has a bug
  */
 export async function live(
   device: Device,
@@ -39,7 +39,7 @@ export async function live(
   const session = await sessionFor(device, environment);
   device.session = session;
   environment.changed(device);
-  // Making a key takes the simulator's time, not the device's.
+  // Creating a key takes the simulator's time, not the device's.
   session.plannedMs = clock.monotonicMs() - lateMs;
   for (;;) {
     const waitMs = await oneCycle({ device, session, environment });
@@ -59,7 +59,7 @@ async function sessionFor(device: Device, environment: DeviceEnvironment): Promi
   return session;
 }
 
-/** The behaviour's own network, else that of its cohort, else none. */
+/** Returns the behaviour's own network, else the cohort's, else undefined. */
 function linkOf(device: Device, environment: DeviceEnvironment): Link | undefined {
   const { hooks, parameters } = device.behaviour;
   const shape = hooks.link?.(parameters) ?? device.cohort.policy.link;
@@ -71,7 +71,7 @@ function linkOf(device: Device, environment: DeviceEnvironment): Link | undefine
   return new Link(shape, { clock, random: chance, rest, requestTimeLimitMs });
 }
 
-/** One round of everything; returns how long to wait before the next, in milliseconds. */
+/** Runs one cycle and returns the wait until the next, in milliseconds. */
 async function oneCycle(subject: UpdateSubject): Promise<number> {
   const { device } = subject;
   try {
@@ -130,7 +130,7 @@ async function signInIfNeeded(subject: UpdateSubject): Promise<void> {
   } catch (error) {
     const passing = error instanceof ClientError && error.passing;
     if (held === undefined || !passing) throw error;
-    // The old token is good for a while yet; the next cycle tries again.
+    // The old token stays valid for a while; the next cycle retries.
     environment.metrics.fault(error);
     return;
   }
@@ -150,7 +150,10 @@ function isRenewalDue({ device, session, environment }: UpdateSubject, token: st
   return nowMs >= session.renewAtMs;
 }
 
-/** What a restart, of the device or of the simulator, has cut short comes before anything else. */
+/**
+ * An update interrupted by a restart of the device or the simulator is continued before anything
+ * else.
+ */
 async function goOnWithUpdates(subject: UpdateSubject): Promise<void> {
   const { device } = subject;
   if (!device.parts.some(({ cutShort }) => cutShort !== undefined)) return;
@@ -176,7 +179,7 @@ async function onboard(subject: UpdateSubject): Promise<void> {
 async function sendDueInventory(subject: UpdateSubject): Promise<void> {
   const { device, environment } = subject;
   if (environment.clock.now() < device.inventoryDueMs) return;
-  // Set before it is sent: a request for another one may come in while this one is under way.
+  // Set before sending: another inventory may be requested while this one is in progress.
   device.inventoryDueMs = environment.clock.now() + device.cohort.policy.inventoryIntervalMs;
   try {
     await sendInventory(subject);
@@ -207,7 +210,7 @@ async function updateIfDue(subject: UpdateSubject): Promise<void> {
 
 /**
  * A device that has the deployed artifact is offered nothing: the server marks it as already
- * installed. Only a deployment that stood when the device asked can have been answered so.
+ * installed. Only a deployment that existed when the device asked can have been answered that way.
  */
 function noteNothingDue({ device, environment }: UpdateSubject, target: Target | undefined): void {
   if (target === undefined || device.provides.artifact_name !== target.artifactName) return;
@@ -236,7 +239,7 @@ function afterFault(error: ClientError, subject: UpdateSubject): number {
     enter(subject, 'refused');
     device.failuresInRow++;
     const backOffMs = waitAfterMs(error, device.failuresInRow, { device, environment });
-    // Whoever waits to be accepted asks at every poll at least.
+    // A device waiting to be accepted asks at least at every poll.
     return Math.min(backOffMs, environment.untilNextPollMs(device));
   }
   environment.metrics.fault(error);

@@ -1,17 +1,17 @@
-/** What a device does once after it has been let in, before it polls for the first time. */
+/** What a device does once after it has been accepted, before its first poll. */
 import type { Session } from '../client/session.ts';
 import type { Device } from './device.ts';
 import { ownTimeMs } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
-/** One thing to do; it may fail with ClientError. */
+/** One onboarding step; it may fail with ClientError. */
 type OnboardingStep = (
   device: Device,
   session: Session,
   environment: DeviceEnvironment,
 ) => Promise<void>;
 
-/** In the order in which they are done. */
+/** In the order in which they run. */
 export const onboardingSteps: readonly OnboardingStep[] = [
   sendMonitorConfiguration,
   raiseAlert,
@@ -56,7 +56,7 @@ async function postAlert(
   await environment.client.postAlerts(session, [alert]);
 }
 
-/** Fetches the settings, makes them its own and tells so. */
+/** Fetches the configuration, applies it and reports it. */
 async function adoptConfiguration(
   device: Device,
   session: Session,

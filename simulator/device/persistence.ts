@@ -1,4 +1,4 @@
-/** Trying again: which faults are worth it, how long to wait, and when to give up. */
+/** Retries: which faults are retried, how long to wait, and when to give up. */
 import { ClientError, StatusError } from '../network/errors.ts';
 import { backOffMs } from '../network/retry-after.ts';
 import type { Device } from './device.ts';
@@ -6,13 +6,13 @@ import { restUntilDue } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 
-/** Tries of one report before the device gives it up. */
+/** Attempts to send one report before the device gives it up. */
 export const triesMax = 20;
 
-/** No behaviour asks more often than that. */
+/** No behaviour retries faster than this. */
 export const WAIT_LEAST_MS = 10;
 
-/** Whether the server did not grant the device a token: it is not accepted, or no longer. */
+/** Returns true when the server did not grant a token: the device is not accepted, or no longer. */
 export function isRefusedContact(error: unknown): error is StatusError {
   return (
     error instanceof StatusError &&
@@ -21,13 +21,13 @@ export function isRefusedContact(error: unknown): error is StatusError {
   );
 }
 
-/** Whether the same try may well succeed later. */
+/** Returns true when the same request may succeed later. */
 export function mayPass(error: unknown): error is ClientError {
   return error instanceof ClientError && (error.passing || isRefusedContact(error));
 }
 
 /**
- * How long to wait after a fault: as long as the server asks, where the device obeys, else by its
+ * Returns the wait after a fault: as long as the server asks, where the device obeys, else by its
  * back-off.
  * @param attempt 1 after the first fault in a row
  */
@@ -58,9 +58,9 @@ function usualWaitMs(
 }
 
 /**
- * Does something until it succeeds, with waits between the tries; for what matters to the outcome
- * of an update. Every failed try is counted.
- * @throws ClientError when it is not worth another try, or after `triesMax` of them; FleetStopped
+ * Repeats an action until it succeeds, with waits in between; for what affects the outcome of an
+ * update. Every failed attempt is counted.
+ * @throws ClientError when a retry is pointless, or after `triesMax` attempts; FleetStopped
  */
 export async function persistently<Result>(
   device: Device,
@@ -79,8 +79,8 @@ export async function persistently<Result>(
 }
 
 /**
- * Does something that no update depends on: a refusal is counted and left at that. A server that
- * cannot be reached, or asks for quiet, stops the whole cycle.
+ * Runs an action that no update depends on: a refusal is counted and ignored. A server that cannot
+ * be reached, or that asks to back off, ends the whole cycle.
  * @throws ClientError in that case; FleetStopped
  */
 export async function asChore(

@@ -24,7 +24,7 @@ function named(name: string): Behaviour {
   return behaviour;
 }
 
-/** The file as a server with ranges gives it. */
+/** Returns the file as a server with range support sends it. */
 function ranged(
   file: Buffer,
   etag: string,
@@ -38,7 +38,7 @@ function ranged(
   return { status: 206, headers: { etag, 'content-range': span }, body: file.subarray(from) };
 }
 
-/** A signed-in device that is offered `release-2`, as often as it asks. */
+/** Returns a signed-in device that is offered `release-2` every time it asks. */
 async function offered(behaviour: Behaviour, answers: Answers = {}) {
   const file = await softwareArtifact('release-2');
   const told: string[] = [];
@@ -59,7 +59,7 @@ async function offered(behaviour: Behaviour, answers: Answers = {}) {
   );
   const environment = new SwiftWorld(bench);
   const session = { ...(await sessionOf()), token };
-  /** What the life of a device does each time it has power: what was cut short, then what is due. */
+  /** What a device does each time it has power: first the interrupted update, then what is due. */
   const live = async (device: Device): Promise<void> => {
     const subject = { device, session, environment };
     await resumeUpdates(subject);
@@ -94,7 +94,7 @@ describe('a device that loses its power while it downloads', () => {
   it('notices when the rest does not fit what it has', async () => {
     const file = await softwareArtifact('release-2');
     const spoiled = Buffer.from(file);
-    // After the manifest, which has come before the power went.
+    // Past the manifest, which arrived before the power loss.
     spoiled.fill('x', 3100, 3150);
     let asks = 0;
     const { device, live, told } = await offered(named('crash-and-resume'), {
@@ -150,14 +150,17 @@ describe('a simulator that goes on from its state', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** Lives until the power goes, with a state folder, and gives what the next simulator has. */
+  /**
+   * Runs until the power loss, with a state folder, and returns what the next simulator starts
+   * from.
+   */
   async function untilPowerLoss(name: string, answers: Answers = {}) {
     const life = await offered(named(name), answers);
     const state = FleetState.open({ folder, plan, devices: [life.device] });
     life.environment.onChange = (device, part) => state.changed(device, part);
     life.environment.downloads = state.downloads;
     life.environment.onRest = () => {
-      // The simulator itself is killed in the midst of a reboot.
+      // The simulator itself is killed during a reboot.
       if (life.device.parts[0]?.state === 'rebooting') throw new Error('killed');
     };
     const fault: unknown = await life.live(life.device).catch((error: unknown) => error);

@@ -1,9 +1,9 @@
-/** A device without power: it says nothing, its connections are gone, and so is its token. */
+/** A device without power: it sends nothing, and its connections and token are gone. */
 import type { Device } from './device.ts';
 import type { DeviceEnvironment } from './environment.ts';
 
 /**
- * Takes the device's power away for so long, which also the next run of the simulator keeps to.
+ * Cuts the device's power for a time that the next run of the simulator keeps to as well.
  * @throws FleetStopped when the run ends first
  */
 export function losePower(
@@ -11,13 +11,13 @@ export function losePower(
   environment: DeviceEnvironment,
   offMs: number,
 ): Promise<void> {
-  // What never returns in this run has no moment that the next could wait for.
+  // A permanent cut has no end time for the next run to wait for.
   if (Number.isFinite(offMs)) device.offUntilMs = environment.clock.now() + offMs;
   return withoutPower(device, environment, offMs);
 }
 
 /**
- * Lets the device be silent for so long; it then has to sign in anew.
+ * Keeps the device silent for a time; it then has to sign in again.
  * @throws FleetStopped when the run ends first
  */
 export async function withoutPower(
@@ -30,7 +30,7 @@ export async function withoutPower(
   if (session) session.token = undefined;
   environment.losesSocket(device);
   const upAtMs = environment.clock.monotonicMs() + offMs;
-  // Nothing is due meanwhile.
+  // Nothing is due in the meantime.
   if (session) session.plannedMs = upAtMs;
   environment.changed(device);
   await environment.rest(offMs);
@@ -38,7 +38,7 @@ export async function withoutPower(
   device.offUntilMs = undefined;
 }
 
-/** How much longer the device has no power; zero when it has. */
+/** Returns how much longer the device has no power; 0 when it has. */
 export function powerlessForMs({ offUntilMs }: Device, environment: DeviceEnvironment): number {
   return offUntilMs === undefined ? 0 : Math.max(0, offUntilMs - environment.clock.now());
 }

@@ -1,18 +1,20 @@
 /**
- * When a device gets itself its next token: some time before the old one runs out, each device at
- * another moment, so that a fleet that signed in together does not come back together.
+ * When a device renews its token: some time before it expires, at a different time for each device,
+ * so that a fleet that signed in together does not come back together.
  * Spec: Authentication
  */
 import type { Random } from '../../fixtures/random.ts';
 
-/** How far ahead of the end a token is renewed, as shares of its whole life: at least, at most. */
+/**
+ * How long before its expiry a token is renewed, as shares of its lifetime: minimum and maximum.
+ */
 const AHEAD_LEAST_SHARE = 0.1;
 const AHEAD_MOST_SHARE = 0.3;
 const MS_PER_SECOND = 1000;
 
 /**
- * The moment in milliseconds since the Unix epoch; infinity for a token that tells no end. Nothing
- * of the token is verified: that is not the device's part.
+ * Returns the renewal time in milliseconds since the Unix epoch; Infinity for a token without
+ * expiry. The token is not verified: that is not the device's job.
  * @param receivedMs when the device got it, by its own clock
  */
 export function renewalAtMs(token: string, receivedMs: number, chance: Random): number {
@@ -24,7 +26,7 @@ export function renewalAtMs(token: string, receivedMs: number, chance: Random): 
   return expiresMs - Math.max(0, expiresMs - issuedMs) * share;
 }
 
-/** A claim of whole seconds. */
+/** Returns a claim in whole seconds. */
 function claim(token: string, name: 'exp' | 'iat'): number | undefined {
   const [, claims = ''] = token.split('.');
   const text = Buffer.from(claims, 'base64url').toString('utf8');

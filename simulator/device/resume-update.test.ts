@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A server that keeps the last status, and a device that is signed in there. */
+/** A server that keeps the last status, and a device signed in to it. */
 async function signedIn(answers: Answers = {}) {
   const file = await softwareArtifact('release-2');
   const told: string[] = [];
@@ -85,13 +85,13 @@ describe('a simulator that is killed in the midst of an update', () => {
       expect(ended && recordedStatus(ended), copy).toBe('success');
       expect(told.at(-1)).toBe('success');
       expect(again.provides.artifact_name, copy).toBe('release-2');
-      // Whoever has all of the file asks for it no more.
+      // A device that has the whole file does not request it again.
       if (part?.fetched !== undefined) expect(part.beginnings).toBe(1);
     }
   });
 });
 
-/** A device whose update was in this state when it restarted. */
+/** Returns a device whose update was in this state when it restarted. */
 function restarted(change: Partial<DeploymentPart>): Device {
   const device = deviceOf();
   const part = beginPart(device, 'deployment-1', 'release-2');

@@ -1,9 +1,9 @@
 /**
- * What a device does with an update that was cut short. After the simulator's end it goes on where it
- * was, as if no time had passed. After the loss of its own power it asks again for what it had not
- * begun to install, and goes on with what it had of the file; what it was installing is lost, so it
- * rolls back and says so; a reboot is what it was waiting for anyway; and a last report without an
- * answer is made again.
+ * Handles an update that was interrupted. After the end of the simulator it continues where it was,
+ * as if no time had passed. After a power loss, an update whose installation had not started is
+ * requested again and its download resumed; an interrupted installation is lost, so the device
+ * rolls back and reports that; a reboot is what the update was waiting for anyway; and a final
+ * report without a response is repeated.
  */
 
 import { UpdateFailure } from '../behaviours/behaviour.ts';
@@ -33,7 +33,7 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
   downloading: askAgain,
   pause_before_installing: askAgain,
   installing: fail,
-  // Installed but not yet booted into, or not committed: the boot loader goes back to the old one.
+  // Installed but not yet booted into, or not committed: the boot loader reverts to the old one.
   pause_before_rebooting: fail,
   rebooting: comeUp,
   pause_before_committing: fail,
@@ -44,10 +44,10 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
 };
 
 /**
- * Deals with every update that was cut short. To be called before the device asks for its next
- * deployment, again after a fault.
- * @returns whether something was installed that the operator has not been told of
- * @throws ClientError when a report could not be made; FleetStopped
+ * Handles every interrupted update. To be called before the device asks for its next deployment,
+ * and again after a fault.
+ * @returns true when something was installed that the operator has not been notified of
+ * @throws ClientError when a report could not be sent; FleetStopped
  */
 export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
   const { device } = subject;
@@ -57,7 +57,7 @@ export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
       isNew = (await continueUpdate(subject, part)) || isNew;
       part.cutShort = undefined;
     } else if (part.cutShort === 'simulator' && isBeforeInstall(part)) {
-      // Its link may be over: the next offer brings another.
+      // Its link may have expired: the next offer brings another.
       if (!(await stillDownloads(subject, part))) part.cutShort = undefined;
     } else if (part.cutShort) {
       await recoveries[part.state](subject, part);
@@ -69,7 +69,10 @@ export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
   return isNew;
 }
 
-/** Nobody offers an update that was aborted meanwhile; only the answer to a report tells. */
+/**
+ * An update that was aborted meanwhile is not offered again; only the response to a report shows
+ * it.
+ */
 async function stillDownloads(subject: UpdateSubject, part: DeploymentPart): Promise<boolean> {
   await reportState(subject, part, part.state);
   ownUpToAbort(subject, part);
@@ -88,7 +91,7 @@ async function fail(subject: UpdateSubject, part: DeploymentPart): Promise<void>
   await reportState(subject, part, nextUpdateState(part.state, 'fail'));
 }
 
-/** The device comes up into what it has installed, and commits it unless it is to wait. */
+/** The device boots into what it has installed, and commits it unless it has to wait. */
 async function comeUp(subject: UpdateSubject, part: DeploymentPart): Promise<void> {
   const { device } = subject;
   const { fetched } = part;
@@ -98,7 +101,7 @@ async function comeUp(subject: UpdateSubject, part: DeploymentPart): Promise<voi
   if (action === 'fail') return fail(subject, part);
   if (action === 'continue') {
     Object.assign(device, installedBy(fetched, device));
-    // The operator is to see what is new.
+    // The operator should see what is new.
     device.inventoryDueMs = Number.NEGATIVE_INFINITY;
     await reportState(subject, part, nextUpdateState(part.state, 'commit'));
   }
@@ -110,7 +113,10 @@ async function reportAgain(subject: UpdateSubject, part: DeploymentPart): Promis
   if (part.state === 'aborted') rollBack(subject, part);
 }
 
-/** What the control map says once it no longer says pause; `stop` when the server does. */
+/**
+ * Returns the action of the control map once it is no longer pause; `stop` once the update is
+ * aborted.
+ */
 async function commitAction(
   subject: UpdateSubject,
   part: DeploymentPart,

@@ -1,21 +1,21 @@
-/** The log of one update, as the device uploads it when the update fails. Spec: DeploymentLog */
+/** The log of one update, which the device uploads when the update fails. Spec: DeploymentLog */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { LogLevel, LogLine } from '../behaviours/behaviour.ts';
 
-/** Lines that are kept; one of those that may be sent tells of the others. */
+/** Lines that are kept; one more is reserved for a note about dropped lines. */
 const LINES_MAX = limits.logMessagesMax - 1;
-/** Bytes of the upload that are kept free for its frame and for that line. */
+/** Upload bytes reserved for the envelope and for that note. */
 const SPARE_BYTES = 4096;
 const UPLOAD_MAX_BYTES = limits.bodyMaxBytes - SPARE_BYTES;
 
-/** Collects lines with their time; when there are too many for one upload, the oldest go. */
+/** Collects timestamped lines; when there are too many for one upload, the oldest are dropped. */
 export class UpdateLog {
   readonly #nowMs: () => number;
   readonly #lines: LogLine[] = [];
   #dropped = 0;
   #bytes = 0;
 
-  /** @param nowMs the device's own time, in milliseconds since the Unix epoch */
+  /** @param nowMs returns the device's own time, in milliseconds since the Unix epoch */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
@@ -27,7 +27,7 @@ export class UpdateLog {
     while (this.#lines.length > LINES_MAX || this.#bytes > UPLOAD_MAX_BYTES) this.#dropOldest();
   }
 
-  /** The log as the upload carries it. */
+  /** Returns the log in the form of the upload. */
   body(): { messages: LogLine[] } {
     if (this.#dropped === 0) return { messages: this.#lines };
     const message = `${this.#dropped} earlier lines were dropped`;
@@ -47,7 +47,7 @@ export class UpdateLog {
   }
 }
 
-/** With the comma after it. */
+/** Includes the comma after it. */
 function bytesOf(line: LogLine): number {
   return Buffer.byteLength(JSON.stringify(line)) + 1;
 }

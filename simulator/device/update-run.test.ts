@@ -289,7 +289,7 @@ describe('the update control map', () => {
     ['ArtifactCommit_Enter', 'pause_before_committing', 'rebooting'],
   ])('holds the device at %s until it is let on', async (moment, paused, after) => {
     const pause = { [moment]: { action: 'pause' } };
-    // The map of the first moment comes with the instructions, that of the others is fetched.
+    // The map of the first state comes with the instructions, those of the others are fetched.
     const fetched = moment === 'ArtifactInstall_Enter' ? 1 : 2;
     const maps: Answer[] = Array(fetched).fill(answered(pause));
     if (moment === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
@@ -325,7 +325,7 @@ describe('the update control map', () => {
       'get-update-control-map': () => maps.shift() ?? { status: 404 },
     });
     await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) });
-    // Twice while it was held, and once before each later moment.
+    // Twice while paused, and once before each later state.
     expect(server.askedOf('get-update-control-map')).toHaveLength(4);
   });
 

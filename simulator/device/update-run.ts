@@ -1,6 +1,6 @@
 /**
- * One update from the offer to its end: download, install, reboot, commit, with the status of each
- * reported in order, the pauses that a control map asks for, and the log of a failure.
+ * One update from the offer to its end: download, install, reboot, commit, with each status
+ * reported in order, the pauses of a control map, and the log of a failure.
  * Spec: DeploymentStatus
  */
 
@@ -28,9 +28,9 @@ import { UpdateLog } from './update-log.ts';
 import { isFinal, nextUpdateState, type UpdateEvent, type UpdateState } from './update-states.ts';
 
 /**
- * Lives through one update and leaves its result in the device.
- * @returns whether something was installed
- * @throws ClientError when a report could not be made; FleetStopped
+ * Runs one update and stores its result in the device.
+ * @returns true when something was installed
+ * @throws ClientError when a report could not be sent; FleetStopped
  */
 export async function runUpdate(
   subject: UpdateSubject,
@@ -48,9 +48,9 @@ export async function runUpdate(
 }
 
 /**
- * Goes on with an update that has all of its artifact, where the end of the simulator left it.
- * @returns whether something was installed
- * @throws ClientError when a report could not be made; FleetStopped
+ * Continues an update whose artifact is complete from where the end of the simulator left it.
+ * @returns true when something was installed
+ * @throws ClientError when a report could not be sent; FleetStopped
  */
 export async function continueUpdate(
   subject: UpdateSubject,
@@ -67,7 +67,7 @@ async function lived(
   try {
     return await run.toItsEnd();
   } catch (error) {
-    // It goes on as after any other loss of power.
+    // Continues as after any other power loss.
     if (error instanceof PowerLoss && !isSettled(part)) {
       part.cutShort = 'power';
       subject.environment.changed(subject.device, part);
@@ -78,7 +78,7 @@ async function lived(
   }
 }
 
-/** What was installed before an update is of no use once the server knows how it ended. */
+/** Drops the previous installation, which is not needed once the server knows the outcome. */
 export function settle({ device, environment }: UpdateSubject, part: DeploymentPart): void {
   part.before = undefined;
   part.fetched = undefined;
@@ -87,7 +87,7 @@ export function settle({ device, environment }: UpdateSubject, part: DeploymentP
   environment.changed(device, part);
 }
 
-/** Notes that a device's part has come to a state, and tells it. */
+/** Enters a state of the device deployment and emits the event. */
 export function enterUpdateState(
   { device, environment }: Pick<UpdateSubject, 'device' | 'environment'>,
   part: DeploymentPart,
@@ -109,9 +109,9 @@ export function enterUpdateState(
 }
 
 /**
- * Enters a state and reports it until the server has acknowledged it; a 409 makes the part aborted,
- * unless the device goes on all the same.
- * @throws ClientError when the report could not be made; FleetStopped
+ * Enters a state and reports it until the server has acknowledged it; a 409 makes the device
+ * deployment aborted, unless the device continues anyway.
+ * @throws ClientError when the report could not be sent; FleetStopped
  */
 export async function reportState(
   subject: UpdateSubject,
@@ -144,33 +144,33 @@ async function report(
   environment.changed(device, part);
 }
 
-/** The old artifact again. Even the report of a success can be answered with 409. */
+/** Restores the old artifact. Even the report of a success can be answered with 409. */
 export function rollBack({ device, environment }: UpdateSubject, part: DeploymentPart): void {
   Object.assign(device, part.before);
   environment.changed(device, part);
 }
 
-/** Whatever the device made of the 409, the server has it as aborted. */
+/** Enters the aborted state: whatever the device made of the 409, the server has it as aborted. */
 export function ownUpToAbort({ device, environment }: UpdateSubject, part: DeploymentPart): void {
   if (!part.abortIgnored || !isFinal(part.state)) return;
   enterUpdateState({ device, environment }, part, nextUpdateState(part.state, 'abort'));
   environment.changed(device, part);
 }
 
-/** The 409 to a status report: nothing more is to be done. */
+/** Thrown for the 409 response to a status report: nothing more has to be done. */
 class UpdateAborted extends Error {
   override readonly name = 'UpdateAborted';
 }
 
 class UpdateRun {
   readonly #subject: UpdateSubject;
-  /** Absent for an update that has its artifact already. */
+  /** Absent for an update that already has its artifact. */
   readonly #instructions: DeploymentInstructionsV2 | undefined;
   readonly #part: DeploymentPart;
   readonly #log: UpdateLog;
   readonly #controlMap: ControlMap;
   readonly #moment: DuringUpdate;
-  /** The state that the simulator found when it came back, if the server knows of it. */
+  /** The state found after a restart of the simulator, if the server knows it. */
   #found: UpdateState | undefined;
 
   constructor(
@@ -221,18 +221,18 @@ class UpdateRun {
     return true;
   }
 
-  /** The update is where it was; whether the server has the last report may be unknown. */
+  /** The update is where it was; it may be unknown whether the server has the last report. */
   async #takeUpAgain(): Promise<void> {
     const part = this.#part;
     this.#log.add('debug', `goes on; state ${part.state}`);
     if (part.unanswered === undefined) this.#found = part.state;
-    // A reboot is reported as it begins.
+    // A reboot is reported when it starts.
     if (part.unanswered === undefined || part.state === 'rebooting') return;
     await report(this.#subject, part, part.unanswered);
     if (isAborted(part)) throw new UpdateAborted('the server answered 409');
   }
 
-  /** Every stage from the one that the update is in. */
+  /** Runs every stage from the current one on. */
   async #update(): Promise<void> {
     const { device } = this.#subject;
     const part = this.#part;
@@ -257,7 +257,7 @@ class UpdateRun {
     const fetched = await fetchArtifact(this.#subject, fetching);
     this.#part.fetched = fetched;
     if (environment.downloads === undefined) return fetched;
-    // The file is of no use any more, but only once that is kept.
+    // The file is no longer needed, but only once that is stored.
     environment.changed(device, this.#part);
     environment.downloads.forget(device);
     return fetched;
@@ -275,13 +275,13 @@ class UpdateRun {
     await restUntilDue(device, environment, Math.min(halfMs, Math.max(0, 2 * halfMs - doneMs)));
   }
 
-  /** The device is silent while it reboots, and signs in anew when it is up. */
+  /** The device is silent during the reboot, and signs in again when it is up. */
   async #reboot(): Promise<void> {
     const { device, environment } = this.#subject;
     const { parameters, hooks } = device.behaviour;
     const part = this.#part;
     if (part.state === 'pause_before_committing') return;
-    // It went down before the simulator did, and has its power back by now.
+    // It went down before the simulator did, and has power again by now.
     let isDown = this.#found === 'rebooting';
     if (part.state !== 'rebooting')
       await this.#holdWhilePaused('ArtifactReboot_Enter', 'hold-reboot');
@@ -298,7 +298,7 @@ class UpdateRun {
     throw new UpdateFailure(`it did not come up in ${REBOOTS_MAX} boots`);
   }
 
-  /** Waits as long as the control map says pause at this moment, asking for it at every poll. */
+  /** Waits while the control map says pause in this state, and fetches it at every poll. */
   async #holdWhilePaused(moment: ControlMapState, hold: UpdateEvent): Promise<void> {
     const { device, environment } = this.#subject;
     let held = this.#part.state.startsWith('pause_');
@@ -308,7 +308,7 @@ class UpdateRun {
     }
   }
 
-  /** A device that runs on the new artifact boots into the old one before it tells of its failure. */
+  /** A device that runs the new artifact boots into the old one before it reports its failure. */
   async #backToOldArtifact(): Promise<void> {
     const { device, environment } = this.#subject;
     if (this.#part.reboots === 0) return;
@@ -355,10 +355,10 @@ function isAborted({ state }: DeploymentPart): boolean {
   return state === 'aborted';
 }
 
-/** What is on a device once the artifact is installed. */
+/** Returns what is on a device once the artifact is installed. */
 export function installedBy({ provides, settings }: FetchedArtifact, device: Device): Installed {
   return { provides, configuration: settings ?? device.configuration };
 }
 
-/** Reboots of one update; no behaviour lets a device boot more often. */
+/** Reboots of one update; no behaviour makes a device boot more often. */
 const REBOOTS_MAX = 100;

@@ -1,6 +1,7 @@
 /**
- * The states of one update on one device and what leads from one to the next. A state is the status
- * that the device has reported, or is about to, `offered` before the first and `aborted` after a 409.
+ * The states of one update on one device, and its transitions. A state is the status that the
+ * device has reported, or is about to report; `offered` before the first, and `aborted` after a
+ * 409.
  * Spec: States and transitions
  */
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
@@ -35,8 +36,8 @@ export const updateEvents = [
   'abort',
 ] as const;
 /**
- * `recognise`: the device sees that it has the artifact; `claim`: it reports success and has done
- * nothing; `hold-…`: a control map makes it wait.
+ * `recognise`: the device sees that it has the artifact; `claim`: it reports success without having
+ * done anything; `hold-…`: a control map makes it wait.
  */
 export type UpdateEvent = (typeof updateEvents)[number];
 
@@ -79,7 +80,7 @@ const updateTable: Readonly<Record<UpdateState, Row>> = {
     commit: 'success',
   },
   pause_before_rebooting: { ...stoppable, reboot: 'rebooting' },
-  // A device that does not come up at once says so again.
+  // A device that takes several boots to come up reports each.
   rebooting: {
     ...stoppable,
     reboot: 'rebooting',
@@ -87,7 +88,7 @@ const updateTable: Readonly<Record<UpdateState, Row>> = {
     commit: 'success',
   },
   pause_before_committing: { ...stoppable, commit: 'success' },
-  // The last report itself can be answered with 409.
+  // The final report itself can be answered with 409.
   success: { ...nowhere, abort: 'aborted' },
   failure: { ...nowhere, abort: 'aborted' },
   'already-installed': { ...nowhere, abort: 'aborted' },
@@ -97,7 +98,7 @@ const updateTable: Readonly<Record<UpdateState, Row>> = {
 /** States in which the update is over for the device. */
 export type FinalState = 'success' | 'failure' | 'aborted' | 'already-installed';
 
-/** Whether the update is over for the device. */
+/** Returns true when the update is over for the device. */
 export function isFinal(state: UpdateState): state is FinalState {
   return (
     state === 'success' ||
@@ -108,8 +109,8 @@ export function isFinal(state: UpdateState): state is FinalState {
 }
 
 /**
- * The state that follows.
- * @throws Error when the event cannot happen in that state: a fault of the simulator itself
+ * Returns the next state.
+ * @throws Error when the event cannot happen in that state: a bug in the simulator
  */
 export function nextUpdateState(state: UpdateState, event: UpdateEvent): UpdateState {
   const next = updateTable[state][event];

@@ -1,6 +1,6 @@
 /**
- * Open arrivals: events that come at a rate of their own, however long the answers take, beside the
- * rounds of the devices. The gaps between them are by chance, as those of independent events are.
+ * Open arrivals: events at a rate of their own, regardless of response times, in addition to the
+ * cycles of the devices. The gaps between them are random, as between independent events.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -13,18 +13,18 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { ClientError, FleetStopped, PowerLoss } from '../network/errors.ts';
 import type { Arrival } from '../plan/load-fields.ts';
 
-/** What arrivals are made with. */
+/** Options of the arrivals. */
 export interface ArrivalsOptions {
   readonly arrivals: readonly Arrival[];
   readonly devices: readonly Device[];
   readonly client: DeviceClient;
   readonly clock: Clock;
-  /** The fleet's chance, made from its seed. */
+  /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly metrics: RunMetrics;
 }
 
-/** Events that wait for their answers at a time; more of them are counted as lost. */
+/** Events that await a response at a time; further ones are counted as lost. */
 const UNDERWAY_MAX = 10_000;
 const SECOND_MS = 1000;
 const STRANGER_PREFIX = 'FB-NEW';
@@ -53,7 +53,7 @@ export class Arrivals {
     this.#timers.clear();
   }
 
-  /** The next event is due so long after this one was, not after it was sent. */
+  /** The next event is scheduled relative to when this one was due, not when it was sent. */
   #plan(arrival: Arrival, chance: Random, lastDueMs: number): void {
     const { clock } = this.#options;
     const gapMs = (-Math.log(1 - chance.fraction()) / arrival.perSecond) * SECOND_MS;
@@ -85,7 +85,7 @@ export class Arrivals {
     }
   }
 
-  /** A signed-in device by chance, with a standing of its own for this one exchange. */
+  /** Returns a random signed-in device, with a session of its own for this one exchange. */
   anyDevice(chance: Random, isFit: (device: Device) => boolean = () => true): Device | undefined {
     const { devices } = this.#options;
     const from = chance.integer(0, devices.length - 1);
@@ -97,7 +97,7 @@ export class Arrivals {
     return undefined;
   }
 
-  /** Somebody who was never seen before, and never comes back. */
+  /** Returns the session of an unknown device that never returns. */
   stranger(plannedMs: number): Session {
     const random = this.#options.random.stream('strangers');
     const index = this.#strangers++;
@@ -144,12 +144,14 @@ const makers: Readonly<Record<Arrival['event'], Maker>> = {
   },
 };
 
-/** A copy: the device's own round must not be taken for late because of this. */
+/**
+ * Copies the session, so that the device's own cycle does not count as late because of this event.
+ */
 function ownSession(device: Device | undefined, plannedMs: number): Session | undefined {
   return device?.session && { ...device.session, plannedMs };
 }
 
-/** A stranger is not accepted: that is what he comes for. */
+/** An unknown device is refused, which is the purpose of this event. */
 function isExpected(event: Arrival['event'], error: ClientError): boolean {
   return event === 'first-contacts' && error.label === 'status/401';
 }

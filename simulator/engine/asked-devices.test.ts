@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** One connected device that has nothing to do for an hour. */
+/** A connected device that has nothing to do for an hour. */
 async function idleDevice() {
   const server = await PretendServer.start({
     'post-auth-request': () => ({ status: 200, body: token }),
@@ -59,7 +59,7 @@ async function idleDevice() {
   return { server, websocket };
 }
 
-/** What the device says to a word for its client. */
+/** Returns the device's reply to a message for its update client. */
 function told(websocket: WebSocket, typ: string) {
   const answer = new Promise((resolve) => {
     websocket.once('message', (data) => resolve(decodeConnectMessage(data as Buffer)));

@@ -1,4 +1,6 @@
-/** Deals choices out by weight: counts exact to the largest remainder, evenly spread, no chance. */
+/**
+ * Assigns choices by weight: exact counts by largest remainder, evenly spread, without randomness.
+ */
 
 /** One choice and its share. */
 export interface Weighted<Choice> {
@@ -8,9 +10,9 @@ export interface Weighted<Choice> {
 }
 
 /**
- * `count` choices in a row. Each appears as often as its weight says (what does not divide goes to
- * the largest remainders, earlier ones first), and every stretch of the row holds them in about the
- * same proportion.
+ * Returns `count` choices in sequence. Each appears in proportion to its weight (leftovers go to
+ * the largest remainders, earlier ones first), and every section of the sequence has about the same
+ * proportions.
  * @throws RangeError when no weight is above zero
  */
 export function dealt<Choice>(
@@ -29,8 +31,8 @@ export function dealt<Choice>(
 }
 
 /**
- * One choice for each member, dealt along the groups one after the other: exact over all of them,
- * and in the same proportion within each group, so that choice and group say nothing of each other.
+ * Returns one choice per member, assigned group by group: exact over all members, and in the same
+ * proportion within each group, so that choice and group are independent.
  * @param groups the group of each member
  */
 export function dealtAcross<Choice, Group>(
@@ -59,7 +61,7 @@ function quotasOf(weighted: readonly Weighted<unknown>[], count: number): readon
   return quotas;
 }
 
-/** The choice that has been given least of what is due to it by now. */
+/** Returns the choice that is furthest below its quota so far. */
 function mostBehind(quotas: readonly number[], given: readonly number[], progress: number): number {
   let most = 0;
   let mostDue = Number.NEGATIVE_INFINITY;

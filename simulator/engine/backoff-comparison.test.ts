@@ -35,7 +35,7 @@ describe('the comparisons of several processes', () => {
         cohort: 'calm',
         devices: 5,
         requests: 13,
-        // The peaks of the parts lie in other seconds: they do not add up.
+        // The peaks of the parts are in different seconds: they do not add up.
         peakRequestsPerSecond: 3,
         recovered: 5,
         fullRecoveryMs: 3900,
@@ -80,7 +80,7 @@ describe('the comparisons of several processes', () => {
   });
 });
 
-/** A device that had begun before the outage. */
+/** Returns a device that had started before the outage. */
 async function begun(): Promise<Device> {
   return Object.assign(deviceOf(), { session: await sessionOf() });
 }

@@ -1,4 +1,4 @@
-/** Watches how the cohorts of a fleet come back after an outage of the network. */
+/** Watches how the cohorts of a fleet return after a network outage. */
 import type { Device } from '../device/device.ts';
 import { type BackoffComparison, grouped, peakOf } from '../result/backoff-comparison.ts';
 
@@ -6,18 +6,18 @@ const SECOND_MS = 1000;
 /** A day; later requests count as of the last second. */
 const SECONDS_MAX = 86_400;
 
-/** One exchange of a device, at its end. */
+/** A finished exchange of a device. */
 interface HerdExchange {
   readonly status?: number;
   readonly cause?: string;
   readonly elapsedMs: number;
 }
 
-/** Watches the cohorts from the return of the network on. */
+/** Watches the cohorts from the return of the network. */
 export class BackoffWatch {
   readonly #devices: readonly Device[];
   readonly #perSecond = new Map<string, number[]>();
-  /** When each device got through, since the return. */
+  /** When each device recovered, since the return. */
   readonly #recoveredMs = new Map<Device, number>();
   #returnedMs: number | undefined;
 
@@ -25,12 +25,15 @@ export class BackoffWatch {
     this.#devices = devices;
   }
 
-  /** The network is back. */
+  /** Records that the network is back. */
   returned(nowMs: number): void {
     this.#returnedMs ??= nowMs;
   }
 
-  /** An exchange has ended that was sent; one that met the outage itself is none. */
+  /**
+   * Records a finished exchange; one that failed in the outage itself was not sent and does not
+   * count.
+   */
   saw(device: Device, exchange: HerdExchange, nowMs: number): void {
     if (this.#returnedMs === undefined) return;
     const { status, cause, elapsedMs } = exchange;
@@ -45,12 +48,12 @@ export class BackoffWatch {
     }
   }
 
-  /** The cohorts side by side; undefined when the network never came back. */
+  /** Returns the comparison of the cohorts; undefined when the network never came back. */
   comparison(): BackoffComparison | undefined {
     if (this.#returnedMs === undefined) return undefined;
     const cohorts = grouped(this.#devices, ({ cohort }) => cohort.name);
     return [...cohorts].map(([cohort, devices]) => {
-      // Who had not begun before the outage does not come back from it.
+      // A device that had not started before the outage cannot return from it.
       const begun = devices.filter(({ session }) => session !== undefined);
       const recovered = begun.flatMap((device) => this.#recoveredMs.get(device) ?? []);
       const requestsPerSecond = Array.from(this.#countsOf(cohort), (each) => each ?? 0);

@@ -1,4 +1,4 @@
-/** Makes the devices of a plan: who they are, which key each has, how each one behaves. */
+/** Builds the devices of a plan: their identities, keys and behaviours. */
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { behaviours } from '../behaviours/catalogue.ts';
 import { withParameters } from '../behaviours/parameters.ts';
@@ -10,14 +10,15 @@ import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
 import { dealt, dealtAcross } from './assignment.ts';
 
-/** What is installed on a device that starts with nothing particular. */
+/** The artifact installed on a device by default. */
 const FACTORY_ARTIFACT = 'factory-image';
 
 type Assignment = Pick<DeviceSpec, 'cohort' | 'keyType' | 'behaviour'>;
 
 /**
- * The devices that the plan plays, by index; the same for the same plan and seed. Everything is
- * dealt over the whole fleet first, so that a shard's devices are what they are in the whole.
+ * Returns the devices that this plan runs, by index; the same for the same plan and seed.
+ * Everything is assigned over the whole fleet first, so that a shard's devices are the same as in
+ * the whole.
  */
 export function buildDevices(plan: FleetPlan, identities: Identities): readonly Device[] {
   const { first, end } = deviceRange(plan);
@@ -55,7 +56,7 @@ function assignments(plan: FleetPlan): readonly Assignment[] {
   return assigned;
 }
 
-/** Behaviours are dealt within each key type, so that neither tells anything of the other. */
+/** Behaviours are assigned within each key type, so that the two are independent. */
 function cohortAssignments(cohort: Cohort, count: number): readonly Assignment[] {
   const keyWeights = keyTypes.map((choice) => ({ choice, weight: cohort.keys[choice] }));
   const ownKeyTypes = dealt(keyWeights, count);

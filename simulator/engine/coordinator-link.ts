@@ -1,7 +1,7 @@
 /**
- * How a shard speaks with the coordinator of its run. A shard runs the devices of its own index range
- * and is a fleet like any other; a fleet without a coordinator starts when it likes and makes its own
- * deployment.
+ * The interface between a shard and the coordinator of its run. A shard runs the devices of its own
+ * index range and is otherwise a regular fleet; a fleet without a coordinator starts immediately
+ * and creates its own deployment.
  */
 import type { Target } from '../client/management.ts';
 import type { PartFigures } from '../result/part-figures.ts';
@@ -9,27 +9,27 @@ import type { Ended } from '../result/result.ts';
 
 /** The shard's end of the line to its coordinator. */
 export interface CoordinatorLink {
-  /** Another worker of this shard was lost: the server knows these devices already. */
+  /** True when an earlier worker of this shard was lost: the server knows these devices already. */
   readonly isTakeover: boolean;
-  /** Tells what the shard has understood of the plan. @param digest the same for the same plan */
+  /** Reports the plan as the shard has read it. @param digest the same for the same plan */
   planned(digest: string | undefined): void;
   /**
-   * Says that the shard is ready; resolves at the moment at which all shards of the run start, or
-   * as soon as the run ends, with the milliseconds that have passed since that moment.
+   * Reports that the shard is ready; resolves when all shards of the run start, or as soon as the
+   * run ends, with the milliseconds that have passed since the common start.
    */
   started(signal: AbortSignal): Promise<number>;
   /**
-   * Gives the ids of the shard's devices, all of them accepted, for the one deployment of the run.
+   * Sends the IDs of the shard's devices, all of them accepted, for the one deployment of the run.
    * @param kept the deployment that the devices remember from an earlier run
    * @throws FleetStopped when the run ends first
    */
   deploymentFor(deviceIds: readonly string[], kept: Target | undefined): Promise<Target>;
-  /** Resolves when the coordinator ends the run before its time. */
+  /** Resolves when the coordinator ends the run early. */
   readonly ended: Promise<Ended>;
-  /** Is asked about once a second; looks at what the shard has measured as often as it has to. */
+  /** Called about once a second; calls `look` whenever the coordinator needs new figures. */
   measured(look: () => PartFigures): void;
-  /** The shard has come to its end and waits for nothing any more. */
+  /** Reports that the shard has ended and waits for nothing any more. */
   over(): void;
-  /** Tells how many devices came to their end with the worker that was lost. */
+  /** Reports how many devices had finished with the lost worker. */
   adopted(devices: number): void;
 }

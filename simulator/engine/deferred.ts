@@ -1,6 +1,6 @@
 /** A promise that is settled from outside. */
 
-/** Settled by the first of `resolve` and `reject`; nobody has to wait for it. */
+/** Settled by the first call of `resolve` or `reject`; it need not be awaited. */
 export class Deferred<Value> {
   readonly value: Promise<Value>;
   #resolve: (value: Value) => void = () => undefined;
@@ -11,7 +11,7 @@ export class Deferred<Value> {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Whoever waits is told; a rejection for which nobody waits is no fault of the program.
+    // An unawaited rejection must not end the process; awaiting callers still get it.
     this.value.catch(() => undefined);
   }
 

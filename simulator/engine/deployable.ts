@@ -1,4 +1,4 @@
-/** Whether the server has what a plan deploys, and for the fleet's device type: asked before a run. */
+/** Checks before a run that the server has the artifact to deploy, for the fleet's device type. */
 import type { Clock } from '../../fixtures/clock.ts';
 import { nearestOf } from '../../fixtures/nearest.ts';
 import { ManagementClient } from '../client/management.ts';
@@ -8,14 +8,14 @@ import { planTransport } from '../network/plan-transport.ts';
 import { defaultDeviceType } from '../plan/options.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 
-/** The plan deploys what the server does not have, or not for these devices; one sentence. */
+/** Thrown when the server lacks the plan's artifact, or has it for other devices; one sentence. */
 export class NotDeployableError extends Error {
   override readonly name = 'NotDeployableError';
 }
 
 /**
- * Asks for the artifact of the plan's deployment. A server that does not list artifacts passes.
- * @throws NotDeployableError when nothing of that name fits; ClientError when the server cannot be
+ * Looks up the artifact of the plan's deployment. A server that does not list artifacts passes.
+ * @throws NotDeployableError when no such artifact fits; ClientError when the server cannot be
  * reached or refuses the user
  */
 export async function requireDeployable(
@@ -39,7 +39,7 @@ export async function requireDeployable(
     );
     if (fault !== undefined) throw new NotDeployableError(`${plan.baseUrl}: ${fault}`);
   } catch (error) {
-    // A run that is interrupted before it begins has a result like any other.
+    // A run interrupted before its start has a result like any other.
     if (!(error instanceof FleetStopped)) throw error;
   } finally {
     signal.removeEventListener('abort', giveUp);
@@ -53,7 +53,7 @@ async function faultOf(
   management: ManagementClient,
 ): Promise<string | undefined> {
   const listed = await management.artifacts(deploy);
-  // A server that knows no such filter lists other artifacts too.
+  // A server without such a filter lists other artifacts too.
   const named = listed?.filter(({ name }) => name === deploy);
   if (named === undefined) return undefined;
   if (named.length === 0) return absentArtifact(deploy, await management.artifacts());

@@ -1,4 +1,4 @@
-/** How the deployment of a run comes about: it is made, joined, or got from the coordinator of a shard. */
+/** Where the deployment of a run comes from: created, joined, or received from the coordinator. */
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { ManagementClient, Target } from '../client/management.ts';
 import { beginPart, type Device } from '../device/device.ts';
@@ -7,24 +7,24 @@ import type { FleetPlan } from '../plan/plan.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 
 /**
- * Called once every own device is accepted, with their ids.
- * @throws ClientError when the server refuses, or does not answer
+ * Called once every device of the fleet is accepted, with their IDs.
+ * @throws ClientError when the server refuses, or does not respond
  */
 export type DeploymentSource = (deviceIds: readonly string[]) => Promise<Target>;
 
-/** What a run's deployment comes from. */
+/** What a deployment source is built from. */
 export interface DeploymentCircumstances {
   readonly plan: FleetPlan;
   readonly management: ManagementClient;
   readonly devices: readonly Device[];
   readonly coordinator: CoordinatorLink | undefined;
-  /** The deployment that the run had made before its simulator was ended. */
+  /** Returns the deployment that the run had created before its simulator was ended. */
   readonly kept: () => Target | undefined;
-  /** Called for each device that had come to its end before this run began. */
+  /** Called for each device that had finished before this run began. */
   readonly adopted: (device: Device) => void;
 }
 
-/** Where the plan's deployment comes from; undefined when there is none. */
+/** Returns the source of the plan's deployment; undefined when there is none. */
 export function deploymentSource(from: DeploymentCircumstances): DeploymentSource | undefined {
   const { plan, management, coordinator } = from;
   if (plan.deploymentId !== undefined) {
@@ -41,7 +41,7 @@ export function deploymentSource(from: DeploymentCircumstances): DeploymentSourc
   };
 }
 
-/** Makes the deployment of a plan for all these devices. @throws ClientError */
+/** Creates the deployment of a plan for all these devices. @throws ClientError */
 export async function madeDeployment(
   management: ManagementClient,
   deviceIds: readonly string[],
@@ -57,7 +57,7 @@ export async function madeDeployment(
   } catch (error) {
     const isThere = error instanceof StatusError && error.status === 409;
     if (plan.state === undefined || !isThere) throw error;
-    // The simulator was ended before it could keep what it had made.
+    // The simulator was ended before it could store what it had created.
     const made = await management.activeDeployment(name, deploy);
     if (made === undefined) throw error;
     return made;
@@ -84,8 +84,8 @@ async function fromCoordinator(
 }
 
 /**
- * Gives every device that has ended the deployment, and knows nothing of it, its recorded outcome.
- * @returns the devices that were given one
+ * Sets the recorded outcome on every device that has finished the deployment without knowing it.
+ * @returns the devices that were changed
  */
 export function adoptOutcomes(
   devices: readonly Device[],

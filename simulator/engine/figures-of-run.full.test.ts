@@ -50,7 +50,7 @@ describe('the latencies of a run', () => {
     const environment = await worldOf();
     const ended = new AbortController();
     let stalledAfter: number | undefined;
-    // The run goes on until what was due meanwhile has been answered.
+    // The run continues until everything due in the meantime has been answered.
     const stall = ({ exchanges }: FleetProgress): void => {
       if (stalledAfter !== undefined && exchanges >= stalledAfter + 100) ended.abort();
       if (stalledAfter !== undefined || exchanges < 100) return;
@@ -77,7 +77,7 @@ describe('the latencies of a run', () => {
   });
 });
 
-/** Ends a run once it has made so many exchanges, however long that takes. */
+/** Ends a run once it has made this many exchanges, however long that takes. */
 function endingAfter(exchangesLeast: number) {
   const controller = new AbortController();
   const onProgress = ({ exchanges }: FleetProgress): void => {

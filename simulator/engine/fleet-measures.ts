@@ -1,4 +1,6 @@
-/** What a fleet that is underway has measured: for its thresholds, and for the coordinator of its run. */
+/**
+ * The current figures of a running fleet: for its thresholds, and for the coordinator of its run.
+ */
 import { thresholdOf } from '../plan/thresholds-parser.ts';
 import type { PartFigures, PartUpdates } from '../result/part-figures.ts';
 import {
@@ -10,7 +12,7 @@ import {
 import type { Fleet } from './fleet.ts';
 import { countedPart } from './funnel.ts';
 
-/** The figures of a fleet that is underway. */
+/** Returns the current figures of a running fleet. */
 export function measuresNow(fleet: Fleet, nowMs: number): Measures {
   const { metrics } = fleet;
   const histograms = metrics.histograms();
@@ -25,7 +27,7 @@ export function measuresNow(fleet: Fleet, nowMs: number): Measures {
   };
 }
 
-/** How the updates of a fleet stand that is underway. */
+/** Returns the state of the updates of a running fleet. */
 function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
   const { devices, target } = fleet;
   const baseMs = target?.createdMs ?? nowMs - fleet.elapsedMs();
@@ -48,7 +50,7 @@ function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
   };
 }
 
-/** The figures of a fleet that is a part of one, at this moment. */
+/** Returns the current figures of a fleet that is a shard. */
 export function partFigures(
   fleet: Fleet,
   nowMs: number,

@@ -1,4 +1,4 @@
-/** A fleet underway: lets the devices of a plan live, and ends them all together. */
+/** A running fleet: runs the devices of a plan, and ends them all together. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import { DeviceClient } from '../client/device-client.ts';
@@ -35,14 +35,14 @@ import { FleetSockets } from './sockets.ts';
 
 /** Connections to one origin: enough to keep a server busy, far below the limits of a process. */
 const CONNECTIONS_MAX = 256;
-/** How long exchanges that are underway may go on after the end, and after the drain. */
+/** How long exchanges in progress may continue after the end, and after the drain. */
 const EXCHANGES_MAX_MS = 1500;
-/** What a shard that is begun again has left at least, however late it is. */
+/** Least remaining time of a restarted shard, however late it is. */
 const LATE_LEAST_MS = 5000;
 /** How long an interrupted run waits for the server's records. */
 const HURRY_MAX_MS = 2000;
 
-/** Who its devices are, who listens to a fleet, who leads it, and who judges its sample. */
+/** Identities, observers, coordinator and sample judge of a fleet. */
 export interface FleetSurroundings {
   readonly identities: Identities;
   readonly events?: EventSink;
@@ -50,9 +50,9 @@ export interface FleetSurroundings {
   readonly judge?: ExchangeJudge | undefined;
 }
 
-/** How a run comes to its end. */
+/** How a run ends. */
 interface RunOptions {
-  /** Leaves open deployments as they stand once the run has ended. */
+  /** Leaves open deployments as they are once the run has ended. */
   readonly hurry?: AbortSignal | undefined;
   /** Keeps the devices alive after the end, polling at this interval. */
   readonly stay?:
@@ -60,7 +60,7 @@ interface RunOptions {
     | undefined;
 }
 
-/** A fleet and all that it shares; `close` it when done. */
+/** A fleet and its shared resources; `close` it when done. */
 export class Fleet {
   readonly #plan: FleetPlan;
   readonly #coordinator: CoordinatorLink | undefined;
@@ -80,10 +80,10 @@ export class Fleet {
   #livesCount = 0;
   readonly #load: Load;
   #finish: (ended: Ended) => void = () => undefined;
-  /** What outlives the run; set before it begins. */
+  /** State that outlives the run; set before it begins. */
   memory: Memory = noMemory;
   readonly metrics: RunMetrics;
-  /** What the watched devices have seen; undefined where none is watched. */
+  /** Checks of the watched devices; undefined where none is watched. */
   readonly checks: CheckMetrics | undefined;
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
@@ -122,7 +122,7 @@ export class Fleet {
     this.#operator = this.management && this.#hiredOperator(this.management);
   }
 
-  /** The run's own deployment, once it stands. */
+  /** The run's own deployment, once it exists. */
   get target(): Target | undefined {
     return this.#operator?.target;
   }
@@ -131,14 +131,14 @@ export class Fleet {
     return this.#sockets?.openCount() ?? 0;
   }
 
-  /** Whether nothing is underway: everyone waits for time to pass. */
+  /** Returns true when nothing is in progress and everything waits for time to pass. */
   isQuiet(): boolean {
     const opening = this.#sockets?.openingCount() ?? 0;
     const everyoneRests = this.#scheduler.count >= this.#livesCount;
     return everyoneRests && this.#transport.awaitedCount === 0 && opening === 0;
   }
 
-  /** Others run devices of the same deployment. */
+  /** True when other workers run devices of the same deployment. */
   get #isShard(): boolean {
     return (this.#plan.shard?.of ?? 1) > 1;
   }
@@ -153,8 +153,8 @@ export class Fleet {
   }
 
   /**
-   * Makes sure that the server is there and, where there is an operator, that it lets it in.
-   * @throws ClientError otherwise; FleetStopped when the signal comes first
+   * Checks that the server is reachable and accepts the login of the operator, if any.
+   * @throws ClientError otherwise; FleetStopped when the signal aborts first
    */
   async reach(signal: AbortSignal): Promise<void> {
     const giveUp = (): void => this.#transport.breakOff();
@@ -167,7 +167,10 @@ export class Fleet {
     }
   }
 
-  /** Compares the books; after an interruption it does not wait long for a server that is gone. */
+  /**
+   * Reconciles devices and server; after an interruption it does not wait long for a server that is
+   * gone.
+   */
   async balance(ended: Ended): Promise<Reconciliation> {
     const { devices, target, management } = this;
     const hurry = (): void => this.#transport.breakOff();
@@ -180,7 +183,7 @@ export class Fleet {
   }
 
   /**
-   * Lets every device live until the signal, the plan's duration or the last outcome ends it.
+   * Runs every device until the signal, the plan's duration or the last outcome ends the run.
    * @throws ClientError when the operator cannot do its work
    */
   async run(signal: AbortSignal, { hurry, stay }: RunOptions = {}): Promise<Ended> {
@@ -209,14 +212,14 @@ export class Fleet {
     this.#finish(because);
   }
 
-  /** Sends that had fallen due by the end and were not made. */
+  /** Returns the number of requests that had fallen due by the end and were not sent. */
   overdueCount(): number {
     const nowMs = this.#endedMs ?? this.#clock.monotonicMs();
     const overdue = this.devices.filter(({ session }) => (session?.plannedMs ?? nowMs) < nowMs);
     return overdue.length;
   }
 
-  /** What is open now, and what waits for a connection. */
+  /** Returns what is open now, and what waits for a connection. */
   openNow(): OpenNow {
     return { sockets: this.socketsOpen, ...this.#transport.load };
   }
@@ -266,7 +269,7 @@ export class Fleet {
     return this.#operator ? [...lives, this.#operator.work()] : lives;
   }
 
-  /** Nobody begins anything new; deployments and exchanges that are underway may end, within bounds. */
+  /** Nothing new starts; deployments and exchanges in progress may finish, within limits. */
   async #stop(lives: readonly Promise<never>[], hurry?: AbortSignal): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
     this.#coordinator?.over();

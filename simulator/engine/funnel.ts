@@ -1,4 +1,4 @@
-/** How far the devices of a fleet have come in their deployment: counts that add up to the fleet. */
+/** The progress of a fleet through its deployment: counts that add up to the fleet. */
 
 import type { Target } from '../client/management.ts';
 import type { DeploymentPart, Device } from '../device/device.ts';
@@ -6,7 +6,7 @@ import { isFinal } from '../device/update-states.ts';
 import type { Funnel, Outcome } from '../result/result-devices.ts';
 import type { Accounts } from '../result/result-figures.ts';
 
-/** The part that counts: in the run's own deployment where there is one, else the latest. */
+/** Returns the device deployment that counts: that of the run's own deployment, else the latest. */
 export function countedPart(
   device: Device,
   target: Target | undefined,
@@ -15,7 +15,7 @@ export function countedPart(
   return device.parts.find((part) => part.deploymentId === target.deploymentId);
 }
 
-/** Where the device has come to. */
+/** Returns the outcome of a device so far. */
 export function outcomeOf(device: Device, target: Target | undefined): Outcome {
   const part = countedPart(device, target);
   if (part) return isFinal(part.state) ? part.state : 'underway';
@@ -23,7 +23,7 @@ export function outcomeOf(device: Device, target: Target | undefined): Outcome {
   return device.life === 'silent' || device.life === 'unstarted' ? 'silent' : 'idle';
 }
 
-/** The counts over all devices. */
+/** Returns the counts over all devices. */
 export function funnelOf(devices: readonly Device[], target: Target | undefined): Funnel {
   const outcomes = new Map<Outcome, number>();
   for (const device of devices) {
@@ -56,7 +56,7 @@ function wasOffered(part: DeploymentPart): boolean {
   return part.state !== 'already-installed' || part.reported.length > 0;
 }
 
-/** Where each device stands in one word; the counts add up to the fleet. */
+/** Returns one state per device; the counts add up to the fleet. */
 export function accountsOf(funnel: Funnel): Accounts {
   return {
     waiting: funnel.waiting,

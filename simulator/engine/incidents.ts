@@ -1,6 +1,6 @@
 /**
- * Incidents: what happens to a whole fleet, or to a cohort, at a moment of the run. Each one decides by
- * the seed when it reaches each device, so that the same plan plays the same incident.
+ * Incidents: events that hit a whole fleet, or a cohort, at a given time of the run. The seed
+ * decides when an incident reaches each device, so that the same plan repeats the same incident.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -8,40 +8,40 @@ import type { Device } from '../device/device.ts';
 import type { Incident } from '../plan/load-fields.ts';
 import type { DeviceControl } from './device-control.ts';
 
-/** What an incident can do to devices. */
+/** Actions of an incident on devices. */
 interface IncidentControl extends DeviceControl {
-  /** No device is asked or heard until then; it then boots. */
+  /** Cuts the device's power for this long; it then boots. */
   cutPower(device: Device, lastingMs: number): void;
-  /** Takes the network of these devices away; of none: gives all of it back. */
+  /** Cuts the network of these devices; an empty list restores all of it. */
   cutNetwork(devices: readonly Device[]): void;
-  /** Lets the run make its deployment. */
+  /** Allows the run to create its deployment. */
   allowDeployment(): void;
 }
 
-/** What incidents are played with. */
+/** Options of the incidents. */
 export interface IncidentsOptions {
   readonly incidents: readonly Incident[];
   readonly devices: readonly Device[];
   readonly clock: Clock;
-  /** The fleet's chance, made from its seed. */
+  /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly control: IncidentControl;
-  /** The network is back after the outage of a back-off comparison. */
+  /** Called when the network is back after the outage of a back-off comparison. */
   readonly onReturn: () => void;
 }
 
-/** Timers are not exact: what is less than this away has come. */
+/** Timers are not exact: anything less than this away counts as due. */
 const SLACK_MS = 1;
-/** How long power or network are away where an incident does not say. */
+/** Duration of a power or network outage where an incident does not give one. */
 const LASTING_MS = 10_000;
 
-/** Something that is due, counted from the moment at which it was planned. */
+/** An action that is due at a time relative to the start of its incident. */
 interface PlannedAction {
   readonly afterMs: number;
   readonly act: () => void;
 }
 
-/** The scenes of one run; `stop` ends those that are underway. */
+/** The incidents of one run; `stop` ends those in progress. */
 export class Incidents {
   readonly #options: IncidentsOptions;
   readonly #timers = new Set<Timer>();
@@ -50,12 +50,12 @@ export class Incidents {
     this.#options = options;
   }
 
-  /** Whether the deployment has to wait for its night. */
+  /** True when the deployment has to wait for the `update-night` incident. */
   get deploysLater(): boolean {
     return this.#options.incidents.some(({ name }) => name === 'update-night');
   }
 
-  /** Begins to count the moments of all incidents. */
+  /** Starts the timing of all incidents. */
   start(): void {
     for (const incident of this.#options.incidents) {
       this.#after(incident.atMs, () => {
@@ -65,7 +65,7 @@ export class Incidents {
     }
   }
 
-  /** The deployment stands: from now on devices come for it. */
+  /** Called once the deployment exists: from now on devices fetch it. */
   deployed(): void {
     const { incidents, control } = this.#options;
     for (const incident of incidents) {
@@ -96,14 +96,14 @@ export class Incidents {
     return cohort === undefined ? devices : devices.filter((each) => each.cohort.name === cohort);
   }
 
-  /** By chance within the time of the incident; without jitter all of it. */
+  /** A random part of the incident's time window; without jitter the whole window. */
   #delayMs({ name, atMs, withinMs = 0, jitter = true }: Incident, { index }: Device): number {
     if (!jitter) return withinMs;
     const chance = this.#options.random.stream(`device/${index}/${name}/${atMs}`);
     return Math.round(withinMs * chance.fraction());
   }
 
-  /** Does something to each device when the incident reaches it. */
+  /** Acts on each device when the incident reaches it. */
   #spread(incident: Incident, act: (device: Device) => void): void {
     const cues = this.#concerned(incident).map((device) => ({
       afterMs: this.#delayMs(incident, device),
@@ -112,7 +112,7 @@ export class Incidents {
     this.#inTurn(cues.sort((one, other) => one.afterMs - other.afterMs));
   }
 
-  /** One timer for all of them. */
+  /** Runs all actions in order with a single timer. */
   #inTurn(cues: readonly PlannedAction[]): void {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
@@ -139,7 +139,7 @@ export class Incidents {
   }
 }
 
-/** What an incident finds when its moment has come. */
+/** What an incident acts with when it is due. */
 interface IncidentContext {
   readonly control: IncidentControl;
   readonly onReturn: () => void;
@@ -174,7 +174,7 @@ const effects: Readonly<
   },
 };
 
-/** A token whose signature no longer fits is refused as an expired one is: with 401. */
+/** A token whose signature no longer matches is refused like an expired one: with 401. */
 function expireToken({ session }: Device): void {
   if (session?.token === undefined) return;
   const [, start = '', first = '', rest = ''] = /^(.*\.)([\w-])([\w-]*)$/.exec(session.token) ?? [];

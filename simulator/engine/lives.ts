@@ -1,8 +1,8 @@
-/** The lives of a fleet as promises: none ever ends in peace, all end with the run. */
+/** The lives of a fleet as promises: none resolves, all end with the run. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { ClientError, FleetStopped } from '../network/errors.ts';
 
-/** Rejects with the first fault that ends a run before its time. */
+/** Rejects with the first fault that ends a run early. */
 export function firstFault(lives: readonly Promise<never>[]): Promise<never> {
   return new Promise((_, reject) => {
     for (const each of lives) {
@@ -13,7 +13,7 @@ export function firstFault(lives: readonly Promise<never>[]): Promise<never> {
   });
 }
 
-/** Waits until it has come about, for so long, or until the signal has aborted. */
+/** Waits until a promise settles, a time limit passes, or the signal aborts. */
 export async function atMost(
   clock: Clock,
   waitMs: number,
@@ -30,7 +30,7 @@ export async function atMost(
   limit?.cancel();
 }
 
-/** @throws the simulator's own fault, when a life has ended of one */
+/** @throws the simulator's own fault, when a life ended with one */
 export function throwOwnFault(ends: readonly PromiseSettledResult<never>[]): void {
   for (const end of ends) {
     if (end.status === 'rejected' && !isExpectedEnd(end.reason)) throw end.reason;

@@ -1,6 +1,6 @@
 /**
- * The load of a run: who is on when, which stage it is, what incidents are played, and how cohorts
- * compare after an outage. Beside it, each device lives its own life.
+ * The load of a run: which devices are on, the current stage, the incidents, and the back-off
+ * comparison of cohorts after an outage. The devices themselves run separately.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -19,12 +19,12 @@ import type { Scheduler } from './scheduler.ts';
 import { Switches } from './switches.ts';
 import { Timeline } from './timeline.ts';
 
-/** What the load is made of and what it acts on. */
+/** What the load consists of and what it acts on. */
 export interface LoadOptions {
   readonly plan: FleetPlan;
   readonly devices: readonly Device[];
   readonly clock: Clock;
-  /** The fleet's chance, made from its seed. */
+  /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly scheduler: Scheduler;
   /** Since the start of the run. */
@@ -57,58 +57,61 @@ export class Load {
     this.#backoff = isCompared ? new BackoffWatch(devices) : undefined;
   }
 
-  /** Whether the moment of the deployment has come. */
+  /** True once the time of the deployment has come. */
   get mayDeploy(): boolean {
     return this.#mayDeploy;
   }
 
-  /** What a back-off comparison has come to; undefined without one. */
+  /** Result of the back-off comparison; undefined without one. */
   get backoffComparison(): BackoffComparison | undefined {
     return this.#backoff?.comparison();
   }
 
-  /** How long after the start of the run the device makes its first contact; Infinity: never. */
+  /**
+   * Returns how long after the start of the run the device makes its first contact; Infinity:
+   * never.
+   */
   startsAfterMs(device: Device): number {
     const rampMs = firstContactAfterMs(this.#options.plan, device.index);
     return this.#switches.firstOnAfterMs(device, rampMs);
   }
 
-  /** The waits of one device, which end when it is switched on and off. */
+  /** Returns the waits of one device, which end when it is switched on and off. */
   restsOf(device: Device): Pick<DeviceEnvironment, 'rest'> {
     return {
       rest: (waitMs, wakeable) => this.#switches.rest(device, waitMs, wakeable !== undefined),
     };
   }
 
-  /** How long the device is off from now on; zero when it is on, Infinity: for good. */
+  /** Returns how long the device stays off from now; 0 when it is on, Infinity: permanently. */
   offForMs(device: Device): number {
     return this.#switches.offForMs(device);
   }
 
-  /** Whether the device's network is away. */
+  /** Returns true while the device's network is down. */
   isCutOff(device: Device): boolean {
     return this.#switches.isCutOff(device);
   }
 
-  /** What keeps a request from being sent; undefined: nothing. */
+  /** Returns the error that keeps a request from being sent; undefined when there is none. */
   obstacleTo(request: ExchangeSubject): Error | undefined {
     const device = this.#deviceOf(request.caller);
     return device && this.#switches.obstacleTo(device, request);
   }
 
-  /** Is notified of every exchange as it ends. */
+  /** Called for every exchange as it ends. */
   saw(ended: EndedExchange): void {
     if (this.#backoff === undefined) return;
     const device = this.#deviceOf(ended.caller);
     if (device) this.#backoff.saw(device, ended, this.#options.clock.monotonicMs());
   }
 
-  /** The deployment stands. */
+  /** Called once the deployment exists. */
   deployed(): void {
     this.#incidents?.deployed();
   }
 
-  /** Begins to count the moments of stages and incidents, and lets events arrive. */
+  /** Starts the timing of stages and incidents, and admits events. */
   start({ client, metrics }: Pick<DeviceEnvironment, 'client' | 'metrics'>): void {
     const { plan, devices, clock, random } = this.#options;
     this.#timers = this.#stageTimers();
@@ -125,7 +128,7 @@ export class Load {
     this.#arrivals?.stop();
   }
 
-  /** Each stage is a phase of the books, and the run ends with the last one. */
+  /** Each stage is a phase of the metrics, and the run ends with the last one. */
   #stageTimers(): readonly Timer[] {
     if (this.#timeline === undefined) return [];
     const { clock, control } = this.#options;

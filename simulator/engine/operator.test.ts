@@ -20,7 +20,7 @@ interface ListedSet {
   readonly pubkey: string;
 }
 
-/** An operator with one waiting device, and so many rounds of work. */
+/** Runs an operator with one waiting device for `rounds` rounds. */
 async function hired(answers: Answers, rounds: number) {
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
@@ -60,7 +60,7 @@ async function hired(answers: Answers, rounds: number) {
   return { server, device, operator, metrics, restsMs, pem: device.session.key.publicKeyPem };
 }
 
-/** The fleet's device in a list of the server, with these authentication sets. */
+/** Lists the fleet's device as the server does, with these authentication sets. */
 function listed(status: string, sets: readonly ListedSet[]) {
   const { identity } = deviceOf();
   const auth_sets = sets.map((set) => ({ ...set, identity_data: identity, ts: when }));

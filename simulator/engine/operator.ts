@@ -1,6 +1,6 @@
 /**
- * The operator of a fleet: accepts the fleet's own devices, deploys to them, aborts one on request.
- * It never touches a device that is not its own.
+ * The operator of a fleet: accepts the fleet's own devices, deploys to them, and aborts one on
+ * request. It never touches a device that is not its own.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Device as ListedDevice } from '../../fixtures/contract/management/devices.ts';
@@ -14,7 +14,7 @@ import { type BackOff, backOffMs } from '../network/retry-after.ts';
 import { Semaphore } from '../network/semaphore.ts';
 import type { DeploymentSource } from './deployment.ts';
 
-/** What the operator works with. */
+/** Options of the operator. */
 export interface FleetOperatorOptions {
   readonly management: ManagementClient;
   readonly devices: readonly Device[];
@@ -22,11 +22,11 @@ export interface FleetOperatorOptions {
   readonly random: Random;
   readonly clock: Clock;
   readonly rest: (waitMs: number) => Promise<void>;
-  /** Called when the id of an own device becomes known. */
+  /** Called when the ID of one of the fleet's devices becomes known. */
   readonly onKnown?: (device: Device) => void;
-  /** Whether the moment of the deployment has come; absent: it has. */
+  /** Returns true once the deployment is due; when absent, it is due immediately. */
   readonly mayDeploy?: () => boolean;
-  /** Notified of the deployment once the server has acknowledged it. */
+  /** Called with the deployment once the server has acknowledged it. */
   readonly onDeployed?: (target: Target) => void;
   /** Where the deployment comes from once every device is accepted. */
   readonly deployment?: DeploymentSource | undefined;
@@ -35,14 +35,14 @@ export interface FleetOperatorOptions {
 const ROUND_MS = 250;
 const backOff: BackOff = { leastMs: ROUND_MS, mostMs: 10_000 };
 const ACCEPTED_AT_ONCE = 8;
-/** Faults in a row after which the operator is taken to be unable to work. */
+/** Consecutive faults after which the operator is considered unable to work. */
 const FAULTS_MAX = 20;
 
-/** Works beside the fleet until the run ends. */
+/** Works alongside the fleet until the run ends. */
 export class FleetOperator {
   readonly #options: FleetOperatorOptions;
   readonly #own: ReadonlyMap<string, Device>;
-  /** The deployment that was asked for; a head answers only when all of its shards have asked. */
+  /** The requested deployment; a coordinator responds only when all shards have asked. */
   #asked: Promise<Target> | undefined;
   target: Target | undefined;
 
@@ -53,8 +53,7 @@ export class FleetOperator {
 
   /**
    * Accepts and deploys, round after round.
-   * @throws ClientError when a deployment is refused, or the server fails again and again;
-   * FleetStopped
+   * @throws ClientError when a deployment is refused, or the server fails repeatedly; FleetStopped
    */
   async work(): Promise<never> {
     const { rest } = this.#options;
@@ -73,7 +72,9 @@ export class FleetOperator {
     }
   }
 
-  /** Aborts what is underway on the device; false when the server refuses or does not know it. */
+  /**
+   * Aborts what is in progress on the device; false when the server refuses or does not know it.
+   */
   async abort(device: Device): Promise<boolean> {
     if (device.id === undefined) return false;
     try {
@@ -94,7 +95,7 @@ export class FleetOperator {
   async #round(): Promise<void> {
     const waiting = this.#options.devices.filter(({ life }) => life === 'waiting').length;
     const accepted = waiting === 0 ? 0 : await this.#acceptFrom('pending');
-    // A device that was accepted before and comes with a new key is listed as accepted.
+    // A device that was accepted earlier and has a new key is listed as accepted.
     if (accepted < waiting) await this.#acceptFrom('accepted');
     await this.#deployOnce();
   }
@@ -112,7 +113,7 @@ export class FleetOperator {
     return accepted;
   }
 
-  /** A device is our own when its identity and its key are; an identity alone can be borrowed. */
+  /** A device is ours when both identity and key match; an identity alone can be borrowed. */
   async #acceptOwn(listed: ListedDevice): Promise<number> {
     const device = this.#own.get(identityKey(listed.identity_data));
     const key = device?.session?.key.publicKeyPem;
@@ -125,7 +126,7 @@ export class FleetOperator {
     return 1;
   }
 
-  /** Waits for the deployment no longer than a round: devices may have to be accepted again. */
+  /** Waits at most a round for the deployment: devices may have to be accepted again. */
   #mayDeploy(): boolean {
     return this.#options.mayDeploy?.() ?? true;
   }
@@ -137,7 +138,7 @@ export class FleetOperator {
     if (ids.length < devices.length) return;
     const asked = this.#asked ?? deployment(ids);
     this.#asked = asked;
-    // A run that ends meanwhile still wants to know what became of the request underway.
+    // A run that ends meanwhile still needs the outcome of the request in progress.
     const round = rest(ROUND_MS).then(
       () => undefined,
       () => asked,
@@ -153,7 +154,7 @@ export class FleetOperator {
   }
 }
 
-/** A deployment that was refused stays refused; one that went unanswered may stand all the same. */
+/** A refused deployment stays refused; one without a response may exist nevertheless. */
 function isHopeless(error: ClientError): boolean {
   if (error.operation === 'create-deployment')
     return !(error instanceof StatusError) || !error.passing;

@@ -10,7 +10,7 @@ function poller(index: number, differs: Partial<Poller['policy']> = {}): Poller 
   return { index, policy, random };
 }
 
-/** When a hundred devices poll for the first time, the earliest first. */
+/** Returns when a hundred devices poll for the first time, earliest first. */
 function firstPolls(differs: Partial<Poller['policy']> = {}): number[] {
   const waits = Array.from({ length: 100 }, (_, index) =>
     untilNextPollMs(poller(index, differs), 0),

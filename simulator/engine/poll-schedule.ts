@@ -1,4 +1,7 @@
-/** When devices start and when they poll. Pure but for seeded chance; all times in milliseconds. */
+/**
+ * When devices start and when they poll. Pure except for seeded randomness; all times in
+ * milliseconds.
+ */
 import type { Random } from '../../fixtures/random.ts';
 import type { Policy } from '../plan/cohort.ts';
 
@@ -8,22 +11,22 @@ interface Ramp {
   readonly rampMs: number;
 }
 
-/** How long after the start of the run device `index` makes its first contact. */
+/** Returns how long after the start of the run device `index` makes its first contact. */
 export function firstContactAfterMs({ devices, rampMs }: Ramp, index: number): number {
   return (rampMs * index) / devices;
 }
 
-/** Whose polls are planned. */
+/** The device whose polls are scheduled. */
 export interface Poller {
   readonly index: number;
   readonly policy: Pick<Policy, 'pollIntervalMs' | 'pollJitterShare' | 'phase'>;
-  /** The fleet's chance, made from its seed. */
+  /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
 }
 
 /**
- * How long until the device's next poll. Each device has its own phase within the poll interval and
- * keeps it, whatever happens between two polls; its jitter comes on top and is forgotten.
+ * Returns the time until the device's next poll. Each device keeps its own phase within the poll
+ * interval, whatever happens between two polls; jitter is added per poll and does not accumulate.
  * @param sinceStartMs time since the start of the run
  */
 export function untilNextPollMs(poller: Poller, sinceStartMs: number): number {
@@ -35,12 +38,12 @@ export function untilNextPollMs(poller: Poller, sinceStartMs: number): number {
 }
 
 /**
- * Timers may fire a little before their time, and sums of fractions fall a little short of theirs:
- * who polled so early has polled for the moment that follows, and does not poll again then.
+ * Timers may fire a little early, and sums of fractions fall a little short: a poll this early
+ * counts for the slot that follows, and is not repeated in it.
  */
 const EARLY_MAX_MS = 2;
 
-/** Multiples of it fill the interval from 0 to 1 evenly, however many there are. */
+/** Its multiples modulo 1 are evenly distributed, however many there are. */
 const GOLDEN_RATIO = 0.618_033_988_749_894_9;
 
 function phaseShare({ index, policy, random }: Poller): number {
@@ -49,7 +52,7 @@ function phaseShare({ index, policy, random }: Poller): number {
   return random.stream(`device/${index}/phase`).fraction();
 }
 
-/** Depends on the slot alone, so that the same fleet polls at the same moments in every run. */
+/** Depends on the slot alone, so that the same fleet polls at the same times in every run. */
 function jitterMs({ index, policy, random }: Poller, slotMs: number): number {
   const { pollJitterShare, pollIntervalMs } = policy;
   if (pollJitterShare === 0) return 0;

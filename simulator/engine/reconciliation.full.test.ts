@@ -43,7 +43,7 @@ async function run(baseUrl: string) {
   return { ...result, verdicts, second: device };
 }
 
-/** Takes a report as the small environment does, unless the test has it otherwise. */
+/** Handles a report like the small test environment does, unless the test overrides it. */
 function taking(
   environment: SmallWorld,
   otherwise: (status: string, id: string) => number | undefined,
@@ -70,7 +70,8 @@ describe('a report', () => {
         lost = true;
         return 204;
       }),
-      // Offered it again, the device would say that it has it already, and the books would agree.
+      // Offered it again, the device would report that it has it already, and the records would
+      // agree.
       'post-next-deployment-v2': (asked) =>
         lost && own.deviceOf(asked)?.id === 'device-2' ? { status: 204 } : own.next(asked),
     }));
@@ -156,7 +157,7 @@ describe("the server's own sums", () => {
   });
 });
 
-/** Passes everything on, and the device's last report twice; the second answer goes back. */
+/** Forwards everything, and the device's final report twice; returns the second response. */
 async function doublingProxy(serverUrl: string, deviceId: string): Promise<string> {
   const subject = Buffer.from(`{"sub":"${deviceId}"}`).toString('base64url');
   const proxy = createServer(async (request, response) => {

@@ -36,7 +36,7 @@ function deviceWith(story: Story, index = 0): Device {
   return device;
 }
 
-/** Compares one device with what the server has recorded of it; nothing for `undefined`. */
+/** Compares devices with the server's records of them; `undefined` means no record. */
 async function balanceOf(devices: readonly Device[], recorded: readonly (string | undefined)[]) {
   const listed = recorded.flatMap((status, index) => {
     const created = '2026-01-31T12:00:00Z';

@@ -1,6 +1,6 @@
 /**
- * Reconciliation: what each device holds of its deployments against what the server has recorded,
- * device by device.
+ * Reconciliation: compares the device deployments that each device holds with those that the server
+ * has recorded.
  */
 
 import type { ManagementClient, Target } from '../client/management.ts';
@@ -22,7 +22,7 @@ import {
 
 /** Deployments whose lists are fetched; a fleet that saw more is checked in part. */
 const DEPLOYMENTS_MAX = 100;
-/** Differences that are listed; more tell nothing new. */
+/** Differences that are listed; more add no information. */
 const DIFFERENCES_MAX = 1000;
 
 /** What is compared. */
@@ -30,11 +30,14 @@ export interface ReconciliationSubject {
   readonly devices: readonly Device[];
   readonly target: Target | undefined;
   readonly management: ManagementClient | undefined;
-  /** The devices are a part of the fleet: what the server counts is the whole. */
+  /** True when the devices are part of a fleet: the server's totals cover all of it. */
   readonly isShard?: boolean;
 }
 
-/** Compares the books after a run. Never throws: a list that cannot be had is a result. */
+/**
+ * Compares devices and server after a run. Never throws: a list that cannot be fetched is part of
+ * the result.
+ */
 export async function reconcile(subject: ReconciliationSubject): Promise<Reconciliation> {
   const { management } = subject;
   if (management === undefined) return unchecked(noUser);
@@ -81,7 +84,7 @@ async function compareRecords(
   };
 }
 
-/** The server's sums beside its own list. */
+/** Compares the server's totals with its own list. */
 class ServersSums {
   readonly #management: ManagementClient;
   readonly differences: Reconciliation['statistics'][number][] = [];
@@ -115,14 +118,14 @@ function unchecked(because: string): Reconciliation {
   };
 }
 
-/** Own devices only: the deployment of a shard is for those of other shards too. */
+/** Own devices only: the deployment of a shard includes those of other shards. */
 function unfitCount(devices: readonly Device[], recorded: ReadonlyMap<string, ListedPart>): number {
   return devices.filter(({ id }) => recorded.get(id ?? '')?.status === 'noartifact').length;
 }
 
 interface Compared {
   readonly deploymentId: string;
-  /** By device id. */
+  /** By device ID. */
   readonly servers: ReadonlyMap<string, ListedPart>;
   readonly target: Target | undefined;
 }
@@ -152,8 +155,8 @@ function differenceOf(device: Device, compared: Compared): ReconciliationDiffere
 }
 
 /**
- * A report is lost when the server stands where the device stood before it. It came twice when the
- * server refused it as too late and has it all the same: the refusal was for its second coming.
+ * A report is lost when the server's status is one that the device had before. It arrived twice
+ * when the server refused it as too late yet has it: the refusal was for the duplicate.
  */
 function kindOf(
   part: DeploymentPart | undefined,
@@ -167,8 +170,8 @@ function kindOf(
 }
 
 /**
- * Whether the server has acknowledged a success that it does not list. Asked again, such a server
- * offers the artifact anew or finds it installed, so that what it lists may be later than the loss.
+ * Returns true when the server has acknowledged a success that it does not list. Asked again, such
+ * a server offers the artifact anew or finds it installed, so its list may be newer than the loss.
  */
 function lacksSuccess({ reported }: DeploymentPart, theirs: string | undefined): boolean {
   return reported.includes('success') && theirs !== 'success';
@@ -179,7 +182,7 @@ function oursOf(part: DeploymentPart, theirs: string | undefined): string {
 }
 
 /**
- * A report without an answer may have arrived or not, and a run may end before a device has heard
+ * A report without a response may or may not have arrived, and a run may end before a device learns
  * that its own operator aborted it.
  */
 function partAgrees(part: DeploymentPart, theirs: string | undefined): boolean {
@@ -190,8 +193,9 @@ function partAgrees(part: DeploymentPart, theirs: string | undefined): boolean {
 }
 
 /**
- * What the server may hold of a device that was never offered anything: a part that waits, or one
- * that it closed by itself because no artifact fits or the device has the artifact already.
+ * What the server may hold for a device that was never offered anything: a pending device
+ * deployment, or one that it closed because no artifact fits or the device has the artifact
+ * already.
  */
 function absenceAgrees(device: Device, theirs: string | undefined, compared: Compared): boolean {
   if (theirs === undefined || theirs === 'pending' || theirs === 'noartifact') return true;

@@ -1,4 +1,4 @@
-/** Makes the result of a fleet that has come to its end. */
+/** Builds the result of a fleet that has ended. */
 import type { Device } from '../device/device.ts';
 import type { GeneratorWatch } from '../metrics/generator-watch.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -21,10 +21,10 @@ import type { Fleet } from './fleet.ts';
 import { accountsOf, countedPart, funnelOf, outcomeOf } from './funnel.ts';
 import { sampledDevices } from './sample.ts';
 
-/** What is known of the run beside the fleet. */
+/** Facts of the run besides the fleet. */
 export interface RunFacts {
   readonly plan: FleetPlan;
-  /** The plan as it stands in the result. */
+  /** The plan as it appears in the result. */
   readonly summary: PlanSummary;
   readonly ended: Ended;
   /** ISO 8601, UTC. */
@@ -34,7 +34,7 @@ export interface RunFacts {
   readonly sharedKeys: SharedKeys | undefined;
 }
 
-/** The result; compares the fleet's books with the server's on the way. */
+/** Builds the result, including the reconciliation with the server. */
 export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResult> {
   const { devices, metrics, target } = fleet;
   const durationMs = fleet.elapsedMs();

@@ -1,12 +1,13 @@
-/** The sample of a fleet that is watched: the same devices whatever the number of processes. */
+/** The watched sample of a fleet: the same devices whatever the number of processes. */
 import type { Clock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { ExchangeTap, type WatchedExchange } from '../network/exchange-tap.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 
 /**
- * The indices of the watched devices in the whole fleet: so many as the share says, at least one,
- * by the seed's chance, so that no pattern of keys and behaviours shows through. None without a share.
+ * Returns the indices of the watched devices in the whole fleet: the given share, at least one
+ * device, picked at random by the seed and so independent of keys and behaviours. Empty without a
+ * share.
  */
 export function sampledDevices({
   devices,
@@ -17,7 +18,7 @@ export function sampledDevices({
   const wanted = Math.min(devices, Math.max(1, Math.round(devices * checkShare)));
   const random = seededRandom(seed).stream('check-share');
   const sample = new Set<number>();
-  // Floyd's: every set of that size is as likely, with one draw for each device in it.
+  // Floyd's algorithm: every set of that size is equally likely, with one draw per device.
   for (let last = devices - wanted; last < devices; last++) {
     const index = random.integer(0, last);
     sample.add(sample.has(index) ? last : index);
@@ -25,7 +26,7 @@ export function sampledDevices({
   return sample;
 }
 
-/** Gives each device of the sample somebody who looks on, and every other one nobody. */
+/** Returns a function that gives each device of the sample an exchange tap. */
 export function exchangeTaps(
   plan: FleetPlan,
   clock: Clock,

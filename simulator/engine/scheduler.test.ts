@@ -86,7 +86,7 @@ describe('the waits of a run', () => {
 });
 
 describe('semaphore', () => {
-  /** Work that ends when the test says so. */
+  /** Returns work that the test ends. */
   function work() {
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => {

@@ -2,22 +2,22 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { FleetStopped } from '../network/errors.ts';
 
-/** One who waits, and whose wait it is. */
+/** A pending wait and its owner. */
 interface Wait {
   readonly waitMs: number;
   readonly sleeper?: object | undefined;
-  /** In the middle of whose work it is. */
+  /** The worker whose work the wait is part of. */
   readonly worker?: object | undefined;
   readonly outlivesDrain: boolean;
 }
 
-/** Everyone who waits; `stop` wakes them all with FleetStopped. */
+/** All pending waits; `stop` ends them all with FleetStopped. */
 export class Scheduler {
   readonly #clock: Clock;
   readonly #stops = new Map<() => void, { readonly outlivesDrain: boolean }>();
   readonly #wakes = new Map<object, () => void>();
   readonly #interrupts = new Map<object, (error: Error) => void>();
-  /** Those who were woken while they did not rest. */
+  /** Sleepers that were woken while not resting. */
   readonly #woken = new Set<object>();
   #state: 'open' | 'draining' | 'stopped' = 'open';
 
@@ -29,14 +29,14 @@ export class Scheduler {
     return this.#state === 'stopped';
   }
 
-  /** Rests that go on. */
+  /** Number of pending waits. */
   get count(): number {
     return this.#stops.size;
   }
 
   /**
    * @param waitMs Infinity: until the end of the run
-   * @param sleeper whom `wake` may wake before the time is up
+   * @param sleeper key with which `wake` can end the wait early
    * @throws FleetStopped when the run is over, or ends during the wait
    */
   rest(waitMs: number, sleeper?: object): Promise<void> {
@@ -44,8 +44,8 @@ export class Scheduler {
   }
 
   /**
-   * A wait in the middle of somebody's work, which `interrupt` may break off.
-   * @param outlivesDrain whether the work is to be finished when the run drains
+   * Waits in the middle of a worker's work; `interrupt` may end it early.
+   * @param outlivesDrain true when the work is to be finished when the run drains
    * @throws FleetStopped likewise; the error of the interruption
    */
   restAmidst(waitMs: number, worker: object, outlivesDrain: boolean): Promise<void> {
@@ -53,33 +53,33 @@ export class Scheduler {
   }
 
   /**
-   * A wait that nobody breaks off, because who waits hears of nothing.
-   * @param outlivesDrain whether it belongs to work that is to be finished when the run drains
+   * Waits without being interruptible, for a device that receives nothing meanwhile.
+   * @param outlivesDrain true when it is part of work that is to be finished when the run drains
    * @throws FleetStopped likewise
    */
   restUnheard(waitMs: number, outlivesDrain: boolean): Promise<void> {
     return this.#begun({ waitMs, outlivesDrain });
   }
 
-  /** Ends the sleeper's rest now; when he does not rest, his next one ends as it begins. */
+  /** Ends the sleeper's rest now; when it is not resting, its next rest ends immediately. */
   wake(sleeper: object): void {
     const wake = this.#wakes.get(sleeper);
     if (wake) wake();
     else this.#woken.add(sleeper);
   }
 
-  /** Breaks the wait off in which the worker is, if he is in one. */
+  /** Ends the wait that the worker is in, if any. */
   interrupt(worker: object, error: Error): void {
     this.#interrupts.get(worker)?.(error);
   }
 
-  /** Ends every wait but those amidst work that is to be finished, and every later one at once. */
+  /** Ends every wait but those in work that is to be finished, and every later one immediately. */
   drain(): void {
     if (this.#state === 'open') this.#state = 'draining';
     for (const [stop, { outlivesDrain }] of this.#stops) if (!outlivesDrain) stop();
   }
 
-  /** Ends every wait, and every later one at once. */
+  /** Ends every wait, and every later one immediately. */
   stop(): void {
     this.#state = 'stopped';
     for (const stop of this.#stops.keys()) stop();

@@ -1,4 +1,4 @@
-/** What the server has written down of a deployment: its list, its statistics, its audit log. */
+/** The server's records of a deployment: its list, its statistics, its audit log. */
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
 import type { ManagementClient } from '../client/management.ts';
 import { StatusError } from '../network/errors.ts';
@@ -8,14 +8,17 @@ type StatisticsRow = Reconciliation['statistics'][number];
 /** One of the server's records. */
 export type ServerRecord = Reconciliation['books'][number];
 
-/** A device's part as the list has it. */
+/** A device deployment as listed by the server. */
 export interface ListedPart {
   readonly status: string;
   /** How often the list names the device. */
   readonly times: number;
 }
 
-/** Device id to part. @throws ClientError when the list cannot be had */
+/**
+ * Returns the listed device deployments by device ID. @throws ClientError when the list cannot be
+ * fetched
+ */
 export async function listedParts(
   management: ManagementClient,
   deploymentId: string,
@@ -30,8 +33,8 @@ export async function listedParts(
 }
 
 /**
- * Where the statistics differ from the list; undefined where the server keeps none.
- * @throws ClientError when they cannot be had for another reason
+ * Returns where the statistics differ from the list; undefined where the server has none.
+ * @throws ClientError when they cannot be fetched for another reason
  */
 export async function statisticsDifferences(
   management: ManagementClient,
@@ -45,16 +48,17 @@ export async function statisticsDifferences(
   const statuses = [...new Set([...listed.keys(), ...Object.keys(stated)])].sort();
   return statuses.flatMap((status) => {
     const row = { deploymentId, status, listed: listed.get(status) ?? 0 };
-    // Beside the statuses some servers state other figures, such as a total size.
+    // Besides the statuses some servers include other figures, such as a total size.
     if (!knownStatuses.has(status) || row.listed === (stated[status] ?? 0)) return [];
     return [{ ...row, stated: stated[status] ?? 0 }];
   });
 }
 
 /**
- * Whether the audit log has the deployment's creation more than once; undefined where there is none
- * or the user may not read it. An old entry may be gone: none at all is no difference.
- * @throws ClientError when it cannot be had for another reason
+ * Returns a difference when the audit log has the deployment's creation more than once; undefined
+ * where there is no log or the user may not read it. An old entry may be gone: its absence is not a
+ * difference.
+ * @throws ClientError when it cannot be fetched for another reason
  */
 export async function auditDifferences(
   management: ManagementClient,

@@ -1,4 +1,4 @@
-/** Which devices of a run have come to the end of their deployment, and how long that took. */
+/** Tracks which devices of a run have finished their deployment, and how long that took. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
 import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
@@ -7,18 +7,18 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { countedPart } from './funnel.ts';
 
-/** What is looked at, and where it is counted. */
+/** What is tracked, and where it is counted. */
 export interface SettledDevicesOptions {
   readonly plan: Pick<FleetPlan, 'deploy' | 'deploymentId' | 'until'>;
   readonly devices: readonly Device[];
   readonly clock: Clock;
   readonly metrics: RunMetrics;
   readonly target: () => Target | undefined;
-  /** Called when all have, where the plan ends with that. */
+  /** Called when all devices have finished, where the plan ends then. */
   readonly onAll: () => void;
 }
 
-/** The devices that have ended a deployment. */
+/** The devices that have finished a deployment. */
 export class SettledDevices {
   readonly #options: SettledDevicesOptions;
   readonly #ended = new Set<Device>();
@@ -27,13 +27,16 @@ export class SettledDevices {
     this.#options = options;
   }
 
-  /** A device's part has come to an end that the server knows of. */
+  /** Records a device deployment that has ended and that the server knows to have ended. */
   settled(device: Device, part: DeploymentPart): void {
     this.#count(part);
     this.#note(device);
   }
 
-  /** The deployment stands; devices that ended it in a run before this one count at once. */
+  /**
+   * Called once the deployment exists; devices that finished it in an earlier run count
+   * immediately.
+   */
   deployed(): void {
     for (const device of this.#options.devices) if (this.#isSettled(device)) this.#note(device);
   }
@@ -50,7 +53,10 @@ export class SettledDevices {
     updates.updateEnded('deployment', state, nowMs - target.createdMs);
   }
 
-  /** A device may have ended an older deployment: who counts is looked at once all have ended one. */
+  /**
+   * A device may have finished an older deployment, so the check runs once every device has
+   * finished one.
+   */
   #note(device: Device): void {
     const { plan, devices, onAll } = this.#options;
     this.#ended.add(device);

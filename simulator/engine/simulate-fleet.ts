@@ -1,4 +1,4 @@
-/** The fleet simulator's front: a plan in, one result out. Not the command line. */
+/** Entry point of the fleet simulator: a plan in, one result out. Not the command line. */
 
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
@@ -36,51 +36,51 @@ export type { FleetProgress, FleetResult } from '../result/result.ts';
 export { StateError } from '../state/state-error.ts';
 export { NotDeployableError, requireDeployable } from './deployable.ts';
 
-/** What a run is given beside its plan. */
+/** Options of a run besides its plan. */
 export interface FleetHooks {
-  /** Ends the run in order; the result is then that of an interrupted run. */
+  /** Ends the run cleanly; the result is then that of an interrupted run. */
   readonly signal: AbortSignal;
   /** Ends the run without waiting for open deployments; effective once `signal` has aborted. */
   readonly hurry?: AbortSignal | undefined;
-  /** Keeps the fleet alive after the end of the run, when its result is there. */
+  /** Keeps the fleet alive after the end of the run, once its result exists. */
   readonly stay?: {
     /** Milliseconds between two polls of a device from then on. */
     readonly pollIntervalMs: number;
-    /** Given the result; the fleet ends when it resolves. */
+    /** Called with the result; the fleet ends when it resolves. */
     readonly until: (result: FleetResult) => Promise<void>;
   };
-  /** Called at once, then about once a second, and once at the end. */
+  /** Called immediately, then about once a second, and once at the end. */
   readonly onProgress?: (progress: FleetProgress) => void;
-  /** Called at once for everything that happens; must return quickly. */
+  /** Called synchronously for everything that happens; must return quickly. */
   readonly onEvent?: (event: FleetEvent) => void;
-  /** Called by a run in parts, for events that did not get through to its coordinator. */
+  /** Called by a shard with the number of events that did not reach its coordinator. */
   readonly onEventsLost?: (events: number) => void;
-  /** Called when an RSA key of the pool is missing, and again when it is made. */
+  /** Called when an RSA key of the pool is missing, and again when it has been made. */
   readonly onKeys?: (progress: KeyProgress) => void;
   readonly clock: Clock;
   /**
-   * Given how to see that nothing is underway but time, moves the run's clock until it is cancelled;
-   * for fleets that live in virtual time.
+   * Moves the run's clock until cancelled, for fleets in virtual time; `isQuiet` returns true when
+   * nothing but time is pending.
    */
   readonly drive?: (isQuiet: () => boolean) => Timer;
-  /** Watches the process from then on; absent: Node's own measures. */
+  /** Starts watching the process; when absent, Node's own measurements are used. */
   readonly machine?: () => Machine;
-  /** Of the program, for the result. */
+  /** Version of the program, for the result. */
   readonly version?: string;
-  /** The line to the coordinator of the run, when the plan is a shard of one. */
+  /** The line to the coordinator of the run, when the plan is a shard. */
   readonly coordinator?: CoordinatorLink;
-  /** Judges the exchanges of the sample; needed where the plan has a checkShare. */
+  /** Judges the exchanges of the sample; required where the plan has a checkShare. */
   readonly judge?: ExchangeJudge | undefined;
 }
 
 const PROGRESS_PERIOD_MS = 1000;
 
 /**
- * Runs a fleet against a server and tells what became of every device.
+ * Runs a fleet against a server and returns the outcome of every device.
  * @throws BehaviourFileError, PlanError before anything starts when a behaviour file or the plan is
- * wrong; IdentityError when the devices that it asks for cannot be, StateError when its state or
- * its ledger cannot be kept; ClientError when the server
- * cannot be reached, refuses the operator's login or its deployment
+ * wrong; IdentityError when the requested devices cannot be built, StateError when its state or its
+ * ledger cannot be stored; ClientError when the server cannot be reached, refuses the operator's
+ * login or its deployment
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
   await readBehaviourFiles(plan.behaviourFiles ?? []);
@@ -101,7 +101,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const report = (): void => {
     watch.look(fleet.openNow());
     const shard = checked.shard?.index ?? 0;
-    // Of several parts, their coordinator judges all of them together.
+    // In a run of several shards, the coordinator judges all of them together.
     if (coordinator) coordinator.measured(() => partFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.target);
@@ -112,7 +112,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const driver = hooks.drive?.(() => fleet.isQuiet());
   try {
     fleet.memory = openMemory(checked, fleet.devices);
-    // Whoever looks on is not left without a number until the first second is over.
+    // The first progress report must not wait for the first second to pass.
     report();
     await unlessStopped(fleet.reach(signal));
     await unlessStopped(preparedKeys(identities, fleet, signal));
@@ -145,14 +145,14 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   }
 }
 
-/** A sample that nobody judges would pass whatever the server does. */
+/** A sample without a judge would pass whatever the server does. */
 function judgeFor({ checkShare }: FleetPlan, { judge }: FleetHooks): ExchangeJudge | undefined {
   if (checkShare === undefined) return undefined;
   if (judge === undefined) throw new PlanError(['checkShare needs somebody who judges']);
   return judge;
 }
 
-/** A run that is interrupted before it begins has a result like any other. */
+/** A run interrupted before its start has a result like any other. */
 async function unlessStopped(step: Promise<void>): Promise<void> {
   try {
     await step;
@@ -161,7 +161,7 @@ async function unlessStopped(step: Promise<void>): Promise<void> {
   }
 }
 
-/** A prime search in the midst of a run would spoil its figures. */
+/** A prime search in the middle of a run would distort its figures. */
 async function preparedKeys(
   { keyring }: Identities,
   { devices }: Fleet,
@@ -193,7 +193,7 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
   };
 }
 
-/** Percentiles alone: the histograms themselves go into the result only, they take time to write. */
+/** Percentiles only: histograms take time to write and go into the result alone. */
 function latenciesSoFar({ metrics }: Fleet): LatencySoFar[] {
   return [...metrics.histograms()].map(latencySoFar);
 }

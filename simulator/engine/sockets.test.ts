@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Waits for things that happen: each is handed out once, in order. */
+/** Waits for occurrences: each is returned once, in order. */
 class Happenings<Thing> {
   readonly #ready: Thing[] = [];
   readonly #wanted: ((thing: Thing) => void)[] = [];
@@ -41,7 +41,7 @@ class Happenings<Thing> {
   }
 }
 
-/** A server of websockets that lets in whom `refuse` does not name a status for. */
+/** A WebSocket server that accepts every client for which `refuse` returns no status. */
 async function socketServer(refuse: () => number | undefined = () => undefined) {
   const server = await PretendServer.start({});
   const upgrades = new WebSocketServer({ noServer: true });
@@ -95,7 +95,7 @@ function fleetOf(devices: readonly Device[], baseUrl: string) {
   return { clock, metrics, sockets, asked, facts, network };
 }
 
-/** Lets the event loop turn until something is so; the test's time limit ends what never comes. */
+/** Yields to the event loop until a condition holds; otherwise the test times out. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -107,7 +107,7 @@ interface Connecting {
   readonly opened: Happenings<WebSocket>;
 }
 
-/** Gives the device its token; the server's end of the socket that it then opens. */
+/** Gives the device its token; returns the server's end of the socket that it then opens. */
 async function connected({ clock, session, sockets, opened }: Connecting): Promise<WebSocket> {
   session.token = token;
   clock.advance(250);
@@ -261,7 +261,7 @@ describe('the sockets of a fleet', () => {
 });
 
 describe('a device that is spoken to', () => {
-  /** A device that is connected, and what it says, one message after the other. */
+  /** A connected device and the messages it sends, one after the other. */
   async function spoken() {
     const { baseUrl, opened } = await socketServer();
     const fleet = await fleetOfOne(baseUrl);

@@ -1,6 +1,6 @@
 /**
- * The websockets of the fleet: one for each device that has a token, opened again when it breaks.
- * One sweep serves all of them, so that no socket needs a timer of its own.
+ * The WebSockets of the fleet: one for each device that has a token, reopened when it breaks. One
+ * sweep serves all of them, so that no socket needs a timer of its own.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -25,31 +25,31 @@ export interface FleetSocketsOptions {
   readonly events: EventSink;
   readonly requestTimeLimitMs: number;
   readonly wiring: Wiring;
-  /** Whether the device's network is away. */
+  /** Returns true while the device's network is down. */
   readonly isCutOff: (device: Device) => boolean;
   readonly control: Pick<DeviceControl, 'wake' | 'sendInventory'>;
 }
 
-/** How often each socket is looked at. */
+/** How often each socket is checked. */
 const SWEEP_PERIOD_MS = 100;
-/** Devices of one turn: looking at all of a large fleet at once would make its requests late. */
+/** Devices per turn: checking all of a large fleet at once would delay its requests. */
 const TURN_DEVICES = 500;
-/** Beyond it turns grow, as a timer comes a millisecond apart at best. */
+/** Above this number turns grow, because timers are at least a millisecond apart. */
 const TURNS_MAX = 20;
-/** Handshakes at the same time: more of them overrun the queue in which a server accepts. */
+/** Concurrent handshakes: more of them overrun a server's accept queue. */
 const HANDSHAKES_MAX = 128;
 
 interface Line {
   socket: DeviceSocket | undefined;
-  /** What answers on it, files and all; absent until it is first spoken to. */
+  /** The device's message handler with its files; absent until first needed. */
   spoken: ConnectDevice | undefined;
-  /** Breaks in a row without a connection between them. */
+  /** Consecutive breaks without a connection in between. */
   breaks: number;
   dueMs: number;
   openedMs: number;
-  /** Handshakes that were begun. */
+  /** Number of handshakes started. */
   openings: number;
-  /** The handshake has set out, and passes the device's network until it is due. */
+  /** The handshake has been sent and passes the device's network link until it is due. */
   isOnWay: boolean;
 }
 
@@ -72,14 +72,14 @@ export class FleetSockets {
     this.#sweeps = options.clock.every(SWEEP_PERIOD_MS / this.#turns, () => this.#sweep());
   }
 
-  /** Sockets that are open now. */
+  /** Returns the number of open sockets. */
   openCount(): number {
     let count = 0;
     for (const { socket } of this.#lines.values()) if (socket?.state === 'open') count++;
     return count;
   }
 
-  /** Sockets whose handshake goes on. */
+  /** Returns the number of sockets whose handshake is in progress. */
   openingCount(): number {
     for (const socket of this.#opening) {
       if (socket.state !== 'opening') this.#opening.delete(socket);
@@ -87,7 +87,7 @@ export class FleetSockets {
     return this.#opening.size;
   }
 
-  /** Closes every socket as a device does that is switched off in order. */
+  /** Closes every socket cleanly, like devices that are shut down. */
   close(): void {
     this.#sweeps.cancel();
     for (const [{ index: device }, { socket }] of this.#lines) {
@@ -97,7 +97,7 @@ export class FleetSockets {
     }
   }
 
-  /** Breaks the device's connection: it has no power. Nobody's fault, so it is not counted. */
+  /** Drops the connection of a device that lost power. Not a fault, so it is not counted. */
   drop(device: Device, cause = 'power-lost'): void {
     const line = this.#lines.get(device);
     if (line?.socket === undefined) return;
@@ -111,7 +111,7 @@ export class FleetSockets {
     }
   }
 
-  /** Some devices lose every connection after a while; they come back by their back-off. */
+  /** Some devices lose every connection after a while; they reconnect by their back-off. */
   #dropHeldLong(device: Device, line: Line, nowMs: number): void {
     const { hooks, parameters } = device.behaviour;
     const holdsMs = hooks.socketHoldsMs?.(parameters);
@@ -156,7 +156,7 @@ export class FleetSockets {
     return this.#devices.slice(first, first + size);
   }
 
-  /** Breaks the device's connection; it comes back after so long, or by its back-off. */
+  /** Breaks the device's connection; it reconnects after this time, or by its back-off. */
   cut(device: Device, returnsAfterMs?: number): void {
     const line = this.#lines.get(device);
     if (line?.socket === undefined) return;
@@ -167,7 +167,7 @@ export class FleetSockets {
     line.dueMs = this.#options.clock.now() + waitMs;
   }
 
-  /** As with requests, both ways are waited for before the handshake goes out. */
+  /** As with requests, both directions are delayed before the handshake is sent. */
   #passesNetwork(device: Device, line: Line): boolean {
     const link = device.session?.link;
     if (link === undefined || line.isOnWay) return true;
@@ -209,7 +209,7 @@ export class FleetSockets {
     const label = line.socket?.closedBy ?? 'closed';
     this.#options.metrics.fault({ operation: operations.connect.id, label });
     this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
-    // The device signs in anew before it asks again; the server no longer takes the old token.
+    // The device signs in again before it retries; the server no longer accepts the old token.
     const { session } = device;
     const isRefused = line.socket?.refusedWith === 401;
     if (isRefused && session?.renewsToken) session.token = undefined;
@@ -246,7 +246,7 @@ export class FleetSockets {
     this.#opening.add(socket);
   }
 
-  /** Counts a handshake, and emits it. */
+  /** Counts a handshake and emits its event. */
   #handshakeObserver({ index: device }: Device): ExchangeObserver {
     const { metrics, events, clock } = this.#options;
     if (events === nobodyListens) return metrics;

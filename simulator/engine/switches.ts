@@ -1,6 +1,7 @@
 /**
- * Who is on: the stages switch devices on and off in order, a power cut does it at once, and a
- * network can be away. A device that is switched off in order ends its round first, its update too.
+ * Which devices are on: stages switch devices on and off cleanly, a power cut does so instantly,
+ * and the network can be down. A device that is switched off cleanly first finishes its cycle,
+ * including its update.
  */
 
 import type { Device } from '../device/device.ts';
@@ -9,23 +10,23 @@ import type { ExchangeSubject } from '../network/transport.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Timeline } from './timeline.ts';
 
-/** What the switches go by. */
+/** Options of the switches. */
 export interface SwitchesOptions {
-  /** Absent: every device is on from its first contact on. */
+  /** Absent: every device is on from its first contact. */
   readonly timeline: Timeline | undefined;
   readonly scheduler: Scheduler;
   /** Since the start of the run. */
   readonly elapsedMs: () => number;
-  /** Rounds of each device; absent: any number. */
+  /** Cycles of each device; absent: unlimited. */
   readonly iterations: number | undefined;
-  /** Called when a device has made all its rounds. */
+  /** Called when a device has completed all its cycles. */
   readonly onSpent: (device: Device) => void;
 }
 
-/** Timers are not exact: what is less than this away has come. */
+/** Timers are not exact: anything less than this away counts as due. */
 const SLACK_MS = 1;
 
-/** Knows of every device whether it is on. */
+/** Tracks for every device if it is on. */
 export class Switches {
   readonly #options: SwitchesOptions;
   /** Until when the power of a device is cut, since the start of the run. */
@@ -37,7 +38,7 @@ export class Switches {
     this.#options = options;
   }
 
-  /** How long until the device is switched on for the first time; Infinity: never. */
+  /** Returns how long until the device is first switched on; Infinity: never. */
   firstOnAfterMs(device: Device, rampMs: number): number {
     const { timeline } = this.#options;
     if (timeline === undefined) return rampMs;
@@ -45,7 +46,7 @@ export class Switches {
     return isOn ? 0 : untilMs;
   }
 
-  /** How long the device is off from now on; zero when it is on, Infinity: for good. */
+  /** Returns how long the device stays off from now; 0 when it is on, Infinity: permanently. */
   offForMs(device: Device): number {
     const nowMs = this.#options.elapsedMs();
     const presence = this.#options.timeline?.presenceOf(device.index, nowMs + SLACK_MS);
@@ -53,12 +54,15 @@ export class Switches {
     return Math.max(this.#cutForMs(device), absentMs);
   }
 
-  /** Whether the device's network is away. */
+  /** Returns true while the device's network is down. */
   isCutOff(device: Device): boolean {
     return this.#cutOff.has(device);
   }
 
-  /** The error with which an exchange of the device fails before it is sent; undefined: it is sent. */
+  /**
+   * Returns the error with which a request of the device fails before it is sent; undefined when it
+   * can be sent.
+   */
   obstacleTo(device: Device, { operation, caller }: ExchangeSubject): Error | undefined {
     const cutMs = this.#cutForMs(device);
     if (cutMs > 0) return new PowerLoss(cutMs);
@@ -66,7 +70,7 @@ export class Switches {
     return new TransportError('OUTAGE', { operation, caller, elapsedMs: 0 });
   }
 
-  /** A wait of a device: between two rounds, or amidst one. @throws FleetStopped, PowerLoss */
+  /** Waits for a device: between two cycles, or within one. @throws FleetStopped, PowerLoss */
   rest(device: Device, waitMs: number, isBetweenRounds: boolean): Promise<void> {
     const { scheduler } = this.#options;
     const isUpdating = device.life === 'updating';
@@ -79,7 +83,7 @@ export class Switches {
     return scheduler.restAmidst(waitMs, device, isUpdating);
   }
 
-  /** Takes the device's power away for so long; it returns by itself. */
+  /** Cuts the device's power for this long; it then returns automatically. */
   cut(device: Device, lastingMs: number): void {
     const { scheduler, elapsedMs } = this.#options;
     this.#cutUntilMs.set(device, elapsedMs() + lastingMs);
@@ -87,12 +91,12 @@ export class Switches {
     if (!device.off) scheduler.wake(device);
   }
 
-  /** Takes the network of these devices away; of none: gives all of it back. */
+  /** Cuts the network of these devices; an empty list restores all of it. */
   cutOff(devices: readonly Device[]): void {
     this.#cutOff = new Set(devices);
   }
 
-  /** Ends when the next round is due, or when the device is to be switched off. */
+  /** Waits until the next cycle is due, or until the device is to be switched off. */
   #pause(device: Device, waitMs: number): Promise<void> {
     const { scheduler, timeline, elapsedMs } = this.#options;
     this.#countRound(device);

@@ -10,7 +10,7 @@ const stages: readonly LoadStage[] = [
   { kind: 'drain', durationMs: 1000 },
 ];
 
-/** How many of 30 devices are on. */
+/** Returns how many of 30 devices are on. */
 function onAt(timeline: Timeline, atMs: number): number {
   return Array.from({ length: 30 }, (_, index) => timeline.presenceOf(index, atMs)).filter(
     ({ isOn }) => isOn,

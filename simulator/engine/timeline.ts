@@ -1,10 +1,10 @@
 /**
- * Stages as a timeline: how many devices are on at each moment, and so when each device is. Pure;
+ * Stages as a timeline: how many devices are on at any time, and thus when each device is. Pure;
  * all times in milliseconds since the start of the run.
  */
 import type { LoadStage } from '../plan/load-fields.ts';
 
-/** Between two moments the number of devices goes evenly from one to the other. */
+/** Between its two ends the number of devices changes linearly. */
 interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
@@ -12,14 +12,14 @@ interface Stretch {
   readonly toDevices: number;
 }
 
-/** Whether a device is on, and how long nothing changes that. */
+/** The state of a device, on or off, and how long it lasts. */
 export interface Presence {
   readonly isOn: boolean;
   /** Infinity when it is the last change. */
   readonly untilMs: number;
 }
 
-/** The stages of a plan, one after the other; whoever is on at the end of the last one stays so. */
+/** The stages of a plan in sequence; devices that are on at the end of the last one stay on. */
 export class Timeline {
   readonly #stretches: readonly Stretch[];
   /** When each stage begins, in order. */
@@ -35,7 +35,9 @@ export class Timeline {
     this.endMs = this.#stretches.at(-1)?.toMs ?? 0;
   }
 
-  /** The device at this moment. Devices are switched on by index, and off the other way round. */
+  /**
+   * Returns the device's state at this time. Devices are switched on by index, and off in reverse.
+   */
   presenceOf(index: number, atMs: number): Presence {
     const intervals = this.#intervalsOf(index);
     const current = intervals.find(({ toMs }) => atMs < toMs);
@@ -44,7 +46,7 @@ export class Timeline {
     return { isOn: true, untilMs: current.toMs };
   }
 
-  /** When the device is on, in order, with a gap between each two. */
+  /** Returns when the device is on, in order, with a gap between any two intervals. */
   #intervalsOf(index: number): readonly { readonly fromMs: number; readonly toMs: number }[] {
     const intervals: { fromMs: number; toMs: number }[] = [];
     const { endMs } = this;
@@ -70,14 +72,17 @@ function stretchesOf(stages: readonly LoadStage[]): readonly Stretch[] {
     atMs += durationMs;
     if (kind === 'ramp') devices = wanted;
     if (kind === 'drain') devices = 0;
-    // A burst is over when it ends: the number is again what it was.
+    // After a burst the number is what it was before.
     const fromDevices = kind === 'burst' ? wanted : before;
     const toDevices = kind === 'burst' ? wanted : devices;
     return { fromMs, toMs: atMs, fromDevices, toDevices };
   });
 }
 
-/** The part of the stretch in which the device is on; empty when its end is not after its start. */
+/**
+ * Returns the part of the stretch in which the device is on; empty when its end is not after its
+ * start.
+ */
 function within(stretch: Stretch, index: number): { fromMs: number; toMs: number } {
   const { fromMs, toMs, fromDevices, toDevices } = stretch;
   const momentMs = (share: number): number => fromMs + (toMs - fromMs) * share;

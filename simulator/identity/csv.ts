@@ -1,20 +1,20 @@
 /**
- * Reads comma-separated values as RFC 4180 has them: quotes around fields that hold commas, quotes
- * or line ends, a quote within doubled. Every field keeps its place; every fault has one.
+ * Reads comma-separated values as in RFC 4180: quotes around fields that contain commas, quotes or
+ * line breaks, with quotes doubled inside. Every field and every fault has a position.
  *
- * Own code, because no library tells where a field stands: csv-parse (7.0) knows the line in which a
- * record ends and the field's number, no column of characters, and for a quote that is never closed
- * the last line of the file; papaparse (5.7) counts records and lets a stray quote pass.
+ * Custom code, because no library reports the position of a field: csv-parse (7.0) knows the line
+ * in which a record ends and the field's number but no character column, and for an unclosed quote
+ * only the last line of the file; papaparse (5.7) counts records and accepts a stray quote.
  */
 
-/** One field and where it begins; both count from 1. */
+/** A field and where it begins; line and column count from 1. */
 export interface CsvField {
   readonly text: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** What is wrong in a text, and where. */
+/** Thrown for malformed text, with the position. */
 export class CsvFault extends Error {
   override readonly name = 'CsvFault';
   readonly line: number;
@@ -30,7 +30,7 @@ export class CsvFault extends Error {
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * The records of a text, empty lines left out.
+ * Yields the records of a text, without empty lines.
  * @throws CsvFault
  */
 export function* csvRecords(text: string): Generator<readonly CsvField[]> {

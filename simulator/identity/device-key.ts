@@ -1,4 +1,6 @@
-/** The key of one device: derived from the fleet's seed whenever it is needed, or held as it is. */
+/**
+ * The key of one device: derived from the fleet's seed whenever it is needed, or held in memory.
+ */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -13,12 +15,11 @@ export interface DeviceKey {
 }
 
 /**
- * The key of device `index`; the same for the same seed, in every run and process. It costs the
- * device next to nothing: the private key, 2 to 3 KB, is made anew for each signature.
- * @param random the fleet's chance, made from its seed
- * @param keyType one whose keys can be derived; those of a pool are held
- * @param generation 0 for the key that the device was made with, 1 for the one after its first
- * change of keys, and so on
+ * Returns the key of device `index`; the same for the same seed, in every run and process. It uses
+ * almost no memory per device: the private key, 2 to 3 KB, is derived for each signature.
+ * @param random the fleet's generator, made from its seed
+ * @param keyType a type whose keys can be derived; those of a pool are held
+ * @param generation 0 for the initial key, 1 for the one after the first key change, and so on
  */
 export function deviceKey(
   random: Random,
@@ -33,7 +34,7 @@ export function deviceKey(
   return new DerivedKey(keyType, { random, stream, derive });
 }
 
-/** A key that is held, such as that of a pool or of a file; devices may share it. */
+/** Returns a key held in memory, such as one of a pool or of a file; devices may share it. */
 export function heldKey(keyType: KeyType, privateKey: KeyObject): DeviceKey {
   return { keyType, privateKey, publicKeyPem: publicPemOf(privateKey) };
 }

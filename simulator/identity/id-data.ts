@@ -1,6 +1,7 @@
 /**
- * What `id_data` says of each device when the user decides it: a template filled in for each one, or
- * a row of a file. Refused as a whole before anything starts when two devices would be the same.
+ * Sets the `id_data` of each device where the user overrides it: a template filled in per device,
+ * or a row of a file. Rejected as a whole before anything starts when two devices would be the
+ * same.
  * Spec: AuthRequest
  */
 import { readFile, stat } from 'node:fs/promises';
@@ -9,20 +10,20 @@ import { readIdTemplate } from './id-template.ts';
 import { type IdData, type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 
-/** What a plan says of id_data; nothing means that it holds the identity data as it is. */
+/** The id_data options of a plan; with none of them it holds the identity data unchanged. */
 export interface IdDataPlan {
-  /** A JSON object whose texts hold places such as `{index}` and `{mac}`. */
+  /** A JSON object whose strings contain placeholders such as `{index}` and `{mac}`. */
   readonly template?: string | undefined;
   /** A CSV file: member names, then a row for each device. */
   readonly csvFile?: string | undefined;
 }
 
-/** Files that are read at most; far more than a million rows need. */
+/** Largest file that is read; far more than a million rows need. */
 const FILE_MAX_BYTES = 256 * 2 ** 20;
 
 /**
- * The source of all devices' id_data; undefined when the plan leaves it as it is.
- * @param devices how many devices there are
+ * Returns the source of all devices' id_data; undefined when the plan does not override it.
+ * @param devices number of devices
  * @throws IdentityError when the template or the file is wrong, or has too few rows
  */
 export async function idDataSource(
@@ -39,8 +40,8 @@ export async function idDataSource(
 }
 
 /**
- * Makes sure that no two devices are the same to the server.
- * @throws IdentityError that names the first two that are
+ * Checks that no two devices have the same id_data.
+ * @throws IdentityError that names the first two that do
  */
 export function requireDistinct(idData: Iterable<IdData>): void {
   const seen = new Map<string, number>();

@@ -1,11 +1,13 @@
-/** `id_data` out of a CSV file: the first row names the members, device i has row i after it. */
+/**
+ * Reads `id_data` from a CSV file: the first row names the members, device i has row i after it.
+ */
 import { CsvFault, type CsvField, csvRecords } from './csv.ts';
 import { type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
 
-/** What the rows are for. */
+/** What the rows are read for. */
 interface RowsWanted {
-  /** Stands in front of every fault. */
+  /** Prefix of every error message. */
   readonly file: string;
   readonly devices: number;
 }
@@ -13,7 +15,7 @@ interface RowsWanted {
 const MEMBERS_MAX = 100;
 
 /**
- * Reads as many rows as there are devices; further ones are not looked at.
+ * Reads as many rows as there are devices; further rows are ignored.
  * @throws IdentityError with file, line and column
  */
 export function readIdRows(text: string, { file, devices }: RowsWanted): IdDataOf {

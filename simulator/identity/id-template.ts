@@ -19,13 +19,13 @@ const templateShape = v.pipe(
 interface FillIn extends IdDataFacts {
   /** The number after a colon, as in `{digits:15}`. */
   readonly length: number | undefined;
-  /** Chance of this device and member alone. */
+  /** Random generator of this device and member alone. */
   readonly chance: Random;
 }
 
 const LENGTH_MAX = 64;
 
-/** What may stand in braces. */
+/** Supported placeholders. */
 const places: Readonly<Record<string, (facts: FillIn) => string>> = {
   index: ({ index, length = 0 }) => String(index).padStart(length, '0'),
   number: ({ index, length = 0 }) => String(index + 1).padStart(length, '0'),
@@ -38,7 +38,7 @@ const places: Readonly<Record<string, (facts: FillIn) => string>> = {
 const placePattern = /\{([^{}]*)\}/g;
 
 /**
- * Reads a template.
+ * Parses a template.
  * @throws IdentityError with line and column
  */
 export function readIdTemplate(text: string): IdDataOf {

@@ -21,7 +21,7 @@ function identities(plan: Partial<IdentityPlan>): Promise<Identities> {
   return Identities.open({ devices: 3, ...plan }, { random });
 }
 
-/** The id_data of the first devices of a fleet whose file holds this. */
+/** Returns the id_data of the first devices of a fleet whose file has this content. */
 async function rowsOf(csv: string, devices = 2) {
   const idDataFile = join(folder, 'devices.csv');
   writeFileSync(idDataFile, csv);

@@ -1,4 +1,4 @@
-/** Who the devices of a fleet are: what each says of itself and the key that it signs with. */
+/** The identities of a fleet: the data that each device reports and the key that it signs with. */
 import type { Random } from '../../fixtures/random.ts';
 import { idDataSource, requireDistinct } from './id-data.ts';
 import type { IdDataOf } from './identity.ts';
@@ -7,10 +7,10 @@ import { Keyring } from './keyring.ts';
 import type { RsaBits } from './rsa-makers.ts';
 import type { KeyProgress } from './rsa-pool.ts';
 
-/** What a plan says of identities. */
+/** The identity options of a plan. */
 export interface IdentityPlan {
   readonly devices: number;
-  /** What every serial number begins with. */
+  /** Prefix of every serial number. */
   readonly idPrefix?: string | undefined;
   /** Template of id_data. */
   readonly idData?: string | undefined;
@@ -28,17 +28,17 @@ export interface IdentityPlan {
   readonly keyFolder?: string | undefined;
 }
 
-/** Who one device is. */
+/** The identity of one device. */
 export interface DeviceIdentity {
-  /** What it says in its inventory. */
+  /** Data reported in its inventory. */
   readonly identity: IdentityData;
-  /** What its id_data holds. */
+  /** Contents of its id_data. */
   readonly idData: IdData;
 }
 
-/** Chance, and who is told of keys that are made. */
+/** Random generator and key progress callback. */
 interface IdentitySurroundings {
-  /** The fleet's chance, made from its seed. */
+  /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly onKeys?: ((progress: KeyProgress) => void) | undefined;
 }
@@ -80,7 +80,7 @@ export class Identities {
     return identities;
   }
 
-  /** Who device `index` is; the same in every run and process. */
+  /** Returns the identity of device `index`; the same in every run and process. */
   of(index: number): DeviceIdentity {
     const identity = identityData(this.#random, index, this.#plan.idPrefix ?? DEFAULT_ID_PREFIX);
     if (this.#idDataOf === undefined) return { identity, idData: identity };
@@ -97,7 +97,7 @@ export class Identities {
   }
 }
 
-/** A device goes by the address and the serial number that its id_data gives it. */
+/** MAC address and serial number in id_data override the generated ones. */
 function ownNames(idData: IdData): Partial<IdentityData> {
   const names = (['mac', 'serial', 'sku'] as const).flatMap((name) => {
     const value = idData[name];

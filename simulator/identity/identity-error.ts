@@ -1,6 +1,6 @@
-/** Keys or identities that a fleet cannot be made of. */
+/** Errors about keys or identities that a fleet cannot be built from. */
 
-/** One sentence: what is wrong, where it stands, and the way out. */
+/** One sentence: what is wrong, where, and the remedy. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
 }
@@ -16,7 +16,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** Why the system refused something, in a few words. */
+/** Returns why a system call failed, in a few words. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return reasons[code] ?? (error instanceof Error ? error.message : String(error));

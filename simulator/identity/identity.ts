@@ -1,23 +1,26 @@
-/** Who a device is: identity data from the fleet's seed and the device's index. Spec: AuthRequest */
+/**
+ * Derives a device's identity data from the fleet's seed and the device's index.
+ * Spec: AuthRequest
+ */
 import type { Random } from '../../fixtures/random.ts';
 
-/** What a device says that it is; the values that `id_data` holds. */
+/** Generated identity data; the values in `id_data`. */
 export type IdentityData = {
-  /** A locally administered address, unlike that of any other device of the fleet. */
+  /** A locally administered address, unique within the fleet. */
   readonly mac: string;
   readonly serial: string;
   readonly sku: string;
 };
 
-/** What a device says that it is, where the user decides it. */
+/** Identity data where the user overrides it. */
 export type IdData = Readonly<Record<string, string | number | boolean>>;
 
 const skus = ['gateway-s', 'gateway-m', 'gateway-l', 'panel-7', 'panel-10', 'meter-3p'] as const;
 
 /**
- * The identity data of device `index`, the same for every fleet of the same seed.
- * @param random the fleet's chance, made from its seed
- * @param idPrefix what the serial number begins with
+ * Returns the identity data of device `index`, the same for every fleet of the same seed.
+ * @param random the fleet's generator, made from its seed
+ * @param idPrefix prefix of the serial number
  */
 export function identityData(random: Random, index: number, idPrefix: string): IdentityData {
   const chance = random.stream(`device/${index}/identity`);
@@ -26,24 +29,26 @@ export function identityData(random: Random, index: number, idPrefix: string): I
   return { mac: macAddress(random, index), serial, sku };
 }
 
-/** The text of `id_data`. */
+/** Returns the text of `id_data`. */
 export function idDataOf(data: IdData): string {
   return JSON.stringify(data);
 }
 
 /**
- * Identity data in one spelling, whatever the order of its members, for finding a device among
- * those that a server lists.
+ * Returns identity data in a canonical form, independent of member order, for finding a device
+ * among those that a server lists.
  */
 export function identityKey(data: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify(members);
 }
 
-/** Bit 1 of the first byte marks an address that no manufacturer has given out. */
+/** Bit 1 of the first byte marks an address that is not assigned by a manufacturer. */
 const LOCALLY_ADMINISTERED = 0x02;
 
-/** Half of the address tells fleets apart, the other half devices: no two of a fleet are alike. */
+/**
+ * Half of the address identifies the fleet, the other half the device: no two of a fleet are alike.
+ */
 function macAddress(random: Random, index: number): string {
   const address = Buffer.alloc(6);
   address.writeUInt8(LOCALLY_ADMINISTERED, 0);
@@ -52,13 +57,13 @@ function macAddress(random: Random, index: number): string {
   return address.toString('hex').replace(/..(?!$)/g, '$&:');
 }
 
-/** What a device's id_data is made from. */
+/** What a device's id_data is built from. */
 export interface IdDataFacts {
   readonly index: number;
   readonly identity: IdentityData;
-  /** The fleet's chance, made from its seed. */
+  /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
 }
 
-/** Gives every device what its id_data says. */
+/** Returns the id_data of a device. */
 export type IdDataOf = (facts: IdDataFacts) => IdData;

@@ -11,7 +11,7 @@ const digests: Readonly<Record<KeyType, string | null>> = {
   ed25519: null,
 };
 
-/** Chance that is not chance: always these bytes, as in a published vector. */
+/** A fake generator that always returns these bytes, as in a published vector. */
 function fixedRandom(hex: string): Random {
   const chance = seededRandom('unused');
   return Object.assign(chance, {
@@ -19,7 +19,7 @@ function fixedRandom(hex: string): Random {
   });
 }
 
-/** A key from this chance alone, where the key type has such. */
+/** Derives a key from this generator, where the key type supports it. */
 async function keyOf(keyType: KeyType, random: Random): Promise<KeyObject> {
   return keyTypeRows[keyType].derive?.(random) ?? freshRsaKey(2048);
 }
@@ -70,7 +70,7 @@ describe('the table of key types', () => {
   });
 
   it('derives the public point of RFC 6979, A.2.5 from its private scalar', async () => {
-    // One less than the RFC's scalar: the derivation adds one so that zero cannot come out.
+    // One less than the RFC's scalar: the derivation adds one so that zero cannot result.
     const scalar = 'c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6720';
     const privateKey = await keyOf('ecdsa', fixedRandom(scalar));
     const hex = (part: unknown): string => Buffer.from(String(part), 'base64url').toString('hex');

@@ -1,6 +1,7 @@
 /**
- * The key types of a device as a table: how a key comes to be and how it signs. The only place that
- * tells them apart. Spec: POST /auth_requests
+ * The key types of a device as a table: how a key is made and how it signs. The only place that
+ * distinguishes them.
+ * Spec: POST /auth_requests
  */
 import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
@@ -8,7 +9,10 @@ import type { Random } from '../../fixtures/random.ts';
 
 /** One key type: what its keys are made from and how they sign. */
 export interface KeyTypeRow {
-  /** A private key from this chance alone; absent where no seed makes one: such keys are pooled. */
+  /**
+   * Derives a private key from this generator; absent where no seed can make one: such keys are
+   * pooled.
+   */
   readonly derive?: (random: Random) => KeyObject;
   /** Digest before signing; `null` when the body itself is signed. */
   readonly digest: 'sha256' | null;
@@ -35,7 +39,7 @@ export const keyTypeRows: Readonly<Record<KeyType, KeyTypeRow>> = {
 };
 
 /**
- * The signature of these exact bytes in standard base64, as the signature header carries it.
+ * Returns the signature of these exact bytes in standard base64, as sent in the signature header.
  * Spec: POST /auth_requests
  */
 export function signatureOf(body: Buffer, keyType: KeyType, privateKey: KeyObject): string {
@@ -45,8 +49,8 @@ export function signatureOf(body: Buffer, keyType: KeyType, privateKey: KeyObjec
 const ED25519_SEED_BYTES = 32;
 
 /**
- * By way of JWK, which takes a ninth of the time of PKCS#8. Node makes the key of `d` alone, and
- * asks for the public half only to be there.
+ * JWK takes a ninth of the time of PKCS#8. Node derives the key from `d` alone, and only requires
+ * the public half to be present.
  */
 function ed25519Key(seed: Buffer): KeyObject {
   const jwk = { kty: 'OKP', crv: 'Ed25519', d: seed.toString('base64url'), x: '' };
@@ -55,7 +59,9 @@ function ed25519Key(seed: Buffer): KeyObject {
 
 const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 const P256_SCALAR_BYTES = 32;
-/** Eight bytes more than the scalar has make the bias of the remainder negligible (FIPS 186-5, A.2.1). */
+/**
+ * Eight bytes more than the scalar make the bias of the remainder negligible (FIPS 186-5, A.2.1).
+ */
 const P256_SCALAR_SOURCE_BYTES = P256_SCALAR_BYTES + 8;
 
 function p256Key(source: Buffer): KeyObject {

@@ -1,6 +1,6 @@
 /**
- * Where the devices of a fleet get their keys: derived from the seed, out of the RSA pool, or out of
- * the user's own files. The same plan gives device `index` the same key in every process.
+ * The keys of a fleet's devices: derived from the seed, from the RSA pool, or from the user's own
+ * files. The same plan gives device `index` the same key in every process.
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
@@ -13,22 +13,22 @@ import { readOwnKeys } from './own-keys.ts';
 import type { RsaBits } from './rsa-makers.ts';
 import { type KeyProgress, RsaPool } from './rsa-pool.ts';
 
-/** What a plan says of keys. */
+/** The key options of a plan. */
 export interface KeyringOptions {
-  /** The fleet's chance, made from its seed. */
+  /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly rsaPool: {
     readonly size: number;
     readonly bits: RsaBits;
     readonly folder?: string | undefined;
   };
-  /** Folder of the user's own keys, in place of all others. */
+  /** Folder of the user's own keys, replacing all others. */
   readonly keyFolder?: string | undefined;
-  /** Called when an RSA key is missing, and again when it is made. */
+  /** Called when an RSA key is missing, and again when it has been made. */
   readonly onProgress?: ((progress: KeyProgress) => void) | undefined;
 }
 
-/** Whose key it is. */
+/** The device that a key belongs to. */
 interface KeyOwner {
   readonly index: number;
   readonly keyType: KeyType;
@@ -52,14 +52,14 @@ export class Keyring {
     return new Keyring(options, keyFolder === undefined ? undefined : await readOwnKeys(keyFolder));
   }
 
-  /** The key type that the user's own files give a device; undefined when the plan deals it. */
+  /** Returns the type of the user's own key for a device; undefined when the plan assigns it. */
   ownKeyType(index: number): KeyType | undefined {
     return this.#own?.[index % this.#own.length]?.keyType;
   }
 
   /**
-   * The key of a device.
-   * @param generation which of its keys: 0 is the first; of keys that are shared, the next in line
+   * Returns the key of a device.
+   * @param generation number of the key: 0 is the first; of shared keys, the next in line
    * @throws IdentityError when the pool cannot be used; FleetStopped
    */
   async keyFor({ index, keyType }: KeyOwner, generation = 0): Promise<DeviceKey> {
@@ -69,14 +69,14 @@ export class Keyring {
     return this.#pool.key((index + generation) % this.#pool.size);
   }
 
-  /** Makes what is missing of the keys that these devices begin with. Throws as `keyFor` does. */
+  /** Makes the missing initial keys of these devices. Throws as `keyFor` does. */
   async prepare(devices: readonly KeyOwner[]): Promise<void> {
     await Promise.all(this.#sharers(devices).map(({ position }) => this.#shared(position)));
   }
 
   /**
-   * Which keys these devices share; undefined when each has its own. What a run that was stopped
-   * has not come to make is left out.
+   * Returns the keys that these devices share; undefined when each has its own. Keys that an
+   * interrupted run did not get to make are omitted.
    */
   async sharedKeys(devices: readonly KeyOwner[]): Promise<SharedKeys | undefined> {
     const uses: KeyUse[] = [];
@@ -94,7 +94,7 @@ export class Keyring {
     this.#pool.close();
   }
 
-  /** Positions that are in use, in order, each with the number of its devices. */
+  /** Returns the positions in use, in order, each with its number of devices. */
   #sharers(devices: readonly KeyOwner[]) {
     const size = this.#own?.length ?? this.#pool.size;
     const sharers = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** The user's own device keys: PEM files of a folder, in the order of their names. */
+/** The user's own device keys: PEM files of a folder, sorted by name. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,14 +6,14 @@ import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 
-/** Files of a folder that are read at most; each key takes some kilobytes. */
+/** Most files read from a folder; each key takes a few kilobytes. */
 const FILES_MAX = 10_000;
 const FILE_MAX_BYTES = 64 * 1024;
 const RSA_LEAST_BITS = 1024;
 const keyFile = /\.(pem|key)$/i;
 
 /**
- * The private keys (PKCS#8, PKCS#1 or SEC1, unencrypted) of all `*.pem` and `*.key` files.
+ * Reads the private keys (PKCS#8, PKCS#1 or SEC1, unencrypted) of all `*.pem` and `*.key` files.
  * @throws IdentityError with the file and its fault
  */
 export async function readOwnKeys(folder: string): Promise<readonly DeviceKey[]> {
@@ -74,7 +74,7 @@ function parsed(pem: string): KeyObject | undefined {
   }
 }
 
-/** Which of the contract's key types a key is of. */
+/** Returns the contract's key type of a key. */
 function kindOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) {
   const { modulusLength = 0, namedCurve } = asymmetricKeyDetails ?? {};
   const kinds: Readonly<Record<string, KeyType | { readonly fault: string }>> = {

@@ -1,13 +1,13 @@
 /**
- * Makes RSA keys in threads of their own: a prime search takes a tenth of a second and more, and
- * neither the event loop nor the pool of threads that looks up names and reads files may wait for it.
+ * Makes RSA keys in dedicated threads: a prime search takes a tenth of a second and more, and must
+ * block neither the event loop nor the thread pool for name lookups and file access.
  */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { FleetStopped } from '../network/errors.ts';
 
-/** Sizes of modulus that devices have. */
+/** Modulus lengths that devices have. */
 export type RsaBits = 2048 | 3072;
 
 interface Job {
@@ -16,12 +16,12 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** More threads than this gain little, and each takes some megabytes. */
+/** More threads gain little, and each takes some megabytes. */
 const THREADS_MAX = 8;
 
 /**
- * The program of a thread: a modulus length in, a private key as PKCS#8 in PEM out. A text, because
- * it has to run from sources as well as from the built code.
+ * The program of a thread: a modulus length in, a private key as PKCS#8 PEM out. A string, because
+ * it has to run from source as well as from the built code.
  */
 const program = `
 const { parentPort } = require('node:worker_threads');
@@ -33,7 +33,7 @@ parentPort.on('message', (modulusLength) => {
   parentPort.postMessage(generateKeyPairSync('rsa', options).privateKey);
 });`;
 
-/** Makers at work; there are threads only while there is work. Close it when done. */
+/** The key makers; threads exist only while there is work. Close it when done. */
 export class RsaMakers {
   readonly #threadsMax = Math.min(availableParallelism(), THREADS_MAX);
   readonly #queue: Job[] = [];
@@ -41,7 +41,7 @@ export class RsaMakers {
   #threads = 0;
 
   /**
-   * A new private key, PKCS#8 in PEM.
+   * Makes a private key, PKCS#8 in PEM.
    * @throws FleetStopped when the makers are closed first
    */
   make(bits: RsaBits): Promise<string> {
@@ -52,7 +52,7 @@ export class RsaMakers {
     });
   }
 
-  /** Ends all threads; keys that are not made yet are not made any more. */
+  /** Ends all threads; pending keys are not made. */
   close(): void {
     this.#closing.abort();
     for (const { reject } of this.#queue.splice(0)) reject(new FleetStopped());

@@ -1,7 +1,6 @@
 /**
- * The RSA keys of a fleet: a bounded number that its devices share, made where they are missing and
- * kept in a folder, so that the next run has the same ones. A key is made when its first device
- * needs it.
+ * The RSA keys of a fleet: a bounded number shared by its devices, made where missing and stored in
+ * a folder, so that the next run has the same ones. A key is made when its first device needs it.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,20 +10,20 @@ import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 import { type RsaBits, RsaMakers } from './rsa-makers.ts';
 
-/** How far the making of missing keys has come. */
+/** Progress of making missing keys. */
 export interface KeyProgress {
   readonly made: number;
-  /** Keys that are missing, as far as is known. */
+  /** Number of missing keys, as far as known. */
   readonly of: number;
 }
 
-/** What a pool is. */
+/** Options of a pool. */
 export interface RsaPoolOptions {
   readonly size: number;
   readonly bits: RsaBits;
-  /** Where keys are kept from run to run; without it they last as long as the pool. */
+  /** Where keys are stored between runs; without it they last as long as the pool. */
   readonly folder?: string | undefined;
-  /** Called when a key is missing, and again when it is made. */
+  /** Called when a key is missing, and again when it has been made. */
   readonly onProgress?: ((progress: KeyProgress) => void) | undefined;
 }
 
@@ -52,7 +51,7 @@ export class RsaPool {
   }
 
   /**
-   * The key at a position from 0 to one below the size.
+   * Returns the key at a position from 0 to one below the size.
    * @throws IdentityError when its file is damaged or cannot be used; FleetStopped
    */
   key(position: number): Promise<DeviceKey> {
@@ -106,8 +105,8 @@ export class RsaPool {
   }
 
   /**
-   * Puts a key in its place in one step. Another process may have been first: then its key is the
-   * pool's, and ours is forgotten, so that all have the same.
+   * Stores a key atomically. When another process was first, its key becomes the pool's and ours is
+   * discarded, so that all have the same.
    */
   async #keep(position: number, pem: string): Promise<KeyObject> {
     const file = this.#fileOf(position);
@@ -118,7 +117,7 @@ export class RsaPool {
       await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
       removeLeftDrafts(file);
       await writeFile(draft, pem, { mode: FILE_MODE });
-      // Not a rename, which would overwrite the key that another process has just begun to use.
+      // Not a rename, which would overwrite the key that another process has just started to use.
       await link(draft, file).catch(unlessThere);
     } catch (error) {
       throw unusable(`cannot write ${file}`, error);

@@ -1,27 +1,30 @@
-/** Counts what the judge of a watched sample decides: by requirement and phase, with the first breach. */
+/**
+ * Counts the verdicts of the judge of a watched sample: by requirement and phase, with the first
+ * breach.
+ */
 
 import type { WatchedExchange } from '../network/exchange-tap.ts';
 import { foldedBreaches, SECOND_MS, STRETCHES_MAX } from '../result/merge-checks.ts';
 import type { Breach, Checks, RequirementChecks } from '../result/result-checks.ts';
 
-/** What shows that a requirement is broken, without secrets. */
+/** Evidence of a broken requirement, without secrets. */
 type BreachEvidence = Pick<Breach, 'expected' | 'seen' | 'request' | 'answer'>;
 
-/** One requirement that an exchange has decided; with a breach it is broken. */
+/** The verdict of an exchange on one requirement; with a breach, the requirement is broken. */
 interface RequirementVerdict {
   readonly requirement: string;
   readonly breach?: () => BreachEvidence;
 }
 
-/** Who judges the watched exchanges; the simulator itself knows nothing of right and wrong. */
+/** Judges the watched exchanges; the simulator itself has no rules of conformance. */
 export interface ExchangeJudge {
-  /** All that it can decide. */
+  /** All requirements that it can judge. */
   readonly requirements: readonly Pick<RequirementChecks, 'requirement' | 'sentence'>[];
   /** Called for each watched exchange as it ends. */
   see(exchange: WatchedExchange): readonly RequirementVerdict[];
 }
 
-/** What is reported of a breach at once. */
+/** What is reported immediately about a breach. */
 type BreachNotice = Readonly<Record<'requirement' | 'operation', string>> & {
   readonly device: number;
 };
@@ -35,7 +38,9 @@ interface RequirementTally extends Tally {
   readonly sentence: string;
   readonly phases: Map<string, Tally>;
   firstBreach: Omit<Breach, 'requestsPerSecond'> | undefined;
-  /** Start of a second, or more, since the Unix epoch, to breaches. */
+  /**
+   * Number of breaches by the start of their second since the Unix epoch, or of a longer interval.
+   */
   breaches: Map<number, number>;
 }
 
@@ -55,7 +60,7 @@ export class CheckMetrics {
     }
   }
 
-  /** An exchange has ended in this phase. */
+  /** Records an exchange that has ended in this phase. */
   saw(exchange: WatchedExchange, phase: string): void {
     this.#exchanges++;
     for (const { requirement, breach } of this.#judge.see(exchange)) {
@@ -75,12 +80,14 @@ export class CheckMetrics {
     }
   }
 
-  /** The requirements that are broken so far. */
+  /** Returns the requirements broken so far. */
   broken(): readonly string[] {
     return [...this.#books].flatMap(([requirement, { broken }]) => (broken > 0 ? requirement : []));
   }
 
-  /** What it has come to so far; the rates are to be put in. @param devices that are watched */
+  /**
+   * Returns the figures so far; rates are filled in later. @param devices number of watched devices
+   */
   figures(devices: number): Checks {
     const requirements = [...this.#books].map(([requirement, books]): RequirementChecks => {
       const { sentence, judged, broken, phases, firstBreach, breaches } = books;

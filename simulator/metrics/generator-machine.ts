@@ -1,4 +1,4 @@
-/** How this process itself does: the one place that asks Node for it. */
+/** Measurements of this process: the one place that asks Node for them. */
 
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import {
@@ -9,11 +9,11 @@ import {
 } from 'node:perf_hooks';
 import type { MachineFacts } from '../result/result-machines.ts';
 
-/** What a process has used up to a moment. */
+/** Resources that a process has used so far. */
 export interface MachineReading {
   readonly cpuUserMs: number;
   readonly cpuSystemMs: number;
-  /** Milliseconds in which the event loop was busy, and in which it waited. */
+  /** Milliseconds in which the event loop was busy, and in which it was idle. */
   readonly loopBusyMs: number;
   readonly loopIdleMs: number;
   readonly memoryBytes: number;
@@ -26,16 +26,16 @@ export interface MachineReading {
 
 /** A process that can be watched. */
 export interface Machine {
-  /** What has come together since it was first watched. */
+  /** Returns the totals since watching began. */
   read(): MachineReading;
   close(): void;
 }
 
-/** How often the event loop is looked at; Node counts this wait as part of what it measures. */
+/** Sampling interval of the event loop; Node counts this wait as part of what it measures. */
 const RESOLUTION_MS = 10;
 const NANOSECONDS_PER_MS = 1e6;
 
-/** What this process runs on. @param fleetbed version of the program, where it is known */
+/** Returns facts about the machine. @param fleetbed version of the program, where known */
 export function thisMachineFacts(fleetbed: string | undefined): MachineFacts {
   return {
     ...(fleetbed !== undefined && { fleetbed }),
@@ -50,7 +50,7 @@ export function thisMachineFacts(fleetbed: string | undefined): MachineFacts {
   };
 }
 
-/** This process, watched from now on; close it when done. */
+/** Watches this process from now on; close it when done. */
 export function thisMachine(): Machine {
   return new NodeMachine();
 }

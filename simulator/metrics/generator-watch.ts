@@ -1,9 +1,9 @@
-/** Watches the process that makes the load while it does, and tells what it saw at the end. */
+/** Watches the load-generating process during the run, and reports its peaks at the end. */
 
 import type { ProcessFacts } from '../result/result-generator.ts';
 import type { Machine } from './generator-machine.ts';
 
-/** What is open at a moment. */
+/** Numbers of currently open resources. */
 export interface OpenNow {
   readonly sockets: number;
   readonly connections: number;
@@ -11,7 +11,7 @@ export interface OpenNow {
   readonly queued: number;
 }
 
-/** Keeps the most of everything that goes up and down. */
+/** Keeps the maximum of each. */
 export class GeneratorWatch {
   readonly #machine: Machine;
   #memoryMaxBytes = 0;

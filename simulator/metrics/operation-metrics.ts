@@ -1,4 +1,4 @@
-/** How the exchanges of one phase ended, operation by operation. */
+/** Outcomes of the exchanges of one phase, by operation. */
 import type { Silence } from '../network/errors.ts';
 import { DurationHistogram } from '../result/histograms.ts';
 import type { OperationCount, OperationLatency } from '../result/result-figures.ts';
@@ -10,7 +10,7 @@ interface Entry {
   signatureRefusals: number;
 }
 
-/** Status classes by first digit: a table spares a text for every exchange. */
+/** Status classes by first digit: a table avoids building a string for every exchange. */
 const classes = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx'];
 
 /** The metrics of one phase. */
@@ -32,7 +32,7 @@ export class OperationMetrics {
     this.#entry(operation).signatureRefusals++;
   }
 
-  /** By operation. */
+  /** Returns the counts by operation. */
   counts(): OperationCount[] {
     return this.#sorted().map(([operation, { answers, silences: of, signatureRefusals }]) => ({
       operation,
@@ -46,7 +46,7 @@ export class OperationMetrics {
     }));
   }
 
-  /** The histogram of each operation that was ever answered. */
+  /** Returns the histogram of each operation that got a response. */
   histograms(): ReadonlyMap<string, DurationHistogram> {
     const answered = this.#sorted().filter(([, { latencies }]) => latencies.count > 0);
     return new Map(answered.map(([operation, { latencies }]) => [operation, latencies]));
@@ -58,7 +58,7 @@ export class OperationMetrics {
     });
   }
 
-  /** By name, so that results of the same run look the same whoever was first. */
+  /** Sorted by name, so that results do not depend on which operation came first. */
   #sorted(): [string, Entry][] {
     return [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));
   }

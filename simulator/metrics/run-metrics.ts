@@ -1,6 +1,6 @@
 /**
- * What a run counts: every exchange by phase, operation and end, latencies from the moment at which
- * an exchange was due, updates as wholes and by stage, the course of time, errors by cause.
+ * The counters of a run: every exchange by phase, operation and outcome, latencies from the time an
+ * exchange was due, updates as wholes and by stage, time series, and errors by cause.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { ClientError, Silence } from '../network/errors.ts';
@@ -17,7 +17,7 @@ import { SeriesCounter } from '../result/series.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 import { UpdateMetrics } from './update-metrics.ts';
 
-/** Phases that are told apart; a plan with more counts the rest in the last one. */
+/** Phases that are kept apart; a plan with more counts the rest in the last one. */
 const PHASES_MAX = 64;
 const FIRST_PHASE = 'run';
 
@@ -34,12 +34,15 @@ export class RunMetrics implements ExchangeObserver {
   readonly #phases: Phase[] = [];
   readonly #errors = new Map<string, { operation: string; cause: string; count: number }>();
   readonly #entered = new Map<string, number>();
-  /** Kept beside those of the phases, as adding them up for every look would hold up the load. */
+  /**
+   * Kept in addition to those of the phases: summing them for every progress report would hold up
+   * the load.
+   */
   readonly #whole = new OperationMetrics();
   #phase: Phase;
   readonly updates = new UpdateMetrics();
   readonly series: SeriesCounter;
-  /** How late exchanges were sent that were due at a planned moment. */
+  /** How late scheduled exchanges were sent. */
   readonly lateness = DurationHistogram.empty();
   exchangeCount = 0;
   errorCount = 0;
@@ -51,8 +54,8 @@ export class RunMetrics implements ExchangeObserver {
   }
 
   /**
-   * From now on exchanges belong to this phase; one without exchanges is left out. A name that was
-   * there before gets a number, so that phases of several processes can be told apart by name.
+   * Counts exchanges in this phase from now on; a phase without exchanges is omitted. A repeated
+   * name gets a number, so that phases of several processes can be matched by name.
    */
   enterPhase(name: string): void {
     if (this.#phases.length >= PHASES_MAX) return;
@@ -61,7 +64,7 @@ export class RunMetrics implements ExchangeObserver {
     this.#phase = this.#began(before === 0 ? name : `${name} (${before + 1})`);
   }
 
-  /** Name of the phase that is underway. */
+  /** Name of the current phase. */
   get phase(): string {
     return this.#phase.name;
   }
@@ -90,7 +93,7 @@ export class RunMetrics implements ExchangeObserver {
     this.#phase.books.signatureRefused(operation);
   }
 
-  /** Counts a fault that the life of a device or the operator ran into. */
+  /** Counts a fault in the life of a device or of the operator. */
   fault(error: Pick<ClientError, 'operation' | 'label'>): void {
     const { operation, label } = error;
     this.errorCount++;
@@ -99,7 +102,7 @@ export class RunMetrics implements ExchangeObserver {
     else this.#errors.set(`${operation} ${label}`, { operation, cause: label, count: 1 });
   }
 
-  /** Over all phases, by operation. */
+  /** Returns the counts over all phases, by operation. */
   operations(): OperationCount[] {
     return this.#whole.counts();
   }
@@ -108,7 +111,7 @@ export class RunMetrics implements ExchangeObserver {
     return this.#whole.latencies();
   }
 
-  /** The histogram of each operation that was answered, over all phases. */
+  /** Returns the histogram of each operation that got a response, over all phases. */
   histograms(): ReadonlyMap<string, DurationHistogram> {
     return this.#whole.histograms();
   }
@@ -125,7 +128,7 @@ export class RunMetrics implements ExchangeObserver {
     return rows.filter(({ operations }) => operations.length > 0);
   }
 
-  /** The most frequent first. */
+  /** Returns the error counts, most frequent first. */
   errors(): ErrorCount[] {
     return [...this.#errors.values()].sort(inErrorOrder);
   }

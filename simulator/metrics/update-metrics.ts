@@ -1,8 +1,8 @@
-/** How long updates took: as wholes, and stage by stage. */
+/** Durations of updates, as wholes and by stage. */
 import { DurationHistogram } from '../result/histograms.ts';
 import type { UpdateFigures } from '../result/result-figures.ts';
 
-/** Where an update is counted from, and how it ended. */
+/** What an update is measured from, and its outcome. */
 type UpdateStart = UpdateFigures['whole'][number]['from'];
 type FinalState = UpdateFigures['whole'][number]['outcome'];
 
@@ -13,12 +13,12 @@ export class UpdateMetrics {
   readonly #whole = new Map<string, DurationHistogram>();
   readonly #stages = new Map<string, DurationHistogram>();
 
-  /** A device has been in this state of its update for so long, and is no longer. */
+  /** Records how long a device was in a stage of its update. */
   stageEnded(stage: string, durationMs: number): void {
     recorded(this.#stages, stage, durationMs);
   }
 
-  /** The outcome of an update has been acknowledged. */
+  /** Records an update whose outcome has been acknowledged. */
   updateEnded(from: UpdateStart, outcome: FinalState, durationMs: number): void {
     recorded(this.#whole, `${from}${separator}${outcome}`, durationMs);
   }

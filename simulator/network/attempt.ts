@@ -1,22 +1,22 @@
-/** One exchange on its way: its time limit, its end, and the cause when it fails. */
+/** One exchange in progress: its time limit, its end, and the cause when it fails. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { ClientError, PowerLoss, TimeoutError, TransportError } from './errors.ts';
 
-/** Who sends what, for the fault's circumstances. */
+/** Sender and request, for error context. */
 export interface AttemptSubject {
   readonly operation: string;
   readonly caller: string;
-  /** When it was due, in monotonic milliseconds; absent: when it begins. */
+  /** When it was due, in monotonic milliseconds; when absent, at its start. */
   readonly plannedMs?: number | undefined;
 }
 
-/** Time and its limit for one exchange. */
+/** Clock and time limit of one exchange. */
 export interface AttemptLimits {
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
 }
 
-/** Keeps the time of one exchange; `end` it in any case. */
+/** Tracks the time of one exchange; always call `end`. */
 export class Attempt {
   readonly subject: AttemptSubject;
   readonly #limits: AttemptLimits;
@@ -33,46 +33,52 @@ export class Attempt {
     this.#timer = this.#armed();
   }
 
-  /** Called at most once, when the time is up or the run is over; at once when it was before. */
+  /**
+   * Registers a callback for a timeout or the end of the run; called at most once, and immediately
+   * when it has happened already.
+   */
   whenBrokenOff(act: () => void): void {
     this.#whenBrokenOff = act;
     if (this.#brokenOffBy !== undefined) act();
   }
 
-  /** Aborts when the time is up or the run is over; for what goes on after the head of an answer. */
+  /**
+   * Returns a signal that aborts at the timeout or the end of the run; for what follows the head of
+   * a response.
+   */
   signal(): AbortSignal {
     const controller = new AbortController();
     this.whenBrokenOff(() => controller.abort());
     return controller.signal;
   }
 
-  /** Since it began. */
+  /** Returns the time since the start. */
   elapsedMs(): number {
     return this.#limits.clock.monotonicMs() - this.#startedMs;
   }
 
-  /** Between the moment at which it was due and the one at which it began. */
+  /** Time from when it was due until it started. */
   get latenessMs(): number {
     return Math.max(0, this.#startedMs - (this.subject.plannedMs ?? this.#startedMs));
   }
 
-  /** Since it was due: what a device that waits for its turn has waited, too. */
+  /** Returns the time since it was due, including the time a device waited for its turn. */
   latencyMs(): number {
     return this.elapsedMs() + this.latenessMs;
   }
 
-  /** Whether what has come is being looked at: nothing is asked of the server meanwhile. */
+  /** True while received data is being processed and nothing is awaited from the server. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
 
-  /** Stops the time limit, because something has come that is now looked at. */
+  /** Stops the time limit, because received data is being processed. */
   hold(): void {
     this.#isHeld = true;
     this.#timer.cancel();
   }
 
-  /** Starts the time limit anew. */
+  /** Restarts the time limit. */
   extend(): void {
     this.#isHeld = false;
     if (this.#brokenOffBy !== undefined) return;
@@ -84,12 +90,12 @@ export class Attempt {
     this.#timer.cancel();
   }
 
-  /** Breaks it off; `faultOf` then is this error. */
+  /** Aborts the exchange; `faultOf` then returns this error. */
   stop(error: Error): void {
     this.#breakOff(error);
   }
 
-  /** The fault in the client's own terms. */
+  /** Returns the fault as a client error. */
   faultOf(error: unknown): Error {
     if (error instanceof ClientError || error instanceof PowerLoss) return error;
     if (this.#brokenOffBy instanceof Error) return this.#brokenOffBy;
@@ -116,7 +122,7 @@ export class Attempt {
 
 const CONNECT_TIMEOUT = 'UND_ERR_CONNECT_TIMEOUT';
 
-/** The stable code of a fault, its own or that of its cause; its name where there is no code. */
+/** Returns the stable code of a fault or of its cause, else its name. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'UNKNOWN';
   for (const fault of [error, error.cause]) {

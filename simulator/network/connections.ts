@@ -1,20 +1,23 @@
-/** How connections to a server are made: whom they trust, who they are, and where they come from. */
+/**
+ * How connections to a server are made: trusted authorities, client certificate and source
+ * addresses.
+ */
 import { buildConnector } from 'undici';
 
-/** Certificates and own addresses; the same for requests and sockets. */
+/** Certificates and source addresses; the same for requests and sockets. */
 export interface Wiring {
   /** Certificates of the authorities to trust instead of the well-known ones, in PEM. */
   readonly caPem?: string | undefined;
   /** The fleet's own certificate with its key, in PEM. */
   readonly certPem?: string | undefined;
   readonly keyPem?: string | undefined;
-  /** Own addresses to connect from, in turn; absent: the system's choice. */
+  /** Source addresses to use in turn; when absent, the system chooses. */
   readonly sourceAddresses?: readonly string[] | undefined;
 }
 
 /**
- * The settings of TLS as Node takes them. Certificates are always verified: no variable of the
- * environment can switch that off.
+ * Returns the TLS settings for Node. Certificates are always verified: no environment variable can
+ * disable that.
  */
 export function tlsSettings({ caPem, certPem, keyPem }: Wiring) {
   return {
@@ -25,13 +28,16 @@ export function tlsSettings({ caPem, certPem, keyPem }: Wiring) {
   };
 }
 
-/** Gives the own addresses out in turn; undefined where the system is to choose. */
+/**
+ * Returns a function that cycles through the source addresses; it returns undefined where the
+ * system chooses.
+ */
 export function sourceAddressesInTurn({ sourceAddresses = [] }: Wiring): () => string | undefined {
   let next = 0;
   return () => sourceAddresses[next++ % sourceAddresses.length];
 }
 
-/** Makes the connections of a pool. */
+/** Returns the connector of a connection pool. */
 export function connectorFor(wiring: Wiring, timeoutMs: number): buildConnector.connector {
   const settings = { ...tlsSettings(wiring), timeout: timeoutMs };
   const connect = buildConnector(settings);

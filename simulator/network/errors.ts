@@ -1,11 +1,11 @@
-/** Why an exchange with a server came to nothing: one class per cause. Not what to do about it. */
+/** Why an exchange with a server failed: one class per cause. Not how to handle it. */
 import { printable } from '../../fixtures/printable.ts';
 
-/** The circumstances that every fault of the client carries. */
+/** Context included in every client error. */
 export interface Circumstances {
-  /** Id of the contract's operation, such as `put-deployment-status`. */
+  /** ID of the contract's operation, such as `put-deployment-status`. */
   readonly operation: string;
-  /** Which device (`device 3`), or `operator`. */
+  /** The device (`device 3`), or `operator`. */
   readonly caller: string;
   /** Milliseconds from the start of the exchange to the fault. */
   readonly elapsedMs: number;
@@ -15,10 +15,10 @@ export interface Circumstances {
 /** Stable names of the causes. */
 export type ClientErrorCode = 'transport' | 'timeout' | 'status' | 'answer' | 'download';
 
-/** A fault of one exchange; its message is one line and fit for a terminal. */
+/** Base class of exchange errors; the message is one line and safe for a terminal. */
 export abstract class ClientError extends Error {
   abstract readonly code: ClientErrorCode;
-  /** The cause in one stable word or two, for counting: `transport/ECONNREFUSED`, `status/503`. */
+  /** Stable short form of the cause for counting: `transport/ECONNREFUSED`, `status/503`. */
   abstract readonly label: string;
   readonly operation: string;
   readonly caller: string;
@@ -32,17 +32,17 @@ export abstract class ClientError extends Error {
     this.elapsedMs = elapsedMs;
   }
 
-  /** Whether the same request may well succeed later. */
+  /** True when the same request may succeed later. */
   abstract get passing(): boolean;
 }
 
 const MESSAGE_MAX_CHARACTERS = 500;
 
-/** No answer came: no connection, or one that broke. */
+/** Thrown when there was no response: no connection, or one that broke. */
 export class TransportError extends ClientError {
   override readonly name = 'TransportError';
   readonly code = 'transport';
-  /** The system's or the library's name of the fault, such as `ECONNREFUSED`. */
+  /** Name of the fault as given by the system or library, such as `ECONNREFUSED`. */
   readonly reason: string;
 
   constructor(reason: string, circumstances: Circumstances) {
@@ -59,7 +59,7 @@ export class TransportError extends ClientError {
   }
 }
 
-/** Why there was no answer, as it is counted. */
+/** Why there was no response, as counted. */
 export type Silence = 'timeout' | 'reset' | 'refused' | 'other';
 
 const silences: Readonly<Record<string, Silence>> = {
@@ -71,7 +71,7 @@ const silences: Readonly<Record<string, Silence>> = {
   ETIMEDOUT: 'timeout',
 };
 
-/** The kind of a transport's fault by the system's or the library's name of it. */
+/** Returns the category of a transport fault by its system or library name. */
 export function silenceOf(reason: string): Silence {
   return silences[reason] ?? 'other';
 }
@@ -93,7 +93,7 @@ const transportSentences: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${untrusted} (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`,
 };
 
-/** The whole answer did not come within the time limit. */
+/** Thrown when the whole response did not arrive within the time limit. */
 export class TimeoutError extends ClientError {
   override readonly name = 'TimeoutError';
   readonly code = 'timeout';
@@ -108,16 +108,16 @@ export class TimeoutError extends ClientError {
   }
 }
 
-/** What the server answered when it was not what the operation calls a success. */
+/** A response whose status is not a success of the operation. */
 export interface RefusedAnswer {
   readonly status: number;
-  /** The `error` field of the body, when there is one. */
+  /** The `error` field of the body, if any. */
   readonly serverSays?: string;
   /** The wait that the server asks for. */
   readonly retryAfterMs?: number;
 }
 
-/** The server answered with another status than the operation's success. */
+/** Thrown for a status other than the operation's success. */
 export class StatusError extends ClientError {
   override readonly name = 'StatusError';
   readonly code = 'status';
@@ -142,10 +142,10 @@ export class StatusError extends ClientError {
   }
 }
 
-/** What can be wrong with an answer whose status is a success. */
+/** What can be wrong with a response that has a success status. */
 export type AnswerFault = 'not-json' | 'shape' | 'too-large' | 'not-a-token' | 'link';
 
-/** The server answered with success, but with what the operation does not allow. */
+/** Thrown for a response with a success status and content that the operation does not allow. */
 export class AnswerError extends ClientError {
   override readonly name = 'AnswerError';
   readonly code = 'answer';
@@ -165,10 +165,10 @@ export class AnswerError extends ClientError {
   }
 }
 
-/** What can go wrong after the first byte of a file has come. */
+/** What can go wrong after the first byte of a file has arrived. */
 export type DownloadFault = 'cut-off' | 'range' | 'too-large' | 'changed' | 'length';
 
-/** A file that began to come and did not come whole. */
+/** Thrown when a download started and did not complete. */
 export class DownloadError extends ClientError {
   override readonly name = 'DownloadError';
   readonly code = 'download';
@@ -188,7 +188,7 @@ export class DownloadError extends ClientError {
   }
 }
 
-/** The device goes dark in the middle of an update. */
+/** Thrown when the device loses power in the middle of an update. */
 export class PowerLoss extends Error {
   override readonly name = 'PowerLoss';
   readonly offMs: number;
@@ -199,7 +199,7 @@ export class PowerLoss extends Error {
   }
 }
 
-/** The end of a run, thrown to whoever still waits or exchanges. Not a fault: it is never counted. */
+/** Thrown into pending waits and exchanges when a run ends. Not a fault: it is never counted. */
 export class FleetStopped extends Error {
   override readonly name = 'FleetStopped';
 

@@ -1,30 +1,30 @@
 /**
- * Lets somebody look on at what passes between one device and the server: each request as it is
- * sent and each answer as it comes. Changes neither.
+ * Observes the traffic between one device and the server: each request as it is sent and each
+ * response as it arrives. Changes neither.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Exchanger } from './link.ts';
 import type { HttpRequest } from './transport.ts';
 
-/** Bytes of an answer's body that are shown; of a longer one nothing is. */
+/** Largest response body that is shown; a longer one is omitted entirely. */
 const SHOWN_MAX_BYTES = 256 * 1024;
 
-/** One request of a device that is looked at, and what came of it. */
+/** One observed request of a device and its outcome. */
 export interface WatchedExchange {
   /** Index of the device. */
   readonly device: number;
-  /** Id of the contract's operation. */
+  /** ID of the contract's operation. */
   readonly operation: string;
   readonly method: string;
   /** Absolute. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
-  /** Milliseconds since the Unix epoch; a file has ended once its head has come. */
+  /** Milliseconds since the Unix epoch; a file counts as ended once its head has arrived. */
   readonly sentMs: number;
   readonly endedMs: number;
-  /** Absent when none came. Its body is absent when it is a file, or too long. */
+  /** Absent when there was none. Its body is absent when it is a file, or too long. */
   readonly answer?: {
     readonly status: number;
     readonly headers: IncomingHttpHeaders;
@@ -32,7 +32,7 @@ export interface WatchedExchange {
   };
 }
 
-/** What a tap is made of. */
+/** Options of a tap. */
 export interface ExchangeTapOptions {
   readonly device: number;
   /** The base URL of the server. */
@@ -41,7 +41,7 @@ export interface ExchangeTapOptions {
   readonly saw: (exchange: WatchedExchange) => void;
 }
 
-/** Looks on at one device. */
+/** Observes one device. */
 export class ExchangeTap {
   readonly #options: ExchangeTapOptions;
 
@@ -49,7 +49,7 @@ export class ExchangeTap {
     this.#options = options;
   }
 
-  /** The same transport, looked at. */
+  /** Returns the same transport with the tap attached. */
   over(transport: Exchanger): Exchanger {
     return {
       exchange: (request) =>

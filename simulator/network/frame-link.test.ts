@@ -13,7 +13,7 @@ import { Link } from './link.ts';
 
 const nothing: LinkShape = { latencyMs: 0, jitterMs: 0, lossShare: 0, bytesPerSecond: 0 };
 
-/** One direction, and what has arrived when, in milliseconds since the start. */
+/** One direction, and what arrived when, in milliseconds since the start. */
 function way(shape: Partial<LinkShape>) {
   const clock = new ManualClock(noonMs);
   const arrivals: [string, number][] = [];

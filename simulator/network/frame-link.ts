@@ -1,30 +1,30 @@
 /**
- * The messages of one websocket in one direction, on their way through the network of a device:
- * each takes its latency and its turn in the bandwidth, and none overtakes another. A socket loses
- * no message by itself: where the network loses one, the connection breaks. Pings pass unshaped.
+ * The messages of one WebSocket in one direction through a device's network: each is delayed by
+ * latency and bandwidth, and none overtakes another. A socket never loses a single message: where
+ * the network loses one, the connection breaks. Pings are not shaped.
  */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { LinkShape } from '../plan/policy.ts';
 
-/** What the messages of a socket go by. */
+/** Options of a frame link. */
 export interface FrameLinkOptions {
   readonly shape: LinkShape;
   readonly clock: Clock;
-  /** Of this direction of this socket alone. */
+  /** Exclusive to this direction of this socket. */
   readonly random: Random;
-  /** Called when the network loses a message, or more are on their way than it holds. */
+  /** Called when the network loses a message, or when more are in flight than it holds. */
   readonly broken: () => void;
 }
 
-/** Messages on their way in one direction. */
+/** Messages in flight in one direction. */
 const UNDERWAY_MAX = 1000;
 
 /** One direction of one socket; `close` it with the socket. */
 export class FrameLink {
   readonly #options: FrameLinkOptions;
   readonly #timers = new Set<Timer>();
-  /** When the wire is free again, and when the last message arrives. */
+  /** When the line is free again, and when the last message arrives. */
   #freeAtMs = 0;
   #lastArrivalMs = 0;
   #isClosed = false;
@@ -33,7 +33,7 @@ export class FrameLink {
     this.#options = options;
   }
 
-  /** Lets a message of this size arrive when its time has come. */
+  /** Delivers a message of this size when it is due. */
   carry(bytes: number, arrive: () => void): void {
     if (this.#isClosed) return;
     const { shape, clock, random, broken } = this.#options;
@@ -49,7 +49,7 @@ export class FrameLink {
     this.#timers.add(timer);
   }
 
-  /** What is on its way never arrives. */
+  /** Discards the messages in flight. */
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#timers) timer.cancel();

@@ -22,7 +22,7 @@ const request = {
 } as const;
 const file = Buffer.alloc(10_000, 3);
 
-/** A transport behind a link; the waits are written down and take no time. */
+/** A transport behind a link; waits are recorded and take no time. */
 async function linked(shape: Partial<LinkShape>, seed = 'x') {
   const server = await PretendServer.start({
     'post-alerts': () => ({ status: 200, body: 'y'.repeat(1000) }),
@@ -110,7 +110,7 @@ describe('a link', () => {
     expect(count('timeout')).toBeGreaterThan(20);
     expect(count('through') + count('timeout') + count('transport/LINK_LOST')).toBe(200);
     expect(waitsMs.filter((waitMs) => waitMs > 4000)).toHaveLength(count('timeout'));
-    // Some were lost on their way back: the server has them all the same.
+    // Some responses were lost on the way back: the server has the requests anyway.
     const asked = server.askedOf('post-alerts').length;
     expect(asked).toBeGreaterThan(count('through'));
     expect(asked).toBeLessThan(200);

@@ -1,7 +1,7 @@
 /**
- * The network between one device and the server, shaped in this process: latency, jitter, loss and
- * bandwidth. It stands between a device and the transport and touches no socket; all its waits
- * are the run's, all its chance the device's.
+ * The network between one device and the server, simulated in this process: latency, jitter, loss
+ * and bandwidth. It sits between a device and the transport and touches no socket; its waits use
+ * the run's clock, its randomness is the device's own.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -10,16 +10,16 @@ import { type Circumstances, type ClientError, TimeoutError, TransportError } fr
 import { FrameLink } from './frame-link.ts';
 import type { HttpAnswer, HttpRequest, OpenAnswer } from './transport.ts';
 
-/** Who sends requests: the transport itself, or a link before it. */
+/** Sends requests: the transport itself, or a link in front of it. */
 export interface Exchanger {
   exchange(request: HttpRequest): Promise<HttpAnswer>;
   open(request: HttpRequest): Promise<OpenAnswer>;
 }
 
-/** What a link lives by. */
+/** Options of a link. */
 export interface LinkOptions {
   readonly clock: Clock;
-  /** The device's own, drawn from in the order of its exchanges. */
+  /** The device's own generator, drawn from in the order of its exchanges. */
   readonly random: Random;
   /** Waits; throws FleetStopped when the run ends first. */
   readonly rest: (waitMs: number) => Promise<void>;
@@ -27,21 +27,23 @@ export interface LinkOptions {
   readonly requestTimeLimitMs: number;
 }
 
-/** Where an exchange is lost: its request, its answer, or the answer's body after this share. */
+/**
+ * Where an exchange is lost: its request, its response, or the response's body after this share.
+ */
 type LossPoint = 'request' | 'answer' | { readonly afterShare: number };
 
-/** What becomes of one exchange. */
+/** The outcome of one exchange. */
 interface Fate {
   readonly lostAt: LossPoint | undefined;
-  /** Whether the connection breaks at once, or says nothing until the time is up. */
+  /** True when the connection breaks immediately; otherwise it stalls until the timeout. */
   readonly byReset: boolean;
 }
 
-/** A request that has come through. */
+/** A request that was delivered. */
 interface Passage {
   readonly request: HttpRequest;
   readonly fate: Fate;
-  /** Ends the exchange as its fate says. */
+  /** Ends the exchange with its planned loss. */
   lose(): Promise<never>;
 }
 
@@ -55,7 +57,7 @@ export class Link {
     this.#options = options;
   }
 
-  /** The same transport with this network before it. */
+  /** Returns the transport with this network in front of it. */
   over(transport: Exchanger): Exchanger {
     return {
       exchange: (request) => this.#exchange(transport, request),
@@ -64,9 +66,8 @@ export class Link {
   }
 
   /**
-   * What becomes of the handshake of a socket: how long it is on its way, there and back, or
-   * undefined when it is lost.
-   * @param opening how many the device has begun before
+   * Returns the round-trip delay of a socket handshake, or undefined when it is lost.
+   * @param opening number of handshakes that the device started before
    */
   handshakeMs(opening: number): number | undefined {
     const chance = this.#options.random.stream(`handshake/${opening}`);
@@ -77,8 +78,8 @@ export class Link {
   }
 
   /**
-   * The two directions of a socket.
-   * @param opening how many the device has opened before
+   * Returns the two directions of a socket.
+   * @param opening number of sockets that the device opened before
    * @param broken called when the network breaks the connection
    */
   frames(opening: number, broken: () => void) {
@@ -109,8 +110,8 @@ export class Link {
   }
 
   /**
-   * Waits for both ways at once, before the request goes out: what the network takes is not the
-   * server's latency, nor does it make the request late.
+   * Waits for both directions before the request is sent: network delay must not count as server
+   * latency, nor make the request late.
    * @throws TransportError, TimeoutError when the request is lost; FleetStopped
    */
   async #sent(request: HttpRequest): Promise<Passage> {
@@ -127,7 +128,7 @@ export class Link {
     return { request: { ...request, plannedMs: shiftedMs }, fate, lose };
   }
 
-  /** Lets the body through as fast as the network carries it, up to where it is lost. */
+  /** Passes the body on at the network's bandwidth, up to the point of loss. */
   async *#paced(answer: OpenAnswer, { fate, lose }: Passage): AsyncGenerator<Buffer> {
     const { lostAt } = fate;
     const length = Number(answer.headers['content-length'] ?? 0);
@@ -142,7 +143,9 @@ export class Link {
     }
   }
 
-  /** As they come by a slow network: who is cut off midway has what came before. */
+  /**
+   * Small pieces, as on a slow network: a body that is cut off midway delivers what came before.
+   */
   async *#inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const { bytesPerSecond } = this.#shape;
     const most = bytesPerSecond === 0 ? Number.POSITIVE_INFINITY : Math.ceil(bytesPerSecond / 10);
@@ -155,7 +158,7 @@ export class Link {
 
   #fate(): Fate {
     const { random } = this.#options;
-    // Always as many draws, so that one loss more does not change what becomes of the others.
+    // Always the same number of draws, so that one more loss does not change the other outcomes.
     const lost = random.fraction();
     const where = random.fraction();
     const how = random.fraction();

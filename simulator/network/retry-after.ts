@@ -1,13 +1,13 @@
-/** How long to wait before trying again: what the server asks for, else a growing chance. */
+/** How long to wait before a retry: what the server asks for, else a growing random wait. */
 import type { Random } from '../../fixtures/random.ts';
 import type { BackOffKind } from '../plan/policy.ts';
 
-/** The longest wait that a server can ask for and get, in milliseconds. */
+/** The longest wait that a server can request, in milliseconds. */
 export const retryAfterMaxMs = 3_600_000;
 
 /**
- * The wait that a Retry-After header asks for: whole seconds or an HTTP date, never below zero and
- * at most `retryAfterMaxMs`. Undefined when the header is absent or is neither.
+ * Parses a Retry-After header: whole seconds or an HTTP date, clamped to 0 and `retryAfterMaxMs`.
+ * Undefined when the header is absent or is neither.
  */
 export function retryAfterMs(header: unknown, nowMs: number): number | undefined {
   if (typeof header !== 'string') return undefined;
@@ -16,22 +16,22 @@ export function retryAfterMs(header: unknown, nowMs: number): number | undefined
   return Math.min(Math.max(0, waitMs), retryAfterMaxMs);
 }
 
-/** `Date.parse` alone would take `-5` and `2 apples` for dates. */
+/** `Date.parse` alone would accept `-5` and `2 apples` as dates. */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 function dateOf(header: string): number {
   return httpDate.test(header) ? Date.parse(header) : Number.NaN;
 }
 
-/** How long to wait after faults in a row, in milliseconds. */
+/** Back-off after consecutive faults; times in milliseconds. */
 export interface BackOff {
-  /** Absent: `equal-jitter`. */
+  /** Defaults to `equal-jitter`. */
   readonly kind?: BackOffKind;
   readonly leastMs: number;
   readonly mostMs: number;
 }
 
-/** The wait by kind; the ceiling is the least wait, doubled at each attempt, and bounded. */
+/** The wait by kind; the ceiling is the minimum wait, doubled at each attempt, up to a limit. */
 const waits: Readonly<
   Record<BackOffKind, (ceilingMs: number, leastMs: number, chance: Random) => number>
 > = {
@@ -42,8 +42,8 @@ const waits: Readonly<
 };
 
 /**
- * The wait before try `attempt + 1`. Devices that failed together return together but for the
- * chance in it: none, over the upper half of the ceiling (unless told otherwise), or over all of it.
+ * Returns the wait before attempt `attempt + 1`. Devices that fail together retry together except
+ * for the jitter: none, over the upper half of the ceiling (the default), or over all of it.
  * @param attempt 1 after the first failure
  */
 export function backOffMs(attempt: number, backOff: BackOff, random: Random): number {

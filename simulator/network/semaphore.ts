@@ -1,6 +1,6 @@
-/** Work that may go on a few at a time only. */
+/** Limits concurrent work. */
 
-/** So many pieces of work at a time; whoever comes later waits for its turn. */
+/** Runs a limited number of tasks at a time; later ones wait for their turn. */
 export class Semaphore {
   readonly #width: number;
   readonly #waiting: (() => void)[] = [];
@@ -10,7 +10,7 @@ export class Semaphore {
     this.#width = width;
   }
 
-  /** Does the work when there is room; its fault is passed on. */
+  /** Runs the task when there is room; its error is passed on. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#taken === this.#width) await new Promise<void>((go) => this.#waiting.push(go));
     else this.#taken++;
@@ -18,7 +18,7 @@ export class Semaphore {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      // The place goes straight to the next in line and stays taken.
+      // The slot goes directly to the next waiting task and stays taken.
       if (next) next();
       else this.#taken--;
     }

@@ -32,7 +32,7 @@ async function answering(answer: Answer) {
   return { server, bench: benchFor(server.baseUrl) };
 }
 
-/** A server that is not even HTTP: writes these bytes to whoever connects, then hangs up. */
+/** A server that does not speak HTTP: writes these bytes to every client, then closes. */
 async function rawServer(bytes: string): Promise<string> {
   const server: Server = createServer((socket: Socket) => {
     socket.on('error', () => socket.destroy());

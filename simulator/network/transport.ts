@@ -1,6 +1,6 @@
 /**
- * The way to a server: pooled connections, a time limit on every exchange, bounded bodies, and one
- * place where every exchange is measured. Knows nothing of devices or operations.
+ * The transport to a server: pooled connections, a time limit on every exchange, bounded bodies,
+ * and one place where every exchange is measured. Knows nothing of devices or operations.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher, Pool } from 'undici';
@@ -18,65 +18,65 @@ import {
 } from './errors.ts';
 import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
 
-/** Who is notified of every exchange, answered or not. */
+/** Receives every exchange, with or without a response. */
 export interface ExchangeObserver {
-  /** An exchange that was due at a planned moment begins, so much later. */
+  /** Called when a scheduled exchange is sent, with its lateness. */
   sent(latenessMs: number): void;
   /** @param latencyMs since the exchange was due */
   answered(operation: string, status: number, latencyMs: number): void;
   unanswered(operation: string, silence: Silence): void;
-  /** An answer that was counted before refused the device's signature. */
+  /** Called when a response that was already counted refused the device's signature. */
   signatureRefused(operation: string): void;
 }
 
-/** One exchange at its end. */
+/** One finished exchange. */
 export interface EndedExchange {
   readonly operation: string;
   readonly caller: string;
-  /** Absent when no answer came. */
+  /** Absent when there was no response. */
   readonly status?: number;
-  /** Why none came, such as `transport/ECONNRESET`. */
+  /** Why there was none, such as `transport/ECONNRESET`. */
   readonly cause?: string;
   /** Since it was due. */
   readonly elapsedMs: number;
 }
 
-/** Who asks for what. */
+/** The caller and the operation of a request. */
 export type ExchangeSubject = Pick<HttpRequest, 'operation' | 'caller'>;
 
 /** How to reach a server. */
 export interface TransportOptions extends Wiring {
-  /** With `http:` or `https:`; a path in it stands before every operation's path. */
+  /** With `http:` or `https:`; a path in it prefixes every operation's path. */
   readonly baseUrl: string;
   readonly requestTimeLimitMs: number;
   readonly clock: Clock;
   readonly observer: ExchangeObserver;
-  /** Is notified of every exchange as it ends, and who asked. */
+  /** Called for every exchange as it ends, including its caller. */
   readonly onExchange?: ((ended: EndedExchange) => void) | undefined;
-  /** What keeps a request from being sent at all; undefined: nothing. */
+  /** Returns the error that keeps a request from being sent; undefined when there is none. */
   readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
-  /** Connections to one origin at the same time. */
+  /** Concurrent connections to one origin. */
   readonly connectionsMax: number;
 }
 
 /** One request. */
 export interface HttpRequest {
-  /** Id of the contract's operation, under which the exchange is counted. */
+  /** ID of the contract's operation, under which the exchange is counted. */
   readonly operation: string;
-  /** Who asks, for error messages. */
+  /** The caller, for error messages. */
   readonly caller: string;
   readonly method: Method;
-  /** Path and query below the base URL, or a whole URL for a link. */
+  /** Path and query below the base URL, or a full URL for a link. */
   readonly target: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** When it was due, in monotonic milliseconds; absent: now. */
+  /** When it was due, in monotonic milliseconds; when absent, now. */
   readonly plannedMs?: number | undefined;
-  /** Bytes of the answer's body beyond which it is refused. */
+  /** Largest accepted response body in bytes. */
   readonly answerMaxBytes?: number;
 }
 
-/** A whole answer. */
+/** A whole response. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -84,24 +84,24 @@ export interface HttpAnswer {
   readonly elapsedMs: number;
 }
 
-/** An answer whose body is still to come. */
+/** A response whose body has not been read. */
 export interface OpenAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Reads the body to its end. Throws ClientError when it breaks off or stalls. */
   chunks(): AsyncGenerator<Buffer>;
-  /** Gives the body up. */
+  /** Discards the body. */
   discard(): void;
-  /** Milliseconds since the request was sent. */
+  /** Returns the milliseconds since the request was sent. */
   elapsedMs(): number;
 }
 
-/** Bytes of an answer's body that are accepted where a request names no bound. */
+/** Default limit on the bytes of a response body. */
 const ANSWER_MAX_BYTES = 4 * 2 ** 20;
-/** Hosts other than the server's own that links may lead to during one run. */
+/** Hosts other than the server's own that links may point to during one run. */
 const LINK_ORIGINS_MAX = 32;
 
-/** Where a request goes, and by which connections. */
+/** Where a request goes, and over which connections. */
 interface Place {
   readonly dispatcher: Pool | Agent;
   readonly origin: string;
@@ -123,7 +123,7 @@ export class Transport {
     this.#basePath = this.#base.pathname.replace(/\/$/, '');
     const settings = {
       connections: options.connectionsMax,
-      // The time limit of the whole exchange is kept by the clock of the run, not by undici's.
+      // The run's clock enforces the time limit of the whole exchange, not undici's.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: connectorFor(options, options.requestTimeLimitMs),
@@ -133,7 +133,7 @@ export class Transport {
   }
 
   /**
-   * Sends a request and reads the whole answer, whatever its status.
+   * Sends a request and reads the whole response, whatever its status.
    * @throws TransportError, TimeoutError, AnswerError (`too-large`), FleetStopped
    */
   async exchange(request: HttpRequest): Promise<HttpAnswer> {
@@ -151,8 +151,8 @@ export class Transport {
   }
 
   /**
-   * Sends a request and returns as soon as the head of the answer is there; the body must be read
-   * or discarded. The time limit then holds for each pause between two pieces of the body.
+   * Sends a request and returns once the head of the response has arrived; the body must be read or
+   * discarded. The time limit then applies to each pause between two chunks of the body.
    * @throws TransportError, TimeoutError, FleetStopped
    */
   async open(request: HttpRequest): Promise<OpenAnswer> {
@@ -166,35 +166,35 @@ export class Transport {
     }
   }
 
-  /** Who is notified of the exchanges. */
+  /** The observer of the exchanges. */
   get observer(): ExchangeObserver {
     return this.#options.observer;
   }
 
-  /** How long an exchange may take, in milliseconds. */
+  /** Time limit of an exchange in milliseconds. */
   get requestTimeLimitMs(): number {
     return this.#options.requestTimeLimitMs;
   }
 
-  /** Exchanges in which the server, or the way to it, is waited for. */
+  /** Number of exchanges that wait for the server or the network. */
   get awaitedCount(): number {
     let count = 0;
     for (const attempt of this.#underway) if (!attempt.isHeld) count++;
     return count;
   }
 
-  /** HTTP connections to the server now, and requests that wait for one. */
+  /** Current HTTP connections to the server, and requests that wait for one. */
   get load(): { readonly connections: number; readonly queued: number } {
     const { connected, queued } = this.#pool.stats;
     return { connections: connected, queued };
   }
 
-  /** Breaks off everything that is underway: each one fails with FleetStopped. */
+  /** Aborts everything in progress: each exchange fails with FleetStopped. */
   breakOff(): void {
     for (const attempt of this.#underway) attempt.stop(new FleetStopped());
   }
 
-  /** Breaks off what has met an obstacle on its way. */
+  /** Aborts the exchanges that have become blocked while in progress. */
   breakOffBlocked(): void {
     for (const attempt of this.#underway) {
       const obstacle = this.#options.obstacle?.(attempt.subject);
@@ -202,7 +202,7 @@ export class Transport {
     }
   }
 
-  /** Closes all connections; what is still underway is broken off. */
+  /** Closes all connections; exchanges still in progress are aborted. */
   async close(): Promise<void> {
     this.breakOff();
     await Promise.all([this.#pool.destroy(), this.#elsewhere.destroy()]);
@@ -220,7 +220,7 @@ export class Transport {
     if (obstacle) throw obstacle;
   }
 
-  /** The whole answer as it comes, without the stream that `open` makes of it: the hot path. */
+  /** Reads the whole response directly, without the stream that `open` creates: the hot path. */
   #whole(request: HttpRequest, attempt: Attempt): Promise<WholeAnswer> {
     const { method, headers, body = null } = request;
     const { dispatcher, ...place } = this.#placeOf(request);
@@ -254,7 +254,7 @@ export class Transport {
     async function* chunks(): AsyncGenerator<Buffer> {
       try {
         for await (const chunk of body) {
-          // The time that the reader takes for a piece is not the server's.
+          // The reader's processing time is not the server's.
           attempt.hold();
           yield chunk;
           attempt.extend();
@@ -262,13 +262,13 @@ export class Transport {
       } catch (error) {
         throw failed(error);
       } finally {
-        // Also when the reader has had enough: the server did answer.
+        // Also when the reader has stopped early: the server did respond.
         done();
       }
     }
     const discard = (): void => {
       done();
-      // Destroying a body makes it report that it was; nobody wants to know.
+      // Destroying a body emits an error that is of no interest.
       body.on('error', () => undefined).destroy();
     };
     return { status, headers, chunks, discard, elapsedMs: () => attempt.elapsedMs() };

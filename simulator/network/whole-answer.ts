@@ -1,20 +1,20 @@
 /**
- * Reads one whole answer straight from undici's connection: no stream, no signal and no promise but
- * the caller's own. Nine of ten exchanges of a fleet are of this kind.
+ * Reads one whole response straight from undici's connection: no stream, no signal and no promise
+ * but the caller's own. Nine of ten exchanges of a fleet are of this kind.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
-/** An answer with all of its body. */
+/** A response with all of its body. */
 export interface WholeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The body was longer than it may be and was not read to its end. */
+  /** True when the body was longer than allowed and was not read to its end. */
   readonly isCutOff: boolean;
 }
 
-/** Who waits for the answer. */
+/** Callbacks of the caller awaiting the response. */
 interface Settlement {
   readonly resolve: (answer: WholeAnswer) => void;
   readonly reject: (error: unknown) => void;
@@ -23,7 +23,7 @@ interface Settlement {
 const FIRST_FINAL_STATUS = 200;
 const nothing = Buffer.alloc(0);
 
-/** What undici tells of one request. */
+/** Handles undici's events for one request. */
 export class WholeAnswerReader implements Dispatcher.DispatchHandler {
   readonly #mostBytes: number;
   readonly #settlement: Settlement;
@@ -34,13 +34,13 @@ export class WholeAnswerReader implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] | undefined;
   #sizeBytes = 0;
 
-  /** @param mostBytes of the body that are read */
+  /** @param mostBytes limit on the body */
   constructor(mostBytes: number, settlement: Settlement) {
     this.#mostBytes = mostBytes;
     this.#settlement = settlement;
   }
 
-  /** Ends the exchange now, also while it still waits for a connection. */
+  /** Ends the exchange now, even while it still waits for a connection. */
   breakOff(error: Error): void {
     this.#brokenOff = error;
     this.#settlement.reject(error);

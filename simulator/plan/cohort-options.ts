@@ -1,4 +1,4 @@
-/** The options that a plan has for the whole fleet and a cohort may have otherwise. */
+/** Options that apply to the whole fleet and that a cohort may override. */
 import * as v from 'valibot';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { kinds, type OptionRow } from './option-row.ts';
@@ -37,7 +37,7 @@ const behavioursShape = v.pipe(
   ),
 );
 
-/** Numbers of behaviours in place of their own, by behaviour and name. */
+/** Overrides of behaviour parameters, by behaviour and name. */
 const parametersShape = v.record(
   v.string(),
   v.record(
@@ -50,7 +50,7 @@ const parametersShape = v.record(
 
 type Shares = Readonly<Record<string, number>>;
 
-/** Which keys and behaviours the devices have. */
+/** The mix of keys and behaviours among the devices. */
 export const mixtureOptions = {
   keys: {
     flag: '--keys <shares>',
@@ -95,7 +95,7 @@ export const mixtureOptions = {
   },
 } as const satisfies Readonly<Record<string, OptionRow>>;
 
-/** How the devices deal with the server. */
+/** How the devices interact with the server. */
 export const policyOptions = {
   poll: {
     flag: '--poll <duration>',
@@ -107,7 +107,7 @@ export const policyOptions = {
     plan: milliseconds(10),
     result: number,
   },
-  /** Each poll comes up to this share of the interval late, at random. */
+  /** Each poll is late by up to this share of the interval, at random. */
   pollJitter: {
     flag: '--poll-jitter <share>',
     group: 'Devices',
@@ -120,8 +120,8 @@ export const policyOptions = {
     result: number,
   },
   /**
-   * Where in the interval devices poll: `even`, as far from one another as can be; `random`, by
-   * chance of the seed; `lockstep`, all at the same moment.
+   * Where in the interval devices poll: `even`, spread as far apart as possible; `random`, by the
+   * seed; `lockstep`, all at the same time.
    */
   phase: {
     flag: '--phase <phase>',
@@ -155,7 +155,7 @@ export const policyOptions = {
     absent: false,
     result: v.boolean(),
   },
-  /** How much of an artifact is fetched: all of it, its headers only, or nothing. */
+  /** How much of an artifact is downloaded: all of it, its headers only, or nothing. */
   download: {
     flag: '--download <part>',
     group: 'Devices',
@@ -183,7 +183,7 @@ export const policyOptions = {
       obeysRetryAfter: v.boolean(),
     }),
   },
-  /** The network that is pretended in this process; absent: the real one as it is. */
+  /** The network simulated in this process; when absent, the real one is used unchanged. */
   link: {
     flag: '--link <words>',
     group: 'Devices',

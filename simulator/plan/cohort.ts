@@ -1,11 +1,13 @@
-/** Cohorts: the parts of a fleet that differ in keys, behaviours and policy, each with its share. */
+/**
+ * Cohorts: the parts of a fleet that differ in keys, behaviours and policy, each with its share.
+ */
 import * as v from 'valibot';
 import { cohortOptions, mixtureOptions, policyOptions } from './cohort-options.ts';
 import { fieldsOfWords, type OptionRow, planEntries, wordEntries } from './option-row.ts';
 import { filled, weight } from './plan-values.ts';
 import type { BackOffKind, LinkShape } from './policy.ts';
 
-/** How many cohorts a plan may have; more cannot be told apart in a report. */
+/** How many cohorts a plan may have; more cannot be distinguished in a report. */
 const COHORTS_MAX = 100;
 const COHORT_NAME_MAX_CHARACTERS = 64;
 const BACK_OFF_LEAST_MS = 500;
@@ -18,27 +20,27 @@ const policyShape = v.strictObject(planEntries(policyOptions));
 type PolicyFields = v.InferInput<typeof policyShape>;
 type SimpleFields = Omit<PolicyFields, 'backOff' | 'link'>;
 
-/** How a device deals with the server, with nothing left open. */
+/** How a device interacts with the server, with all defaults applied. */
 export interface Policy
   extends Readonly<{ [Name in keyof SimpleFields]-?: NonNullable<SimpleFields[Name]> }> {
   readonly backOff: {
     readonly kind: BackOffKind;
     readonly leastMs: number;
     readonly mostMs: number;
-    /** Whether a wait that the server asks for is kept. */
+    /** True when a device keeps the wait that the server asks for. */
     readonly obeysRetryAfter: boolean;
   };
   readonly link?: LinkShape;
 }
 
-/** A cohort in the words of a plan file. */
+/** A cohort as written in a plan file. */
 export const cohortWords = v.strictObject({
   name: filled,
   weight: v.optional(weight, 1),
   ...wordEntries(cohortOptions),
 });
 
-/** What the words of a cohort come to. */
+/** Converts a cohort from plan-file form. */
 export function cohortOfWords({ name, weight: part, ...words }: v.InferOutput<typeof cohortWords>) {
   return { name, weight: part, ...fieldsOfWords(cohortOptions, words) };
 }
@@ -71,7 +73,7 @@ const commonShape = v.strictObject({ ...cohortFields, cohorts: v.optional(cohort
 type Common = v.InferInput<typeof commonShape>;
 type CohortRow = v.InferInput<typeof cohortShape>;
 
-/** A part of the fleet, with nothing left open. */
+/** A part of the fleet, with all defaults applied. */
 export interface Cohort {
   readonly name: string;
   readonly weight: number;
@@ -82,7 +84,7 @@ export interface Cohort {
   readonly policy: Policy;
 }
 
-/** The cohorts of a plan in its order; one that is called `all` where the plan names none. */
+/** Returns the cohorts of a plan in its order; a single one named `all` where the plan has none. */
 export function cohortsOf(plan: Common): readonly Cohort[] {
   const { keys, behaviours: mixture } = plan;
   const rows: readonly CohortRow[] = plan.cohorts ?? [{ name: 'all', weight: 1 }];
@@ -100,7 +102,7 @@ function parametersOf(behaviourParameters: NonNullable<Cohort['behaviourParamete
   return Object.keys(behaviourParameters).length === 0 ? {} : { behaviourParameters };
 }
 
-/** What is made of several parts, such as a back-off, a cohort may change in part. */
+/** A cohort may override single members of a composite such as a back-off. */
 function policyFieldsOf(plan: Common, differs: Omit<CohortRow, 'name' | 'weight'>): PolicyFields {
   const [whole, own] = [new Map(Object.entries(plan)), new Map(Object.entries(differs))];
   const fields = Object.values(policyOptions).flatMap(({ field }) => {
@@ -115,7 +117,7 @@ function isParted(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** The policy that these fields come to. */
+/** Returns the policy for these fields. */
 export function policyOf(fields: PolicyFields): Policy {
   const { link, backOff: _, ...given } = fields;
   const rows: readonly OptionRow[] = Object.values(policyOptions);
@@ -130,7 +132,7 @@ export function policyOf(fields: PolicyFields): Policy {
   };
 }
 
-/** A wait that begins above the poll interval would make a fault rarer than a poll. */
+/** A wait that starts above the poll interval would make retries rarer than polls. */
 function backOffOf({ backOff = {}, pollIntervalMs }: PolicyFields): Policy['backOff'] {
   const leastMs = backOff.leastMs ?? Math.min(BACK_OFF_LEAST_MS, pollIntervalMs);
   const mostMs = backOff.mostMs ?? Math.max(BACK_OFF_MOST_MS, pollIntervalMs, leastMs);

@@ -1,4 +1,4 @@
-/** The options of a plan about where the server is, and who the fleet and its user are there. */
+/** The options of a plan about the server and the credentials of the fleet and its user. */
 import * as v from 'valibot';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import type { OptionRow } from './option-row.ts';
@@ -9,7 +9,7 @@ const baseUrlSaid = 'must be an http or https URL such as http://127.0.0.1:8080'
 const SOURCE_ADDRESSES_MAX = 256;
 const text = v.optional(filled);
 
-/** Those that commands share bring their own flag and help. */
+/** Options shared between commands bring their own flag and help. */
 export const connectionOptions = {
   /** Without the API's path. */
   url: {
@@ -63,7 +63,7 @@ export const connectionOptions = {
     ),
     result: v.exactOptional(v.string()),
   },
-  /** For a whole answer, and for each pause in a download. */
+  /** For a whole response, and for each pause in a download. */
   requestTimeLimit: {
     flag: '--request-time-limit <duration>',
     group: 'Connection',
@@ -75,7 +75,7 @@ export const connectionOptions = {
     plan: milliseconds(1),
     result: v.exactOptional(number),
   },
-  /** Files, as seen from the folder in which the command runs. */
+  /** Files, relative to the working directory of the command. */
   ca: {
     flag: '--ca <file>',
     group: 'Connection',

@@ -1,7 +1,7 @@
 /**
- * A plan on workers is in two halves. What the coordinator says is data and goes through Redis. Where the
- * server is, every secret and every path are the worker's own: whoever can write to Redis cannot
- * say where a password goes or what is read.
+ * A plan on workers has two halves. The coordinator's half is data and goes through Redis. The
+ * server address, every secret and every path are the worker's own: write access to Redis must not
+ * decide where a password is sent or what is read.
  */
 import * as v from 'valibot';
 import type { OptionRow } from './option-row.ts';
@@ -9,13 +9,13 @@ import { options } from './options.ts';
 import type { FleetPlan } from './plan.ts';
 
 const rows: readonly OptionRow[] = Object.values(options);
-/** What is sent: the fields of the coordinator's options, and those that no option has of its own. */
+/** What is sent: the fields of the coordinator's options, and those that no single option has. */
 const fieldsOfCoordinator = new Set([
   ...rows.flatMap(({ field, owner }) => (owner === undefined ? [field] : [])),
   ...['shard', 'deploymentId', 'rsaPool'],
 ]);
 
-/** What a worker has to have of its own where the plan of the coordinator has it, and how it is given. */
+/** What a worker must supply when the coordinator's plan has it, and how to supply it. */
 const needed: Readonly<Record<string, string>> = {
   tenantToken: 'it has no tenant token: start it with FLEETBED_TENANT_TOKEN in its environment',
   certificate: 'it has no client certificate: start it with --cert FILE and --key FILE',
@@ -26,7 +26,7 @@ const needed: Readonly<Record<string, string>> = {
   ),
 };
 
-/** `--state FOLDER` of `--state <folder>`. */
+/** `--state FOLDER` from `--state <folder>`. */
 function usageOf(flag: string): string {
   return flag.replace(/<(\w+)>/, (_, value: string) => value.toUpperCase());
 }
@@ -43,7 +43,7 @@ export type Needs = v.InferOutput<typeof needsShape>;
 
 const isOfCoordinator = (name: string): boolean => fieldsOfCoordinator.has(name);
 
-/** The coordinator's half, as it is in a job: what is in its fields is checked with the whole plan. */
+/** The coordinator's half as stored in a job: its fields are checked with the whole plan. */
 export const sentPlanShape = v.pipe(
   v.record(v.pipe(v.string(), v.check(isOfCoordinator, 'is not known in a job')), v.unknown()),
   v.check(({ rsaPool }) => !hasFolder(rsaPool), 'rsaPool.folder is not known in a job'),
@@ -62,11 +62,11 @@ type OwnFieldOf<Row> = Row extends {
 
 /** A worker's half of every plan, from its own command line and environment. */
 export interface OwnPlan extends Pick<FleetPlan, OwnField | 'acceptWith' | 'tls'> {
-  /** Where RSA keys are kept. */
+  /** Where RSA keys are stored. */
   readonly rsaPoolFolder: string;
 }
 
-/** The coordinator's half of the plan, and what it needs of a worker. */
+/** Returns the coordinator's half of the plan, and what it needs of a worker. */
 export function dividedPlan(plan: FleetPlan) {
   const entries = Object.entries(plan).filter(([name]) => isOfCoordinator(name));
   const { folder: _, ...pool } = plan.rsaPool ?? {};
@@ -84,8 +84,9 @@ function isGiven(plan: OwnPlan | FleetPlan, name: string): boolean {
 }
 
 /**
- * The whole plan of both halves, not yet checked. What the coordinator's plan has not is not used, but what
- * belongs to the worker's machine alone: whom to trust, from where to connect, where keys are kept.
+ * Returns the whole plan of both halves, not yet checked. Values of the worker that the
+ * coordinator's plan does not have are ignored, except those of the worker's machine: certificates
+ * to trust, source addresses, key folder.
  */
 export function wholePlan(half: v.InferOutput<typeof sentPlanShape>, needs: Needs, own: OwnPlan) {
   const isNeeded = (name: string): boolean => needs.own.includes(name);
@@ -109,13 +110,13 @@ function userName(user: NonNullable<FleetPlan['acceptWith']>): string {
   return 'token' in user ? TOKEN_USER : user.email;
 }
 
-/** Of a token nobody can tell here whose it is. */
+/** The owner of a token is unknown here. */
 function mayActFor(user: OwnPlan['acceptWith'], operator: string): boolean {
   if (user === undefined) return false;
   return [TOKEN_USER, operator].includes(userName(user)) || operator === TOKEN_USER;
 }
 
-/** Why a worker cannot take part, as a clause with the way out; or nothing. */
+/** Returns why a worker cannot take part, as a clause with the remedy; undefined when it can. */
 export function missingIn(
   own: OwnPlan,
   { baseUrl, operator, own: names }: Needs,

@@ -1,4 +1,4 @@
-/** The load model of a plan as data: stages, arrivals and scenes. What they do is not here. */
+/** The load model of a plan as data: stages, arrivals and incidents. What they do is elsewhere. */
 import * as v from 'valibot';
 import {
   filled,
@@ -10,9 +10,11 @@ import {
 } from './plan-values.ts';
 import { backOffFields } from './policy.ts';
 
-/** `ramp`: the number goes evenly; `burst`: it jumps, and falls back; `drain`: it goes to none. */
+/**
+ * `ramp`: the number changes linearly; `burst`: it jumps, and falls back; `drain`: it goes to zero.
+ */
 const stageKinds = ['ramp', 'hold', 'burst', 'drain'] as const;
-/** What happens by itself, whatever the devices' own rounds are. */
+/** Events that happen on their own, regardless of the devices' cycles. */
 export const arrivalEvents = ['alerts', 'logs', 'first-contacts'] as const;
 export const incidentNames = [
   'power-cut',
@@ -31,7 +33,7 @@ const stageShape = v.pipe(
   v.strictObject({
     kind: oneOf(stageKinds),
     durationMs: milliseconds(1),
-    /** Devices that live at its end, or all through a burst. */
+    /** Devices that are on at its end, or throughout a burst. */
     devices: v.optional(wholeNumber(0, DEVICES_MAX)),
   }),
   v.check(
@@ -50,15 +52,15 @@ const sceneShape = v.pipe(
     name: oneOf(incidentNames),
     /** Counts from the start of the run. */
     atMs: milliseconds(0),
-    /** Time in which every device is hit, or comes back. */
+    /** Time window in which every device is hit, or returns. */
     withinMs: v.optional(milliseconds(0)),
-    /** By chance within that time; false: all of them at its end. */
+    /** At random within the window; false: all devices at its end. */
     jitter: v.optional(yesOrNo),
-    /** How long power or network are away. */
+    /** Duration of a power or network outage. */
     lastingMs: v.optional(milliseconds(1)),
-    /** The only cohort that it is about. */
+    /** The only cohort affected. */
     cohort: v.optional(filled),
-    /** Of a back-off comparison without cohorts: the two back-offs. */
+    /** The two back-offs of a back-off comparison without cohorts. */
     between: v.optional(
       v.pipe(v.array(backOffFields), v.length(2, 'must be a list of two back-offs')),
     ),
@@ -81,7 +83,7 @@ export const stagesShape = v.pipe(
   v.maxLength(STAGES_MAX, `must have at most ${STAGES_MAX} stages`),
 );
 
-/** Independent events, beside the rounds of the devices. */
+/** Independent events, in addition to the cycles of the devices. */
 export const arrivalsShape = v.pipe(
   v.array(arrivalShape, 'must be an object of events and rates'),
   v.check(

@@ -1,6 +1,6 @@
 /**
- * One option of `fleetbed simulate` as a row: everything that is said of it stands here, and the
- * plan, its file, the command line, the plan in a result and what a worker is sent come from it.
+ * One option of `fleetbed simulate` as a row with everything about it; the plan, its file, the
+ * command line, the plan in a result and the plan sent to workers are derived from it.
  */
 import * as v from 'valibot';
 import {
@@ -16,12 +16,12 @@ import { optionalDuration } from './word-values.ts';
 /** A heading of the help. */
 type OptionGroup = 'Fleet' | 'Load' | 'Devices' | 'Connection' | 'Results';
 
-/** How the command line reads the value; `own`: in the way of an option that commands share. */
+/** How the command line parses the value; `own`: like an option shared between commands. */
 export type CliValue =
   | { readonly kind: 'count'; readonly least: number; readonly most: number }
   | { readonly kind: 'choices'; readonly of: readonly string[] }
   | { readonly kind: 'weights'; readonly names?: readonly string[] }
-  /** Words such as `ramp: 30s, devices: 100`; a list of them is given over several uses. */
+  /** Words such as `ramp: 30s, devices: 100`; a list is given by repeating the option. */
   | { readonly kind: 'words'; readonly isList: boolean }
   | { readonly kind: 'tenant-token' }
   | { readonly kind: 'switch'; readonly off?: string }
@@ -43,34 +43,34 @@ export type CliValue =
         | 'own';
     };
 
-/** One option. Its key in the table is its name in a plan file, and in the options as read. */
+/** One option. Its key in the table is its name in a plan file, and in the parsed options. */
 export interface OptionRow {
-  /** As help shows it; absent where an option that commands share brings its own. */
+  /** As shown in the help; absent where a shared option brings its own. */
   readonly flag?: string;
   readonly group: OptionGroup;
   readonly help?: string;
   readonly cli: CliValue;
-  /** The value where nobody gives one, and how help shows it. */
+  /** The default value, and how the help shows it. */
   readonly usual?: { readonly value: unknown; readonly shown?: string };
   /** The value in a plan file. */
   readonly word: v.GenericSchema;
-  /** Its name in the plan, with its unit at the end; absent where several options make up a field. */
+  /** Its name in the plan, with the unit as suffix; absent where several options form one field. */
   readonly field?: string;
   /** The value in the plan. */
   readonly plan?: v.GenericSchema;
-  /** From the word to the value in the plan; absent: the same. */
+  /** Converts the plan-file value to the plan's; when absent, they are the same. */
   readonly toPlan?: (word: never) => unknown;
-  /** What a plan has that is made of words without this one; absent: nothing. */
+  /** The plan's value when the option is not given; absent: none. */
   readonly absent?: unknown;
-  /** Of a policy: what holds where neither the plan nor the cohort has a value. */
+  /** Default of a policy where neither the plan nor the cohort has a value. */
   readonly fallback?: unknown;
-  /** Whose word counts in a run on workers; absent: the coordinator's. */
+  /** Whose value applies in a run on workers; defaults to the coordinator's. */
   readonly owner?: 'worker';
-  /** What a worker lacks that has none where the plan of the coordinator has one. */
+  /** What a worker lacks when it has no value and the coordinator's plan has one. */
   readonly lack?: string;
-  /** No message shows the value. */
+  /** The value is never shown in a message. */
   readonly isSecret?: true;
-  /** The value in a result; absent: it stays out. */
+  /** The value in a result; absent: omitted. */
   readonly result?: v.GenericSchema;
 }
 
@@ -79,7 +79,7 @@ type Rows = Readonly<Record<string, OptionRow>>;
 /** The schemas of a plan file's members, by name. */
 export type WordEntries<R extends Rows> = { readonly [Name in keyof R]: R[Name]['word'] };
 
-/** The schemas of a plan's fields that rows have of their own, by field. */
+/** The schemas of the plan fields that have a row of their own, by field. */
 export type PlanEntries<R extends Rows> = {
   readonly [Name in keyof R as FieldOf<R[Name]>]: R[Name] extends {
     readonly plan: infer Plan extends v.GenericSchema;
@@ -118,7 +118,7 @@ export function resultEntries<R extends Rows>(rows: R): ResultEntries<R> {
   return Object.fromEntries(entries) as ResultEntries<R>;
 }
 
-/** The fields that these words come to, each by its row; without those that are not given. */
+/** Returns the plan fields for these plan-file values, by their rows; omits those not given. */
 export function fieldsOfWords(rows: Rows, words: object): Record<string, unknown> {
   const given = Object.entries(words).flatMap(([name, word]) => {
     const row = Object.hasOwn(rows, name) ? rows[name] : undefined;
@@ -128,23 +128,23 @@ export function fieldsOfWords(rows: Rows, words: object): Record<string, unknown
   return Object.fromEntries(given);
 }
 
-/** The kinds of value that need no words of their own in a row: file, plan, command line, result. */
+/** Common value kinds with their schemas for plan file, plan, command line and result. */
 export const kinds = {
-  /** @param mostOnLine the largest that the command line takes, where that is less */
+  /** @param mostOnLine maximum on the command line, where it is lower */
   count: (least: number, most: number, mostOnLine = most) => ({
     cli: { kind: 'count', least, most: mostOnLine } as const,
     word: v.optional(wholeNumber(least, most)),
     plan: v.optional(wholeNumber(least, most)),
     result: v.exactOptional(resultCount),
   }),
-  /** A length of time from `least` milliseconds; a bare number is seconds. */
+  /** A duration of at least `least` milliseconds; a bare number is seconds. */
   duration: (least: number) => ({
     cli: { kind: least === 0 ? 'duration' : 'positive-duration' } as const,
     word: optionalDuration,
     plan: v.optional(milliseconds(least)),
     result: v.exactOptional(number),
   }),
-  /** A text; of more characters than that it is too long. */
+  /** A text with an optional maximum number of characters. */
   text: (most?: number) => ({
     cli: { kind: 'text' } as const,
     word: v.optional(filled),
@@ -154,8 +154,8 @@ export const kinds = {
     result: v.exactOptional(v.string()),
   }),
   /**
-   * A file or folder: it belongs to the machine, and stays out of results.
-   * @param lack what a worker lacks that has none
+   * A file or folder: it belongs to the machine, and is omitted from results.
+   * @param lack what a worker without one lacks
    */
   path: (lack: string) => ({
     lack,

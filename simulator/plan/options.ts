@@ -1,4 +1,7 @@
-/** Every option of a plan, a row each, in the order of the help; those of cohorts are next door. */
+/**
+ * Every option of a plan, a row each, in the order of the help; those of cohorts are in
+ * `cohort-options.ts`.
+ */
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { cohortOfWords, cohortsShape, cohortWords } from './cohort.ts';
@@ -17,7 +20,7 @@ import {
   stageWords,
 } from './word-values.ts';
 
-/** Device type of a fleet whose plan names none. */
+/** Default device type of a fleet. */
 export const defaultDeviceType = 'fleetbed-board';
 
 const checkShareSaid = 'must be a share above 0, at most 1';
@@ -26,7 +29,7 @@ const RSA_POOL_MAX = 4096;
 const text = v.optional(filled);
 
 const fleetOptions = {
-  /** The third byte triple of a MAC address counts devices; far below that, memory is the bound. */
+  /** The last three bytes of a MAC address count devices; memory is the limit long before that. */
   devices: {
     flag: '--devices <count>',
     group: 'Fleet',
@@ -37,7 +40,7 @@ const fleetOptions = {
     plan: wholeNumber(1, 1_000_000),
     result: v.pipe(count, v.description('Of the whole fleet, all shards together.')),
   },
-  /** Any text; the same text makes the same fleet. A result has it beside the plan. */
+  /** Any text; the same text gives the same fleet. A result includes it besides the plan. */
   seed: {
     flag: '--seed <text>',
     group: 'Fleet',
@@ -48,7 +51,7 @@ const fleetOptions = {
     plan: filled,
   },
   ...mixtureOptions,
-  /** Files, as seen from the folder in which the command runs; read before the plan is checked. */
+  /** Files, relative to the working directory of the command; read before the plan is checked. */
   behaviourFile: {
     flag: '--behaviour-file <file>',
     group: 'Fleet',
@@ -125,7 +128,7 @@ const loadOptions = {
       ),
     result: v.exactOptional(v.array(v.object({ event: v.string(), perSecond: number }))),
   },
-  /** The back-offs that a comparison is between are those of the cohorts in a result. */
+  /** In a result, the back-offs under comparison are those of the cohorts. */
   incident: {
     flag: '--incident <words>',
     group: 'Load',
@@ -156,7 +159,7 @@ const loadOptions = {
     ...kinds.duration(1),
     field: 'durationMs',
   },
-  /** Polls of each device; a device that has made them is switched off. */
+  /** Polls of each device; a device is switched off after its last. */
   iterations: {
     flag: '--iterations <count>',
     group: 'Load',
@@ -164,7 +167,7 @@ const loadOptions = {
     ...kinds.count(1, 1_000_000_000),
     field: 'iterations',
   },
-  /** A device has finished when it has come to the end of a deployment (of ours, where we deploy). */
+  /** A device has finished when it has ended a deployment (that of the run, where there is one). */
   until: {
     flag: '--until <event>',
     group: 'Load',
@@ -231,7 +234,7 @@ const deviceOptions = {
     cli: { kind: 'text' },
     word: text,
   },
-  /** In place of all other keys. */
+  /** Replaces all other keys. */
   keyFolder: {
     flag: '--key-folder <folder>',
     group: 'Devices',
@@ -239,7 +242,7 @@ const deviceOptions = {
     ...kinds.path('device keys'),
     field: 'keyFolder',
   },
-  /** A JSON object as a text, with places such as `{index}`. */
+  /** A JSON object as a text, with placeholders such as `{index}`. */
   idData: {
     flag: '--id-data <template>',
     group: 'Devices',
@@ -271,7 +274,7 @@ const deviceOptions = {
 } as const satisfies Readonly<Record<string, OptionRow>>;
 
 const resultOptions = {
-  /** Demands on the run, such as `p99(poll) < 200ms`. */
+  /** Conditions on the run, such as `p99(poll) < 200ms`. */
   threshold: {
     flag: '--threshold <condition>',
     group: 'Results',
@@ -282,7 +285,7 @@ const resultOptions = {
     plan: v.optional(thresholdsShape),
     result: v.exactOptional(v.array(v.string())),
   },
-  /** Absent: those that say so. */
+  /** When absent, only the thresholds marked for it. */
   abortOnThreshold: {
     flag: '--abort-on-threshold',
     group: 'Results',

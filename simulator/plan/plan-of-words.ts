@@ -1,11 +1,13 @@
-/** What the words of a plan come to: the plan, with units in the names and nothing to be looked up. */
+/**
+ * Converts a plan from plan-file form to the plan itself, with units in the names and files loaded.
+ */
 import { fieldsOfWords, type OptionRow } from './option-row.ts';
 import { options } from './options.ts';
 import type { FleetPlan } from './plan.ts';
 import type { PlanWords } from './plan-words.ts';
 import { given } from './word-values.ts';
 
-/** Words that a plan cannot do without. */
+/** Values that a plan requires. */
 type Needed =
   | 'url'
   | 'devices'
@@ -16,7 +18,9 @@ type Needed =
   | 'headerPrefix'
   | 'requestTimeLimit';
 
-/** Words with nothing missing; certificates stand in the place of their files, a user in that of its words. */
+/**
+ * Complete plan-file values; certificates replace their file names, and a user replaces its values.
+ */
 export type WholePlanWords = Omit<
   PlanWords,
   'ca' | 'cert' | 'key' | 'accept' | 'email' | 'password' | 'token' | 'acceptWith'
@@ -29,7 +33,7 @@ const absences = rows.flatMap(({ field, absent }) =>
   field === undefined || absent === undefined ? [] : [[field, absent]],
 );
 
-/** The plan that the words describe; not yet checked. */
+/** Returns the plan that the values describe; not yet checked. */
 export function planOfWords(words: WholePlanWords): FleetPlan {
   const { rsaPool: size, rsaBits: bits, rsaPoolFolder: folder, tls, acceptWith } = words;
   return {

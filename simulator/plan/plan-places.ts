@@ -1,11 +1,14 @@
-/** Names a place in a plan as its author wrote it: by the words of a plan file, which are also the options. */
+/**
+ * Names a place in a plan the way its author wrote it: in the names of a plan file, which are also
+ * those of the options.
+ */
 import type * as v from 'valibot';
 import type { OptionRow } from './option-row.ts';
 import { options } from './options.ts';
 
 const rows: Readonly<Record<string, OptionRow>> = options;
 
-/** Words of a plan file by the fields of a plan, where they differ; then those within fields. */
+/** Plan-file names of plan fields, where they differ; then those within fields. */
 const wordOfField: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.entries(rows).flatMap(([word, { field }]) =>
@@ -23,7 +26,7 @@ const wordOfField: Readonly<Record<string, string>> = {
   lastingMs: 'lasting',
 };
 
-/** Words of a plan file by the members of fields that a plan file does not nest. */
+/** Plan-file names of members of fields that a plan file does not nest. */
 const wordOfMember: Readonly<Record<string, string>> = {
   'rsaPool.size': 'rsaPool',
   'rsaPool.bits': 'rsaBits',
@@ -36,7 +39,7 @@ const wordOfMember: Readonly<Record<string, string>> = {
 /** A step of a path into a plan. */
 type Step = Pick<v.IssuePathItem, 'key' | 'value'>;
 
-/** The place in words with dots, such as `cohort.0.poll`; nothing for the plan as a whole. */
+/** Returns the place in dotted form, such as `cohort.0.poll`; undefined for the plan as a whole. */
 export function placeInWords(path: readonly Step[]): string | undefined {
   const whole = wordOfMember[path.map(({ key }) => String(key)).join('.')];
   if (whole !== undefined) return whole;
@@ -44,7 +47,7 @@ export function placeInWords(path: readonly Step[]): string | undefined {
   return words.length === 0 ? undefined : words.join('.');
 }
 
-/** Lists of a plan whose rows are members of an object in a file, by the row's name. */
+/** Lists of a plan whose rows are members of an object in the file, keyed by the row's name. */
 const namedRows: ReadonlySet<unknown> = new Set(['behaviours', 'arrivals']);
 
 function wordAt(path: readonly Step[], at: number): readonly string[] {

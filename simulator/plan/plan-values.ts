@@ -1,4 +1,4 @@
-/** The kinds of value that plans are made of, each with the sentence that refuses a wrong one. */
+/** Value schemas for plans, each with the sentence that rejects a wrong value. */
 import * as v from 'valibot';
 
 const YEAR_DAYS = 366;
@@ -13,14 +13,14 @@ export function wholeNumber(
   return v.pipe(v.number(said), v.integer(said), v.minValue(least, said), v.maxValue(most, said));
 }
 
-/** A length of time from `least` to a year. */
+/** A duration from `least` milliseconds to a year. */
 export function milliseconds(least: number) {
   const said = `must be a length of time from ${least}ms to ${YEAR_DAYS}d, in whole milliseconds`;
   return wholeNumber(least, YEAR_MS, said);
 }
 
 const weightSaid = 'must be a weight: a number of 0 or more';
-/** A share beside others; only the proportions count. */
+/** A share relative to others; only the proportions matter. */
 export const weight = v.pipe(v.number(weightSaid), v.finite(weightSaid), v.minValue(0, weightSaid));
 
 const shareSaid = 'must be a share: a number from 0 to 1';

@@ -1,6 +1,7 @@
 /**
- * A plan as people write it, in a file or on a command line: the same names in both, lengths of
- * time such as `5s`, shares such as `steady=7`. What the words come to is in `plan-of-words.ts`.
+ * Parses a plan as users write it, in a file or on a command line: the same names in both,
+ * durations such as `5s`, shares such as `steady=7`. `plan-of-words.ts` converts it to the plan
+ * itself.
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
@@ -23,7 +24,7 @@ const planWordsShape = v.pipe(
 const readWordsShape = v.pipe(
   v.strictObject({
     ...words,
-    // As earlier versions called them.
+    // Names used by earlier versions.
     baseUrl: words.url,
     scene: words.incident,
     scenes: words.incident,
@@ -37,22 +38,22 @@ const readWordsShape = v.pipe(
   }),
 );
 
-/** The words of a plan with lengths of time in milliseconds. */
+/** Plan-file values with durations in milliseconds. */
 export type PlanWords = v.InferOutput<typeof planWordsShape> & {
-  /** A user's e-mail and password, by which earlier versions accepted devices. */
+  /** A user's email and password, with which earlier versions accepted devices. */
   readonly acceptWith?: v.InferOutput<typeof credentials> | undefined;
 };
 
-/** The names of all words. */
+/** All names of a plan file. */
 export const planWordNames = Object.keys(words) as readonly (keyof typeof words)[];
 
-/** The JSON Schema of a plan file, draft 7. */
+/** Returns the JSON Schema of a plan file, draft 7. */
 export function planSchema(): object {
   const schema = toJsonSchema(planWordsShape, { typeMode: 'input', errorMode: 'ignore' });
   return { $id: 'urn:fleetbed:plan:1', ...schema };
 }
 
-/** Words that cannot be read; each fault begins with line and column. */
+/** Thrown for plan-file values that cannot be parsed; each fault begins with line and column. */
 export class PlanWordsError extends Error {
   override readonly name = 'PlanWordsError';
   readonly faults: readonly string[];
@@ -63,7 +64,7 @@ export class PlanWordsError extends Error {
   }
 }
 
-/** The words of a plan file. @throws PlanWordsError with line and column of every fault */
+/** Parses a plan file. @throws PlanWordsError with line and column of every fault */
 export function readPlanWords(text: string): PlanWords {
   const read = readYaml(text, readWordsShape);
   if ('content' in read) return read.content;
@@ -71,7 +72,7 @@ export function readPlanWords(text: string): PlanWords {
   throw new PlanWordsError(faults);
 }
 
-/** Members of a plan that hold others, as a command line spells each one. */
+/** Composite members of a plan, in command-line form. */
 const parts = {
   backOff: backOffWords,
   link: linkWords,
@@ -82,7 +83,8 @@ const parts = {
 type Part = keyof typeof parts;
 
 /**
- * One such member from a text like `ramp: 30s, devices: 100`; a first word alone is the name.
+ * Parses one such member from a text like `ramp: 30s, devices: 100`; a first word alone is the
+ * name.
  * @throws PlanWordsError
  */
 export function readPlanPart<Name extends Part>(

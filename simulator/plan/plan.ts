@@ -1,4 +1,4 @@
-/** What a run is to do: plain data, checked as a whole before anything starts. */
+/** The plan of a run: plain data, checked as a whole before anything starts. */
 import * as v from 'valibot';
 import { printable } from '../../fixtures/printable.ts';
 import { type OptionRow, planEntries } from './option-row.ts';
@@ -11,18 +11,18 @@ import { shardShape } from './shard.ts';
 const DEPLOYED_DEVICES_MAX = 25_000;
 const RSA_POOL_MAX = 4096;
 
-/** Fields that no option has of its own. */
+/** Fields that no single option has. */
 const moreFields = {
-  /** Which part of the devices this process runs; absent: all. */
+  /** The part of the devices that this process runs; absent: all. */
   shard: v.optional(shardShape),
-  /** The operator that accepts the fleet's own devices; without it they wait. */
+  /** The operator that accepts the fleet's own devices; without it they stay pending. */
   acceptWith: v.optional(
     v.union(
       [v.strictObject({ email: filled, password: filled }), v.strictObject({ token: filled })],
       'must be an e-mail address with a password, or a token',
     ),
   ),
-  /** A deployment that stands already, joined in place of making one. */
+  /** An existing deployment to join instead of creating one. */
   deploymentId: v.optional(v.pipe(filled, v.regex(/^[\w-]{1,64}$/, 'must be a deployment ID'))),
   /** Certificates to trust, and the fleet's own certificate with its key, in PEM. */
   tls: v.optional(
@@ -118,10 +118,10 @@ const planShape = v.pipe(
   ),
 );
 
-/** What a run is to do; all times in milliseconds. */
+/** The plan of a run; all times in milliseconds. */
 export type FleetPlan = v.InferInput<typeof planShape>;
 
-/** A plan that cannot be carried out: one sentence for each fault, each beginning with the field. */
+/** Thrown for an invalid plan: one sentence per fault, each beginning with the field. */
 export class PlanError extends Error {
   override readonly name = 'PlanError';
   readonly faults: readonly string[];
@@ -135,7 +135,10 @@ export class PlanError extends Error {
 /** The behaviours that plans may name. */
 export interface KnownBehaviours {
   names(): readonly string[];
-  /** What is wrong with changed numbers of a behaviour, in words that follow its name; or nothing. */
+  /**
+   * Returns what is wrong with overridden parameters of a behaviour, worded to follow its name;
+   * undefined when they are valid.
+   */
   parametersFault(name: string, changed: Readonly<Record<string, number>>): string | undefined;
 }
 
@@ -168,7 +171,9 @@ function behaviourFaults(plan: FleetPlan, known: KnownBehaviours): string[] {
   );
 }
 
-/** A back-off comparison of a plan without cohorts makes them: one for each back-off, alike in size. */
+/**
+ * In a plan without cohorts, a back-off comparison creates them: one per back-off, equal in size.
+ */
 function withComparedCohorts(plan: FleetPlan): FleetPlan {
   const comparison = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
   if (comparison === undefined || plan.cohorts !== undefined) return plan;
@@ -188,7 +193,7 @@ function withComparedCohorts(plan: FleetPlan): FleetPlan {
   return { ...plan, cohorts };
 }
 
-/** Values behind these fields are secrets and stay out of every message. */
+/** Values of these fields are secrets and never appear in a message. */
 const rows: readonly OptionRow[] = Object.values(options);
 const secretFields = new Set([
   'acceptWith',

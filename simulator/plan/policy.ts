@@ -1,4 +1,7 @@
-/** The words of a policy: how devices poll, wait after faults, and what network they have. */
+/**
+ * Plan-file values of a policy: how devices poll, back off after faults, and what network they
+ * have.
+ */
 import * as v from 'valibot';
 import { milliseconds, oneOf, share, wholeNumber, yesOrNo } from './plan-values.ts';
 
@@ -8,7 +11,7 @@ export const phases = ['even', 'random', 'lockstep'] as const;
 export const downloads = ['full', 'head', 'none'] as const;
 const BYTES_PER_SECOND_MAX = 10_000_000_000;
 
-/** The waits after faults; what is absent is as in `cohort.ts`. */
+/** Back-off after faults; the defaults are in `cohort.ts`. */
 export const backOffFields = v.strictObject(
   {
     kind: v.optional(oneOf(backOffKinds)),
@@ -19,7 +22,7 @@ export const backOffFields = v.strictObject(
   'must be an object of kind, least, most and obeysRetryAfter',
 );
 
-/** A network that is pretended in this process. */
+/** A network simulated in this process. */
 export const linkFields = v.strictObject(
   {
     latencyMs: v.optional(milliseconds(0)),
@@ -30,14 +33,14 @@ export const linkFields = v.strictObject(
   'must be an object of latency, jitter, loss and bytesPerSecond',
 );
 
-/** What a network does to what passes through it. */
+/** Properties of a simulated network. */
 export interface LinkShape {
   /** From device to server, and the same again on the way back. */
   readonly latencyMs: number;
-  /** What chance adds to or takes from each latency at most. */
+  /** Largest random deviation from the latency, up or down. */
   readonly jitterMs: number;
   /** Share of the exchanges that are lost: 0 to 1. */
   readonly lossShare: number;
-  /** Of bodies, both ways; 0 means as fast as they come. */
+  /** Bandwidth for bodies in each direction; 0 means unlimited. */
   readonly bytesPerSecond: number;
 }

@@ -1,14 +1,14 @@
-/** Thresholds as people write them: `95% updated within 10m`, `p99(poll) < 200ms`, `errors < 0.1%`. */
+/** Parses thresholds: `95% updated within 10m`, `p99(poll) < 200ms`, `errors < 0.1%`. */
 import * as v from 'valibot';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { printable } from '../../fixtures/printable.ts';
 
-/** How what is observed must stand to the limit. */
+/** How the observed value is compared with the limit. */
 export type Comparator = '<=' | '>=' | '<' | '>' | '=';
 
-/** What is looked at. An empty list of operations stands for all. */
+/** What is measured. An empty list of operations means all. */
 type ThresholdSubject =
   | { readonly kind: 'updated'; readonly withinMs: number }
   | {
@@ -25,19 +25,21 @@ type ThresholdSubject =
   | { readonly kind: 'success' }
   | { readonly kind: 'reports'; readonly fate: 'lost' | 'doubled' };
 
-/** One demand on a run. */
+/** One condition on a run. */
 export interface Threshold {
-  /** As it was written. */
+  /** As written by the user. */
   readonly text: string;
   readonly subject: ThresholdSubject;
   readonly comparator: Comparator;
-  /** Milliseconds, a share from 0 to 1, a count, or a count in each second, as the subject has it. */
+  /**
+   * Milliseconds, a share from 0 to 1, a count, or a count per second, depending on the subject.
+   */
   readonly limit: number;
-  /** The run is to end early when it cannot be met any more. */
+  /** True when the run ends early once the threshold can no longer be met. */
   readonly abortsRun: boolean;
 }
 
-/** A text that is no threshold; one sentence that shows what is accepted. */
+/** Thrown for an invalid threshold; one sentence that shows what is accepted. */
 export class ThresholdError extends Error {
   override readonly name = 'ThresholdError';
   /** The sentence without the text itself. */
@@ -49,10 +51,10 @@ export class ThresholdError extends Error {
   }
 }
 
-/** A part of a threshold that is wrong. */
+/** Thrown for an invalid part of a threshold. */
 class PartFault extends Error {}
 
-/** Words of the field for operations of the contract. */
+/** Names for operations of the contract. */
 const words: Readonly<Record<string, readonly string[]>> = {
   all: [],
   poll: ['post-next-deployment-v2', 'post-next-deployment', 'get-next-deployment'],
@@ -90,7 +92,7 @@ interface Form {
   readonly read: (found: readonly string[]) => Pick<Threshold, 'subject' | 'comparator' | 'limit'>;
 }
 
-/** The forms of a threshold; `found` holds the groups of the pattern, an absent one as ''. */
+/** The forms of a threshold; `found` holds the groups of the pattern, with '' for an absent one. */
 const forms: readonly Form[] = [
   {
     example: '95% updated within 10m',
@@ -159,7 +161,7 @@ const forms: readonly Form[] = [
 const suffix = /[,;]?(?<!\s)\s+abort on fail$/;
 
 /**
- * Reads one threshold; `abort on fail` at its end makes it end the run early.
+ * Parses one threshold; with `abort on fail` at its end it ends the run early.
  * @throws ThresholdError when it is anything else
  */
 export function thresholdOf(text: string): Threshold {
@@ -227,7 +229,7 @@ const thresholdShape = v.pipe(
   }),
 );
 
-/** The list of them. */
+/** A list of thresholds. */
 export const thresholdsShape = v.pipe(
   v.array(thresholdShape, 'must be a list of thresholds'),
   v.maxLength(THRESHOLDS_MAX, `must hold at most ${THRESHOLDS_MAX}`),

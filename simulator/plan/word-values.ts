@@ -1,4 +1,4 @@
-/** The kinds of value that people write in a plan file, each with what it means to the plan. */
+/** Value schemas of a plan file, each with its conversion to the plan. */
 import * as v from 'valibot';
 import { durationMs, durationPattern } from '../../fixtures/duration.ts';
 import { incidentNames } from './load-fields.ts';
@@ -17,10 +17,10 @@ const duration = v.pipe(
   v.check((value) => durationMs(String(value)) !== undefined, durationSaid),
   v.transform((value) => durationMs(String(value)) ?? 0),
 );
-/** A length of time. */
+/** A duration. */
 export const optionalDuration = v.optional(duration);
 
-/** Of a network, milliseconds are meant as often as seconds: a bare number could be either. */
+/** For a network, milliseconds are as common as seconds: a bare number would be ambiguous. */
 const linkDurationSaid = 'must be a length of time with its unit, such as 300ms or 1.5s';
 const linkDuration = v.optional(
   v.pipe(
@@ -31,7 +31,7 @@ const linkDuration = v.optional(
 );
 
 const rateSaid = 'must be a rate per second, such as 20/s or 0.5';
-/** So many a second. */
+/** A rate per second. */
 export const rate = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+(\.\d+)?(\/s)?$/, rateSaid))], rateSaid),
   v.transform((value) => Number(String(value).replace('/s', ''))),
@@ -106,7 +106,7 @@ export const incidentWords = v.strictObject({
 });
 
 const credentialsSaid = 'must be EMAIL:PASSWORD';
-/** A user in one word, as earlier versions had it. */
+/** A user in one string, as in earlier versions. */
 export const credentials = v.pipe(
   v.string(credentialsSaid),
   v.regex(/^[^\s:@]+@[^\s:@]+:[\s\S]+$/, credentialsSaid),
@@ -116,24 +116,24 @@ export const credentials = v.pipe(
   }),
 );
 
-/** What the words of a back-off come to. */
+/** Converts a back-off to the plan's form. */
 export function backOffOfWords({ kind, least, most, obeysRetryAfter }: BackOffWords) {
   return given({ kind, leastMs: least, mostMs: most, obeysRetryAfter });
 }
 
-/** What the words of a network come to. */
+/** Converts a network to the plan's form. */
 export function linkOfWords({ latency, jitter, loss, bytesPerSecond }: LinkWords) {
   return given({ latencyMs: latency, jitterMs: jitter, lossShare: loss, bytesPerSecond });
 }
 
-/** What the words of a stage come to. */
+/** Converts a stage to the plan's form. */
 export function stageOfWords({ devices, ...lengths }: v.InferOutput<typeof stageWords>) {
   const [kind, durationMs] =
     Object.entries(lengths).find(([, length]) => length !== undefined) ?? [];
   return given({ kind, durationMs, devices });
 }
 
-/** What the words of an incident come to. */
+/** Converts an incident to the plan's form. */
 export function incidentOfWords(words: v.InferOutput<typeof incidentWords>) {
   const { at, within, lasting, between, ...same } = words;
   return given({
@@ -145,7 +145,7 @@ export function incidentOfWords(words: v.InferOutput<typeof incidentWords>) {
   });
 }
 
-/** Without the members that are undefined: in a plan, absent and undefined are told apart. */
+/** Removes undefined members: a plan distinguishes absent from undefined. */
 export function given<Members extends object>(members: Members): Partial<Members> {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<Members>;

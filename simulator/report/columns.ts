@@ -1,6 +1,6 @@
-/** Cells below each other, for terminals. */
+/** Aligned columns for terminals. */
 
-/** Rows with their cells below each other: words to the left, numbers to the right. */
+/** Aligns the cells of rows: text to the left, numbers to the right. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -1,17 +1,17 @@
-/** A comparison of two runs as plain lines for a terminal: what differs first, and why. */
+/** Renders a comparison of two runs as plain lines for a terminal: first what differs, and why. */
 import { printable } from '../../fixtures/printable.ts';
 import type { Comparison } from '../result/compare.ts';
 import { columns } from './columns.ts';
 
 type Row = Comparison['rows'][number];
 
-/** Verdicts that are shown row by row, in this order; of the others only the count is reported. */
+/** Verdicts shown row by row, in this order; of the others only the count is reported. */
 const shown = [
   ['regression', 'worse'],
   ['improvement', 'better'],
 ] as const;
 
-/** The comparison; every line is fit for a terminal. */
+/** Renders the comparison; every line is safe for a terminal. */
 export function comparisonText({ verdict, rows, notes }: Comparison): string {
   const of = (wanted: Row['verdict']): readonly Row[] =>
     rows.filter((row) => row.verdict === wanted);
@@ -52,7 +52,7 @@ function values(row: Row): string {
   return `${said(row.before)} -> ${said(row.after)}`;
 }
 
-/** Of a share that is a percentage already, its points; a rise from nothing has no percentage. */
+/** A change of a share is given in percentage points; a rise from zero has no percentage. */
 function change(row: Row): string {
   const { before, after, changePercent } = row;
   const signed = (value: number, unit: string): string =>

@@ -11,7 +11,7 @@ function opened(device: number, sequence = 1, atMs = noonMs): FleetEvent {
   return { kind: 'socket-opened', device, atMs, sequence };
 }
 
-/** A reader that takes nothing until it is let. */
+/** A reader that accepts nothing until `read` is called. */
 class SlowReader extends Writable {
   readonly #waiting: (() => void)[] = [];
   text = '';
@@ -23,7 +23,7 @@ class SlowReader extends Writable {
     });
   }
 
-  /** Takes what there is, and all that comes after it. */
+  /** Reads what is pending, and everything after it. */
   read(): void {
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) next();
     this._write = (chunk: Buffer, _encoding: string, done: () => void): void => {

@@ -1,6 +1,7 @@
 /**
- * Events as NDJSON: one line each, in order, into a stream that may be slower than the fleet. What
- * does not fit into a bounded buffer is left out and counted; a line in the stream says so.
+ * Writes events as NDJSON: one line each, in order, to a stream that may be slower than the fleet.
+ * Events that do not fit into a bounded buffer are dropped and counted; a line in the stream says
+ * so.
  */
 
 import type { Writable } from 'node:stream';
@@ -8,38 +9,40 @@ import type { Clock } from '../../fixtures/clock.ts';
 import { printableJson } from '../../fixtures/printable.ts';
 import { type FleetEvent, inEventOrder } from '../device/events.ts';
 
-/** What has become of the events so far. */
+/** Counts of written and lost events. */
 export interface EventLinesCount {
-  /** Handed over to the system. */
+  /** Passed to the operating system. */
   readonly written: number;
-  /** Left out because the reader was too slow, the stream has failed, or they did not get here. */
+  /** Dropped because the reader was too slow, the stream failed, or they never arrived here. */
   readonly lost: number;
-  /** Why the stream has failed, such as `ENOSPC`. */
+  /** Why the stream failed, such as `ENOSPC`. */
   readonly fault?: string;
 }
 
-/** Where the lines go, and how much may wait for it. */
+/** Where the lines go, and how much may be buffered. */
 export interface EventLinesOptions {
   readonly clock: Clock;
   readonly stream: Writable;
   readonly bufferMaxBytes?: number;
 }
 
-/** Bytes that may wait for a slow reader. */
+/** Bytes that may be buffered for a slow reader. */
 const BUFFER_MAX_BYTES = 16 * 2 ** 20;
-/** Events of one millisecond that are put in order together. */
+/** Events of one millisecond that are sorted together. */
 const MOMENT_MAX_EVENTS = 100_000;
-/** How long the last lines may take. */
+/** How long writing the last lines may take. */
 const END_MAX_MS = 5000;
-/** A moment is over when the next event comes, or after this time at the latest. */
+/** A millisecond is complete when the next event arrives, or after this time at the latest. */
 const MOMENT_MAX_MS = 250;
 
-/** Writes events as lines; `close` it to have the last ones written. */
+/** Writes events as lines; `close` it to flush the last ones. */
 export class EventLines {
   readonly #options: EventLinesOptions;
   readonly #bufferMaxBytes: number;
   readonly #sweep: { cancel(): void };
-  /** Events of the same millisecond, which are told in one order whatever order they came in. */
+  /**
+   * Events of the same millisecond, which are written in one order whatever order they arrived in.
+   */
   #moment: FleetEvent[] = [];
   /** Lost since the last line was written. */
   #gap = 0;
@@ -56,7 +59,7 @@ export class EventLines {
     this.#sweep = options.clock.every(MOMENT_MAX_MS, () => this.#endMoment());
   }
 
-  /** Takes an event; never waits and never throws. */
+  /** Accepts an event; never waits and never throws. */
   readonly take = (event: FleetEvent): void => {
     const [first] = this.#moment;
     if (first !== undefined && first.atMs !== event.atMs) this.#endMoment();
@@ -64,7 +67,7 @@ export class EventLines {
     if (this.#moment.length === MOMENT_MAX_EVENTS) this.#endMoment();
   };
 
-  /** So many events did not get here; the stream says so before the next one. */
+  /** Records events that did not arrive here; the stream says so before the next one. */
   miss(events: number): void {
     this.#gap += events;
     this.#lost += events;
@@ -75,7 +78,7 @@ export class EventLines {
     return { written: this.#written, lost: this.#lost, ...fault };
   }
 
-  /** Waits, within bounds, until everything is written; what is not by then is lost. */
+  /** Waits, within limits, until everything is written; what is not by then is lost. */
   async close(): Promise<EventLinesCount> {
     this.#sweep.cancel();
     this.#endMoment();
@@ -96,7 +99,7 @@ export class EventLines {
     });
   }
 
-  /** One write for all events of the moment that fit into the buffer. */
+  /** Writes all events of the millisecond that fit into the buffer at once. */
   #endMoment(): void {
     const events = this.#moment.sort(inEventOrder);
     this.#moment = [];
@@ -141,7 +144,7 @@ export class EventLines {
   }
 }
 
-/** The event on one line of JSON, its time in ISO 8601. */
+/** Returns the event as one line of JSON, with its time in ISO 8601. */
 export function eventLine({ atMs, sequence, kind, ...facts }: FleetEvent): string {
   const at = new Date(atMs).toISOString();
   const line = JSON.stringify({ at, kind, ...facts, sequence });

@@ -1,15 +1,18 @@
-/** The outcome of a run in one line, for the first line of every report. */
+/** The outcome of a run in one line, used as the first line of every report. */
 import type { FleetResult } from '../result/result.ts';
 import { noUser } from '../result/result-devices.ts';
 
-/** The word that decides, and the reasons for it. */
+/** The verdict and its reasons. */
 export interface Headline {
   readonly verdict: 'PASSED' | 'FAILED' | 'UNDECIDED' | 'INVALID' | 'INTERRUPTED';
-  /** Such as `1,000 devices: FAILED, 1 of 4 thresholds missed`. */
+  /** For example `1,000 devices: FAILED, 1 of 4 thresholds missed`. */
   readonly text: string;
 }
 
-/** The headline of a result. A run whose thresholds are all met and whose checks all hold has passed. */
+/**
+ * Returns the headline of a result. A run that meets all thresholds and passes all checks has
+ * passed.
+ */
 export function headline(result: FleetResult): Headline {
   const failures = failuresIn(result);
   const doubts = doubtsIn(result);
@@ -63,12 +66,12 @@ function successesIn({ balance, thresholds }: FleetResult): string[] {
   ];
 }
 
-/** Devices and sums in which the fleet and the server differ. */
+/** Returns the number of devices and totals in which the fleet and the server differ. */
 export function differencesIn({ differences, statistics }: FleetResult['balance']): number {
   return differences.length + statistics.length;
 }
 
-/** Such as `1 device` or `1,000 devices`. */
+/** Formats a count with its noun, such as `1 device` or `1,000 devices`. */
 export function counted(count: number, what: string): string {
   return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,4 @@
-/** Charts as SVG, made at render time; each says in words what it shows. */
+/** Charts as SVG, made at render time; each has a text description. */
 import { element, type Html } from './html-elements.ts';
 
 const WIDTH = 900;
@@ -13,22 +13,22 @@ interface ChartLine {
   readonly name: string;
   /** One of the styles of the page: 1, 2, … */
   readonly style: number;
-  /** Pairs of x and y; not a number leaves a gap. */
+  /** Pairs of x and y; NaN leaves a gap. */
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Keeps its height until the next point, as a count does. */
+  /** Keeps its height until the next point, as for a count. */
   readonly steps?: boolean;
 }
 
-/** What a chart shows. */
+/** Contents of a chart. */
 export interface ChartFacts {
-  /** What is to be seen, in a sentence. */
+  /** Description in one sentence. */
   readonly title: string;
   readonly lines: readonly ChartLine[];
   readonly xText: (x: number) => string;
   readonly yText: (y: number) => string;
 }
 
-/** Lines over a common x; both axes begin at zero. */
+/** Renders lines over a common x axis; both axes begin at zero. */
 export function lineChart({ title, lines, xText, yText }: ChartFacts): Html {
   const all = lines.flatMap(({ points }) => points);
   if (all.length === 0) return element('p', { class: 'hint' }, `${title}: nothing to show.`);
@@ -104,7 +104,7 @@ function pathOf({ points, steps = false }: ChartLine, { atX, atY }: Places): str
   return path;
 }
 
-/** A row of bars, each with its name and count. */
+/** Renders a row of bars, each with its name and count. */
 export function barChart(
   title: string,
   rows: readonly (readonly [name: string, count: number, style: number])[],
@@ -141,7 +141,7 @@ export function barChart(
   );
 }
 
-/** A little above the largest value, so that ticks are round numbers. */
+/** Slightly above the largest value, so that ticks are round numbers. */
 function roundMax(values: readonly number[]): number {
   const most = values.filter(Number.isFinite).reduce((one, other) => Math.max(one, other), 0);
   if (most <= 0) return 1;

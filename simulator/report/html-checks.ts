@@ -1,11 +1,11 @@
-/** The checks of a sample on the page: each requirement by phase and rate, and how it broke first. */
+/** The checks of a sample on the page: each requirement by phase and rate, and its first breach. */
 
 import type { FleetResult } from '../result/result.ts';
 import type { Breach, RequirementChecks } from '../result/result-checks.ts';
 import { element, type Html, mark, section, table } from './html-elements.ts';
 import { brokenRates, brokenRequirements, phaseTable, rate } from './text-checks.ts';
 
-/** Which requirements the server kept under load; nothing where none was checked. */
+/** Renders which requirements the server met under load; empty where nothing was checked. */
 export function checkSection({ checks }: FleetResult): readonly Html[] {
   if (checks === undefined) return [];
   const judged = checks.requirements.filter((row) => row.judged > 0);

@@ -1,4 +1,4 @@
-/** The devices on the page: errors by cause, groups by what they have in common, and each one. */
+/** The devices on the page: errors by cause, groups by shared properties, and each device. */
 
 import type { DeviceRow, FleetResult } from '../result/result.ts';
 import { element, type Html, section, table } from './html-elements.ts';
@@ -9,7 +9,7 @@ const DEVICES_MAX = 2000;
 const ERRORS_MAX = 500;
 /** Behaviours and key types that are listed. */
 const GROUPS_MAX = 200;
-/** What went wrong comes first. */
+/** Failures come first. */
 const outcomes = [
   'failure',
   'silent',
@@ -21,7 +21,7 @@ const outcomes = [
   'success',
 ] as const satisfies readonly DeviceRow['outcome'][];
 
-/** Each cause with the operation that it hit. */
+/** Renders each cause with the operation it affected. */
 export function errorSection({ errors }: FleetResult): Html {
   const rows = errors.slice(0, ERRORS_MAX);
   return section(
@@ -38,7 +38,7 @@ export function errorSection({ errors }: FleetResult): Html {
   );
 }
 
-/** How the devices of each cohort, behaviour and key type ended. */
+/** Renders the outcomes of each cohort, behaviour and key type. */
 export function groupSection({ devices }: FleetResult): Html {
   return section(
     'groups',
@@ -68,7 +68,7 @@ function groupTable(
   return table(caption, columns, rows);
 }
 
-/** Each device in a line, those that failed first; a filter goes through them. */
+/** Renders one line per device, failed ones first; a filter narrows the list. */
 export function devicesSection({ devices }: FleetResult): Html {
   const rank = (row: DeviceRow): number => outcomes.indexOf(row.outcome);
   const shown = devices

@@ -1,7 +1,7 @@
-/** Makes HTML. Text from outside enters a page here only, and only as text. */
+/** Builds HTML. External text enters a page only here, and only as text. */
 import { escaped } from '../../fixtures/markup.ts';
 
-/** A piece of a page; only the functions of this file make one. */
+/** A piece of a page; only the functions of this file create one. */
 export class Html {
   readonly #markup: string;
 
@@ -9,7 +9,7 @@ export class Html {
     this.#markup = markup;
   }
 
-  /** An element with attributes and children; strings become text, never markup. */
+  /** Creates an element with attributes and children; strings become text, never markup. */
   static element(
     name: string,
     attributes: Readonly<Record<string, string | number>>,
@@ -27,7 +27,7 @@ export class Html {
   }
 }
 
-/** What stands inside an element. */
+/** The contents of an element. */
 export type Child = Html | string;
 
 function markupOf(child: Child): string {
@@ -36,7 +36,7 @@ function markupOf(child: Child): string {
 
 export const element = Html.element;
 
-/** A table with a caption; a row is a list of cells, the first of which is its heading. */
+/** Creates a table with a caption; a row is a list of cells, the first of which is its heading. */
 export function table(
   caption: string,
   columns: readonly string[],
@@ -64,12 +64,12 @@ export function table(
   );
 }
 
-/** A word in the colour of its tone; the word alone says it too. */
+/** Creates a word in the colour of its tone; the word alone carries the meaning too. */
 export function mark(word: string, tone: 'good' | 'bad' | 'warn' | 'quiet'): Html {
   return element('span', { class: 'mark', 'data-tone': tone }, word);
 }
 
-/** A part of the page with its heading. */
+/** Creates a section of the page with its heading. */
 export function section(id: string, heading: string, ...children: readonly Child[]): Html {
   const title = element('h2', { id: `${id}-heading` }, heading);
   return element('section', { id, 'aria-labelledby': `${id}-heading` }, title, ...children);

@@ -1,4 +1,4 @@
-/** The measured part of the page: the roll-out, the course of time, latencies. */
+/** The measured part of the page: roll-out, time series, latencies. */
 
 import type { FleetResult } from '../result/result.ts';
 import type { Figures } from '../result/result-figures.ts';
@@ -7,14 +7,14 @@ import { barChart, lineChart } from './html-charts.ts';
 import { type Child, element, type Html, section, table } from './html-elements.ts';
 import { backoffTable } from './text.ts';
 
-/** Shares of the fleet whose time is told. */
+/** Shares of the fleet whose update time is shown. */
 const PERCENTS = [50, 95, 100];
-/** Points of a curve; more of them cannot be seen. */
+/** Points of a curve; more would not be visible. */
 const POINTS_MAX = 1000;
-/** Styles of lines that the page has. */
+/** Number of line styles of the page. */
 const CHART_STYLES = 5;
 
-/** How far the fleet has come, and how long that took. */
+/** Renders the progress of the fleet, and how long it took. */
 export function updateSection(result: FleetResult): Html {
   const times = updateTimes(result);
   return section(
@@ -82,7 +82,7 @@ function updatedCurve({ devices, moments }: UpdateTimes): Html {
   });
 }
 
-/** Latency, requests and errors, and the devices, over the time of the run. */
+/** Renders latency, requests, errors and devices over the time of the run. */
 export function overTimeSection({ series, startedAt }: FleetResult): Html {
   const { rows, widthMs } = series;
   const startMs = rows[0]?.startMs ?? 0;
@@ -129,7 +129,7 @@ export function overTimeSection({ series, startedAt }: FleetResult): Html {
   );
 }
 
-/** How hard each cohort hit the server after the outage; nothing where none were compared. */
+/** Renders how hard each cohort hit the server after the outage; empty where none were compared. */
 export function backoffSection({ herd }: FleetResult): readonly Html[] {
   if (herd === undefined) return [];
   const [head = [], ...rows] = backoffTable(herd);
@@ -158,7 +158,7 @@ function thinned<Row>(rows: readonly Row[]): readonly Row[] {
   return rows.filter((_, index) => index % every === 0);
 }
 
-/** Percentiles by operation, of the whole run and of each phase. */
+/** Renders percentiles by operation, of the whole run and of each phase. */
 export function latencySection(result: FleetResult): Html {
   const { latencies, operations, phases } = result;
   const columns = ['Operation', ...figureColumns];

@@ -1,4 +1,6 @@
-/** The run itself on the page: thresholds, reconciliation, the generator's health, plan and environment. */
+/**
+ * The run itself on the page: thresholds, reconciliation, generator health, plan and environment.
+ */
 
 import type { FleetResult } from '../result/result.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
@@ -8,7 +10,7 @@ import { type Child, element, type Html, mark, section, table } from './html-ele
 const DIFFERENCES_MAX = 200;
 const MEBIBYTE = 2 ** 20;
 
-/** What was demanded of the run, and whether it was met. */
+/** Renders the thresholds of the run and their verdicts. */
 export function thresholdSection({ thresholds }: FleetResult): Html {
   const tones = { met: 'good', missed: 'bad', undecided: 'warn' } as const;
   const rows = thresholds.map(({ threshold, verdict, observed }) => {
@@ -21,7 +23,7 @@ export function thresholdSection({ thresholds }: FleetResult): Html {
   );
 }
 
-/** Whether devices and server agree. */
+/** Renders the reconciliation of devices and server. */
 export function balanceSection({ balance, accounts }: FleetResult): Html {
   const { checked, ok, because, differences, statistics } = balance;
   const said = checked
@@ -63,7 +65,7 @@ export function balanceSection({ balance, accounts }: FleetResult): Html {
   );
 }
 
-/** Whether the machine that made the load was fast enough. */
+/** Renders if the load generator was fast enough. */
 export function generatorSection({ generator, validity }: FleetResult): Html {
   const { processes, schedule, reasons } = generator;
   const facts = {
@@ -108,7 +110,7 @@ export function generatorSection({ generator, validity }: FleetResult): Html {
   );
 }
 
-/** What was to be done, as the plan said it, and where. */
+/** Renders the plan and the environment of the run. */
 export function planSection(result: FleetResult): Html {
   const { plan, shards, startedAt, deploymentId, ended, sharedKeys, spread, events } = result;
   const parts = shards.map(({ index, of }) => `${index} of ${of}`).join(', ');

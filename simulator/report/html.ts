@@ -1,6 +1,6 @@
 /**
- * A fleet's result as one page that loads nothing: everything is written into it at render time,
- * and a small script filters the devices. Whatever a device or a server has said stays text.
+ * Renders a fleet's result as one self-contained page: everything is written into it at render
+ * time, and a small script filters the devices. Text from a device or a server stays text.
  */
 import { reportPage, selfContainedPage } from '../../fixtures/markup.ts';
 import type { FleetResult } from '../result/result.ts';
@@ -11,7 +11,7 @@ import { element, type Html, mark } from './html-elements.ts';
 import { backoffSection, latencySection, overTimeSection, updateSection } from './html-figures.ts';
 import { balanceSection, generatorSection, planSection, thresholdSection } from './html-run.ts';
 
-/** The page. Throws when the page's script has not been built. */
+/** Renders the page. Throws when the page's script has not been built. */
 export function fleetHtml(result: FleetResult): string {
   const { plan } = result;
   const { text } = headline(result);

@@ -1,4 +1,6 @@
-/** A fleet's result as JUnit XML, which CI servers read: what its exit code rests on, a test each. */
+/**
+ * Renders a fleet's result as JUnit XML for CI servers: one test per condition of the exit code.
+ */
 import { XMLBuilder } from 'fast-xml-parser';
 import { printable } from '../../fixtures/printable.ts';
 import type { FleetResult } from '../result/result.ts';
@@ -7,7 +9,7 @@ import type { ThresholdVerdict } from '../result/result-generator.ts';
 import { counted } from './headline.ts';
 import { rate } from './text-checks.ts';
 
-/** One test case; without a failure and a skip it has passed. */
+/** One test case; it has passed without a failure and a skip. */
 interface Check {
   readonly name: string;
   readonly failure?: string;
@@ -21,7 +23,10 @@ const builder = new XMLBuilder({
   suppressEmptyNode: true,
 });
 
-/** The document: reconciliation, contact, generator, each threshold and requirement as a test case. */
+/**
+ * Renders the document: reconciliation, contact, generator, each threshold and requirement as a
+ * test case.
+ */
 export function fleetJunit(result: FleetResult): string {
   const checks = [
     balanceCheck(result),
@@ -77,7 +82,7 @@ function generatorCheck({ validity, generator }: FleetResult): Check {
   return validity === 'valid' ? { name } : { name, failure: generator.reasons.join('; ') };
 }
 
-/** A threshold that nothing decides is not met either. */
+/** A threshold without a verdict has not been met either. */
 function thresholdCheck({ threshold, verdict, observed }: ThresholdVerdict): Check {
   const name = `threshold: ${printable(threshold)}`;
   if (verdict === 'met') return { name };

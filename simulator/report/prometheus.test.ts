@@ -9,7 +9,7 @@ async function familiesOf(metrics: FleetMetrics): Promise<ReadonlyMap<string, Fa
   return parseExposition((await metrics.exposition()).text);
 }
 
-/** The value of a sample; undefined when there is none with these labels. */
+/** Returns the value of a sample; undefined when there is none with these labels. */
 function sampleOf(
   families: ReadonlyMap<string, Family>,
   name: string,
@@ -98,7 +98,7 @@ describe('the metrics of a run', () => {
     const name = 'fleetbed_update_duration_seconds';
     expect(sampleOf(families, `${name}_sum`, { outcome: 'success' })).toBe(2);
     expect(sampleOf(families, `${name}_count`, { outcome: 'success' })).toBe(1);
-    // It was offered nothing: there is no time to tell.
+    // It was offered nothing: there is no duration to report.
     expect(sampleOf(families, `${name}_count`, { outcome: 'already-installed' })).toBeUndefined();
     expect(sampleOf(families, 'fleetbed_update_states_total', { state: 'downloading' })).toBe(1);
   });

@@ -1,5 +1,5 @@
 /**
- * A run underway as metrics in Prometheus' text format: counters and histograms from its events,
+ * Metrics of a running fleet in Prometheus' text format: counters and histograms from its events,
  * gauges from its progress. Every name begins with `fleetbed_`, every time is in seconds.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -9,19 +9,19 @@ import { isFinal } from '../device/update-states.ts';
 import type { FleetProgress } from '../result/result.ts';
 import type { EventLinesCount } from './events-lines.ts';
 
-/** Of an exchange: from a fast answer on the same machine to the longest time limit. */
+/** For an exchange: from a fast response on the same machine to the longest time limit. */
 const EXCHANGE_BUCKETS_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];
-/** Of a whole update: minutes in the field, seconds in a test. */
+/** For a whole update: minutes in the field, seconds in a test. */
 const UPDATE_BUCKETS_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14_400, 86_400];
-/** Label values that a server can make up; further ones are counted together. */
+/** Label values that a server can invent; further ones are counted together. */
 const CAUSES_MAX = 200;
 const OTHER = 'other';
 const CONNECT = operations.connect.id;
 const MS_PER_SECOND = 1000;
 
-/** What a scrape is answered with. */
+/** The response to a scrape. */
 export interface Exposition {
   readonly contentType: string;
   readonly text: string;
@@ -32,7 +32,7 @@ export class FleetMetrics {
   readonly #registry = new Registry();
   readonly #registers = [this.#registry];
   readonly #causes = new Set<string>();
-  /** Moment of the offer, by device, of updates that are underway. */
+  /** Time of the offer, by device, for updates in progress. */
   readonly #offeredMs = new Map<number, number>();
   #phase: string | undefined;
 
@@ -138,7 +138,7 @@ export class FleetMetrics {
     registers: this.#registers,
   });
 
-  /** Takes an event; never waits. */
+  /** Accepts an event; never waits. */
   readonly take = (event: FleetEvent): void => {
     if (event.kind === 'exchange') this.#ended(event);
     else if (event.kind === 'update') this.#entered(event);
@@ -150,7 +150,7 @@ export class FleetMetrics {
     }
   };
 
-  /** Takes where the run stands. */
+  /** Accepts a progress report. */
   see(progress: FleetProgress): void {
     const { funnel, socketsOpen, elapsedMs, phase } = progress;
     this.#enteredPhase(phase);
@@ -165,14 +165,14 @@ export class FleetMetrics {
     this.#elapsed.set(elapsedMs / MS_PER_SECOND);
   }
 
-  /** Takes what has become of the event stream so far. */
+  /** Accepts the current counts of the event stream. */
   seeEventLines({ written, lost }: EventLinesCount): void {
     this.#eventLines.reset();
     this.#eventLines.inc({ fate: 'written' }, written);
     this.#eventLines.inc({ fate: 'lost' }, lost);
   }
 
-  /** The answer to a scrape at this moment. */
+  /** Returns the response to a scrape now. */
   async exposition(): Promise<Exposition> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
@@ -192,7 +192,7 @@ export class FleetMetrics {
     const { operation, status, cause, elapsedMs } = event;
     if (status === undefined) {
       this.#exchanges.inc({ operation, outcome: 'unanswered' });
-      // The socket's own end tells why a handshake failed.
+      // The close of the socket already reports why a handshake failed.
       if (operation === CONNECT) return;
       this.#faults.inc({ operation, cause: this.#bounded(cause ?? OTHER) });
       return;

@@ -5,12 +5,12 @@ import type { Checks, RequirementChecks } from '../result/result-checks.ts';
 import { columns } from './columns.ts';
 import { counted } from './headline.ts';
 
-/** Broken requirements that are told in full; the JSON report has all of them. */
+/** Broken requirements shown in full; the JSON report has all of them. */
 const BROKEN_MAX = 10;
-/** Those that fit on a line. */
+/** How many fit on a line. */
 const BROKEN_NAMED_MAX = 3;
 
-/** The section; none where nothing was checked. */
+/** Returns the section; empty where nothing was checked. */
 export function checkSections({ checks, series }: FleetResult): string[][] {
   if (checks === undefined) return [];
   const judged = checks.requirements.filter((row) => row.judged > 0);
@@ -35,7 +35,7 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
   ];
 }
 
-/** The requirements that are broken so far, for a line of a run that goes on; none: no word of it. */
+/** Returns the requirements broken so far, for the progress line; empty when there are none. */
 export function brokenWords({ broken = [] }: Pick<FleetProgress, 'broken'>): string[] {
   if (broken.length === 0) return [];
   const more = broken.length - BROKEN_NAMED_MAX;
@@ -43,13 +43,13 @@ export function brokenWords({ broken = [] }: Pick<FleetProgress, 'broken'>): str
   return [`BROKEN ${named}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
-/** The requirements that the server broke, those first that it broke most often. */
+/** Returns the requirements that the server broke, most breaches first. */
 export function brokenRequirements({ requirements }: Checks): RequirementChecks[] {
   const broken = requirements.filter((row) => row.broken > 0);
   return broken.sort((one, other) => other.broken / other.judged - one.broken / one.judged);
 }
 
-/** Requirement by phase, with the rate that the fleet had in each. */
+/** Returns requirements by phase, with the fleet's rate in each. */
 export function phaseTable(rows: readonly RequirementChecks[]): string[][] {
   const rates = new Map(
     rows.flatMap(({ phases }) => phases.map((each) => [each.phase, each.requestsPerSecond])),
@@ -67,7 +67,7 @@ export function phaseTable(rows: readonly RequirementChecks[]): string[][] {
   ];
 }
 
-/** So many requests a second. */
+/** Formats a rate in requests per second. */
 export function rate(requestsPerSecond: number): string {
   return `${tenths(requestsPerSecond)} requests/s`;
 }
@@ -76,7 +76,7 @@ function tenths(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** The rates at which it broke, in words. */
+/** Describes the rates at which the requirement broke. */
 export function brokenRates({ brokenAt }: RequirementChecks): string {
   if (brokenAt === undefined) return 'it held';
   const { leastPerSecond, mostPerSecond } = brokenAt;

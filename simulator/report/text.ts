@@ -1,4 +1,4 @@
-/** A run's result and progress as plain lines for a terminal. Renders facts, adds none. */
+/** Renders a run's result and progress as plain lines for a terminal. Renders facts, adds none. */
 import { printable } from '../../fixtures/printable.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import { noUser } from '../result/result-devices.ts';
@@ -10,10 +10,10 @@ import { columns } from './columns.ts';
 import { counted, differencesIn, endings, headline } from './headline.ts';
 import { brokenWords, checkSections } from './text-checks.ts';
 
-/** Differences and errors that are shown in full; the JSON report has all of them. */
+/** Differences and errors shown in full; the JSON report has all of them. */
 const ROWS_MAX = 10;
 
-/** The whole result; every line is fit for a terminal. */
+/** Renders the whole result; every line is safe for a terminal. */
 export function fleetReport(result: FleetResult): string {
   const { plan, seed, ended } = result;
   const duration = seconds(result.durationMs);
@@ -39,7 +39,9 @@ export function fleetReport(result: FleetResult): string {
   return sections.map((lines) => lines.map((line) => printable(line)).join('\n')).join('\n\n');
 }
 
-/** How hard each cohort hit the server after the outage, and how soon all of it was through. */
+/**
+ * Describes how hard each cohort hit the server after the outage, and how soon all of it recovered.
+ */
 function comparedCohorts(cohorts: NonNullable<FleetResult['herd']>): string[] {
   return columns(backoffTable(cohorts));
 }
@@ -62,7 +64,7 @@ function eventLines({ events }: FleetResult): string[][] {
   return [[`Events: ${lost} of ${lost + written} LOST (${because})`]];
 }
 
-/** How long it took until half, nearly all and all of the fleet was updated. */
+/** Describes how long it took until half, nearly all and all of the fleet was updated. */
 function rolloutLines(result: FleetResult): string[] {
   const times = updateTimes(result);
   if (times.moments.length === 0) return [];
@@ -79,7 +81,7 @@ function thresholdLines({ thresholds }: FleetResult): string[] {
   );
 }
 
-/** What became of the workers of the shards, where one failed. */
+/** Describes the losses among the workers of the shards. */
 function spreadLines({ spread, shards, plan, durationMs }: FleetResult): string[][] {
   if (spread === undefined) return [];
   const { takeovers, lost, missingDeviceMs } = spread;
@@ -107,7 +109,7 @@ function keptWords(kept: Takeover['kept']): string {
   return `its figures up to ${seconds(kept.untilMs)} are included (${kept.exchanges} requests)`;
 }
 
-/** One line of where the run stands. */
+/** Renders the progress of the run in one line. */
 export function progressLine(progress: FleetProgress): string {
   const { funnel, elapsedMs, exchanges, errors, socketsOpen } = progress;
   const ended = funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
@@ -172,12 +174,12 @@ function balanceLines({ balance, funnel, plan }: FleetResult): string[] {
   ];
 }
 
-/** Devices that nobody has accepted, and how to accept them. */
+/** Pending devices, and how to accept them. */
 function pendingLines({ waiting }: FleetResult['funnel']): string[] {
   return waiting === 0 ? [] : [`  ${acceptanceHint(waiting)}`];
 }
 
-/** What to do about devices that wait to be accepted. */
+/** Returns the remedy for devices that wait to be accepted. */
 export function acceptanceHint(waiting: number): string {
   const are = waiting === 1 ? 'is' : 'are';
   return (
@@ -193,7 +195,7 @@ function statisticsLines(rows: FleetResult['balance']['statistics']): string[] {
   );
 }
 
-/** Why devices are idle although there is a deployment for them. */
+/** Explains why devices are idle although there is a deployment for them. */
 function unfitLines(count: number, { deploy, deviceType }: FleetResult['plan']): string[] {
   if (count === 0) return [];
   return [
@@ -222,7 +224,9 @@ function answerLines({ operations }: FleetResult): string[] {
   );
 }
 
-/** Why there was no answer, as far as it is known; and which answers refused the signature. */
+/**
+ * Describes why there was no response, as far as known, and which responses refused the signature.
+ */
 function silenceWords(count: FleetResult['operations'][number]): string[] {
   const { unanswered, timeouts, resets, refusedConnections, signatureRefusals } = count;
   const causes = named({ timeouts, resets, 'refused connections': refusedConnections });
@@ -247,7 +251,7 @@ function shortened(lines: readonly string[]): string[] {
   return [...lines.slice(0, ROWS_MAX), `  and ${lines.length - ROWS_MAX} more`];
 }
 
-/** Cohorts side by side after an outage, with a heading. */
+/** Renders the cohorts after an outage side by side, with a heading. */
 export function backoffTable(cohorts: NonNullable<FleetResult['herd']>): string[][] {
   return [
     ['cohort', 'devices', 'recovered', 'all recovered after', 'requests', 'peak requests/s'],

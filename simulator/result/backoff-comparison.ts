@@ -1,6 +1,6 @@
 /**
  * The comparison of two or more policies after an outage: how hard each cohort hits the server when
- * the network is back, and how long it takes until every device has got through.
+ * the network is back, and how long it takes until every device has recovered.
  */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
@@ -27,7 +27,7 @@ const herdCohortShape = v.object({
 export const backoffComparisonShape = v.array(herdCohortShape);
 export type BackoffComparison = Immutable<v.InferOutput<typeof backoffComparisonShape>>;
 
-/** The comparisons of several processes as one; exact, since counts add up second by second. */
+/** Merges the comparisons of several processes; exact, since counts add up second by second. */
 export function mergedBackoffComparisons(parts: readonly BackoffComparison[]): BackoffComparison {
   const cohorts = grouped(parts.flat(), ({ cohort }) => cohort);
   return [...cohorts].map(([cohort, rows]) => {
@@ -48,7 +48,7 @@ export function mergedBackoffComparisons(parts: readonly BackoffComparison[]): B
   });
 }
 
-/** The rows by a name of each, in the order in which the names first come. */
+/** Groups rows by name, in order of first appearance. */
 export function grouped<Row>(
   rows: readonly Row[],
   nameOf: (row: Row) => string,
@@ -66,7 +66,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The highest of them, at least zero. */
+/** Returns the highest value, at least zero. */
 export function peakOf(requestsPerSecond: readonly number[]): number {
   return requestsPerSecond.reduce((most, each) => Math.max(most, each), 0);
 }

@@ -22,7 +22,9 @@ const evidence = {
   answer: { status: 200, headers: {}, body: '<b>no</b>' },
 };
 
-/** Finds `kept` kept by each exchange, and `broken` broken by those whose method is DELETE. */
+/**
+ * Judges `kept` as met by every exchange, and `broken` as broken by those whose method is DELETE.
+ */
 const judge: ExchangeJudge = {
   requirements: ['kept', 'broken', 'unseen'].map((requirement) => ({
     requirement,
@@ -41,7 +43,9 @@ function exchangeAt(second: number, device: number, method = 'GET'): WatchedExch
   return { device, operation, method, url, headers: {}, sentMs, endedMs: sentMs + 5 };
 }
 
-/** Exchanges of a device by second and phase: one a second, wrong ones in the phase `burst`. */
+/**
+ * Returns the metrics of a device with one exchange per second, wrong ones in the phase `burst`.
+ */
 function booksOf(device: number, seconds: readonly number[]) {
   const books = new CheckMetrics(judge);
   for (const second of seconds) {

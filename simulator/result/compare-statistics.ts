@@ -1,26 +1,26 @@
 /**
- * Tests that two samples differ, computed from histograms. Nothing is assumed of the shape of a
- * distribution: percentiles are bounded by ranks, whole samples are compared by ranks.
+ * Tests if two samples differ, computed from histograms. No distribution is assumed: percentiles
+ * are bounded by ranks, whole samples are compared by ranks.
  */
 
-/** Pairs of a value and how often it came, ascending. */
+/** Pairs of a value and its count, ascending. */
 export type Counted = readonly (readonly [value: number, count: number])[];
 
-/** A percentile and the bounds between which it lies, at the level of confidence of `z`. */
+/** A percentile and its bounds, at the confidence level of `z`. */
 export interface BoundedPercentile {
   readonly value: number;
   readonly low: number;
   readonly high: number;
 }
 
-/** How many there are. */
+/** Returns the size of the sample. */
 export function sizeOf(sample: Counted): number {
   return sample.reduce((sum, [, count]) => sum + count, 0);
 }
 
 /**
- * A percentile with its bounds by order statistics: the rank of a percentile in a sample is
- * binomial, whatever is measured.
+ * Returns a percentile with bounds from order statistics: the rank of a percentile in a sample is
+ * binomially distributed, whatever is measured.
  * @param share from 0 to 1
  * @param z standard deviations to either side
  */
@@ -35,15 +35,18 @@ export function boundedPercentile(sample: Counted, share: number, z: number): Bo
   };
 }
 
-/** What a rank test found. */
+/** Result of a rank test. */
 export interface RankTest {
-  /** Chance that a value of the second sample exceeds one of the first; 0.5 when they are alike. */
+  /**
+   * Probability that a value of the second sample exceeds one of the first; 0.5 when they are
+   * alike.
+   */
   readonly superiority: number;
-  /** Standard deviations by which that is off; its sign is that of the shift. */
+  /** Deviation from that in standard deviations; its sign is that of the shift. */
   readonly z: number;
 }
 
-/** Mann and Whitney's test with the correction for ties, of which a histogram is full. */
+/** The Mann-Whitney test with the correction for ties, of which a histogram has many. */
 export function rankTest(first: Counted, second: Counted): RankTest {
   const [firstSize, secondSize] = [sizeOf(first), sizeOf(second)];
   const size = firstSize + secondSize;
@@ -62,13 +65,13 @@ export function rankTest(first: Counted, second: Counted): RankTest {
   return { superiority: wins / pairs, z };
 }
 
-/** Of so many, so many were of a kind. */
+/** How many of a total are of one kind. */
 export interface Proportion {
   readonly count: number;
   readonly of: number;
 }
 
-/** Standard deviations by which the second proportion exceeds the first. */
+/** Returns the standard deviations by which the second proportion exceeds the first. */
 export function proportionTest(first: Proportion, second: Proportion): number {
   const pooled = (first.count + second.count) / (first.of + second.of);
   const variance = pooled * (1 - pooled) * (1 / first.of + 1 / second.of);
@@ -76,7 +79,7 @@ export function proportionTest(first: Proportion, second: Proportion): number {
   return (second.count / second.of - first.count / first.of) / Math.sqrt(variance);
 }
 
-/** Value of the element of that rank, the first being 1; ranks outside are drawn in. */
+/** Returns the value at a rank, starting at 1; ranks outside are clamped. */
 function atRank(sample: Counted, rank: number): number {
   let seen = 0;
   let last = 0;
@@ -88,7 +91,7 @@ function atRank(sample: Counted, rank: number): number {
   return last;
 }
 
-/** For each value of either sample in ascending order, how often each of them has it. */
+/** Returns, for each value of either sample in ascending order, its count in each of them. */
 function aligned(first: Counted, second: Counted): (readonly [ours: number, theirs: number])[] {
   const rows = new Map<number, [number, number]>();
   for (const [value, count] of first) rows.set(value, [count, 0]);

@@ -6,7 +6,7 @@ import { ComparisonError, compareResults } from './compare.ts';
 import { boundedPercentile, rankTest } from './compare-statistics.ts';
 import type { FleetResult } from './result.ts';
 
-/** Latencies as servers have them: most alike, with a long tail. */
+/** Latencies typical of servers: most alike, with a long tail. */
 function latencies(random: Random, count: number, factor = 1): number[] {
   return Array.from({ length: count }, () => {
     const tail = random.fraction() < 0.02 ? 20 : 1;

@@ -1,6 +1,6 @@
 /**
- * Tells whether one run was slower or more faulty than another, so that a build can be stopped by
- * it: only a shift that chance does not explain and that is larger than the noise counts.
+ * Decides if one run was slower or had more errors than another, so that it can fail a build: only
+ * a shift counts that chance does not explain and that is larger than the noise.
  */
 import {
   boundedPercentile,
@@ -17,10 +17,10 @@ import type { FleetResult } from './result.ts';
 import type { Figures } from './result-figures.ts';
 import { countsOf } from './thresholds-measures.ts';
 
-/** What a comparison can come to. */
+/** The verdicts of a comparison. */
 type ComparisonVerdict = 'regression' | 'improvement' | 'no difference' | 'not enough data';
 
-/** One measure of one thing in both runs. */
+/** One measure of one subject in both runs. */
 interface ComparisonRow {
   /** An operation, or a kind of update. */
   readonly subject: string;
@@ -32,23 +32,23 @@ interface ComparisonRow {
   /** Change in percent of the value before; null where that was zero. */
   readonly changePercent: number | null;
   readonly verdict: ComparisonVerdict;
-  /** In words, with the numbers that decided. */
+  /** Reason in words, with the numbers that decided. */
   readonly because: string;
 }
 
 type UndirectedRow = Omit<ComparisonRow, 'better' | 'changePercent'>;
 
-/** Two runs beside each other. */
+/** A comparison of two runs. */
 export interface Comparison {
   readonly verdict: ComparisonVerdict;
-  /** Whether both were to do the same; the notes say in what they were not. */
+  /** Comparison of the two plans; the notes list the differences. */
   readonly plans: 'same' | 'different';
   readonly rows: readonly ComparisonRow[];
-  /** What makes the runs less comparable: other plans, invalid figures. */
+  /** What makes the runs less comparable: different plans, invalid figures. */
   readonly notes: readonly string[];
 }
 
-/** What is taken for noise; two runs of the same version tell how large it is. */
+/** Shifts considered noise; two runs of the same version show how large they are. */
 export interface NoiseFloor {
   /** Shift of a percentile as a share of its value. */
   readonly share: number;
@@ -56,21 +56,21 @@ export interface NoiseFloor {
   readonly milliseconds: number;
 }
 
-/** A results file whose figures cannot be read; one sentence. */
+/** Thrown when the figures of a results file cannot be read; one sentence. */
 export class ComparisonError extends Error {
   override readonly name = 'ComparisonError';
 }
 
-/** Where nobody says otherwise. */
+/** Used when the caller gives none. */
 const defaultNoiseFloor: NoiseFloor = { share: 0.1, milliseconds: 1 };
 
 /** Standard deviations that chance exceeds once in a thousand times: there are many rows. */
 const Z_LEAST = 3.29;
-/** Values beyond a percentile without which its place is not known. */
+/** Fewest values beyond a percentile for its position to be known. */
 const BEYOND_LEAST = 10;
-/** Chance by which one run must exceed the other in a pair of values to matter at all. */
+/** Least superiority of one run over the other in a pair of values that matters. */
 const SUPERIORITY_LEAST = 0.06;
-/** Shift of a share of errors or successes that matters. */
+/** Least shift of a share of errors or successes that matters. */
 const SHARE_SHIFT_LEAST = 0.001;
 const PROPORTION_LEAST = 100;
 
@@ -82,7 +82,7 @@ const percentiles = [
 
 /**
  * Compares the second run with the first.
- * @throws ComparisonError when a result holds a histogram that cannot be read
+ * @throws ComparisonError when a result contains a histogram that cannot be read
  */
 export function compareResults(
   before: FleetResult,
@@ -245,7 +245,7 @@ function direction({ before, after }: Measured): ComparisonVerdict {
   return after > before ? 'regression' : 'improvement';
 }
 
-/** What is wrong with a run. */
+/** Notes on the validity of a run. */
 function invalidNotes(before: FleetResult, after: FleetResult): string[] {
   const runs = [['first', before] as const, ['second', after] as const];
   return runs.flatMap(([which, { generator }]) =>

@@ -1,30 +1,30 @@
 /**
- * Whether the machine that made the load was itself the limit: what it was to send against what it
- * sent, how late, and how it did meanwhile. Judges facts; does not gather them.
+ * Judges if the load generator was itself the bottleneck: planned sends against actual ones, their
+ * lateness, and the state of its process. Does not gather the facts.
  */
 import { mergedDurations } from './merge-figures.ts';
 import type { GeneratorFacts, ProcessFacts } from './result-generator.ts';
 
-/** From here on the figures say more of the generator than of the server. */
+/** Beyond these limits the figures reflect the generator more than the server. */
 const generatorLimits = {
-  /** Of what was due at a planned moment, one in a hundred was sent later than this. */
+  /** The 99th percentile of the lateness of scheduled sends. */
   latenessP99MaxMs: 100,
-  /** One in a hundred turns of the event loop was held up longer than this. */
+  /** The 99th percentile of the event loop's lag. */
   eventLoopLagP99MaxMs: 100,
-  /** Share of what fell due that was sent. */
+  /** Share of due sends that were sent. */
   sentShareLeast: 0.95,
-  /** Share of the run's time that went into collecting garbage. */
+  /** Share of the run's time spent on garbage collection. */
   collectionShareMax: 0.2,
-  /** Share of the time in which the event loop was busy: beyond it there is no time left to send. */
+  /** Share of time in which the event loop was busy: beyond it there is no time left to send. */
   loopBusyShareMax: 0.97,
 } as const;
 
-/** Planned sends below which a run is too small to be judged. */
+/** A run with fewer planned sends is too small to be judged. */
 const JUDGED_SENDS_LEAST = 1000;
 
 type Schedule = GeneratorFacts['schedule'];
 
-/** The schedules of several processes as one. @throws HistogramError */
+/** Merges the schedules of several processes. @throws HistogramError */
 export function scheduleOf(
   schedules: readonly Pick<Schedule, 'due' | 'sent' | 'lateness'>[],
   durationMs: number,
@@ -42,7 +42,7 @@ export function scheduleOf(
   };
 }
 
-/** The facts with the reasons for which the figures are invalid; none when they are valid. */
+/** Adds the reasons why the figures are invalid; empty when they are valid. */
 export function judgedGenerator(facts: Omit<GeneratorFacts, 'reasons'>): GeneratorFacts {
   const { schedule, processes } = facts;
   if (schedule.due < JUDGED_SENDS_LEAST) return { ...facts, reasons: [] };

@@ -1,11 +1,12 @@
 /**
- * Histograms as text: HDR's V2 encoding, compressed, base64. Written by the library and read here,
- * because the library trusts every length and count that it reads, and results come from files.
+ * Histograms as text: HDR's V2 encoding, compressed, base64. Written by the library but parsed
+ * here, because the library trusts every length and count that it reads, and results come from
+ * files.
  */
 import { inflateSync } from 'node:zlib';
 import { encodeIntoCompressedBase64, Int32Histogram } from 'hdr-histogram-js';
 
-/** Microseconds: 25 days, longer than any exchange and any update that is waited for. */
+/** Microseconds: 25 days, longer than any exchange and any update. */
 export const LONGEST_MICROSECONDS = 2 ** 41;
 const SIGNIFICANT_DIGITS = 3;
 /** A full histogram of this size takes far less. */
@@ -15,7 +16,7 @@ const COMPRESSED_HEAD_BYTES = 8;
 const PLAIN_HEAD_BYTES = 40;
 const COUNT_MAX = 2 ** 31 - 1;
 
-/** A text that holds no histogram of ours. */
+/** Thrown for text that is not a valid histogram of this format. */
 export class HistogramError extends Error {
   override readonly name = 'HistogramError';
 }
@@ -31,7 +32,7 @@ export function encodedCounts(counts: Int32Histogram): string {
   return bytes.subarray(0, length).toString('base64');
 }
 
-/** @throws HistogramError when the text holds no histogram of this range and precision */
+/** @throws HistogramError when the text is not a histogram of this range and precision */
 export function decodedCounts(text: string): Int32Histogram {
   const plain = inflated(Buffer.from(text, 'base64'));
   const isOurs =
@@ -57,7 +58,7 @@ function inflated(bytes: Buffer): Buffer {
   }
 }
 
-/** A count for each bucket in turn; a negative one stands for so many empty buckets. */
+/** A count for each bucket in turn; a negative one means as many empty buckets. */
 function filledCounts(payload: Buffer): Int32Histogram {
   const counts = emptyCounts();
   let index = 0;
@@ -89,13 +90,15 @@ function endOf(index: number, counts: Int32Histogram): number {
 
 const VARINT_MAX_BYTES = 9;
 
-/** Zigzag: even numbers are positive, odd ones negative; seven bits to a byte, the lowest first. */
+/**
+ * Zigzag encoding: even numbers are positive, odd ones negative; seven bits per byte, lowest first.
+ */
 function signedAt(
   payload: Buffer,
   start: number,
 ): { readonly value: number; readonly end: number } {
   const first = payload[start] ?? 0x80;
-  // Nearly all counts are small, and a head reads many histograms every second.
+  // Nearly all counts are small, and a coordinator reads many histograms every second.
   if (first < 0x80) return { value: first & 1 ? -((first + 1) >> 1) : first >> 1, end: start + 1 };
   let unsigned = 0;
   for (let place = 0; place < VARINT_MAX_BYTES; place++) {

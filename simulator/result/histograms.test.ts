@@ -81,7 +81,7 @@ describe('a histogram of durations', () => {
   });
 });
 
-/** A text whose head claims what it likes. */
+/** A text with a forged header. */
 function forged(change: (plain: Buffer) => void, payload: readonly number[] = []): string {
   const bytes = Buffer.from(of([1, 2]).figures().histogram, 'base64');
   const plain = Buffer.alloc(40);

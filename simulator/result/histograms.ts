@@ -1,6 +1,6 @@
 /**
- * Histograms of durations: HDR with three significant digits over microseconds, so that parts
- * merge to exactly what one histogram of the whole would have been. Not averages.
+ * Histograms of durations: HDR with three significant digits over microseconds, so that parts merge
+ * to exactly what one histogram of the whole would have been. Not averages.
  */
 import type { Int32Histogram } from 'hdr-histogram-js';
 import {
@@ -13,7 +13,7 @@ import type { Figures } from './result-figures.ts';
 
 const MICROSECONDS_PER_MS = 1000;
 
-/** Durations by how often they came; what is longer than the longest is counted as that. */
+/** Durations by frequency; one above the maximum is counted as the maximum. */
 export class DurationHistogram {
   readonly #counts: Int32Histogram;
   #longest = 0;
@@ -27,7 +27,7 @@ export class DurationHistogram {
   }
 
   /**
-   * Reads what `figures` has written.
+   * Parses the output of `figures`.
    * @throws HistogramError when it is anything else
    */
   static of({ histogram, maxMs }: Pick<Figures, 'histogram' | 'maxMs'>): DurationHistogram {
@@ -57,10 +57,12 @@ export class DurationHistogram {
     this.#longest = Math.max(this.#longest, other.#longest);
   }
 
-  /** Milliseconds that `percent` of the durations do not exceed; 0 when there are none. */
+  /**
+   * Returns the milliseconds that `percent` of the durations do not exceed; 0 when there are none.
+   */
   percentileMs(percent: number): number {
     const microseconds = this.#counts.getValueAtPercentile(percent);
-    // A bucket reaches beyond the longest duration that fell into it.
+    // A bucket extends beyond the longest duration in it.
     return Math.min(microseconds, this.#longest) / MICROSECONDS_PER_MS;
   }
 
@@ -81,7 +83,7 @@ export class DurationHistogram {
     };
   }
 
-  /** Pairs of the upper end of a bucket in milliseconds and how many fell into it, ascending. */
+  /** Returns pairs of a bucket's upper end in milliseconds and its count, ascending. */
   buckets(): readonly (readonly [uptoMs: number, count: number])[] {
     const rows: [number, number][] = [];
     const counts = this.#counts;
@@ -96,12 +98,17 @@ export class DurationHistogram {
   }
 }
 
-/** Values below twice this have a bucket of their own; from there on each doubling has so many. */
+/**
+ * Values below twice this have a bucket of their own; above, each doubling has this many buckets.
+ */
 const HALF_BUCKETS = 1024;
 const HALF_BUCKETS_BITS = 10;
 const UNSIGNED_31_BITS = 2 ** 31;
 
-/** The library's own index, found fifteen times as fast: it takes a logarithm and two powers. */
+/**
+ * The library's own index, computed fifteen times as fast: the library uses a logarithm and two
+ * powers.
+ */
 function indexOf(microseconds: number, counts: Int32Histogram): number {
   if (microseconds < 2 * HALF_BUCKETS) return microseconds;
   if (microseconds >= UNSIGNED_31_BITS) return counts.countsArrayIndex(microseconds);

@@ -1,4 +1,4 @@
-/** A value with everything in it that nobody may change. */
+/** A deeply read-only version of a type. */
 export type Immutable<Value> = Value extends object
   ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
   : Value;

@@ -1,19 +1,22 @@
-/** Adds up the checks of several processes, and puts the rates of the whole fleet beside them. */
+/** Merges the checks of several processes, and adds the rates of the whole fleet. */
 import type { Breach, Checks, RequirementChecks } from './result-checks.ts';
 import type { PhaseFigures, Series } from './result-figures.ts';
 import { countsOf } from './thresholds-measures.ts';
 
 export const SECOND_MS = 1000;
-/** Stretches of time in which a requirement broke: as many as a series has rows. */
+/** Time spans in which a requirement broke: as many as a series has rows. */
 export const STRETCHES_MAX = 900;
 
-/** The run by which rates are told. */
+/** The run that the rates are taken from. */
 interface RatedRun {
   readonly phases: readonly PhaseFigures[];
   readonly series: Series;
 }
 
-/** The checks of all parts together, with the rates of the whole; undefined when none had any. */
+/**
+ * Returns the checks of all parts together, with the rates of the whole; undefined when none had
+ * any.
+ */
 export function mergedChecks(
   parts: readonly (Checks | undefined)[],
   run: RatedRun,
@@ -22,7 +25,7 @@ export function mergedChecks(
   return first && ratedChecks(others.reduce(added, first), run);
 }
 
-/** The same checks with the rates that the fleet had; phases in the order of time. */
+/** Returns the checks with the fleet's rates; phases in chronological order. */
 export function ratedChecks(checks: Checks, { phases, series }: RatedRun): Checks {
   const names = phases.map(({ name }) => name);
   const rates = new Map(phases.map((phase) => [phase.name, phaseRate(phase)]));
@@ -60,10 +63,13 @@ function rateAt(atMs: number, { rows, widthMs }: Series): number {
   return row === undefined ? 0 : (row.requests * 1000) / widthMs;
 }
 
-/** When a requirement broke, and how often; in the order of time. */
+/** When a requirement broke, and how often; in chronological order. */
 type Breaches = RequirementChecks['breaches'];
 
-/** The same by seconds since the epoch, by two, four … of them once there would be too many. */
+/**
+ * Returns breaches by second since the epoch, or by two, four … seconds where there would be too
+ * many.
+ */
 export function foldedBreaches(breaches: Breaches): Breaches {
   for (let widthMs = SECOND_MS; ; widthMs *= 2) {
     const counts = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** The figures of several results added up: counts by sums, durations by their histograms. */
+/** Merges the figures of several results: counts by sums, durations by their histograms. */
 
 import { DurationHistogram } from './histograms.ts';
 import type { FleetResult } from './result.ts';
@@ -16,7 +16,7 @@ interface Measured {
   readonly operations: readonly OperationCount[];
 }
 
-/** What was measured of exchanges, as a whole and by phase. @throws HistogramError */
+/** Merges the figures of exchanges, as a whole and by phase. @throws HistogramError */
 export function mergedMeasures(
   results: readonly (Measured & Pick<FleetResult, 'phases' | 'errors'>)[],
 ): Measured & Pick<FleetResult, 'phases' | 'errors'> {
@@ -40,7 +40,7 @@ export function mergedUpdates(updates: readonly UpdateFigures[]): UpdateFigures 
   return { whole: whole.map(summed), stages: stages.map(summed) };
 }
 
-/** The figures of all of these durations together. @throws HistogramError */
+/** Merges durations. @throws HistogramError */
 export function mergedDurations(figures: readonly Figures[]): DurationHistogram {
   const whole = DurationHistogram.empty();
   for (const each of figures) whole.add(DurationHistogram.of(each));
@@ -59,7 +59,7 @@ function mergedExchanges(parts: readonly Measured[]): Measured {
   return { latencies: latencies.map(summed), operations: operations.map(summedCount) };
 }
 
-/** In the order of time; phases of the same name are the same stretch of the plan. */
+/** In chronological order; phases of the same name are the same period of the plan. */
 function mergedPhases(phases: readonly PhaseFigures[]): PhaseFigures[] {
   const merged = grouped(phases, ({ name }) => name).map(([first, ...others]) => {
     const rows = [first, ...others];
@@ -86,7 +86,7 @@ function mergedErrors(errors: readonly ErrorCount[]): ErrorCount[] {
 
 type Group<Row> = readonly [Row, ...Row[]];
 
-/** Rows of the same key together, by key. */
+/** Groups rows by key, sorted by key. */
 function grouped<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Group<Row>[] {
   const groups = new Map<string, [Row, ...Row[]]>();
   for (const row of rows) {
@@ -123,7 +123,7 @@ function summedCount(group: Group<OperationCount>): OperationCount {
   return { ...sum, answers: Object.fromEntries(answers) };
 }
 
-/** The most frequent first, and always the same order. */
+/** Sorts the most frequent first, in an order that is always the same. */
 export function inErrorOrder(one: ErrorCount, other: ErrorCount): number {
   const nameOf = ({ operation, cause }: ErrorCount): string => `${operation} ${cause}`;
   return other.count - one.count || (nameOf(one) < nameOf(other) ? -1 : 1);

@@ -1,4 +1,4 @@
-/** The courses of several processes laid onto each other, row by row. */
+/** Merges the time series of several processes row by row. */
 
 import type { Accounts, Series } from './result-figures.ts';
 import {
@@ -11,7 +11,7 @@ import {
   widening,
 } from './series.ts';
 
-/** The course of all of them together: as wide as the widest, wider where that gives too many rows. */
+/** Returns the merged series: as coarse as the coarsest, coarser where that gives too many rows. */
 export function mergedSeries(parts: readonly Series[]): Series {
   const filled = parts.filter(({ rows }) => rows.length > 0);
   const widestMs = Math.max(...parts.map(({ widthMs }) => widthMs));
@@ -26,7 +26,7 @@ export function mergedSeries(parts: readonly Series[]): Series {
   return seriesOf({ widthMs, rows: laidTogether(tables, indices) });
 }
 
-/** A part in which nothing happened in a row stands as it stood before. */
+/** A part without activity in a row keeps its previous device counts. */
 function laidTogether(
   tables: readonly ReadonlyMap<number, SeriesRow>[],
   indices: readonly number[],

@@ -9,14 +9,14 @@ import { scheduleOf } from './generator.ts';
 import { MergeError, mergeResults } from './merge.ts';
 import type { FleetResult } from './result.ts';
 
-/** One exchange of a run: when, which, how it ended. */
+/** One exchange of a run: when, which, its outcome. */
 interface Story {
   readonly afterMs: number;
   readonly operation: string;
   readonly phase: 'ramp' | 'hold';
   readonly end: number | 'timeout' | 'reset';
   readonly latencyMs: number;
-  /** Which part of the fleet it belongs to. */
+  /** The part of the fleet it belongs to. */
   readonly part: number;
 }
 
@@ -32,7 +32,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   part: fc.nat(PARTS - 1),
 });
 
-/** The result of a process that has lived through these exchanges. */
+/** Returns the result of a process with these exchanges. */
 function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number]): FleetResult {
   const clock = new ManualClock(noonMs);
   const metrics = new RunMetrics(clock);
@@ -65,7 +65,7 @@ function live(
   { afterMs, operation, end, latencyMs }: Story,
   clock: ManualClock,
 ) {
-  // Exchanges of one part come in order of time, so that the clock never goes back.
+  // Exchanges of one part are in chronological order, so that the clock never goes back.
   clock.advance(Math.max(0, noonMs + afterMs - clock.now()));
   metrics.sent(latencyMs / 10);
   if (typeof end === 'number') metrics.answered(operation, end, latencyMs);
@@ -75,7 +75,7 @@ function live(
   }
 }
 
-/** What the merge of parts must share with the result of one process. */
+/** Returns what the merged parts must have in common with the result of one process. */
 function figuresIn(result: FleetResult) {
   const { generator, updates, latencies, operations, phases, errors, series } = result;
   const { schedule } = generator;
@@ -262,7 +262,7 @@ function shardOf(index: number, of: number): FleetResult {
   return { ...sampleResult, plan, shards: [{ index, of }] };
 }
 
-/** A histogram of two digits. */
+/** A histogram with two significant digits. */
 const coarse = encodeIntoCompressedBase64(build({ numberOfSignificantValueDigits: 2 }));
 
 function damaged(histogram: string): FleetResult {

@@ -1,6 +1,6 @@
 /**
- * Several processes' results of one plan made into the one that a single process would have had:
- * counts are added, histograms are added bucket by bucket, no percentile is ever averaged.
+ * Merges the results of several processes of one plan into the one that a single process would have
+ * had: counts are added, histograms are added bucket by bucket, no percentile is ever averaged.
  */
 
 import { deviceRange } from '../plan/shard.ts';
@@ -21,7 +21,7 @@ import { mergedSharedKeys } from './shared-keys.ts';
 import { thresholdVerdicts } from './thresholds.ts';
 import { measuresOf } from './thresholds-measures.ts';
 
-/** Results that do not belong together; one sentence. */
+/** Thrown for results that do not belong together; one sentence. */
 export class MergeError extends Error {
   override readonly name = 'MergeError';
 }
@@ -30,8 +30,8 @@ export class MergeError extends Error {
 const DIFFERENCES_MAX = 1000;
 
 /**
- * The result of all parts together; the same for every order of them.
- * @param kept what workers had measured whose part was begun again, or never ended
+ * Merges all parts, in any order with the same result.
+ * @param kept measurements of workers whose shard was restarted, or never ended
  * @throws MergeError when they are of different plans or seeds, overlap, or cannot be read
  */
 export function mergeResults(
@@ -92,7 +92,7 @@ function merged(
   return { ...whole, thresholds };
 }
 
-/** In phases of its own, so that those of a result add up to its whole. */
+/** In phases of its own, so that the phases of a result add up to its whole. */
 function keptMeasures(part: PartFigures) {
   const { startMs, endMs, latencies, operations, errors, schedule } = part;
   const { lateness } = schedule;
@@ -100,7 +100,7 @@ function keptMeasures(part: PartFigures) {
   return { latencies, operations, errors, phases: operations.length === 0 ? [] : [phase] };
 }
 
-/** What became of the shards of parts that were spread themselves. */
+/** Merges what happened to the shards of parts that were themselves distributed. */
 function mergedSpread(results: readonly FleetResult[]): Pick<FleetResult, 'spread'> {
   const spreads = results.flatMap(({ spread = [] }) => spread);
   if (spreads.length === 0) return {};
@@ -115,7 +115,7 @@ function mergedSpread(results: readonly FleetResult[]): Pick<FleetResult, 'sprea
   };
 }
 
-/** Absent where no part says anything of it. */
+/** Absent where no part has any. */
 function mergedSurroundings(
   results: readonly FleetResult[],
 ): Pick<FleetResult, 'machines' | 'events'> {
@@ -163,7 +163,7 @@ function checkApart(results: readonly FleetResult[]): void {
   }
 }
 
-/** From the worst on: what ended one part before its time ended the whole so. */
+/** From the worst on: what ended one part early ended the whole in that way. */
 const ends: readonly Ended[] = [
   'interrupted',
   'threshold',
@@ -238,7 +238,7 @@ function mergedBalance(balances: readonly Reconciliation[]): Reconciliation {
   };
 }
 
-/** Books that were read for every part. */
+/** The server records that were read for every part. */
 function booksInAll(balances: readonly Reconciliation[]): Reconciliation['books'] {
   const [first, ...others] = balances;
   return (first?.books ?? []).filter((book) => others.every(({ books }) => books.includes(book)));

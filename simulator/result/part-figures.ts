@@ -1,8 +1,8 @@
 /**
- * What a part of a run has measured so far, as its worker tells its coordinator: counts and histograms that
- * add up exactly with those of other parts. All of it can be JSON. A histogram takes a worker a third
- * of a millisecond to write and a coordinator as long to read, and a part has some ten of them: a coordinator of
- * many parts is told less often than every second.
+ * The figures of a shard so far, as its worker sends them to the coordinator: counts and histograms
+ * that add up exactly with those of other shards. All valid JSON. A histogram takes a third of a
+ * millisecond to write and as long to read, and a shard has about ten: with many shards, figures
+ * are sent less often than every second.
  */
 import { DurationHistogram } from './histograms.ts';
 import type { LatencySoFar } from './result.ts';
@@ -16,26 +16,29 @@ import type {
 } from './result-figures.ts';
 import { countsOf, durationsOf, type Measures } from './thresholds-measures.ts';
 
-/** Parts whose histograms a coordinator reads in a second: a twentieth of its time. */
+/** Shards whose histograms a coordinator reads per second: a twentieth of its time. */
 const PARTS_EACH_SECOND = 16;
 
-/** Every how many seconds each of so many parts tells its figures, and its coordinator adds them up. */
+/**
+ * Returns the interval in seconds at which each of this many shards sends its figures, and the
+ * coordinator merges them.
+ */
 export function figuresPeriodSeconds(parts: number): number {
   return Math.ceil(parts / PARTS_EACH_SECOND);
 }
 
-/** How the updates of a part stand; counts of devices. */
+/** State of the updates of a shard; counts of devices. */
 export interface PartUpdates {
   readonly devices: number;
   readonly updated: number;
   readonly failed: number;
   /** Since the deployment, or the start of the run. */
   readonly elapsedMs: number;
-  /** For each length of time that a threshold of the plan names: devices updated within it. */
+  /** For each duration that a threshold of the plan names: devices updated within it. */
   readonly within: readonly (readonly [withinMs: number, devices: number])[];
 }
 
-/** The figures of a part up to a moment. */
+/** The figures of a shard so far. */
 export interface PartFigures {
   /** Milliseconds since the Unix epoch. */
   readonly startMs: number;
@@ -44,23 +47,23 @@ export interface PartFigures {
   readonly latencies: readonly OperationLatency[];
   readonly operations: readonly OperationCount[];
   readonly errors: readonly ErrorCount[];
-  /** How long updates took. */
+  /** Durations of updates. */
   readonly updates: UpdateFigures;
   readonly schedule: { readonly due: number; readonly sent: number; readonly lateness: Figures };
   readonly rollout: PartUpdates;
-  /** Of its watched devices, which count where they are played to their end. */
+  /** Checks of its watched devices; devices count for the shard that runs them to the end. */
   readonly checks?: Checks | undefined;
 }
 
-/** Several parts as one: what is shown of a run while it goes on, and what thresholds go by. */
+/** Merges several shards: for the progress of a run and its thresholds. */
 export class PartsTogether {
   readonly #parts: readonly PartFigures[];
   readonly #rollouts: readonly PartUpdates[];
   readonly #histograms = new Map<string, DurationHistogram>();
 
   /**
-   * @param lost parts that were begun again: what they measured counts, but not their devices, which
-   * another part has now
+   * @param lost shards that were restarted: their measurements count, but not their devices, which
+   * the restarted shard has now
    */
   constructor(parts: readonly PartFigures[], lost: readonly PartFigures[] = []) {
     this.#parts = [...parts, ...lost];
@@ -106,7 +109,7 @@ export class PartsTogether {
   }
 }
 
-/** An operation's histogram as it is shown while a run goes on. */
+/** Returns an operation's histogram in the form of a progress report. */
 export function latencySoFar([operation, histogram]: readonly [
   string,
   DurationHistogram,

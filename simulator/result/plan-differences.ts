@@ -1,16 +1,16 @@
-/** In what the plans of two results differ, place by place. */
+/** Lists the differences between the plans of two results, field by field. */
 import { printable } from '../../fixtures/printable.ts';
 import type { PlanSummary } from './result-plan.ts';
 
-/** Places that are found; plans that differ in more of them have little in common. */
+/** Most differences listed; plans with more of them have little in common. */
 const DIFFERENCES_MAX = 20;
 const SHOWN_MAX_CHARACTERS = 60;
-/** In its own place: it differs wherever anything does. */
+/** Not listed: it differs wherever anything does. */
 const DIGEST = 'digest';
 
 /**
- * Clauses such as `stages[1].durationMs is 1000 and 2000`; none when the plans are the same. At most
- * so many, in the order of the first plan.
+ * Returns clauses such as `stages[1].durationMs is 1000 and 2000`; empty when the plans are the
+ * same. Limited in number, in the order of the first plan.
  */
 export function planDifferences(one: PlanSummary, other: PlanSummary): readonly string[] {
   const { digest: _one, ...first } = one;

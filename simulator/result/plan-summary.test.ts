@@ -39,7 +39,7 @@ const plan: FleetPlan = {
 const summaryOf = (change: Partial<FleetPlan> = {}) =>
   planSummary(checkPlan({ ...plan, ...change }, knownBehaviours));
 
-/** In what the plan with the change differs, once both are summed up. */
+/** Returns the differences of the plan with the change, once both are summarized. */
 async function differencesBy(change: Partial<FleetPlan>): Promise<readonly string[]> {
   return planDifferences(await summaryOf(), await summaryOf(change));
 }

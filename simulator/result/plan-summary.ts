@@ -1,4 +1,4 @@
-/** Makes the plan that stands in a result out of the one that was carried out. */
+/** Summarizes the executed plan for a result. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import * as v from 'valibot';
@@ -9,8 +9,8 @@ import type { FleetPlan } from '../plan/plan.ts';
 import { type PlanSummary, planSummaryShape } from './result-plan.ts';
 
 /**
- * The plan without secrets, paths and what belongs to one machine only. Its files are read for their
- * digests: to be called when they are known to be readable.
+ * Returns the plan without secrets, paths and machine-specific values. Its files are read for their
+ * digests: to be called once they are known to be readable.
  */
 export async function planSummary(plan: FleetPlan): Promise<PlanSummary> {
   const summary = { ...namedFields(plan), ...(await fileFields(plan)) };
@@ -18,11 +18,11 @@ export async function planSummary(plan: FleetPlan): Promise<PlanSummary> {
   return { ...summary, digest: digest.digest('hex') };
 }
 
-/** What the published form names goes out, and nothing else: a new secret cannot slip through. */
+/** Only fields of the published form are included, so that a new secret cannot leak. */
 function namedFields(plan: FleetPlan): PlanSummary {
   const deviceType = plan.deviceType ?? defaultDeviceType;
   const whole = { ...plan, deviceType, cohorts: cohortsOf(plan) };
-  // JSON has no members that are undefined, and the form takes none.
+  // JSON has no undefined members, and the schema accepts none.
   return v.parse(planSummaryShape, JSON.parse(JSON.stringify(whole)));
 }
 

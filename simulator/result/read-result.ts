@@ -1,18 +1,20 @@
-/** The form of a fleet's result as other programs read it: its JSON Schema, and the reader of files. */
+/** The published format of a fleet's result: its JSON Schema, and the file reader. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { printable } from '../../fixtures/printable.ts';
 import { DurationHistogram } from './histograms.ts';
 import { type FleetResult, fleetResultShape, fleetSchema } from './result.ts';
 
-/** The JSON Schema of a result. */
+/** Returns the JSON Schema of a result. */
 export function fleetResultSchema(): object {
-  // Numbers of JSON are finite anyway.
+  // Numbers in JSON are always finite.
   const schema = toJsonSchema(fleetResultShape, { ignoreActions: ['finite'] });
   return { $id: 'urn:fleetbed:fleet:2', ...schema };
 }
 
-/** A file that is no result, or one of another version; the message is the rest of a sentence. */
+/**
+ * Thrown for a file that is not a result, or has another version; the message continues a sentence.
+ */
 export class ResultFault extends Error {
   override readonly name = 'ResultFault';
 }
@@ -21,8 +23,8 @@ const anyReport = v.object({ schema: v.string() });
 const anyFigures = v.object({ count: v.number(), maxMs: v.number(), histogram: v.string() });
 
 /**
- * The result that a text holds; every histogram in it can be read, too.
- * @throws ResultFault that says what is wrong with it
+ * Parses a result and checks that every histogram in it can be read.
+ * @throws ResultFault with the reason
  */
 export function readFleetResult(json: string): FleetResult {
   const value = parsed(json);
@@ -52,7 +54,7 @@ function damage(issue: v.BaseIssue<unknown>): string {
   return `is a damaged result: ${where} is not ${issue.expected ?? 'as described'}`;
 }
 
-/** Looks for histograms everywhere, so that no place is forgotten when the form grows. */
+/** Looks for histograms everywhere, so that none is missed when the format grows. */
 function checkHistograms(value: unknown, path = ''): void {
   if (typeof value !== 'object' || value === null) return;
   const figures = v.safeParse(anyFigures, value);

@@ -1,4 +1,4 @@
-/** What the checks of a sample of the fleet have come to, as it stands in a result. */
+/** The checks of a sample of the fleet, as in a result. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -62,7 +62,7 @@ export const checksShape = v.pipe(
 
 /** The checks of a sample. */
 export type Checks = Immutable<v.InferOutput<typeof checksShape>>;
-/** What one requirement has come to. */
+/** The check of one requirement. */
 export type RequirementChecks = Checks['requirements'][number];
 /** The first breach of a requirement. */
 export type Breach = NonNullable<RequirementChecks['firstBreach']>;

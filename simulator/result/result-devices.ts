@@ -1,4 +1,4 @@
-/** The devices in a result: what became of each, how many got how far, and whether the books agree. */
+/** The devices in a result: the outcome of each, the counts by progress, and the reconciliation. */
 import * as v from 'valibot';
 import { keyTypes, reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import type { Immutable } from './immutable.ts';
@@ -8,7 +8,7 @@ const yesOrNo = v.boolean();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const unixMs = v.pipe(v.number(), v.finite());
 
-/** Where one device has come to in the end. */
+/** The final outcomes of a device. */
 const outcomes = [
   'success',
   'failure',
@@ -19,7 +19,7 @@ const outcomes = [
   'waiting',
   'silent',
 ] as const;
-/** One of them. */
+/** The final outcome of a device. */
 export type Outcome = (typeof outcomes)[number];
 
 export const deviceRowShape = v.object({
@@ -102,14 +102,14 @@ export const reconciliationShape = v.object({
   statistics: v.array(statisticsDifference),
 });
 
-/** Why nothing was reconciled in a run that had no user of the management API. */
+/** Why nothing was reconciled in a run without a user of the management API. */
 export const noUser = 'no user was given with --accept';
 
 /** One device at the end of the run. */
 export type DeviceRow = Immutable<v.InferOutput<typeof deviceRowShape>>;
-/** How far the devices have come: counts that add up to the fleet. */
+/** Progress of the devices: counts that add up to the fleet. */
 export type Funnel = Immutable<v.InferOutput<typeof funnelShape>>;
-/** Whether device and server tell the same story. */
+/** Comparison of the devices' and the server's records. */
 export type Reconciliation = Immutable<v.InferOutput<typeof reconciliationShape>>;
-/** One device for which the two books differ. */
+/** One device for which the two records differ. */
 export type ReconciliationDifference = Reconciliation['differences'][number];

@@ -1,4 +1,4 @@
-/** The measured part of a result: latencies, answers, faults, phases, updates, the course of time. */
+/** The measured part of a result: latencies, responses, faults, phases, updates, time series. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -7,7 +7,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const milliseconds = v.pipe(v.number(), v.finite(), v.minValue(0));
 const unixMs = v.pipe(v.number(), v.finite());
 
-/** How long something took, with all that is needed to merge it exactly. */
+/** Duration figures, with everything needed to merge them exactly. */
 export const figuresShape = v.object({
   count,
   p50Ms: milliseconds,
@@ -81,7 +81,7 @@ export const updatesShape = v.object({
   stages: v.array(updateStage),
 });
 
-/** Devices of a fleet by how they stand; the counts add up to the fleet. */
+/** Devices of a fleet by state; the counts add up to the fleet. */
 export const accountsShape = v.object({
   waiting: v.pipe(count, v.description('Not accepted by the server.')),
   idle: v.pipe(count, v.description('Accepted and offered nothing.')),
@@ -108,19 +108,22 @@ export const seriesShape = v.pipe(
   v.description('The course of the run; rows grow wider the longer it lasts.'),
 );
 
-/** Figures of one thing that was timed, in milliseconds. */
+/** Figures of one measured duration, in milliseconds. */
 export type Figures = Immutable<v.InferOutput<typeof figuresShape>>;
-/** How long the exchanges of one operation took, in milliseconds, answered ones only. */
+/** Durations of the exchanges of one operation that got a response, in milliseconds. */
 export type OperationLatency = Immutable<v.InferOutput<typeof operationLatency>>;
-/** How many exchanges of one operation ended how. */
+/** Number of exchanges of one operation by outcome. */
 export type OperationCount = Immutable<v.InferOutput<typeof operationCount>>;
-/** How often one operation failed for one cause, such as `transport/ECONNREFUSED` or `status/503`. */
+/**
+ * Number of failures of one operation with one cause, such as `transport/ECONNREFUSED` or
+ * `status/503`.
+ */
 export type ErrorCount = Immutable<v.InferOutput<typeof errorShape>>;
 /** The figures of one phase. */
 export type PhaseFigures = Immutable<v.InferOutput<typeof phaseShape>>;
-/** How long updates took, as wholes and by stage. */
+/** Durations of updates, as wholes and by stage. */
 export type UpdateFigures = Immutable<v.InferOutput<typeof updatesShape>>;
-/** The course of a run over time. */
+/** The time series of a run. */
 export type Series = Immutable<v.InferOutput<typeof seriesShape>>;
-/** Counts of devices by how they stand. */
+/** Counts of devices by state. */
 export type Accounts = Immutable<v.InferOutput<typeof accountsShape>>;

@@ -1,4 +1,4 @@
-/** What a result says of the machine that made the load, and what was demanded of the run. */
+/** The load generator and the thresholds in a result. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 import { figuresShape } from './result-figures.ts';
@@ -50,7 +50,7 @@ export const thresholdShape = v.object({
 
 /** Facts of the generator itself. */
 export type GeneratorFacts = Immutable<v.InferOutput<typeof generatorShape>>;
-/** Facts of one process of it. */
+/** Facts of one of its processes. */
 export type ProcessFacts = Immutable<v.InferOutput<typeof process>>;
-/** What a threshold came to. */
+/** The verdict on a threshold. */
 export type ThresholdVerdict = Immutable<v.InferOutput<typeof thresholdShape>>;

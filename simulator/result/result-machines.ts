@@ -1,4 +1,4 @@
-/** On what a run was made: the machines, told by what they are; no name and no path of any. */
+/** The machines that a run used, described by their properties; without names and paths. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -17,13 +17,16 @@ const machineShape = v.object({
   processes: v.pipe(count, v.description('Processes of the run on machines of this kind.')),
 });
 
-/** Machines that are alike cannot be told apart: they are one row. */
+/** Identical machines cannot be distinguished: they share one row. */
 export const machinesShape = v.array(machineShape);
 
 /** A kind of machine, and how many processes of the run were on it. */
 export type MachineFacts = Immutable<v.InferOutput<typeof machineShape>>;
 
-/** Rows of several parts as one list in one order, whatever order the parts are in. */
+/**
+ * Merges rows of several parts into one list, with an order that does not depend on that of the
+ * parts.
+ */
 export function mergedMachines(rows: readonly MachineFacts[]): readonly MachineFacts[] {
   const merged = new Map<string, MachineFacts>();
   for (const { processes, ...kind } of rows) {
@@ -37,7 +40,7 @@ export function mergedMachines(rows: readonly MachineFacts[]): readonly MachineF
 
 const GIBIBYTE = 2 ** 30;
 
-/** The machine in a line for people. */
+/** Describes the machine in one line. */
 export function machineLine(machine: MachineFacts): string {
   const { fleetbed, node, platform, release, architecture, cpuModel, cpus, processes } = machine;
   const words = [

@@ -1,6 +1,6 @@
 /**
- * The plan in a result: what was to be done, without any secret, with every default filled in, so
- * that two results can be held against each other. Paths of files stay out; what is in them counts.
+ * The plan in a result: without secrets, with every default filled in, so that two results can be
+ * compared. Paths of files are omitted; their contents count.
  */
 import * as v from 'valibot';
 import { cohortOptions, mixtureOptions, policyOptions } from '../plan/cohort-options.ts';
@@ -24,10 +24,13 @@ const cohortEntries = resultEntries(cohortOptions);
 const fleetEntries = Object.fromEntries(
   Object.entries(wholeEntries).filter(([field]) => !Object.hasOwn(cohortEntries, field)),
 ) as Omit<typeof wholeEntries, keyof typeof cohortEntries>;
-/** Of what a cohort may have otherwise, only these stand beside the cohorts, for earlier readers. */
+/**
+ * Of the options that a cohort may override, only these are repeated beside the cohorts, for
+ * earlier readers.
+ */
 const { keys, behaviours, pollIntervalMs, inventoryIntervalMs, connect } = cohortEntries;
 
-/** Parts that results of former versions lack. */
+/** Members that results of earlier versions lack. */
 const laterFields = {
   digest: v.exactOptional(
     v.pipe(
@@ -55,7 +58,9 @@ const laterFields = {
   ),
 };
 
-/** A field of the plan that is not named by a row or here stays out: it may be a secret or a path. */
+/**
+ * A plan field that is named neither by a row nor here is omitted: it may be a secret or a path.
+ */
 export const planSummaryShape = v.object({
   ...fleetEntries,
   ...{ keys, behaviours, pollIntervalMs, inventoryIntervalMs, connect },
@@ -65,5 +70,5 @@ export const planSummaryShape = v.object({
 /** A contiguous part of a fleet: `index` of `of`, counted from zero. */
 export const shardShape = v.object({ index: count, of: count });
 
-/** What was to be done. */
+/** The summarized plan. */
 export type PlanSummary = Immutable<v.InferOutput<typeof planSummaryShape>>;

@@ -1,4 +1,4 @@
-/** What became of the workers of a run in shards, as it stands in a result. */
+/** What happened to the workers of a run in shards, as in a result. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -55,9 +55,9 @@ export const spreadShape = v.object({
   ),
 });
 
-/** What became of the workers of a run. */
+/** What happened to the workers of a run. */
 export type Spread = Immutable<v.InferOutput<typeof spreadShape>>;
-/** A shard that another worker has begun again. */
+/** A shard that another worker has restarted. */
 export type Takeover = Immutable<v.InferOutput<typeof takeoverShape>>;
-/** How much is kept of what a failed worker had measured. */
+/** How much is kept of the measurements of a failed worker. */
 export type KeptSpan = Immutable<v.InferOutput<typeof keptShape>>;

@@ -1,6 +1,6 @@
 /**
- * What a run comes to: one plain object that every report renders, that others can read by a
- * published schema, and that merges exactly with those of other processes. All of it can be JSON.
+ * The result of a run: one plain object that every report renders, that others can read by a
+ * published schema, and that merges exactly with those of other processes. All valid JSON.
  */
 import * as v from 'valibot';
 import { backoffComparisonShape } from './backoff-comparison.ts';
@@ -26,10 +26,10 @@ import { sharedKeysShape } from './shared-keys.ts';
 export type { DeviceRow } from './result-devices.ts';
 export type { PlanSummary } from './result-plan.ts';
 
-/** The version of the form: fields may be added, none changes its meaning. */
+/** The version of the format: fields may be added, none changes its meaning. */
 export const fleetSchema = 'fleetbed-fleet/2';
 
-/** What has become of the event stream of a run that had one. */
+/** Counts of the event stream, in a run that had one. */
 const eventsShape = v.object({
   written: v.pipe(v.number(), v.integer(), v.minValue(0)),
   lost: v.pipe(
@@ -43,10 +43,10 @@ const eventsShape = v.object({
 
 /** Why a run ended. */
 const ends = ['settled', 'duration', 'stages', 'iterations', 'interrupted', 'threshold'] as const;
-/** One of them; `threshold`: one that can no longer be met. */
+/** Why a run ended; `threshold`: one can no longer be met. */
 export type Ended = (typeof ends)[number];
 
-/** The outcome of one run, or of several processes' runs of one plan. */
+/** The result of one run, or of several processes' runs of one plan. */
 export const fleetResultShape = v.object({
   schema: v.literal(fleetSchema),
   ended: v.picklist(ends),
@@ -86,30 +86,30 @@ export const fleetResultShape = v.object({
 });
 export type FleetResult = Immutable<v.InferOutput<typeof fleetResultShape>>;
 
-/** How long the exchanges of one operation have taken until now. */
+/** Durations of the exchanges of one operation so far. */
 export type LatencySoFar = Pick<
   OperationLatency,
   'operation' | 'count' | 'p50Ms' | 'p90Ms' | 'p99Ms' | 'maxMs'
 >;
 
-/** Where a run stands. */
+/** The progress of a run. */
 export interface FleetProgress {
   readonly elapsedMs: number;
   readonly funnel: Funnel;
-  /** Requests sent so far, and handshakes. */
+  /** Requests and handshakes sent so far. */
   readonly exchanges: number;
   readonly errors: number;
-  /** Websockets that are open. */
+  /** Number of open WebSockets. */
   readonly socketsOpen: number;
-  /** The run's own deployment, once it stands. */
+  /** The run's own deployment, once it exists. */
   readonly deployment?: { readonly deploymentId: string; readonly artifactName: string };
   /** Name of the phase of the plan. */
   readonly phase: string;
   /** Of the whole run so far. */
   readonly latencies: readonly LatencySoFar[];
-  /** How the processes of the generator do, each over the whole run so far. */
+  /** State of the generator's processes, each over the whole run so far. */
   readonly generators: readonly ProcessFacts[];
-  /** Within this time 99 of 100 cycles that were due were sent. */
+  /** 99th percentile of the lateness of scheduled cycles. */
   readonly latenessP99Ms: number;
   /** The most frequent first. */
   readonly causes: readonly ErrorCount[];

@@ -1,25 +1,25 @@
 /**
- * The course of a run: rows of a second each, of two, four … seconds once the run gets long, so that
- * there are never more than so many. Rows lie at multiples of their width since the Unix epoch:
- * those of several processes fit onto each other.
+ * The time series of a run: rows of one second each, or of two, four … seconds in a long run, so
+ * that their number is bounded. Rows are aligned to multiples of their width since the Unix epoch,
+ * so that those of several processes match.
  */
 import type { Accounts, Series } from './result-figures.ts';
 
-/** Rows of a series: a quarter of an hour in seconds, then half an hour in pairs of them … */
+/** Rows of a series: a quarter of an hour in seconds, then half an hour in pairs of seconds … */
 const SERIES_ROWS_MAX = 900;
 const SECOND_MS = 1000;
-/** Buckets in each doubling: a percentile is known to within a fifth. */
+/** Buckets per doubling: a percentile is known to within a fifth. */
 const BUCKETS_PER_OCTAVE = 4;
-/** The last bucket begins at some 25 days in microseconds. */
+/** The last bucket begins at about 25 days in microseconds. */
 const BUCKETS = 41 * BUCKETS_PER_OCTAVE + 1;
 const MICROSECONDS_PER_MS = 1000;
 
-/** One row as it is counted. */
+/** One row while it is counted. */
 export interface SeriesRow {
   requests: number;
   errors: number;
   readonly buckets: Uint32Array;
-  /** As it was last seen within the row. */
+  /** Last observed state within the row. */
   devices: Accounts | undefined;
 }
 
@@ -29,10 +29,10 @@ export interface SeriesTable {
   readonly rows: ReadonlyMap<number, SeriesRow>;
 }
 
-/** The accounts of no devices at all. */
+/** The counts of an empty fleet. */
 export const nobody: Accounts = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
 
-/** The rows while they are counted. */
+/** Counts the rows of a series. */
 export class SeriesCounter implements SeriesTable {
   #rows = new Map<number, SeriesRow>();
   #first: number;
@@ -47,7 +47,7 @@ export class SeriesCounter implements SeriesTable {
     return this.#rows;
   }
 
-  /** An exchange ended at this moment, after so long if it was answered. */
+  /** Records an exchange that ended at this time, with its latency if it got a response. */
   exchanged(nowMs: number, latencyMs: number | undefined, isError: boolean): void {
     const row = this.#row(nowMs);
     row.requests++;
@@ -57,7 +57,7 @@ export class SeriesCounter implements SeriesTable {
     row.buckets[bucket] = (row.buckets[bucket] ?? 0) + 1;
   }
 
-  /** This is how the devices stand. */
+  /** Records the current states of the devices. */
   stood(nowMs: number, devices: Accounts): void {
     this.#row(nowMs).devices = devices;
   }
@@ -88,14 +88,14 @@ export class SeriesCounter implements SeriesTable {
   }
 }
 
-/** By how much rows must widen so that those from `first` to `last` are few enough. */
+/** Returns the factor by which rows must widen so that `first` to `last` are few enough. */
 export function widening(first: number, last: number): number {
   let factor = 1;
   while (Math.floor(last / factor) - Math.floor(first / factor) >= SERIES_ROWS_MAX) factor *= 2;
   return factor;
 }
 
-/** The same rows, `factor` of them in one. */
+/** Returns the rows with `factor` of them merged into one. */
 export function foldedRows(
   rows: ReadonlyMap<number, SeriesRow>,
   factor: number,
@@ -110,7 +110,7 @@ export function foldedRows(
   return folded;
 }
 
-/** Adds what is counted; how the devices stand is not a count of events. */
+/** Adds event counts; the states of devices are not event counts. */
 export function addCounts(to: SeriesRow, from: SeriesRow): void {
   to.requests += from.requests;
   to.errors += from.errors;
@@ -123,7 +123,9 @@ export function emptyRow(): SeriesRow {
   return { requests: 0, errors: 0, buckets: new Uint32Array(BUCKETS), devices: undefined };
 }
 
-/** The series as it is reported; a row in which nobody looked at the devices has the last look. */
+/**
+ * Returns the series as reported; a row without an observation of the devices repeats the last one.
+ */
 export function seriesOf({ widthMs, rows }: SeriesTable): Series {
   let devices = nobody;
   const ordered = [...rows].sort(([one], [other]) => one - other);

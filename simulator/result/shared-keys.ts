@@ -1,4 +1,4 @@
-/** What a report says of keys that several devices share. Public facts only. */
+/** Facts in a report about keys that several devices share. Public facts only. */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
@@ -11,7 +11,7 @@ const keyUseShape = v.object({
   fingerprint: v.pipe(fingerprint, v.description("Of the public key's SubjectPublicKeyInfo.")),
   devices: v.pipe(count, v.description('How many devices have it.')),
 });
-/** One key and who has it. */
+/** One key and the devices that use it. */
 export type KeyUse = Immutable<v.InferOutput<typeof keyUseShape>>;
 
 const sourceFields = {
@@ -31,7 +31,7 @@ export const sharedKeysShape = v.object({
 });
 export type SharedKeys = Immutable<v.InferOutput<typeof sharedKeysShape>>;
 
-/** The facts of these keys. */
+/** Returns the facts of these keys. */
 export function sharedKeysOf(source: KeySource, keys: readonly KeyUse[]): SharedKeys {
   const hash = createHash('sha256');
   for (const { position, fingerprint } of keys) hash.update(`${position} ${fingerprint}\n`);
@@ -40,8 +40,8 @@ export function sharedKeysOf(source: KeySource, keys: readonly KeyUse[]): Shared
 }
 
 /**
- * The facts over several parts of one fleet. A key that differs between parts at the same position
- * stands there once for each.
+ * Merges the facts of several parts of one fleet. A key that differs between parts at the same
+ * position is listed once for each.
  */
 export function mergedSharedKeys(parts: readonly SharedKeys[]): SharedKeys | undefined {
   const [first] = parts;
@@ -59,7 +59,7 @@ export function mergedSharedKeys(parts: readonly SharedKeys[]): SharedKeys | und
   return sharedKeysOf({ source, size, ...(bits === undefined ? {} : { bits }) }, inOrder);
 }
 
-/** One line for people: how many keys, how many devices to a key, and the hash. */
+/** Describes the keys in one line: number of keys, devices per key, and the hash. */
 export function sharedKeysLine({ source, size, bits, hash, devices, keys }: SharedKeys): string {
   const counts = keys.map((each) => each.devices);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];

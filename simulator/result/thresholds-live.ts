@@ -1,24 +1,24 @@
-/** Looks at a run that is underway by those thresholds that may end it early. */
+/** Checks a running fleet against the thresholds that may end it early. */
 import { thresholdOf } from '../plan/thresholds-parser.ts';
 import { isHopeless } from './thresholds.ts';
 import type { Measures } from './thresholds-measures.ts';
 
-/** Looks in a row at which a threshold must be beyond reach: one bad second ends no run. */
+/** Consecutive checks at which a threshold must be out of reach: one bad second ends no run. */
 const HOPELESS_LOOKS = 3;
 
-/** Which thresholds of a plan may end its run. */
+/** The thresholds of a plan that may end its run. */
 export interface AbortingPlan {
   readonly thresholds?: readonly string[] | undefined;
-  /** All of them may; else those that say so. */
+  /** True when all of them may; otherwise only those marked for it. */
   readonly abortOnThreshold?: boolean | undefined;
 }
 
-/** Knows for how long each threshold has been out of reach. */
+/** Tracks how long each threshold has been out of reach. */
 export class ThresholdWatch {
   readonly #aborting;
   readonly #looks: number[];
 
-  /** @throws ThresholdError when one is no threshold */
+  /** @throws ThresholdError when one is invalid */
   constructor({ thresholds = [], abortOnThreshold = false }: AbortingPlan) {
     this.#aborting = thresholds
       .map(thresholdOf)
@@ -26,7 +26,7 @@ export class ThresholdWatch {
     this.#looks = this.#aborting.map(() => 0);
   }
 
-  /** To be called about once a second; whether the run is to end. */
+  /** Returns true when the run has to end; to be called about once a second. */
   look(measures: () => Measures): boolean {
     if (this.#aborting.length === 0) return false;
     const now = measures();

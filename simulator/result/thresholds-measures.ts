@@ -1,34 +1,41 @@
-/** What thresholds are judged by: the figures of a run, over or underway, behind one small face. */
+/**
+ * The measurements that thresholds are judged by: one interface to the figures of a run, finished
+ * or in progress.
+ */
 import { DurationHistogram } from './histograms.ts';
 import { mergedDurations } from './merge-figures.ts';
 import type { FleetResult } from './result.ts';
 import type { OperationCount } from './result-figures.ts';
 
-/** How the updates stand. */
+/** State of the updates. */
 export interface UpdateMeasures {
   readonly devices: number;
   /** Devices whose update succeeded. */
   readonly updated: number;
-  /** Those of them whose update ended within so many milliseconds from the deployment. */
+  /**
+   * Returns the number of them whose update ended within this many milliseconds of the deployment.
+   */
   updatedWithin(withinMs: number): number;
-  /** Devices whose update came to another end. */
+  /** Devices whose update ended otherwise. */
   readonly failed: number;
-  /** Milliseconds since the deployment was made, or since the run began where it made none. */
+  /** Milliseconds since the deployment was created, or since the start of a run without one. */
   readonly elapsedMs: number;
 }
 
-/** The figures of a run; an empty list of operations stands for all. */
+/** The figures of a run; an empty list of operations means all. */
 export interface Measures {
   readonly isOver: boolean;
   readonly elapsedMs: number;
   durations(operations: readonly string[]): DurationHistogram;
   counts(operations: readonly string[]): { readonly exchanges: number; readonly errors: number };
   updates(): UpdateMeasures;
-  /** Undefined as long as the books have not been compared. */
+  /** Undefined before the reconciliation. */
   reports(fate: 'lost' | 'doubled'): number | undefined;
 }
 
-/** The figures of a run that is over. @throws HistogramError when a result from outside is damaged */
+/**
+ * Returns the figures of a finished run. @throws HistogramError when an external result is damaged
+ */
 export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
   const { balance, latencies, operations, durationMs } = result;
   return {
@@ -45,12 +52,12 @@ export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
   };
 }
 
-/** Whether a list of operations, where an empty one means all, holds this one. */
+/** Returns true when the list contains this operation; an empty list means all. */
 function isWanted(operation: string, wanted: readonly string[]): boolean {
   return wanted.length === 0 || wanted.includes(operation);
 }
 
-/** Exchanges, and those of them that were unanswered or answered with 5xx. */
+/** Returns the number of exchanges, and of those without a response or with 5xx. */
 export function countsOf(
   operations: readonly OperationCount[],
   wanted: readonly string[],
@@ -66,7 +73,7 @@ export function countsOf(
   return { exchanges, errors };
 }
 
-/** Durations of these operations together. */
+/** Returns the durations of these operations together. */
 export function durationsOf(
   histograms: ReadonlyMap<string, DurationHistogram>,
   wanted: readonly string[],

@@ -7,7 +7,7 @@ import { type Measures, measuresOf } from './thresholds-measures.ts';
 
 const startMs = Date.parse(sampleResult.startedAt);
 
-/** A run of so many devices of which some were updated after so long. */
+/** Returns a run of this many devices, some of which were updated after these times. */
 function runOf(devices: number, updatedAfterMs: readonly number[], failed = 0): FleetResult {
   const row = { serial: 's', keyType: 'rsa', behaviour: 'steady', reported: [] } as const;
   const rows = updatedAfterMs.map((afterMs, index) => {
@@ -130,7 +130,7 @@ describe('the verdict on a threshold', () => {
   });
 });
 
-/** A run underway. */
+/** Returns a run in progress. */
 function underway(result: FleetResult): Measures {
   return { ...measuresOf(result), isOver: false, reports: () => undefined };
 }

@@ -1,13 +1,13 @@
-/** Judges a run by its thresholds: the verdicts at its end, and whether it can still meet them. */
+/** Judges a run by its thresholds: the verdicts at its end, and if it can still meet them. */
 import { printable } from '../../fixtures/printable.ts';
 import { type Comparator, type Threshold, thresholdOf } from '../plan/thresholds-parser.ts';
 import type { ThresholdVerdict } from './result-generator.ts';
 import type { Measures } from './thresholds-measures.ts';
 
-/** Exchanges below which a share, a rate or a percentile that is missed may yet be met. */
+/** Below this many exchanges, a missed share, rate or percentile may still be met. */
 const HOPELESS_EXCHANGES_LEAST = 1000;
 
-/** The verdict on each of these thresholds. @throws ThresholdError when one is no threshold */
+/** Returns the verdict on each of these thresholds. @throws ThresholdError when one is invalid */
 export function thresholdVerdicts(
   texts: readonly string[],
   measures: Measures,
@@ -23,8 +23,9 @@ export function thresholdVerdicts(
 }
 
 /**
- * Whether a run that is underway can no longer meet the threshold. What only grows is hopeless once
- * it is too much; a share, rate or percentile is, once it is missed over many exchanges.
+ * Returns true when a running fleet can no longer meet the threshold. A value that only grows is
+ * out of reach once it exceeds the limit; a share, rate or percentile once it is missed over many
+ * exchanges.
  */
 export function isHopeless(threshold: Threshold, measures: Measures): boolean {
   const { subject, comparator, limit } = threshold;
@@ -40,7 +41,7 @@ export function isHopeless(threshold: Threshold, measures: Measures): boolean {
 }
 
 interface Observation {
-  /** In the unit of the threshold's limit; undefined when there is nothing to go by. */
+  /** In the unit of the threshold's limit; undefined when there are no measurements. */
   readonly value: number | undefined;
   readonly observed: string;
 }

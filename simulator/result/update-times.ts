@@ -1,15 +1,17 @@
-/** How long it took until so many devices of a fleet were updated. */
+/** How long it took until a given number of devices was updated. */
 import type { FleetResult } from './result.ts';
 
-/** A moment of the roll-out. */
+/** A point in time of the roll-out. */
 interface UpdateMoment {
-  /** Milliseconds since the deployment was made, or since the first offer where that is not known. */
+  /**
+   * Milliseconds since the deployment was created, or since the first offer where that is unknown.
+   */
   readonly afterMs: number;
-  /** Devices that were updated by then. */
+  /** Devices updated by then. */
   readonly updated: number;
 }
 
-/** The roll-out as it went. */
+/** The roll-out over time. */
 export interface UpdateTimes {
   /** Devices that could have been updated: the whole fleet of the result. */
   readonly devices: number;
@@ -17,7 +19,9 @@ export interface UpdateTimes {
   readonly moments: readonly UpdateMoment[];
 }
 
-/** Reads the roll-out off the devices; those that had the artifact already count from its start on. */
+/**
+ * Reads the roll-out from the devices; devices that already had the artifact count from the start.
+ */
 export function updateTimes(result: FleetResult): UpdateTimes {
   const { devices } = result;
   const offers = devices.flatMap(({ offeredMs }) => offeredMs ?? []);
@@ -36,7 +40,8 @@ export function updateTimes(result: FleetResult): UpdateTimes {
 }
 
 /**
- * Milliseconds until `percent` of the devices were updated; undefined when it never came to that.
+ * Returns the milliseconds until `percent` of the devices were updated; undefined when that was
+ * never reached.
  */
 export function timeToPercentMs(
   { devices, moments }: UpdateTimes,

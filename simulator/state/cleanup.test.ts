@@ -50,7 +50,7 @@ function listed(id: string, index: number, pubkey: string) {
   return { id, identity_data, status: 'pending', ...times, auth_sets: [set] };
 }
 
-/** A server that knows these devices and deployments, and forgets what it is told to. */
+/** A server with these devices and deployments that removes them on request. */
 async function serverWith(known: readonly string[], answers: Answers = {}) {
   const left = new Set(known);
   const gone = (id = ''): Answer => ({ status: left.delete(id) ? 204 : 404 });

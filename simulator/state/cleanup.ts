@@ -1,7 +1,7 @@
 /**
- * Takes off a server what a fleet has made there, by the ledger that it wrote: it closes its
- * deployments and decommissions its devices. Each one that is gone is noted, so that a clean-up that
- * was ended midway is simply repeated. It touches nothing that the ledger does not name.
+ * Removes from a server what a fleet has created there, according to its ledger: aborts its
+ * deployments and decommissions its devices. Each removal is noted, so that an interrupted clean-up
+ * can simply be repeated. Touches nothing that is not in the ledger.
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import { type AuthSetStatus, authSetStatuses } from '../../fixtures/contract/vocabulary.ts';
@@ -15,33 +15,33 @@ import { ledgersAt, type PlacedLedger } from './ledger-places.ts';
 import { CleanupLedger, keyFingerprint, type MadeDevice } from './made-ledger.ts';
 import { StateError } from './state-error.ts';
 
-/** One clean-up as it is asked for. */
+/** Options of a clean-up. */
 export interface FleetCleanupOptions {
-  /** Ledgers, or state folders that hold them. */
+  /** Ledgers, or state folders that contain them. */
   readonly places: readonly string[];
-  /** Where the server answers; without it, where the ledger says. */
+  /** Base URL of the server; defaults to the one in the ledger. */
   readonly baseUrl?: string | undefined;
   readonly credentials: Credentials;
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
-  /** Whom to trust, and who asks. */
+  /** Certificates to trust, and the user. */
   readonly tls?: FleetPlan['tls'];
-  /** Ends the clean-up; another one goes on from there. */
+  /** Ends the clean-up; another one continues from there. */
   readonly signal: AbortSignal;
-  /** Called with the number of devices that are dealt with, and of all. */
+  /** Called with the number of devices handled, and the total. */
   readonly onProgress?: (done: number, of: number) => void;
 }
 
-/** What became of what the ledgers tell of. */
+/** Outcome of a clean-up. */
 export interface FleetCleanupResult {
   readonly baseUrl: string;
-  /** Devices that were left by the ledgers. */
+  /** Devices that the ledgers still listed. */
   readonly devices: number;
   readonly decommissioned: number;
-  /** Devices that the server did not know, or no longer. */
+  /** Devices that the server did not know, or no longer knew. */
   readonly notThere: number;
   readonly deploymentsClosed: number;
-  /** A line for each thing that stayed, with the reason. */
+  /** One line per resource that was not removed, with the reason. */
   readonly stayed: readonly string[];
 }
 
@@ -160,7 +160,9 @@ class Cleanup {
     onProgress?.(this.#decommissioned + this.#notThere, this.#devices);
   }
 
-  /** Devices that made themselves known and never learned their id, because nobody accepted them. */
+  /**
+   * Devices that contacted the server and never learned their ID, because they were never accepted.
+   */
   async #findIds(sought: readonly MadeDevice[], ledger: CleanupLedger): Promise<void> {
     if (sought.length === 0) return;
     const byIdentity = new Map(sought.map((device) => [identityKey(device.identity), device]));
@@ -181,7 +183,7 @@ class Cleanup {
     for await (const page of this.#management.devices(status)) {
       for (const { id, identity_data: identity, auth_sets: sets } of page) {
         const device = byIdentity.get(identityKey(identity));
-        // An identity can be borrowed; only with its key it is the fleet's own.
+        // An identity can be borrowed; only with its key is it the fleet's own.
         const isOwn = sets.some(({ pubkey }) => keyFingerprint(pubkey) === device?.key);
         if (device === undefined || !isOwn || device.ids.has(id)) continue;
         ledger.append({ device: device.index, id });
@@ -192,7 +194,7 @@ class Cleanup {
     return found;
   }
 
-  /** What cannot be done stays, with the reason; the rest goes on. */
+  /** A failed removal is noted with its reason; the rest continues. */
   async #noting(what: string, act: () => Promise<void>): Promise<void> {
     try {
       if (this.#options.signal.aborted) throw new FleetStopped();
@@ -205,7 +207,7 @@ class Cleanup {
   }
 }
 
-/** A clean-up measures nothing. */
+/** A clean-up records no metrics. */
 const nobody = {
   sent: () => undefined,
   answered: () => undefined,

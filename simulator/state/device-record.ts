@@ -1,4 +1,4 @@
-/** What is kept of a device from run to run, and how it is put back. Holds tokens. */
+/** The stored form of a device between runs, and how it is restored. Contains tokens. */
 import * as v from 'valibot';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { nextDoors } from '../client/session.ts';
@@ -28,7 +28,7 @@ const partShape = v.object({
   endedMs: v.optional(v.number()),
   before: v.optional(contentsShape),
   fetched: v.optional(fetchedShape),
-  /** A loss of power that the device has not dealt with; any other end of the run says nothing. */
+  /** A power loss that the device has not handled; no other end of the run is stored. */
   cutShort: v.optional(v.literal('power')),
 });
 
@@ -45,7 +45,7 @@ const fieldShapes = {
   offUntilMs: v.optional(v.nullable(v.number())),
 };
 
-/** A line about one device: the fields that changed, and the part that changed. */
+/** A line about one device: the changed fields, and the changed device deployment. */
 export const deviceLineShape = v.object({
   device: count,
   ...fieldShapes,
@@ -53,7 +53,7 @@ export const deviceLineShape = v.object({
 });
 export type DeviceLine = v.InferOutput<typeof deviceLineShape>;
 
-/** The fields that are kept, in the order of `fieldsOf`. */
+/** The stored fields, in the order of `fieldsOf`. */
 export const fieldNames = [
   'id',
   'token',
@@ -66,7 +66,7 @@ export const fieldNames = [
   'offUntilMs',
 ];
 
-/** What the kept fields of a device are now. */
+/** Returns the current values of a device's stored fields. */
 export function fieldsOf(device: Device): readonly unknown[] {
   const { session, remembered } = device;
   return [
@@ -82,7 +82,7 @@ export function fieldsOf(device: Device): readonly unknown[] {
   ];
 }
 
-/** A part as a line has it. */
+/** Returns a device deployment in the form of a line. */
 export function partRecord(part: DeploymentPart): DeviceLine['part'] {
   const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = part;
   const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, beginnings } = part;
@@ -93,7 +93,7 @@ export function partRecord(part: DeploymentPart): DeviceLine['part'] {
   };
 }
 
-/** Puts a line back; one of a device that is not there says nothing. */
+/** Restores a line; ignores one of a device that does not exist. */
 export function putBack(device: Device | undefined, line: DeviceLine): void {
   if (device === undefined) return;
   const { id, token, door, keys, provides, configuration, duties, memory, part } = line;

@@ -35,13 +35,13 @@ function stateOf(devices: readonly Device[], change: Partial<StateSubject['plan'
   return state;
 }
 
-/** Ends the simulator as a kill does: nothing is written any more; the lock dies with the process. */
+/** Ends the simulator like a kill: nothing more is written; the lock dies with the process. */
 function killed(): void {
   open.splice(0);
   rmSync(join(folder, 'lock'), { force: true });
 }
 
-/** A fleet of two in which device 1 has come to know much. */
+/** Returns a fleet of two in which device 1 has accumulated state. */
 async function livedFleet(): Promise<Device[]> {
   const devices = devicesOf(2);
   const state = stateOf(devices);

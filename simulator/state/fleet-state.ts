@@ -1,6 +1,6 @@
 /**
- * A fleet that outlives its simulator: every change that a device must remember goes into a journal
- * in the state folder before anything is built on it, and the next run puts all of it back.
+ * A fleet that survives its simulator: every change that a device must remember goes into a journal
+ * in the state folder before anything depends on it, and the next run restores all of it.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -40,12 +40,12 @@ export interface StateSubject {
     readonly devices: number;
     readonly shard?: { readonly index: number; readonly of: number } | undefined;
   };
-  /** Of this process, as they begin. */
+  /** Devices of this process, in their initial state. */
   readonly devices: readonly Device[];
 }
 
 const FOLDER_MODE = 0o700;
-/** A journal is written anew when what was added is larger than this and than twice the fleet. */
+/** A journal is rewritten when additions exceed both this and twice the fleet. */
 const GROWTH_LEAST_BYTES = 32 * 2 ** 20;
 
 const targetShape = v.object({
@@ -60,7 +60,9 @@ export class FleetState {
   readonly #lock: Lock;
   readonly #subject: StateSubject;
   readonly #head: StateHead;
-  /** A checksum of each field of each device as it was kept last; the fleet's beginning at first. */
+  /**
+   * A checksum of each field of each device as last stored; at first those of the initial fleet.
+   */
   readonly #kept: Uint32Array;
   readonly #initial: Uint32Array;
   #journal: Journal | undefined;
@@ -77,7 +79,7 @@ export class FleetState {
   }
 
   /**
-   * Takes the folder, puts back what it holds of these devices, and keeps their changes from now on.
+   * Opens the folder, restores the state of these devices, and stores their changes from now on.
    * @throws StateError when another simulator uses it, it is of another fleet, or it is damaged
    */
   static open(subject: StateSubject): FleetState {
@@ -100,23 +102,23 @@ export class FleetState {
     }
   }
 
-  /** The run's own deployment, where one was made before. */
+  /** The run's own deployment, where one was created before. */
   get target(): Target | undefined {
     return this.#target;
   }
 
-  /** What the devices have of the files that they download. */
+  /** Partial downloads of the devices. */
   get downloads(): KeptDownloads | undefined {
     return this.#downloads;
   }
 
-  /** Keeps that the run has made a deployment. @throws StateError */
+  /** Stores the deployment that the run has created. @throws StateError */
   deployed(target: Target): void {
     this.#target = target;
     this.#append({ target });
   }
 
-  /** Keeps what has changed of a device. @throws StateError */
+  /** Stores the changes of a device. @throws StateError */
   changed(device: Device, part?: DeploymentPart): void {
     const line = this.#lineOf(device, this.#kept);
     if (part) this.#append({ ...line, device: device.index, part: partRecord(part) });
@@ -179,7 +181,7 @@ export class FleetState {
     return this.#changes(device, kept.subarray(...this.#rangeOf(device)));
   }
 
-  /** The fields that differ from these checksums, which are brought up to date. */
+  /** Returns the fields that differ from these checksums, and updates the checksums. */
   #changes(device: Device, checksums: Uint32Array): Partial<DeviceLine> | undefined {
     const changes: [string, unknown][] = [];
     for (const [position, value] of fieldsOf(device).entries()) {
@@ -197,7 +199,7 @@ export class FleetState {
   }
 }
 
-/** Where a fleet is kept: a shard of its own within that of the fleet. */
+/** Returns the folder of a fleet; a shard has its own below that of the fleet. */
 export function stateFolder({ folder, plan: { shard } }: StateSubject): string {
   return shard === undefined ? folder : join(folder, `shard-${shard.index}-of-${shard.of}`);
 }

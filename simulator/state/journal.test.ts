@@ -24,7 +24,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A journal of these lines, not open any more. */
+/** Writes a journal of these lines and closes it. */
 function kept(...lines: readonly unknown[]): void {
   const journal = Journal.begin(path, lines.slice(0, 1));
   for (const line of lines.slice(1)) journal.append(line);

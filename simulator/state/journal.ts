@@ -1,7 +1,7 @@
 /**
- * A file of lines that a kill at any moment neither loses nor halves: each line of JSON has its
- * checksum in front and is with the system before the call returns, and the whole file is replaced
- * by rename only. A last line that was cut off never counted. Only for its owner.
+ * A file of lines that a kill at any time neither loses nor truncates: each line of JSON has its
+ * checksum in front and is passed to the system before the call returns, and the whole file is only
+ * replaced by rename. A truncated last line is ignored. Readable by its owner only.
  */
 import {
   closeSync,
@@ -22,7 +22,7 @@ const CHUNK_BYTES = 2 ** 20;
 const LINE_MAX_BYTES = 16 * 2 ** 20;
 const LINE_END = 0x0a;
 
-/** A journal that is open for more lines; close it when done. */
+/** A journal open for more lines; close it when done. */
 export class Journal {
   readonly #path: string;
   #file: number;
@@ -34,7 +34,7 @@ export class Journal {
   }
 
   /**
-   * Replaces the file by these lines, or makes it, and opens it for more.
+   * Creates or replaces the file with these lines, and opens it for more.
    * @throws StateError
    */
   static begin(path: string, lines: Iterable<unknown>): Journal {
@@ -57,7 +57,7 @@ export class Journal {
     }
   }
 
-  /** Replaces all lines in one step. @throws StateError */
+  /** Replaces all lines atomically. @throws StateError */
   replace(lines: Iterable<unknown>): void {
     const draft = `${this.#path}.draft`;
     try {
@@ -68,7 +68,7 @@ export class Journal {
       fsyncSync(file);
       renameSync(draft, this.#path);
       this.close();
-      // The same file under its new name: what is appended comes after what was written.
+      // The same file under its new name: appended lines follow what was written.
       this.#file = file;
       this.#sizeBytes = sizeBytes;
     } catch (error) {
@@ -84,8 +84,8 @@ export class Journal {
 }
 
 /**
- * The lines of a journal; none when there is no such file.
- * @throws StateError when one is damaged, unless it is the last and was cut off
+ * Yields the lines of a journal; nothing when there is no such file.
+ * @throws StateError when one is damaged, except for a truncated last line
  */
 export function* readJournal(path: string): Generator<unknown> {
   if (!existsSync(path)) return;
@@ -121,7 +121,7 @@ function checkedLine(bytes: Buffer): { readonly content: unknown } | undefined {
   return { content: JSON.parse(text) };
 }
 
-/** Piece by piece, because a journal can be larger than a text. */
+/** In chunks, because a journal can be larger than the longest string. */
 function* linesOf(path: string): Generator<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const file = opened(path);
   try {

@@ -19,7 +19,7 @@ function underway(index = 0) {
   return { device, part: beginPart(device, 'deployment-1', 'release-2') };
 }
 
-/** Keeps a piece of so many bytes for a device, as one simulator does, and ends. */
+/** Stores a piece of this many bytes for a device, like a simulator that then ends. */
 function kept(subject: ReturnType<typeof underway>, bytes: number, keptMaxBytes?: number) {
   const downloads = new DownloadFolder(folder, [subject.device], keptMaxBytes);
   const file = downloads.open(subject.device, subject.part);

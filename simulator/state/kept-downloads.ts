@@ -1,8 +1,8 @@
 /**
- * What devices have of the files that they download, so that a download outlives its simulator: a
- * file for each device underway, its head in the first line and then the bytes. All of them share
- * one bound; a download that finds no room is not kept and begins anew after a kill. A write that a
- * kill halves leaves a shorter file, which is as good. Only for their owner.
+ * Partial downloads of devices, so that a download survives its simulator: one file per active
+ * device, with a header in the first line and then the bytes. All of them share one limit; a
+ * download that does not fit is not stored and restarts after a kill. A write truncated by a kill
+ * leaves a shorter file, which is still valid. Readable by their owner only.
  */
 import {
   closeSync,
@@ -37,15 +37,15 @@ const headShape = v.object({
 
 const headTextShape = v.pipe(v.string(), v.parseJson(), headShape);
 
-/** The folder of all of them. */
+/** The folder of all partial downloads. */
 export class DownloadFolder implements KeptDownloads {
   readonly #folder: string;
-  /** Bytes that are kept, by device. */
+  /** Stored bytes by device. */
   readonly #sizes = new Map<number, number>();
   #leftBytes: number;
 
   /**
-   * Opens the folder, or makes it, and removes what no device can go on with.
+   * Opens or creates the folder, and removes what no device can resume.
    * @throws StateError
    */
   constructor(folder: string, devices: readonly Device[], keptMaxBytes = KEPT_MAX_BYTES) {
@@ -95,7 +95,7 @@ export class DownloadFolder implements KeptDownloads {
 interface Head {
   readonly deploymentId: string;
   readonly progress: DownloadProgress;
-  /** Where the bytes of the download begin. */
+  /** Offset in the file of the first byte of the download. */
   readonly startsAt: number;
 }
 
@@ -103,7 +103,7 @@ interface OpenDownloadOptions {
   readonly path: string;
   readonly deploymentId: string;
   readonly kept: Head | undefined;
-  /** False when there is none. */
+  /** Returns false when there is no room. */
   readonly makeRoom: (bytes: number) => boolean;
   readonly giveUp: () => void;
 }
@@ -152,7 +152,7 @@ function isUnderway({ parts }: Device): boolean {
   return parts.some((part) => part.fetched === undefined && !isSettled(part));
 }
 
-/** Undefined for a file whose head was cut off, or is none. */
+/** Undefined for a file whose header is truncated or invalid. */
 function headOf(path: string): Head | undefined {
   const { first, sizeBytes } = guarded(`cannot read ${path}`, () => firstOf(path));
   const startsAt = first.indexOf('\n') + 1;

@@ -1,4 +1,4 @@
-/** Finds the ledgers that a user names: files, those of the shards beside them, state folders. */
+/** Finds the ledgers that a user names: files, those of shards beside them, state folders. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Lock, takeLock } from './lock.ts';
@@ -7,7 +7,7 @@ import { ledgerFile } from './memory.ts';
 import { fileFault, StateError } from './state-error.ts';
 import { shardFolders } from './state-head.ts';
 
-/** A ledger that nobody else uses as long as it is held. */
+/** A ledger that is locked against other use while it is held. */
 export interface PlacedLedger {
   readonly path: string;
   readonly content: LedgerContent;
@@ -15,8 +15,8 @@ export interface PlacedLedger {
 }
 
 /**
- * The ledgers at these places, locked; the caller releases them.
- * @throws StateError when there is none, one is in use, or one is no ledger
+ * Returns the ledgers at these places, locked; the caller releases them.
+ * @throws StateError when there is none, one is in use, or one is invalid
  */
 export function ledgersAt(places: readonly string[]): readonly PlacedLedger[] {
   const taken: PlacedLedger[] = [];

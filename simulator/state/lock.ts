@@ -1,6 +1,6 @@
 /**
- * Keeps a second simulator away from a folder or a file: a lock file with the number of the process.
- * One that was left by a killed process is taken over.
+ * Keeps a second simulator away from a folder or a file: a lock file with the process ID. A lock
+ * left by a killed process is taken over.
  */
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -10,14 +10,16 @@ import { fileFault, StateError } from './state-error.ts';
 const holderShape = v.object({
   pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
   host: v.string(),
-  /** When the process started, as the system counts; tells it from a later one of the same number. */
+  /**
+   * When the process started, in system ticks; distinguishes it from a later one with the same ID.
+   */
   started: v.optional(v.string()),
 });
-/** A process, and where it runs. */
+/** A process and its host. */
 export type Holder = v.InferOutput<typeof holderShape>;
 
 const OWNER_ONLY = 0o600;
-/** Takeovers that are tried while others try the same. */
+/** Attempts to take a lock over while others try the same. */
 const TRIES_MAX = 3;
 
 /** A lock that is held until it is released or its process ends. */
@@ -27,7 +29,7 @@ export interface Lock {
 
 /**
  * Takes a lock.
- * @param what is locked, for the refusal, such as `the state folder x`
+ * @param what is locked, for the error message, such as `the state folder x`
  * @throws StateError when another process holds it
  */
 export function takeLock(file: string, what: string): Lock {
@@ -53,7 +55,7 @@ function wasCreated(file: string, what: string): boolean {
   }
 }
 
-/** Undefined when nobody can be made out, as in a file that is just being written. */
+/** Undefined when the holder is unknown, as in a file that is just being written. */
 function holderOf(file: string): Holder | undefined {
   try {
     const read = v.safeParse(holderShape, JSON.parse(readFileSync(file, 'utf8')));
@@ -73,14 +75,14 @@ function refusal(
   return `${who} is using ${what}; end it first, or remove ${file} when nothing runs there.`;
 }
 
-/** This process. */
+/** Returns this process. */
 export function ownHolder(): Holder {
   return { pid: process.pid, host: hostname(), started: startOf(process.pid) };
 }
 
-/** Whether the process still runs, as far as can be known from here. */
+/** Returns true when the process is still running, as far as can be determined from here. */
 export function isAlive({ pid, host, started }: Holder): boolean {
-  // Of another machine, or another container, nothing can be known from here.
+  // The state of another machine or container cannot be determined from here.
   if (host !== hostname()) return true;
   try {
     process.kill(pid, 0);
@@ -90,11 +92,11 @@ export function isAlive({ pid, host, started }: Holder): boolean {
   return started === undefined || started === startOf(pid);
 }
 
-/** Linux tells when a process started, in ticks since the machine did; undefined elsewhere. */
+/** Linux reports when a process started, in ticks since boot; undefined elsewhere. */
 function startOf(pid: number): string | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in brackets may hold blanks and brackets itself; the 20th field after it is the start.
+    // The name in brackets may contain spaces and brackets; the 20th field after it is the start.
     return status.slice(status.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
     return undefined;

@@ -25,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const baseUrl = 'http://127.0.0.1:8080';
 
-/** A ledger with what these steps have noted, as a killed simulator leaves it. */
+/** Writes a ledger with these steps, as a killed simulator leaves it. */
 async function noted(...steps: readonly ('known' | 'accepted' | 'deployed' | 'removed')[]) {
   const ledger = CleanupLedger.open(path, baseUrl);
   const device = deviceOf();

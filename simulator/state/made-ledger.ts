@@ -1,7 +1,7 @@
 /**
- * The ledger of a fleet: what it makes on the server, as lines of JSON that are only ever appended,
- * so that it can be removed again even when the simulator was killed. A device is announced before
- * it makes itself known; its id follows once the server has given one. It holds no secrets.
+ * The ledger of a fleet: what it creates on the server, as append-only lines of JSON, so that it
+ * can be removed even when the simulator was killed. A device is noted before its first contact;
+ * its ID follows once the server has assigned one. Contains no secrets.
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import {
@@ -36,19 +36,19 @@ const removedShape = v.object({ removed: text });
 const lineShape = v.union([headShape, announcedShape, madeShape, deploymentShape, removedShape]);
 type Line = v.InferOutput<typeof lineShape>;
 
-/** A device that the fleet has made, or was about to. */
+/** A device that the fleet has created, or was about to. */
 export interface MadeDevice {
   readonly index: number;
   identity: IdData;
-  /** SHA-256 of the public key that it was announced with. */
+  /** SHA-256 of the public key that it was noted with. */
   key: string;
-  /** Ids that the server has given it and that are not removed. */
+  /** IDs that the server has assigned to it and that are not removed. */
   readonly ids: Set<string>;
-  /** Whether it may be on the server under an id that the ledger does not have. */
+  /** True when it may be on the server under an ID that is not in the ledger. */
   isSought: boolean;
 }
 
-/** What a ledger says. */
+/** Contents of a ledger. */
 export interface LedgerContent {
   readonly baseUrl: string;
   readonly devices: ReadonlyMap<number, MadeDevice>;
@@ -56,7 +56,7 @@ export interface LedgerContent {
   readonly deployments: ReadonlySet<string>;
 }
 
-/** SHA-256 of a public key in PEM, as a ledger names it. */
+/** Returns the SHA-256 of a public key in PEM, as used in a ledger. */
 export function keyFingerprint(publicKeyPem: string): string | undefined {
   try {
     const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' });
@@ -70,7 +70,7 @@ export function keyFingerprint(publicKeyPem: string): string | undefined {
 export class CleanupLedger {
   readonly #path: string;
   readonly #file: number;
-  /** The id of each device that stands there; an empty text for one that is announced. */
+  /** The ID noted for each device; an empty string for one without an ID so far. */
   readonly #noted = new Map<number, string>();
 
   private constructor(path: string, file: number) {
@@ -79,7 +79,7 @@ export class CleanupLedger {
   }
 
   /**
-   * Opens a ledger to go on with it, or makes it.
+   * Opens or creates a ledger.
    * @throws StateError when it cannot be used, or is of another server
    */
   static open(path: string, baseUrl: string): CleanupLedger {
@@ -91,14 +91,14 @@ export class CleanupLedger {
     }
     const ledger = new CleanupLedger(path, openToAppend(path));
     for (const { index, ids, isSought } of known?.devices.values() ?? []) {
-      // One that was removed is announced anew before it makes itself known again.
+      // A removed device is noted again before its next first contact.
       if (ids.size > 0 || isSought) ledger.#noted.set(index, [...ids].at(-1) ?? '');
     }
     if (known === undefined) ledger.append({ ledger: 'fleetbed-fleet-ledger/1', baseUrl });
     return ledger;
   }
 
-  /** Notes a device: that it is about to make itself known, and its id as soon as it has one. */
+  /** Notes a device: before its first contact, and with its ID as soon as it has one. */
   note(device: Device): void {
     const { index, id = '', idData, session } = device;
     const noted = this.#noted.get(index);
@@ -112,7 +112,7 @@ export class CleanupLedger {
     this.#noted.set(index, id);
   }
 
-  /** Notes a deployment that the run has made. */
+  /** Notes a deployment that the run has created. */
   deployed({ deploymentId }: Target): void {
     this.append({ deployment: deploymentId });
   }
@@ -132,8 +132,8 @@ export class CleanupLedger {
 }
 
 /**
- * What a ledger says; undefined when there is no such file, or nothing in it.
- * @throws StateError when it cannot be read, or is no ledger
+ * Returns the contents of a ledger; undefined when there is no such file, or it is empty.
+ * @throws StateError when it cannot be read, or is invalid
  */
 export function readLedger(path: string): LedgerContent | undefined {
   const reading = new LedgerReading();
@@ -142,7 +142,7 @@ export function readLedger(path: string): LedgerContent | undefined {
     if (position === 0 && (line === undefined || !('ledger' in line))) {
       throw new StateError(`${path} is no ledger of a fleet; name the file that the run wrote.`);
     }
-    // A kill can have cut off a line; what it announced had not been begun.
+    // A kill can have truncated a line; the step that it noted had not started.
     if (line !== undefined) reading.take(line);
   }
   const { baseUrl, devices, deployments } = reading;
@@ -202,11 +202,11 @@ function parsedLine(text: string): Line | undefined {
   }
 }
 
-/** Opens a file for lines at its end; one whose last line was cut off gets an end of line first. */
+/** Opens a file for appending lines; first adds a line end after a truncated last line. */
 function openToAppend(path: string): number {
   try {
     const file = openSync(path, 'a+', OWNER_ONLY);
-    // One that was there keeps its rights.
+    // An existing file keeps its permissions.
     fchmodSync(file, OWNER_ONLY);
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);

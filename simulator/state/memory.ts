@@ -1,4 +1,7 @@
-/** What a run keeps of itself outside: the state of its devices, and the ledger of what it makes. */
+/**
+ * What a run stores outside the process: the state of its devices, and the ledger of what it
+ * creates.
+ */
 import { join } from 'node:path';
 import type { Target } from '../client/management.ts';
 import type { DeploymentPart, Device } from '../device/device.ts';
@@ -7,20 +10,20 @@ import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { CleanupLedger } from './made-ledger.ts';
 
-/** Who is told of everything that must outlive the simulator, before anything is built on it. */
+/** Receives everything that must survive the simulator, before anything depends on it. */
 export interface Memory {
-  /** The run's own deployment, where one was made before. */
+  /** The run's own deployment, where one was created before. */
   readonly target: Target | undefined;
-  /** What devices have of the files that they download; absent where nothing is kept. */
+  /** Partial downloads of devices; absent where nothing is stored. */
   readonly downloads?: KeptDownloads | undefined;
-  /** @throws StateError when it cannot be kept */
+  /** @throws StateError when it cannot be stored */
   changed(device: Device, part?: DeploymentPart): void;
-  /** @throws StateError when it cannot be kept */
+  /** @throws StateError when it cannot be stored */
   deployed(target: Target): void;
   close(): void;
 }
 
-/** For a run that keeps nothing. */
+/** For a run that stores nothing. */
 export const noMemory: Memory = {
   target: undefined,
   changed: () => undefined,
@@ -28,7 +31,7 @@ export const noMemory: Memory = {
   close: () => undefined,
 };
 
-/** What a plan says of what is kept. */
+/** The storage options of a plan. */
 export interface MemoryPlan {
   readonly baseUrl: string;
   readonly seed: string;
@@ -36,15 +39,15 @@ export interface MemoryPlan {
   readonly shard?: { readonly index: number; readonly of: number } | undefined;
   /** Folder of the state. */
   readonly state?: string | undefined;
-  /** File of the ledger; in the folder of the state unless it is named. */
+  /** File of the ledger; defaults to one in the state folder. */
   readonly ledger?: string | undefined;
 }
 
-/** Name of a ledger in a folder of state. */
+/** Name of a ledger in a state folder. */
 export const ledgerFile = 'ledger.ndjson';
 
 /**
- * Opens what the plan names, and gives the devices back what they had.
+ * Opens what the plan names, and restores the devices.
  * @throws StateError when it is in use, of another fleet, or cannot be used
  */
 export function openMemory(plan: MemoryPlan, devices: readonly Device[]): Memory {
@@ -74,7 +77,7 @@ interface OpenLedger {
 
 function openLedger(path: string | undefined, baseUrl: string, isNamed: boolean) {
   if (path === undefined) return undefined;
-  // The lock of the folder guards the ledger within it.
+  // The lock of the folder covers the ledger in it.
   const lock = isNamed ? takeLock(`${path}.lock`, `the ledger ${path}`) : undefined;
   try {
     return { ledger: CleanupLedger.open(path, baseUrl), lock };

@@ -1,12 +1,12 @@
-/** A folder of state, or a ledger, that cannot be used. */
+/** Errors about a state folder or a ledger that cannot be used. */
 import { reasonOf } from '../identity/identity-error.ts';
 
-/** One sentence: what is wrong, where, and the way out. */
+/** One sentence: what is wrong, where, and the remedy. */
 export class StateError extends Error {
   override readonly name = 'StateError';
 }
 
-/** The fault of a file that the system refuses. */
+/** Builds the error for a file that the system cannot access. */
 export function fileFault(what: string, error: unknown): StateError {
   return error instanceof StateError
     ? error

@@ -1,4 +1,4 @@
-/** The first line of a state: which fleet it is of. */
+/** The first line of a state: the fleet that it belongs to. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -19,7 +19,7 @@ export const stateHeadShape = v.object({
 export type StateHead = v.InferOutput<typeof stateHeadShape>;
 
 /**
- * Makes sure that a plan goes on with the fleet that the folder holds.
+ * Checks that a plan continues the fleet in the folder.
  * @throws StateError with the first difference
  */
 export function requireSameFleet(kept: StateHead, planned: StateHead, folder: string): void {
@@ -42,7 +42,7 @@ export function requireSameFleet(kept: StateHead, planned: StateHead, folder: st
 }
 
 /**
- * The seed of the fleet that a folder holds; undefined when it holds none.
+ * Returns the seed of the fleet in a folder; undefined when there is none.
  * @throws StateError when it is damaged
  */
 export function keptSeed(folder: string): string | undefined {
@@ -56,7 +56,7 @@ export function keptSeed(folder: string): string | undefined {
 }
 
 /**
- * Makes sure that a folder does not hold a fleet that is cut into other shards, or not cut at all.
+ * Checks that a folder does not contain the fleet divided into other shards, or undivided.
  * @throws StateError
  */
 export function requireSameCut(folder: string, shard: StateHead['shard']): void {
@@ -71,7 +71,7 @@ export function requireSameCut(folder: string, shard: StateHead['shard']): void 
   );
 }
 
-/** The folders of the shards within the folder of a fleet. */
+/** Returns the folders of the shards within the folder of a fleet. */
 export function shardFolders(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   try {

@@ -1,4 +1,4 @@
-/** What the tests of single parts need around them: a client, a session, a environment without waits. */
+/** Fixtures for tests of single units: a client, a session, an environment without waits. */
 
 import { ManualClock } from '../../fixtures/clock.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
@@ -17,9 +17,9 @@ import { Transport } from '../network/transport.ts';
 import type { Cohort } from '../plan/cohort.ts';
 import { type Policy, policyOf } from '../plan/cohort.ts';
 
-/** 2026-01-31T12:00:00Z, where every test's clock begins. */
+/** 2026-01-31T12:00:00Z, the start of every test's clock. */
 export const noonMs = Date.UTC(2026, 0, 31, 12);
-/** A token that looks like one; its subject is `device-id-1`. */
+/** A well-formed token; its subject is `device-id-1`. */
 export const token = `e30.${Buffer.from('{"sub":"device-id-1"}').toString('base64url')}.c2ln`;
 const random = seededRandom('x');
 const steady: Behaviour = {
@@ -30,7 +30,7 @@ const steady: Behaviour = {
   hooks: {},
 };
 
-/** How every device of a test deals with the server, but where the test says otherwise. */
+/** Default policy of the devices in tests. */
 export const policy: Policy = policyOf({
   pollIntervalMs: 1000,
   inventoryIntervalMs: 60_000,
@@ -44,7 +44,7 @@ const all: Cohort = {
   policy,
 };
 
-/** A client and what it is made of; close the transport after use. */
+/** A client and its dependencies; close the transport after use. */
 export class Bench {
   readonly clock = new ManualClock(noonMs);
   readonly metrics = new RunMetrics(this.clock);
@@ -64,7 +64,7 @@ export class Bench {
   }
 }
 
-/** Device 0 of the seed `x`, not signed in. */
+/** Returns the session of device 0 of the seed `x`, not signed in. */
 export async function sessionOf(keyType: KeyType = 'ed25519'): Promise<Session> {
   const key = await keyOf(keyType);
   return newSession('device 0', idDataOf(identityData(random, 0, 'FB')), key);
@@ -75,7 +75,7 @@ async function keyOf(keyType: KeyType): Promise<DeviceKey> {
   return deviceKey(random, 0, keyType);
 }
 
-/** Device 0 of the seed `x` with `factory-image` installed, of type `board`. */
+/** Returns device 0 of the seed `x` with `factory-image` installed, of type `board`. */
 export function deviceOf(behaviour: Behaviour = steady, differs: Partial<Policy> = {}): Device {
   const identity = identityData(random, 0, 'FB');
   return newDevice({
@@ -90,20 +90,20 @@ export function deviceOf(behaviour: Behaviour = steady, differs: Partial<Policy>
   });
 }
 
-/** A environment in which no wait takes time: each is written down instead. */
+/** An environment in which no wait takes time: each is recorded instead. */
 export class SwiftWorld implements DeviceEnvironment {
   readonly client: DeviceClient;
   readonly transport: Transport;
   readonly clock: ManualClock;
   readonly random = random;
   readonly metrics: RunMetrics;
-  /** What has happened, in order. */
+  /** Events so far, in order. */
   readonly facts: EventFact[] = [];
   readonly events = { emit: (fact: EventFact) => void this.facts.push(fact) };
   readonly restsMs: number[] = [];
   readonly settledParts: DeploymentPart[] = [];
   readonly socketsLost: Device[] = [];
-  /** Called at each wait; throws to end the run there. */
+  /** Called at each wait; may throw to end the run there. */
   onRest: (waitMs: number) => void = () => undefined;
   /** Called at each change that a device must remember. */
   onChange: (device: Device, part?: DeploymentPart) => void = () => undefined;

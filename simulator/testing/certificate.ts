@@ -1,6 +1,6 @@
 /**
- * A certificate for 127.0.0.1 that nobody vouches for but itself, valid until 2120, and its key. It
- * guards nothing: the tests serve TLS with it on the loopback interface.
+ * A self-signed certificate for 127.0.0.1, valid until 2120, and its key. It protects nothing: the
+ * tests serve TLS with it on the loopback interface.
  */
 
 /** PKCS#8 in PEM. */

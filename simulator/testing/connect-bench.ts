@@ -1,4 +1,4 @@
-/** A device that can be spoken to without a socket, for the tests of what it answers. */
+/** A device without a socket, for tests of its replies. */
 import { ManualClock } from '../../fixtures/clock.ts';
 import { connectErrorShape, decodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import { type ConnectMessage, connectProtocols } from '../../fixtures/formats/connect-message.ts';
@@ -12,7 +12,7 @@ export const facts: DeviceFacts = {
   artifactName: () => 'factory-image',
 };
 
-/** A device, its clock, and what its client was asked to do. */
+/** A device, its clock, and what its update client was asked to do. */
 export class ConnectBench {
   readonly clock = new ManualClock(noonMs);
   readonly asked: string[] = [];
@@ -32,7 +32,7 @@ export class ConnectBench {
     return this.device.answer({ proto: connectProtocols[proto], typ, sid: 's-1', ...rest });
   }
 
-  /** What the device says by itself while so many seconds pass. */
+  /** Returns the unsolicited messages of the device while this many seconds pass. */
   pass(seconds: number): readonly ConnectMessage[] {
     const said: ConnectMessage[] = [];
     for (let second = 0; second < seconds; second++) {
@@ -43,12 +43,12 @@ export class ConnectBench {
   }
 }
 
-/** Messages as types, such as `file_chunk`. */
+/** Returns the types of messages, such as `file_chunk`. */
 export function typesOf(messages: readonly ConnectMessage[]): string[] {
   return messages.map(({ typ = '' }) => typ);
 }
 
-/** The text of an only message that is an error, or fails in a shell's way. */
+/** Returns the text of a single message that is an error, or a shell's failure. */
 export function faultOf([message, ...more]: readonly ConnectMessage[]): string {
   if (message === undefined || more.length > 0) throw new Error('there is not one message');
   if (message.typ === 'error') return decodeBody(connectErrorShape, message.body).err;
@@ -56,7 +56,7 @@ export function faultOf([message, ...more]: readonly ConnectMessage[]): string {
   return Buffer.from(message.body ?? '').toString();
 }
 
-/** The bytes of all bodies, as text. */
+/** Returns the bytes of all bodies, as text. */
 export function textOf(messages: readonly ConnectMessage[]): string {
   return Buffer.concat(messages.map(({ body }) => Buffer.from(body ?? ''))).toString();
 }

@@ -1,4 +1,4 @@
-/** Reads Prometheus' text format as strictly as Prometheus does, for tests. */
+/** Parses Prometheus' text format as strictly as Prometheus does, for tests. */
 
 /** One line of the exposition. */
 interface Sample {
@@ -7,7 +7,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** One metric: its type and meaning, and all that is said of it. */
+/** One metric: its type, its help text and its samples. */
 export interface Family {
   readonly type: string;
   readonly help: string;
@@ -21,7 +21,7 @@ const suffixes: Readonly<Record<string, readonly string[]>> = {
   histogram: ['_bucket', '_sum', '_count'],
 };
 
-/** The metrics by name. @throws Error naming the line that is wrong */
+/** Returns the metrics by name. @throws Error naming the invalid line */
 export function parseExposition(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const families = new Map<string, { type: string; help: string; samples: Sample[] }>();
@@ -69,7 +69,7 @@ function familyOf<Kind extends { type: string }>(name: string, families: Map<str
   throw new Error(`a sample of no type: ${name}`);
 }
 
-/** Buckets only grow, and the last one holds all that was counted. */
+/** Buckets only grow, and the last one has the total count. */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
   const before = new Map<string, number>();
   for (const { name: own, labels, value } of samples) {

@@ -1,6 +1,6 @@
 /**
- * A small server for the simulator's own tests: answers each operation as the test says, and
- * remembers what was asked. It knows the contract's paths and none of its rules.
+ * A small fake server for the simulator's own tests: responds to each operation as the test
+ * defines, and records requests. It knows the contract's paths and none of its rules.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,10 +9,10 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import { operations } from '../../fixtures/contract/operations.ts';
 
 const rows = { ...operations, ...managementOperations, ...storageOperations };
-/** Ids of all operations that a test can answer. */
+/** IDs of all operations that a test can define a response for. */
 export type AnyOperationId = keyof typeof rows;
 
-/** What was asked. */
+/** A recorded request. */
 export interface Asked {
   readonly operation: AnyOperationId;
   /** Values of the path's parameters, decoded. */
@@ -24,14 +24,14 @@ export interface Asked {
   json(): unknown;
 }
 
-/** What to answer: a whole answer, silence, or an end of the connection. */
+/** A response: complete, silence, or a closed connection. */
 export type Answer =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Text and bytes go out as they are, anything else as JSON. */
+      /** Text and bytes are sent as they are, anything else as JSON. */
       readonly body?: unknown;
-      /** Cut the connection after this many bytes of the body. */
+      /** Cuts the connection after this many bytes of the body. */
       readonly cutAfterBytes?: number;
     }
   | 'silence'
@@ -51,7 +51,7 @@ const routes: readonly Route[] = Object.values(rows).map(({ id, method, path }) 
   pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
-/** A started server; operations without an answer get 404. */
+/** A started server; operations without a defined response get 404. */
 export class PretendServer {
   readonly #answers: Answers;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
@@ -72,12 +72,12 @@ export class PretendServer {
     return pretend;
   }
 
-  /** What was asked of one operation, in order. */
+  /** Returns the requests for one operation, in order. */
   askedOf(operation: AnyOperationId): Asked[] {
     return this.asked.filter((asked) => asked.operation === operation);
   }
 
-  /** Resolves once the operation has been asked `count` times. */
+  /** Resolves once the operation has been requested `count` times. */
   async untilAsked(operation: AnyOperationId, count = 1): Promise<Asked[]> {
     while (this.askedOf(operation).length < count) {
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
@@ -138,7 +138,7 @@ function send(response: ServerResponse, answer: Answer): void {
   else response.write(bytes.subarray(0, cutAfterBytes), () => response.destroy());
 }
 
-/** A base URL at which nothing listens: the port was free a moment ago. */
+/** Returns a base URL at which nothing listens: the port was free a moment ago. */
 export async function closedPortUrl(): Promise<string> {
   const server = await PretendServer.start({});
   await server.close();

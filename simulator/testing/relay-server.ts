@@ -1,4 +1,4 @@
-/** A server of websockets between an operator and one device, and what an operator looks at. */
+/** A WebSocket server between an operator and one device, and a screen for the operator. */
 import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import {
@@ -10,19 +10,19 @@ import type { Screen } from '../client/remote-shell.ts';
 import { ConnectBench } from './connect-bench.ts';
 import { PretendServer } from './pretend-server.ts';
 
-/** The session id that the server gives out. */
+/** The session ID that the server assigns. */
 export const SID = 'session-1';
 
-/** What the other side does with a message: what it says back, or nothing. */
+/** Returns the other side's replies to a message; may be empty. */
 export type Answering = (message: ConnectMessage) => readonly ConnectMessage[];
 
-/** A device that answers as the simulated ones do, behind a server that gives out a session id. */
+/** A device that replies like the simulated ones, behind a server that assigns a session ID. */
 export function willingDevice(): Answering {
   const bench = new ConnectBench();
   return (message) => bench.device.answer({ ...message, sid: SID });
 }
 
-/** What a relay is asked, and what it has heard. */
+/** A relay and the messages that it has received. */
 export interface Relay {
   readonly baseUrl: string;
   readonly requests: readonly IncomingMessage[];
@@ -32,11 +32,13 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** A server that relays to this device; `refusal` is a whole response to every upgrade. */
+/**
+ * Starts a server that relays to this device; `refusal` is a complete response to every upgrade.
+ */
 export async function startRelay(answering: Answering, refusal?: string): Promise<Relay> {
   const server = await PretendServer.start({});
   const upgrades = new WebSocketServer({ noServer: true });
-  // By RFC 6455 the name of a subprotocol has no slash, and the library holds to that.
+  // RFC 6455 does not allow a slash in a subprotocol name, and the library enforces that.
   upgrades.on('headers', (headers) => headers.push('Sec-WebSocket-Protocol: protomsg/msgpack'));
   const requests: IncomingMessage[] = [];
   const heard: ConnectMessage[] = [];
@@ -68,7 +70,7 @@ export async function startRelay(answering: Answering, refusal?: string): Promis
   return { baseUrl: server.baseUrl, requests, heard, opened, close };
 }
 
-/** A screen that keeps what it is shown; `room` says whether it wants more. */
+/** A screen that keeps its output; `room` is false when it wants no more for now. */
 export class Sheet implements Screen {
   readonly size = { height: 24, width: 100 };
   readonly notes: string[] = [];
@@ -87,7 +89,7 @@ export class Sheet implements Screen {
     this.onShow();
   }
 
-  /** Resolves once the screen, notes included, matches. */
+  /** Resolves once the screen, including notes, matches. */
   until(pattern: RegExp): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {

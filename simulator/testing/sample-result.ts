@@ -8,7 +8,7 @@ import {
   fleetSchema,
 } from '../result/result.ts';
 
-/** A machine as a result tells it. */
+/** A machine as in a result. */
 export const sampleMachine = {
   fleetbed: '0.1.0',
   node: 'v20.19.0',
@@ -21,7 +21,7 @@ export const sampleMachine = {
   processes: 1,
 };
 
-/** Figures of these durations. */
+/** Returns the figures of these durations. */
 export function figuresOf(durationsMs: readonly number[]) {
   const histogram = DurationHistogram.empty();
   for (const durationMs of durationsMs) histogram.record(durationMs);
@@ -141,7 +141,7 @@ export const sampleProgress: FleetProgress = {
   causes: [{ operation: 'post-alerts', cause: 'status/503', count: 1 }],
 };
 
-/** One device of the result. */
+/** Returns one device of the result. */
 export function deviceRowOf(index: number, change: Partial<DeviceRow> = {}): DeviceRow {
   return {
     index,
@@ -157,7 +157,7 @@ export function deviceRowOf(index: number, change: Partial<DeviceRow> = {}): Dev
   };
 }
 
-/** A device whose books differ. */
+/** Returns a device whose records differ. */
 export function differenceOf(deviceIndex: number, servers = 'failure') {
   return {
     deploymentId: 'd',
@@ -169,7 +169,10 @@ export function differenceOf(deviceIndex: number, servers = 'failure') {
   };
 }
 
-/** The figures of a part that has seen these alerts answered, and so many unanswered. */
+/**
+ * Returns the figures of a shard with these alert durations and a number of exchanges without a
+ * response.
+ */
 export function partOf(durationsMs: readonly number[], unanswered = 0): PartFigures {
   const operation = 'post-alerts';
   const answers = { '2xx': durationsMs.length };

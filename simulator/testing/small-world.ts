@@ -1,7 +1,7 @@
 /**
- * A small server that keeps a fleet's books, for tests of the whole simulator: it lets devices in
- * once they are accepted, offers one deployment, records statuses and lists them. It knows no rule
- * beyond that.
+ * A small server that records a fleet's activity, for tests of the whole simulator: it admits
+ * devices once they are accepted, offers one deployment, records statuses and lists them. It has no
+ * other rules.
  */
 import { softwareArtifact } from './artifacts.ts';
 import { type Answer, type Answers, type Asked, PretendServer } from './pretend-server.ts';
@@ -12,16 +12,16 @@ interface KnownDevice {
   readonly identity_data: unknown;
   readonly pubkey: string;
   accepted: boolean;
-  /** Of the deployment, once it stands. */
+  /** Status in the deployment, once it exists. */
   status: string | undefined;
 }
 
 const when = '2026-01-31T12:00:00Z';
 const recorded: Answer = { status: 204 };
-/** What the small world deploys. */
+/** What the small server deploys. */
 export const release = 'release-2';
 
-/** The server and what it has recorded. */
+/** The server and its records. */
 export class SmallWorld {
   readonly devices = new Map<string, KnownDevice>();
   deployedTo: ReadonlySet<string> | undefined;
@@ -33,7 +33,7 @@ export class SmallWorld {
     this.#file = file;
   }
 
-  /** @param changed answers that replace the world's own */
+  /** @param changed responses that replace the server's own */
   static async start(changed: (world: SmallWorld) => Answers = () => ({})): Promise<SmallWorld> {
     const answers: Answers = {};
     const server = await PretendServer.start(answers);
@@ -42,14 +42,14 @@ export class SmallWorld {
     return world;
   }
 
-  /** The device that a token belongs to. */
+  /** Returns the device that a token belongs to. */
   deviceOf({ headers }: Asked): KnownDevice | undefined {
     const claims = headers.authorization?.split('.')[1] ?? '';
     const id = /"sub":"(.*)"/.exec(Buffer.from(claims, 'base64url').toString())?.[1];
     return [...this.devices.values()].find((device) => device.id === id);
   }
 
-  /** Offers the deployment to a device that it is for and that has not ended it. */
+  /** Offers the deployment to a device that it is for and that has not finished it. */
   next(asked: Asked): Answer {
     const device = this.deviceOf(asked);
     if (device === undefined) return { status: 401 };

@@ -1,12 +1,12 @@
 /**
- * Tells Stryker which mutants the suite is not asked about: those of words and of diagnoses, which no
- * answer of the contract depends on. Each is reported as ignored with its reason.
+ * Selects the mutants that Stryker ignores: those of wording and of diagnostics, which no response
+ * of the contract depends on. Each is reported as ignored with its reason.
  */
 
 const words = 'words: the contract has no catalogue of messages, reasons and notes';
 const doctor = 'the doctor: a diagnosis is no answer of the device API';
 
-/** Names of members whose values are left alone. */
+/** Names of members whose values are ignored. */
 const members = {
   because: words,
   change: words,
@@ -16,13 +16,13 @@ const members = {
   diagnose: doctor,
 };
 
-/** Functions that are left alone as a whole. */
+/** Functions that are ignored entirely. */
 const functions = { reasonOf: words, keysOfFleet: doctor };
 
-/** Words of the code; a declaration, condition or statement that has one is left alone. */
+/** Identifiers; a declaration, condition or statement that contains one is ignored. */
 const mentions = { KEPT_MAX_BYTES: doctor, signatureForms: words, keysOfFleet: doctor };
 
-/** The code that decides whether this part of the tree is left alone; '' when it is not asked. */
+/** Returns the code that decides if this part of the tree is ignored; '' when there is none. */
 function codeOf(path) {
   if (path.isIfStatement() || path.isConditionalExpression()) return path.get('test').toString();
   if (path.isSpreadElement() || path.isLogicalExpression()) return path.toString();
@@ -32,7 +32,7 @@ function codeOf(path) {
 
 const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : undefined);
 
-/** A row of a table that says nothing but why. */
+/** A table row that contains only an explanation. */
 function isOfWords(path) {
   const names = path.node.properties.map(({ key }) => key?.name);
   return path.parentPath.isObjectProperty() && names.join() === 'because';

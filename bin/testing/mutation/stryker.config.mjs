@@ -12,8 +12,8 @@ export default {
     configFile: 'bin/testing/mutation/vitest.config.ts',
     related: false,
   },
-  // Of the rules those that requests of devices reach; the others serve the management API alone,
-  // which is no matter of the contract, and have tests of their own.
+  // Only the rules that device requests reach; the others serve the management API alone, which is
+  // outside the contract, and have tests of their own.
   mutate: [
     'server/api/device/*.ts',
     'server/rules/{authentication,configuration,control-map,deployment-log,device-limit,identity,inventory,next-deployment,provisioning,status-report}.ts',

@@ -1,9 +1,9 @@
 /**
- * The suite as the killer of mutants, against servers that run in the same process, so that a mutant
- * in the server's code is seen. A mutant is caught when the suite tells another resource of it than of
- * the server as it is: of a server of the contract first, case by case, then what it observes of open
- * points; then of servers with our variants, which some of the code is for. Run by
- * `npm run mutation` only, whose first run, without mutants, records what is told.
+ * Runs the suite as the killer of mutants, against servers in the same process, so that mutated
+ * server code is executed. A mutant is caught when the suite's results differ from those of the
+ * unmodified server: first a server of the contract, case by case, then its observations of open
+ * points, then servers with our variants, which some of the code is for. Only run by `npm run
+ * mutation`, whose first run, without mutants, records the expected results.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,14 +14,14 @@ import { seededRandom } from '../../../fixtures/random.ts';
 import type { ServerOptions } from '../../../server/server.ts';
 
 const cases = listCases();
-/** What a case's id begins with. */
+/** The prefix of a case's ID. */
 const areaOf = (id: string): string => id.slice(0, id.indexOf('/'));
-/** The area that takes longest comes last: most mutants are killed before it. */
+/** The slowest area comes last: most mutants are killed before it. */
 const areas = [...new Set(cases.map(({ id }) => areaOf(id)))].sort(
   (one, other) => Number(one === 'model') - Number(other === 'model'),
 );
 
-/** What is played of an area judges; what observes is played apart. */
+/** Judging cases run by area; observing cases run separately. */
 const openPoints = 'open points';
 const idsOf = (area: string): ReadonlySet<string> => {
   const observing = cases.filter(({ level }) => level === 'may');
@@ -30,9 +30,9 @@ const idsOf = (area: string): ReadonlySet<string> => {
 };
 
 interface KillingServer {
-  /** What is not as usual. */
+  /** Settings that differ from the default. */
   readonly settings: ServerOptions;
-  /** In which areas that shows, and steadily. */
+  /** The areas in which the difference shows, and shows reliably. */
   readonly areas: readonly string[];
 }
 
@@ -56,11 +56,13 @@ const recordsFolder = '.fleetbed/mutation/told';
 mkdirSync(recordsFolder, { recursive: true });
 
 describe.each(Object.entries(servers))('%s', (name, { settings, areas: played }) => {
-  /** Each test waits for it, so that a mutant with which no server starts fails the tests. */
+  /**
+   * Each test awaits it, so that a mutant that prevents the server from starting fails the tests.
+   */
   const starting = import('../../../server/server.ts').then(({ startServer }) =>
     startServer({ port: 0, controlPort: 0, logLevel: 'silent', ...settings }),
   );
-  /** What runs while the server loads belongs to no single test. */
+  /** Code that runs while the server loads belongs to no single test. */
   beforeAll(() => starting.then(String, String));
   afterAll(async () => (await starting).close());
 
@@ -129,7 +131,7 @@ describe.each(Object.entries(servers))('%s', (name, { settings, areas: played })
 
 type Told = Readonly<Record<string, Outcome>>;
 
-/** What was told alike each time. */
+/** Returns the results that were the same each time. */
 function steady([told = {}, again = {}]: readonly Told[]): Told {
   return Object.fromEntries(
     Object.entries(told).filter(([id, outcome]) => {

@@ -1,6 +1,6 @@
 /**
- * Why a mutant may survive the suite: by file and by code of its line. A line that changes has to be
- * looked at again, as its reason is found no more.
+ * Why a mutant may survive the suite, by file and by source line. A changed line no longer matches
+ * its reason and has to be reviewed again.
  */
 const same = 'same: no answer of the server differs';
 const users = 'users: what it changes shows in the management API alone, or in mail';

@@ -1,6 +1,6 @@
 /**
- * Tells the score of the last mutation run, and of each mutant that survived it why. Ends with 1 when
- * the score is too low or a survivor has no reason. `npm run mutation` runs it last.
+ * Prints the score of the last mutation run, and the reason for each surviving mutant. Exits with 1
+ * when the score is too low or a survivor has no reason. `npm run mutation` runs it last.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +47,9 @@ for (const [reason, count] of countedBy(leftOpen, ({ statusReason }) => statusRe
 }
 process.exitCode = unexplained === 0 && score >= SCORE_LEAST ? 0 : 1;
 
-/** What caught a mutant: a time-out, or the kind of test, as `suite-as-killer.ts` names them. */
+/**
+ * Returns what caught a mutant: a timeout, or the kind of test, as named by `suite-as-killer.ts`.
+ */
 function catcherOf({ status, killedBy = [] }) {
   if (status === 'Timeout') return 'a time-out';
   const [name] = killedBy.map((id) => testNames.get(id));
@@ -56,7 +58,7 @@ function catcherOf({ status, killedBy = [] }) {
   return name.endsWith('open points') ? 'what is observed of open points' : 'a verdict';
 }
 
-/** How many mutants there are of each kind. */
+/** Counts the mutants of each kind. */
 function countedBy(some, kindOf) {
   const counts = new Map();
   for (const mutant of some) counts.set(kindOf(mutant), (counts.get(kindOf(mutant)) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** The tests of the mutation run: the suite alone, a test for each case. */
+/** The tests of the mutation run: the suite alone, one test per case. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -1,4 +1,6 @@
-/** Clients with a bug that servers have to live with. Each is bounded: none can ask without end. */
+/**
+ * Clients with bugs that servers have to cope with. Each is bounded: none sends requests forever.
+ */
 import { type Behaviour, defineBehaviour } from '../behaviour.ts';
 
 const TOO_MANY_REQUESTS = 429;

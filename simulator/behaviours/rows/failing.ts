@@ -1,4 +1,4 @@
-/** Devices whose update does not go through: what fails on the device, and how the server hears of it. */
+/** Devices whose update fails: what fails on the device, and how the server learns of it. */
 import { type Behaviour, defineBehaviour } from '../behaviour.ts';
 
 const YEAR_MS = 366 * 86_400_000;
@@ -38,7 +38,7 @@ export const failing: readonly Behaviour[] = [
     description: 'A device that receives a corrupted byte, from a bad cache or bad memory.',
     expectedServerBehavior:
       'Records failure with a log that names the checksum; its own file is unchanged.',
-    // In every artifact the manifest's first digit stands there, and it is one of a checksum.
+    // In every artifact this offset is the manifest's first digit, which belongs to a checksum.
     parameters: { installMs: 200, rebootMs: 300, spoiledAtBytes: 1536 },
     hooks: {
       async whileDownloading({ parameters, fromByte }, piece) {

@@ -1,4 +1,4 @@
-/** Devices that do nothing wrong: each takes its update in its own time. */
+/** Devices without faults; they differ only in how long an update takes. */
 import { type Behaviour, defineBehaviour } from '../behaviour.ts';
 
 const HOUR_MS = 3_600_000;
@@ -34,7 +34,7 @@ export const healthy: readonly Behaviour[] = [
         const hour = (nowMs / HOUR_MS) % DAY_HOURS;
         const sinceEvening = (hour - nightFromHour + DAY_HOURS) % DAY_HOURS;
         const nightHours = (nightToHour - nightFromHour + DAY_HOURS) % DAY_HOURS;
-        // A night of a whole day has no end.
+        // A night of 24 hours never ends.
         if (nightHours === 0 || sinceEvening < nightHours) return 0;
         return Math.ceil((DAY_HOURS - sinceEvening) * HOUR_MS);
       },

@@ -1,4 +1,4 @@
-/** Devices whose update goes well while something about them is strange: network, clock, identity. */
+/** Devices whose update succeeds despite an unusual network, clock or identity. */
 import { type Behaviour, defineBehaviour } from '../behaviour.ts';
 
 const YEAR_MS = 365 * 86_400_000;

@@ -1,14 +1,14 @@
-/** The connection to Redis: made within bounds, checked once, and watched for its loss. */
+/** The Redis connection: opened with a timeout, checked once, and watched for its loss. */
 import { Redis } from 'ioredis';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { ClusterError } from '../cluster-error.ts';
 
 const CONNECT_MAX_MS = 5000;
-/** How long a connection that broke may take to come back. */
+/** How long a broken connection may take to recover. */
 const LOST_MAX_MS = 10_000;
 const PULSE_PERIOD_MS = 1000;
 const RETRY_MOST_MS = 1000;
-/** Streams are trimmed by their ids, which came with this version. */
+/** Trimming streams by ID requires this version. */
 const VERSION_LEAST = [6, 2] as const;
 
 /** How to reach a Redis. */
@@ -17,12 +17,12 @@ export interface RedisAddress {
   readonly caPem?: string | undefined;
 }
 
-/** A connection that stays; its owner closes it. */
+/** A permanent connection; its owner closes it. */
 export class RedisLink {
   readonly #address: RedisAddress;
   readonly #clock: Clock;
   readonly #others: Redis[] = [];
-  /** Milliseconds to add to the clock's time for that of Redis. */
+  /** Milliseconds to add to the local clock to get Redis time. */
   readonly offsetMs: number;
   readonly client: Redis;
 
@@ -33,12 +33,12 @@ export class RedisLink {
     this.client = this.#connected();
   }
 
-  /** Without user and password. */
+  /** Address without user and password. */
   get shown(): string {
     return shownRedis(this.#address.url);
   }
 
-  /** A connection of its own, for commands that block. */
+  /** Returns a separate connection for blocking commands. */
   another(): Redis {
     const client = this.#connected();
     this.#others.push(client);
@@ -46,7 +46,7 @@ export class RedisLink {
   }
 
   /**
-   * Rejects when Redis has not answered for too long, and never otherwise.
+   * Rejects when Redis has not responded for too long; never resolves.
    * @throws ClusterError
    */
   async lost(signal: AbortSignal): Promise<never> {
@@ -67,7 +67,7 @@ export class RedisLink {
     }
   }
 
-  /** Breaks all connections off. */
+  /** Closes all connections immediately. */
   close(): void {
     for (const client of [this.client, ...this.#others]) client.disconnect();
   }
@@ -75,14 +75,14 @@ export class RedisLink {
   #connected(): Redis {
     const retryStrategy = (times: number): number => Math.min(100 * times, RETRY_MOST_MS);
     const client = redisClient(this.#address, { retryStrategy });
-    // A break mends itself, or is told by `lost`.
+    // A broken connection recovers, or is reported by `lost`.
     client.on('error', () => undefined);
     return client;
   }
 }
 
 /**
- * Makes sure that Redis is there, lets us in and is new enough.
+ * Checks that Redis is reachable, accepts the credentials and is recent enough.
  * @throws ClusterError
  */
 export async function openRedis(address: RedisAddress, clock: Clock): Promise<RedisLink> {
@@ -115,7 +115,7 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
 }
 
 interface ConnectingOptions {
-  /** Milliseconds until the next try, or null for none. */
+  /** Returns the milliseconds until the next attempt, or null for no further attempt. */
   readonly retryStrategy: (times: number) => number | null;
   readonly lazyConnect?: boolean;
 }
@@ -123,14 +123,14 @@ interface ConnectingOptions {
 function redisClient({ url, caPem }: RedisAddress, options: ConnectingOptions): Redis {
   return new Redis(url, {
     connectTimeout: CONNECT_MAX_MS,
-    // Commands wait for a broken connection to come back, as BullMQ wants it.
+    // Commands wait for a broken connection to recover, as BullMQ requires.
     maxRetriesPerRequest: null,
     ...options,
     ...(caPem !== undefined && { tls: { ca: caPem } }),
   });
 }
 
-/** A Redis without TLS waits for the end of a command for as long as it is spoken to in TLS. */
+/** A Redis without TLS keeps waiting for the end of a command when it receives TLS. */
 function silenceOf({ url }: RedisAddress): string {
   const isTls = url.startsWith('rediss:');
   return isTls
@@ -151,7 +151,7 @@ function checkVersion(shown: string, info: string): void {
 
 const password = 'give the right one in --redis redis://USER:PASSWORD@HOST, or in FLEETBED_REDIS';
 
-/** What Redis or the network says, and the way out. */
+/** Messages of Redis or the network, and the remedy. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/NOAUTH|Authentication required/, `wants a password; ${password}`],
   [/WRONGPASS|invalid password|without any password/, `refused the password; ${password}`],
@@ -189,7 +189,7 @@ function setUpFault(shown: string, said: string, cause?: unknown): ClusterError 
   return new ClusterError(`${shown} ${said}`, 'set-up', cause);
 }
 
-/** The address as it may be shown: without user and password. */
+/** Returns the address for display, without user and password. */
 function shownRedis(address: string): string {
   const { protocol, host, pathname } = new URL(address);
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;

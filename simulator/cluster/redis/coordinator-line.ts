@@ -1,4 +1,7 @@
-/** A worker's talk with the coordinator of a run: nothing is played but what a living coordinator has granted. */
+/**
+ * A worker's messages to and from the coordinator of a run: a worker runs nothing that a live
+ * coordinator has not assigned to it.
+ */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { CoordinatorMessage } from '../messages.ts';
 import type { RedisLink } from './connection.ts';
@@ -13,26 +16,26 @@ import {
 } from './run-line.ts';
 import type { RunSigner } from './run-signer.ts';
 
-/** What the talk is held with. */
+/** Options of a coordinator line. */
 export interface CoordinatorLineOptions {
   readonly link: RedisLink;
   readonly clock: Clock;
   readonly keys: RunKeys;
   readonly signer: RunSigner;
-  /** Called for everything that the coordinator says, whoever it is said to. */
+  /** Called for every message of the coordinator, whichever worker it is for. */
   readonly hear: (message: CoordinatorMessage) => void;
-  /** Called when the coordinator says who runs a shard. */
+  /** Called when the coordinator announces who runs a shard. */
   readonly hearPlays: (message: PlaysMessage) => void;
-  /** Called once when the first message is refused: it is not the coordinator's. */
+  /** Called once when the first message is rejected as not being the coordinator's. */
   readonly refused: () => void;
-  /** Called once when the line is of no use any more, with the reason as a clause. */
+  /** Called once when the line can no longer be used, with the reason as a clause. */
   readonly broken: (reason: string) => void;
 }
 
-/** Some of a worker's words at a time: who it is. */
+/** The worker that sends a message. */
 export type Speaker = Pick<FromWorker, 'shard' | 'worker' | 'token'>;
 
-/** Both directions of the line, of one run. */
+/** Both directions of the line of one run. */
 export class CoordinatorLine {
   readonly #options: CoordinatorLineOptions;
   readonly #lines;
@@ -58,8 +61,8 @@ export class CoordinatorLine {
   }
 
   /**
-   * Asks for a shard, and waits for the answer of the coordinator.
-   * @returns undefined when there was none in time, or another one plays the shard
+   * Requests a shard and waits for the coordinator's reply.
+   * @returns undefined when there was no reply in time, or another worker runs the shard
    */
   async asked(speaker: Speaker, waitMs: number): Promise<PlaysMessage | undefined> {
     const { clock } = this.#options;
@@ -78,24 +81,24 @@ export class CoordinatorLine {
     }
   }
 
-  /** Says something of a worker, in its order. */
+  /** Sends a message of a worker, in order. */
   async say(speaker: Speaker, message: FromWorker['message']): Promise<void> {
     const sequence = this.#sequences.get(speaker.token) ?? 0;
     this.#sequences.set(speaker.token, sequence + 1);
     await this.#say({ ...speaker, sequence, message });
   }
 
-  /** The worker has nothing more to say. */
+  /** Drops the state of a worker that has nothing more to send. */
   forget({ token }: Speaker): void {
     this.#sequences.delete(token);
   }
 
-  /** Tells the coordinator what this worker does not do, and why. */
+  /** Reports to the coordinator what this worker refuses to run, and why. */
   async refuse(worker: string, refuses: string): Promise<void> {
     await this.#say({ worker, refuses });
   }
 
-  /** Waits for no answer any more. */
+  /** Stops waiting for replies. */
   close(): void {
     this.#over.abort();
     this.#lines.disconnect();

@@ -1,4 +1,4 @@
-/** Finds the runs that look for workers, and takes part in each until it is over. */
+/** Finds runs that need workers, and takes part in each until it ends. */
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import type { Clock } from '../../../fixtures/clock.ts';
@@ -10,24 +10,27 @@ import { isReply, sayOn, unreadable } from './run-line.ts';
 import { RunSigner } from './run-signer.ts';
 import { WorkerRun } from './worker-run.ts';
 
-/** What a worker works with. */
+/** Options of a worker that follows runs. */
 export interface FollowOptions {
-  /** Of the program; a run of another one is refused. */
+  /** Version of the program; a run of another version is refused. */
   readonly version: string;
   readonly link: RedisLink;
   readonly clock: Clock;
   readonly random: Random;
-  /** Shared with the coordinators whose runs it takes part in. */
+  /** Secret shared with the coordinators of the runs. */
   readonly secret: string;
   readonly own: OwnPlan;
   readonly say: (text: string) => void;
 }
 
 const LOOK_PERIOD_MS = 250;
-/** Runs that one worker looks at; more at a time share no machine well. */
+/** Most runs that one worker handles; more do not share a machine well. */
 const RUNS_MAX = 16;
 const INFO_MAX_CHARACTERS = 16_384;
-/** Runs of nobody known that a worker speaks of; whoever can write to Redis can make up any number. */
+/**
+ * Limit on unverified runs that a worker mentions; anyone who can write to Redis can invent any
+ * number.
+ */
 const UNSIGNED_TOLD_MAX = 20;
 const unsigned =
   'it is not signed with the --worker-secret of this worker: give coordinator and workers the same one';
@@ -45,7 +48,7 @@ const infoShape = v.pipe(
 type RunInfo = v.InferOutput<typeof infoShape>;
 
 /**
- * Works until the signal aborts; then takes no more shards and plays those underway to their end.
+ * Works until the signal aborts; then accepts no more shards and finishes those in progress.
  * @throws ClusterError when Redis is lost
  */
 export async function followRuns(options: FollowOptions, signal: AbortSignal): Promise<void> {
@@ -65,7 +68,7 @@ class Follower {
   readonly #options: FollowOptions;
   readonly #name: string;
   readonly #runs = new Map<string, WorkerRun>();
-  /** Runs that look for workers, that this one has looked at and does not take part in. */
+  /** Runs that need workers, which this worker has inspected and does not join. */
   readonly #refused = new Set<string>();
   #unsignedTold = 0;
   #lookFault: string | undefined;
@@ -83,7 +86,7 @@ class Follower {
     }
   }
 
-  /** Plays what is underway to its end. */
+  /** Finishes the shards in progress. */
   async finish(): Promise<void> {
     await Promise.all([...this.#runs].map(([run, each]) => this.#leave(run, each.finish())));
   }
@@ -105,7 +108,7 @@ class Follower {
     }
   }
 
-  /** What somebody has put in the place of a key ends no worker; it is told once. */
+  /** A key that holds foreign data must not end the worker; it is reported once. */
   async #unlessRefused(step: Promise<void>, what: string): Promise<void> {
     try {
       await step;
@@ -121,7 +124,7 @@ class Follower {
     if (this.#refused.has(run)) return;
     const { client } = this.#options.link;
     const signed = await client.getrange(runKeys(run).info, 0, INFO_MAX_CHARACTERS);
-    // It is over, and its keys are gone.
+    // The run is over and its keys are gone.
     if (signed === '') return;
     const signer = new RunSigner(this.#options.secret, run);
     const text = signer.open(['info'], signed, INFO_MAX_CHARACTERS);

@@ -1,30 +1,30 @@
-/** The keys of a run in Redis: all below one prefix with the run's id, and none is left behind. */
+/** The Redis keys of a run: all share a prefix with the run's ID, and none is left behind. */
 import { QueueKeys } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-/** Runs that look for workers; each until a moment that its coordinator keeps pushing on. */
+/** Runs that need workers, each with an expiry that its coordinator keeps extending. */
 export const RUNS_KEY = 'fleetbed:runs';
 /** The queue of a run, below its prefix. */
 export const QUEUE_NAME = 'shards';
-/** A coordinator that has said nothing for so long is gone, and its run with it. */
+/** A coordinator that is silent this long is gone, and so is its run. */
 export const COORDINATOR_SILENCE_MAX_MS = 10_000;
-/** Keys of a run whose coordinator is gone are forgotten after this time. */
+/** Keys of a run without a coordinator expire after this time. */
 export const FORGOTTEN_AFTER_SECONDS = 300;
 
-/** The names of a run's keys. */
+/** The key names of a run. */
 export interface RunKeys {
   readonly prefix: string;
-  /** Signed text: what a worker has to know before it takes part. */
+  /** Signed text: what a worker has to know before it joins. */
   readonly info: string;
-  /** A hash: the workers that take part. */
+  /** A hash of the workers that take part. */
   readonly workers: string;
-  /** A stream: what workers say to the coordinator. */
+  /** A stream of messages from workers to the coordinator. */
   readonly up: string;
-  /** A stream: what the coordinator says to all workers. */
+  /** A stream of messages from the coordinator to all workers. */
   readonly down: string;
 }
 
-/** The keys of the run; the braces keep them together in a cluster. */
+/** Returns the keys of the run; the braces place them in one slot of a cluster. */
 export function runKeys(run: string): RunKeys {
   const prefix = `fleetbed:{${run}}`;
   const key = (name: string): string => `${prefix}:${name}`;
@@ -37,30 +37,30 @@ export function runKeys(run: string): RunKeys {
   };
 }
 
-/** Whether it can be the id of a run, of which no other run ever has the same. */
+/** Returns true for a valid run ID; run IDs are never reused. */
 export function isRunId(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }
 
-/** The job of a shard. */
+/** Returns the job ID of a shard. */
 export function jobIdOf(shard: number): string {
   return `shard-${shard}`;
 }
 
-/** The shard of a job; undefined when the id is none of a shard's job. */
+/** Returns the shard of a job; undefined when the ID is not that of a shard's job. */
 export function shardOf(jobId: string): number | undefined {
   const [, digits] = /^shard-(0|[1-9]\d{0,3})$/.exec(jobId) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Keeps the keys for another while, should the coordinator not be able to take them away. */
+/** Extends the expiry of the keys, in case the coordinator cannot remove them. */
 export async function keepKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
   const pipeline = client.pipeline();
   for (const key of lastingKeys(keys, shards)) pipeline.expire(key, FORGOTTEN_AFTER_SECONDS);
   await pipeline.exec();
 }
 
-/** Takes every key of the run away. */
+/** Removes every key of the run. */
 export async function removeKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
   await client.unlink(...lastingKeys(keys, shards), ...passingKeys(keys, shards));
 }
@@ -70,7 +70,7 @@ const jobKeys = (keys: RunKeys, shards: number): readonly string[] =>
     new QueueKeys(keys.prefix).toKey(QUEUE_NAME, jobIdOf(shard)),
   );
 
-/** BullMQ's keys are told one by one: a search would walk over all that others keep there. */
+/** BullMQ's keys are listed by name: a search would scan every other key in that Redis. */
 function lastingKeys(keys: RunKeys, shards: number): readonly string[] {
   const queue = new QueueKeys(keys.prefix);
   const { 'stalled-check': _, ...ofQueue } = queue.getKeys(QUEUE_NAME);
@@ -78,7 +78,7 @@ function lastingKeys(keys: RunKeys, shards: number): readonly string[] {
   return [...own, ...Object.values(ofQueue), ...jobKeys(keys, shards)];
 }
 
-/** They expire by themselves, and early: a lock that is kept would hide the loss of its worker. */
+/** These expire on their own, and early: a lock that is kept would hide the loss of its worker. */
 function passingKeys(keys: RunKeys, shards: number): readonly string[] {
   const check = new QueueKeys(keys.prefix).toKey(QUEUE_NAME, 'stalled-check');
   return [check, ...jobKeys(keys, shards).map((job) => `${job}:lock`)];

@@ -7,17 +7,17 @@ import type { CoordinatorMessage, WorkerMessage } from '../messages.ts';
 import { FORGOTTEN_AFTER_SECONDS } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
 
-/** What a worker says to the coordinator, about a shard or about itself. */
+/** Messages of a worker to the coordinator, about a shard or about the worker. */
 export type UpMessage = WorkerRefuses | FromWorker;
 
-/** What somebody says who runs a shard, or asks to. */
+/** A message from a worker that runs a shard or requests one. */
 export interface FromWorker {
   readonly shard: number;
-  /** Its name, for people. */
+  /** Display name of the worker. */
   readonly worker: string;
-  /** Made anew for each shard that a worker begins: no two workers have the same. */
+  /** Created for each shard that a worker begins and unique to it. */
   readonly token: string;
-  /** Counts from 0 on, so that nothing can be left out, repeated or moved. */
+  /** Counts from 0, so that no message can be dropped, repeated or reordered. */
   readonly sequence: number;
   readonly message: WorkerMessage | WorkerAsks | WorkerLives | WorkerLost;
 }
@@ -26,7 +26,7 @@ interface WorkerAsks {
   readonly say: 'asks';
 }
 
-/** Its worker lives; the worker itself may have nothing to say. */
+/** Heartbeat of the worker's process; the worker may have nothing to report. */
 interface WorkerLives {
   readonly say: 'alive';
 }
@@ -36,37 +36,37 @@ interface WorkerLost {
   readonly because: string;
 }
 
-/** A worker does not take part in the run, or in one job of it. */
+/** A worker declines to take part in the run, or in one of its jobs. */
 interface WorkerRefuses {
   readonly worker: string;
   readonly refuses: string;
 }
 
-/** What the coordinator says to all workers; numbered from 0 on. */
+/** Messages of the coordinator to all workers, numbered from 0. */
 export interface DownMessage {
   readonly sequence: number;
   readonly message: CoordinatorMessage | PlaysMessage;
 }
 
-/** Who runs a shard from now on: whoever else does ends at once. */
+/** Announces who runs a shard from now on; any other worker running it stops immediately. */
 export interface PlaysMessage {
   readonly say: 'plays';
   readonly shard: number;
-  /** Absent: nobody does. */
+  /** Absent when no worker runs it. */
   readonly token?: string;
   readonly isTakeover: boolean;
 }
 
 const FIELD = 'message';
-/** From here on it pays to compress: results and events, not a word in between. */
+/** Compression pays off from this size: results and events, not single messages. */
 const COMPRESSED_FROM_CHARACTERS = 4096;
 const READ_COUNT_MAX = 200;
 const READ_BLOCK_MS = 1000;
-/** As it travels; some megabytes are a result of a hundred thousand devices. */
+/** Size in transit; the result of a hundred thousand devices is a few megabytes. */
 const SIGNED_MAX_CHARACTERS = 64 * 2 ** 20;
-/** What it may come to when it is unpacked. */
+/** Largest size after decompression. */
 const MESSAGE_MAX_BYTES = 256 * 2 ** 20;
-/** Of messages that nobody takes away Redis forgets the earlier ones; a coordinator that misses one ends. */
+/** Redis drops the oldest unread messages beyond this; a coordinator that misses one ends. */
 const WAITING_MAX = 20_000;
 
 /** One end of one direction of the line. */
@@ -77,7 +77,7 @@ export interface LineEnd {
   readonly direction: 'up' | 'down';
 }
 
-/** Says something on the line. */
+/** Sends a message on the line. */
 export async function sayOn(
   { client, stream, signer, direction }: LineEnd,
   message: UpMessage | DownMessage,
@@ -85,7 +85,8 @@ export async function sayOn(
   const text = JSON.stringify(message);
   const isLong = text.length >= COMPRESSED_FROM_CHARACTERS;
   const signed = signer.sign([direction], isLong ? gzipSync(text).toString('base64') : text);
-  // Whoever comes later hears what the coordinator said from the beginning: that is short, and stays whole.
+  // Workers that join later read the coordinator's messages from the start: the stream is short and
+  // stays whole.
   const said =
     direction === 'up'
       ? client.xadd(stream, 'MAXLEN', '~', WAITING_MAX, '*', FIELD, signed)
@@ -93,20 +94,20 @@ export async function sayOn(
   await Promise.all([said, client.expire(stream, FORGOTTEN_AFTER_SECONDS)]);
 }
 
-/** What is done with what is read. */
+/** How incoming messages are handled. */
 export interface Listening<Message> {
   readonly hear: (message: Message) => void;
-  /** Called for what is not signed as it has to be. */
+  /** Called for a message without a valid signature. */
   readonly refuse: () => void;
-  /** Called again and again, whenever all has been heard that was said. */
+  /** Called every time all pending messages have been read. */
   readonly heardAll?: () => void;
-  /** What was read is taken away: there is no other reader. */
+  /** Deletes messages once read: there is no other reader. */
   readonly consumes: boolean;
 }
 
 /**
- * Reads the line from its beginning until the connection, which is its own, is closed.
- * @throws ClusterError when there is something else in the stream's place
+ * Reads the line from its start until its dedicated connection is closed.
+ * @throws ClusterError when the key of the stream holds something else
  */
 export async function listenOn<Message>(
   { client, stream, signer, direction }: LineEnd,
@@ -132,13 +133,13 @@ async function nextEntries(client: Redis, stream: string, lastId: string) {
     const read = await client.xread(...block, 'STREAMS', stream, lastId);
     return read?.[0]?.[1] ?? [];
   } catch (error) {
-    // The connection is closed for good; what it was lost by is told by its owner.
+    // The connection is closed permanently; its owner reports why it was lost.
     if (!isReply(error)) return undefined;
     throw unreadable(`the stream ${stream}`, error);
   }
 }
 
-/** What is said once of messages that are not heard. */
+/** Returns the one-time notice about messages that are ignored. */
 export function unsignedAt(shown: string): string {
   return (
     `${shown} holds messages that are not signed with --worker-secret; they are ignored ` +
@@ -146,12 +147,12 @@ export function unsignedAt(shown: string): string {
   );
 }
 
-/** Whether Redis itself refused a command: what lies at a key is not what it is asked for. */
+/** Returns true when Redis itself rejected the command because the key holds another type. */
 export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** The fault of keys that somebody else has put something into. */
+/** Builds the error for keys that hold foreign data. */
 export function unreadable(what: string, error: Error): ClusterError {
   const said = printable(error.message);
   const sentence = `${what} cannot be used: Redis says ${said}; give Fleetbed a database of its own`;

@@ -1,4 +1,4 @@
-/** A fleet on several machines: its shards are jobs of a BullMQ queue, which workers play. */
+/** Runs a fleet on several machines: its shards are jobs of a BullMQ queue that workers run. */
 import { Queue } from 'bullmq';
 import { type Clock, clockStartingAt, type Timer } from '../../../fixtures/clock.ts';
 import type { Random } from '../../../fixtures/random.ts';
@@ -33,43 +33,43 @@ import { ShardAssignments } from './shard-assignments.ts';
 
 /** A run on workers. */
 export interface WorkersRun {
-  /** Of the program; workers must have the same. */
+  /** Version of the program; workers must have the same. */
   readonly version: string;
   readonly link: RedisLink;
-  /** Shared with the workers. */
+  /** Secret shared with the workers. */
   readonly secret: string;
   readonly shards: number;
-  /** A worker that Redis has not heard of for so long is lost. */
+  /** A worker that Redis has not heard from for this long is lost. */
   readonly takeoverAfterMs: number;
   /** How long a shard may wait for a worker. */
   readonly workerWaitMs: number;
   readonly random: Random;
-  /** Says a word to the user. */
+  /** Prints a message to the user. */
   readonly say: (text: string) => void;
 }
 
-/** Jobs fail by the bound of the coordinator, not by that of BullMQ. */
+/** The coordinator's limit fails a job, not BullMQ's. */
 const ATTEMPTS_MAX = 1000;
-/** Time for every worker to hear of the common start. */
+/** Time for every worker to learn of the common start. */
 const START_LEAD_MS = 500;
-/** Of more nothing is said: some wrong jobs are as many refusals. */
+/** Further refusals are not printed: some wrong jobs cause as many refusals. */
 const REFUSALS_MAX = 20;
 const PULSE_PERIOD_MS = 1000;
-/** A shard that has waited so long for a worker of its own is given to one that plays already. */
+/** A shard that has waited this long for a free worker goes to a worker that already runs one. */
 const SHARE_AFTER_MS = 5000;
-/** The same once every shard has had a worker: a loss is not to hold the run up. */
+/** The same once every shard has had a worker, so that a loss does not hold up the run. */
 const SHARE_AFTER_LOSS_MS = 2000;
-/** How long workers may take to let go of a run that is over. */
+/** How long workers may take to release a run that is over. */
 const GOODBYE_MAX_MS = 3000;
 const GOODBYE_PERIOD_MS = 50;
-/** Every one at first, while BullMQ makes its keys. */
+/** Refreshes the keys on every pulse at first, while BullMQ creates them. */
 const KEEP_AT_FIRST_PULSES = 10;
 const KEEP_EVERY_PULSES = 10;
 
 /**
- * Runs the plan on workers, each shard on one.
+ * Runs the plan on workers, one shard each.
  * @throws ClusterError when Redis is lost or there are too few workers; PlayerFault when a shard
- * cannot be played; ClientError when the deployment cannot be made
+ * cannot be run; ClientError when the deployment cannot be created
  */
 export async function runOnWorkers(
   plan: FleetPlan,
@@ -89,7 +89,7 @@ export async function runOnWorkers(
   }
 }
 
-/** The coordinator of such a run, and what it keeps in Redis. */
+/** The coordinator of such a run and its data in Redis. */
 class RedisCoordinator {
   readonly #plan: FleetPlan;
   readonly #run: WorkersRun;
@@ -121,7 +121,7 @@ class RedisCoordinator {
     this.#coordinator = new Coordinator({
       shards: run.shards,
       plan,
-      // Coordinator and workers agree on the time of Redis.
+      // Coordinator and workers agree on Redis time.
       clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
       startLeadMs: START_LEAD_MS,
       send: (message) => this.#tell(message),
@@ -129,7 +129,7 @@ class RedisCoordinator {
       onProgress,
       onEvent,
       onEventsLost,
-      // The worker sees to it that its worker lives; the seats, that the worker does.
+      // The worker checks that its process lives; the shard assignments check the worker.
       onSilence: () => undefined,
     });
     this.#seats = new ShardAssignments({
@@ -143,7 +143,7 @@ class RedisCoordinator {
     const { prefix } = this.#keys;
     const connection = run.link.client;
     this.#queue = new Queue(QUEUE_NAME, { prefix, connection, skipVersionCheck: true });
-    // A Redis that is gone is told by its link.
+    // The link reports the loss of Redis.
     this.#queue.on('error', () => undefined);
   }
 
@@ -177,7 +177,7 @@ class RedisCoordinator {
     this.#coordinator.hurry();
   }
 
-  /** Lets the workers go and takes every key of the run away. */
+  /** Releases the workers and removes every key of the run. */
   async close(): Promise<void> {
     this.#pulse?.cancel();
     this.#coordinator.close();
@@ -229,7 +229,7 @@ class RedisCoordinator {
     );
   }
 
-  /** Workers follow a run only while its coordinator lives. */
+  /** Workers follow a run only while its coordinator is alive. */
   async #announce(): Promise<void> {
     const { client, offsetMs } = this.#run.link;
     const untilMs = this.#clock.now() + offsetMs + COORDINATOR_SILENCE_MAX_MS;
@@ -266,7 +266,7 @@ class RedisCoordinator {
     return this.#seats.haveAllBegun ? SHARE_AFTER_LOSS_MS : SHARE_AFTER_MS * this.#atOnce;
   }
 
-  /** Workers that play already may take one more shard. */
+  /** Workers that already run a shard may take one more. */
   #share(begun: number): void {
     const { shards, say } = this.#run;
     if (this.#atOnce >= shards) return;

@@ -1,7 +1,7 @@
 /**
- * Who runs which shard of a run on workers. The coordinator alone decides: a worker asks, and plays only
- * what it is given; nobody but the one who has a shard is heard of it. So a job that somebody has
- * copied, or kept from an earlier run, is played by nobody.
+ * Assigns the shards of a run to workers. Only the coordinator decides: a worker requests a shard
+ * and runs only what it is assigned, and messages about a shard count only from its current worker.
+ * A job that was copied, or kept from an earlier run, is therefore never run.
  */
 
 import type { Clock } from '../../../fixtures/clock.ts';
@@ -9,64 +9,64 @@ import { ClusterError } from '../cluster-error.ts';
 import type { Coordinator } from '../coordinator.ts';
 import type { FromWorker, PlaysMessage } from './run-line.ts';
 
-/** What is decided with. */
+/** Options of the assignments. */
 export interface ShardAssignmentsOptions {
   readonly coordinator: Coordinator;
   readonly clock: Clock;
   readonly shards: number;
-  /** A worker that has said nothing for so long is lost. */
+  /** A worker that is silent this long is lost. */
   readonly silenceMaxMs: number;
   readonly tell: (message: PlaysMessage) => void;
-  /** Says a word to the user. */
+  /** Prints a message to the user. */
   readonly say: (text: string) => void;
 }
 
-/** Every shard is begun again so often at most. */
+/** How often each shard is restarted at most. */
 const TAKEOVERS_MAX = 3;
 
 interface Seat {
   readonly worker: string;
   readonly token: string;
-  /** The number of its next message. */
+  /** Sequence number of its next message. */
   next: number;
   heardMs: number;
 }
 
-/** The seats of a run, one a shard. */
+/** The assignments of a run, one per shard. */
 export class ShardAssignments {
   readonly #options: ShardAssignmentsOptions;
-  /** By shard, who runs it now. */
+  /** The current worker of each shard. */
   readonly #seats = new Map<number, Seat>();
-  /** By shard, who has asked for it while another one still seemed to play it. */
+  /** By shard: the worker that requested it while another still seemed to run it. */
   readonly #waiting = new Map<number, FromWorker>();
   readonly #losses = new Map<number, number>();
-  /** Shards that somebody has begun. */
+  /** Shards that a worker has begun. */
   readonly #begun = new Set<number>();
-  /** Shards that are played to their end, or given up. */
+  /** Shards that have run to the end, or were given up. */
   readonly #over = new Set<number>();
-  /** Whoever asks does so once. */
+  /** Each token may be used for one request only. */
   readonly #tokens = new Set<string>();
 
   constructor(options: ShardAssignmentsOptions) {
     this.#options = options;
   }
 
-  /** Whether every shard has had a worker. */
+  /** Returns true when every shard has had a worker. */
   get haveAllBegun(): boolean {
     return this.#begun.size === this.#options.shards;
   }
 
-  /** Hears what somebody says who runs a shard or asks for one. */
+  /** Handles a message from a worker that runs a shard or requests one. */
   hear(said: FromWorker): void {
     const seat = this.#seats.get(said.shard);
     if (said.message.say === 'asks') this.#asked(said);
-    // Another one has the shard by now, or what was said before is there a second time.
+    // Another worker has the shard by now, or the message is a duplicate.
     else if (seat?.token !== said.token || said.sequence < seat.next) return;
     else if (said.sequence > seat.next) this.#options.coordinator.fail(missing(said.worker));
     else this.#heard(said, seat);
   }
 
-  /** Finds out who is silent; to be called when all has been heard that was said. */
+  /** Detects silent workers; to be called once all pending messages have been read. */
   look(): void {
     const { clock, silenceMaxMs } = this.#options;
     const leastMs = clock.monotonicMs() - silenceMaxMs;
@@ -116,7 +116,7 @@ export class ShardAssignments {
       this.#end(shard);
       coordinator.giveUp(shard, because);
     } else if (waiting) this.#give(waiting);
-    // Should the lost one live after all, it ends.
+    // If the lost worker is still alive after all, it stops.
     if (!this.#seats.has(shard)) tell({ say: 'plays', shard, isTakeover: false });
   }
 

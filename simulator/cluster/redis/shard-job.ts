@@ -1,4 +1,7 @@
-/** A job as it comes out of Redis: nothing of it counts before it is known to be of the coordinator. */
+/**
+ * Reads a job from Redis; nothing in it is used before its signature shows that the coordinator
+ * wrote it.
+ */
 
 import * as v from 'valibot';
 import { printable } from '../../../fixtures/printable.ts';
@@ -9,11 +12,11 @@ import { checkPlan } from '../../plan/plan.ts';
 import { shardOf } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
 
-/** A shard to play, with the whole plan. */
+/** A shard to run, with the whole plan. */
 export interface ShardJob {
   readonly shard: number;
   readonly plan: FleetPlan;
-  /** Whether the coordinator wants to hear of every event. */
+  /** True when the coordinator wants every event. */
   readonly tellsEvents: boolean;
 }
 
@@ -21,14 +24,14 @@ const JOB_MAX_CHARACTERS = 2 ** 20;
 const SENTENCE_MAX_CHARACTERS = 300;
 const jobShape = v.strictObject({ plan: sentPlanShape, tellsEvents: v.boolean() });
 
-/** What a job is read with. */
+/** What a job is verified and read with. */
 interface Reading {
   readonly signer: RunSigner;
   readonly needs: Needs;
   readonly own: OwnPlan;
 }
 
-/** The job, or why it is refused, as a clause. */
+/** Returns the job, or why it is refused, as a clause. */
 export function jobIn(
   { id = '', data }: { readonly id?: string | undefined; readonly data: unknown },
   { signer, needs, own }: Reading,

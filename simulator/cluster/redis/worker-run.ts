@@ -1,4 +1,4 @@
-/** One run as a worker sees it: takes shards of it, one or more at a time, and plays them. */
+/** One run from the worker's side: takes shards of it, one or more at a time, and runs them. */
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { printable } from '../../../fixtures/printable.ts';
@@ -14,33 +14,33 @@ import { type PlaysMessage, unsignedAt } from './run-line.ts';
 import type { RunSigner } from './run-signer.ts';
 import { jobIn, type ShardJob } from './shard-job.ts';
 
-/** A run, and who runs in it. */
+/** Options of a worker's part in a run. */
 export interface WorkerRunOptions {
   readonly link: RedisLink;
   readonly clock: Clock;
   readonly random: Random;
   readonly keys: RunKeys;
   readonly signer: RunSigner;
-  /** Of the worker; its workers have names below it. */
+  /** Name of this worker; its slots have names derived from it. */
   readonly name: string;
   readonly needs: Needs;
   readonly own: OwnPlan;
   readonly takeoverAfterMs: number;
   readonly say: (text: string) => void;
-  /** Called once when nobody can take part in the run any more, with the reason as a clause. */
+  /** Called once when no worker can take part in the run any more, with the reason as a clause. */
   readonly broken: (reason: string) => void;
 }
 
-/** How often, within the time after which a worker is lost, it says that it lives. */
+/** Number of heartbeats within the time after which a worker is considered lost. */
 const RENEWALS = 3;
 const WATCH_PERIOD_MS = 1000;
-/** A run's own bound of begun shards decides, not that of BullMQ. */
+/** The run's own limit on restarted shards applies, not BullMQ's. */
 const STALLED_MAX = 1000;
-/** A coordinator answers at once, or when it knows that the former worker is lost. */
+/** A coordinator replies immediately, or once it knows that the previous worker is lost. */
 const ANSWER_LEAST_MS = 2000;
 const alive = { say: 'alive' } as const;
 
-/** Who runs a shard here, and as whom the coordinator knows it. */
+/** A worker running a shard here, and its identity towards the coordinator. */
 interface Seated {
   readonly speaker: Speaker;
   readonly process: ShardProcess;
@@ -51,9 +51,9 @@ export class WorkerRun {
   readonly #options: WorkerRunOptions;
   /** Each takes one shard at a time. */
   readonly #seats: Worker<unknown>[] = [];
-  /** By the id of the job. */
+  /** By job ID. */
   readonly #workers = new Map<string, Seated>();
-  /** By shard, who runs it by the word of the coordinator. */
+  /** By shard: the worker that the coordinator has assigned. */
   readonly #granted = new Map<number, string | undefined>();
   readonly #told: CoordinatorMessage[] = [];
   readonly #talk: CoordinatorLine;
@@ -69,18 +69,18 @@ export class WorkerRun {
     });
   }
 
-  /** Takes so many shards at a time; never fewer than before. */
+  /** Sets how many shards run at a time; never lowers the number. */
   takeAtOnce(count: number): void {
     while (this.#seats.length < count) this.#seats.push(this.#seat());
   }
 
-  /** Takes no more shards; resolves when those underway have come to their end. */
+  /** Accepts no more shards; resolves when those in progress have ended. */
   async finish(): Promise<void> {
     await Promise.all(this.#seats.map((seat) => seat.close()));
     await this.close();
   }
 
-  /** Ends every worker at once. */
+  /** Stops every worker immediately. */
   async close(): Promise<void> {
     for (const { process } of this.#workers.values()) process.kill();
     await Promise.all(this.#seats.map((seat) => seat.close(true)));
@@ -94,16 +94,16 @@ export class WorkerRun {
       prefix: keys.prefix,
       name,
       concurrency: 1,
-      // Redis takes whole milliseconds only, and BullMQ hands them on as they are.
+      // Redis accepts whole milliseconds only, and BullMQ passes them on unchanged.
       lockDuration: Math.floor(takeoverAfterMs),
       lockRenewTime: this.#pulseMs,
       stalledInterval: this.#pulseMs,
       maxStalledCount: STALLED_MAX,
       skipVersionCheck: true,
     });
-    // A Redis that is gone is told by its link, and a job that is none is of no use to anybody.
+    // The link reports the loss of Redis, and an invalid job needs no handling here.
     seat.on('error', () => undefined);
-    // Another worker has the shard by now: what this one still played would be played twice.
+    // Another worker has the shard by now: continuing would run it twice.
     seat.on('lockRenewalFailed', (jobIds) => {
       for (const jobId of jobIds) this.#workers.get(jobId)?.process.kill();
     });
@@ -114,7 +114,7 @@ export class WorkerRun {
     return Math.floor(this.#options.takeoverAfterMs / RENEWALS);
   }
 
-  /** A job that is not of the coordinator fails, and nothing is done but to say so. */
+  /** A job that the coordinator did not write fails; the worker only reports it. */
   async #take(job: Job<unknown>): Promise<void> {
     const { signer, needs, own, name, say } = this.#options;
     const read = jobIn(job, { signer, needs, own });
@@ -161,7 +161,8 @@ export class WorkerRun {
           heardMs = clock.monotonicMs();
           end ??= endIn(message);
           const told = this.#talk.say(speaker, this.#sharedTime(message));
-          // What it had to say is with the coordinator; a worker that has ended has nothing else to do.
+          // The coordinator has received its last message; a worker that has ended has nothing else
+          // to do.
           if (end) told.finally(() => process.kill());
         },
         ended: (how) => {
@@ -192,13 +193,13 @@ export class WorkerRun {
     for (const { process } of this.#workers.values()) process.tell(this.#localTime(message));
   }
 
-  /** Coordinator and workers agree on the time of Redis; a worker knows that of its machine. */
+  /** Converts to the local clock: the coordinator and workers share Redis time. */
   #localTime(message: CoordinatorMessage): CoordinatorMessage {
     if (message.say !== 'start') return message;
     return { ...message, atMs: message.atMs - this.#options.link.offsetMs };
   }
 
-  /** Events of all workers come into one order at the coordinator. */
+  /** Converts to Redis time: the coordinator orders the events of all workers. */
   #sharedTime(message: WorkerMessage): WorkerMessage {
     if (message.say !== 'events') return message;
     const { offsetMs } = this.#options.link;

@@ -1,37 +1,37 @@
 /**
- * One line of the device's shell: words with quotes and variables, and where the output goes. Not a
- * shell language: whatever would need one is refused by name.
+ * Parses one line of the device's shell: words with quotes and variables, and where the output
+ * goes. Not a shell language: any other syntax is refused by name.
  */
 
-/** A line that is no command; the message is what the shell says. */
+/** Thrown for a line that is not a command; the message is what the shell prints. */
 export class SyntaxFault extends Error {
   override readonly name = 'SyntaxFault';
 }
 
-/** Where output goes that does not go to the terminal. */
+/** Redirection of output away from the terminal. */
 export interface Redirection {
   readonly path: string;
   readonly appends: boolean;
 }
 
-/** A line, taken apart. */
+/** A parsed line. */
 export interface CommandLine {
   /** The command's name and its arguments; empty for an empty line. */
   readonly words: readonly string[];
   readonly redirection?: Redirection;
 }
 
-/** What would need more than one command at a time. */
+/** Syntax that would need more than one command at a time. */
 const unsupported = '|&;<()`';
 const BLANK = /\s/;
 const NAME = /^(?:\?|[A-Za-z_]\w*)/;
 const BRACED_NAME = /^\{(\?|[A-Za-z_]\w*)\}/;
-/** Characters that a backslash keeps plain within double quotes. */
+/** Characters that a backslash escapes within double quotes. */
 const escapable = '"\\$`';
 
 /**
- * Takes a line apart.
- * @param lookUp the value of a variable, empty when there is none
+ * Parses a line.
+ * @param lookUp returns the value of a variable, empty when it is not set
  * @throws SyntaxFault
  */
 export function parseCommandLine(line: string, lookUp: (name: string) => string): CommandLine {
@@ -121,7 +121,7 @@ class Parser {
     while (BLANK.test(this.#peek())) this.#at++;
   }
 
-  /** The next character; empty at the end. */
+  /** Returns the next character; empty at the end. */
   #peek(): string {
     return this.#line[this.#at] ?? '';
   }

@@ -1,29 +1,29 @@
 /**
- * The commands of the device's shell: a table, each a function of its arguments, the device's facts
- * and its files in memory. Nothing here reaches the machine that the simulator runs on.
+ * The commands of the device's shell: a table of functions over arguments, the device's facts and
+ * its in-memory files. Nothing here reaches the machine that runs the simulator.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 import { absolutePath, type DeviceFiles, FileFault, fileLimits } from './files.ts';
 import type { DeviceFacts } from './surroundings.ts';
 
-/** What a shell's commands act on. */
+/** What the shell's commands act on. */
 export interface ShellContext {
   readonly clock: Clock;
   readonly facts: DeviceFacts;
   readonly files: DeviceFiles;
-  /** Variables; `?` is the status of the last command. */
+  /** Shell variables; `?` is the status of the last command. */
   readonly variables: Map<string, string>;
   workingFolder: string;
 }
 
-/** What a command has come to. */
+/** Result of a command. */
 export interface Outcome {
   readonly output: Buffer;
-  /** Lines for the terminal, wherever the output goes. */
+  /** Error lines for the terminal, wherever the output goes. */
   readonly faults: readonly string[];
-  /** 0 when all went well. */
+  /** 0 on success. */
   readonly status: number;
-  /** The shell is to end. */
+  /** True when the shell has to exit. */
   readonly exits: boolean;
 }
 
@@ -32,7 +32,7 @@ type Flags = ReadonlySet<string>;
 interface Run {
   readonly context: ShellContext;
   readonly flags: Flags;
-  /** Arguments that are no flags. */
+  /** Arguments that are not flags. */
   readonly operands: readonly string[];
   out(content: string | Buffer): void;
   fault(text: string): void;
@@ -40,7 +40,7 @@ interface Run {
 
 interface CommandRow {
   readonly usage: string;
-  /** Letters that may stand behind a dash. */
+  /** Letters accepted after a dash. */
   readonly flags?: string;
   readonly run: (run: Run) => void;
 }
@@ -64,7 +64,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
   whoami: { usage: 'whoami', run: ({ out }) => out('root\n') },
 };
 
-/** Runs one command. @param words its name and its arguments; none is a command that does nothing */
+/** Runs one command. @param words its name and arguments; an empty list does nothing */
 export function runCommand(words: readonly string[], context: ShellContext): Outcome {
   const [name, ...rest] = words;
   if (name === undefined) return { output: Buffer.alloc(0), faults: [], status: 0, exits: false };
@@ -94,7 +94,7 @@ function failed(fault: string, status: number): Outcome {
   return { output: Buffer.alloc(0), faults: [fault], status, exits: false };
 }
 
-/** Flags come first; of a command without flags every argument is an operand. */
+/** Flags come first; for a command without flags every argument is an operand. */
 function sorted(
   rest: readonly string[],
   known: string,
@@ -116,7 +116,7 @@ function usages(): string[] {
   return Object.values(commands).map(({ usage }) => usage);
 }
 
-/** Does something with each path, and goes on after one that fails. */
+/** Runs `act` for each path, and continues after one that fails. */
 function eachPath(run: Run, act: (path: string, shown: string) => void): void {
   for (const shown of run.operands) {
     try {
@@ -231,7 +231,7 @@ function uname({ context, flags, out }: Run): void {
   out(`${shown.map(([, text]) => text).join(' ')}\n`);
 }
 
-/** As `date` writes it: `Sat Jan 31 12:00:00 UTC 2026`. */
+/** Formats a time like `date` does: `Sat Jan 31 12:00:00 UTC 2026`. */
 function dateText(momentMs: number): string {
   const [weekday, day, month, year, time] = new Date(momentMs).toUTCString().split(/[, ]+/);
   return `${weekday} ${month} ${day} ${time} UTC ${year}`;

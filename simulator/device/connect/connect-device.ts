@@ -1,6 +1,6 @@
 /**
- * All that a device answers on its persistent connection: messages in, messages out, and what falls
- * due with time. It knows no socket. Every message that it gives is small enough for a device.
+ * The device's side of its persistent connection: messages in, messages out, and timed work. Knows
+ * no socket. Every message it returns is small enough for a device.
  * Spec: Device connect
  */
 import {
@@ -17,7 +17,7 @@ import type { ConnectSurroundings, DeviceFacts, ProtocolHandler, Reply } from '.
 
 const { shell, fileTransfer, portForward, menderClient } = connectProtocols;
 
-/** A device's files and what it has running; files stay, the rest ends with the connection. */
+/** A device's files and sessions; the files persist, sessions end with the connection. */
 export class ConnectDevice {
   readonly #around: ConnectSurroundings;
   readonly #files: DeviceFiles;
@@ -31,19 +31,19 @@ export class ConnectDevice {
     this.#sessions = this.#newSessions();
   }
 
-  /** What the device says to a message; nothing to some. */
+  /** Returns the device's replies to a message; there may be none. */
   answer(message: ConnectMessage): readonly ConnectMessage[] {
     if (message.proto !== shell) return this.#sessions.answer(message);
     this.#sessions.noteLife(message.sid ?? '');
     return this.#shells.answer(message);
   }
 
-  /** What the device says by itself, now; to be asked for every second or so. */
+  /** Returns the messages that are due on their own; to be called about every second. */
   due(): readonly ConnectMessage[] {
     return [...this.#sessions.due(), ...this.#shells.due()];
   }
 
-  /** The connection is gone, and with it every session. */
+  /** Ends every session after the connection is lost. */
   disconnect(): void {
     this.#shells = this.#newShells();
     this.#sessions = this.#newSessions();
@@ -66,7 +66,7 @@ export class ConnectDevice {
   }
 }
 
-/** What a device has in its files when it is new. */
+/** Returns the files of a new device. */
 function contentsOf(facts: DeviceFacts): Readonly<Record<string, string | (() => string)>> {
   return {
     '/data/': '',
@@ -82,7 +82,7 @@ function contentsOf(facts: DeviceFacts): Readonly<Record<string, string | (() =>
 
 type Client = Pick<ConnectSurroundings, 'checkUpdate' | 'sendInventory'>;
 
-/** The update client's side of one session: says at once that it is about to do what was asked. */
+/** The update client in one session: acknowledges immediately that it is about to act. */
 class ClientCommands implements ProtocolHandler {
   readonly #client: Client;
 

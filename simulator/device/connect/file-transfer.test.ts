@@ -21,7 +21,7 @@ class Transfer extends ConnectBench {
     return this.say('fileTransfer', 'file_chunk', body === undefined ? { props } : { props, body });
   }
 
-  /** Sends a whole file, in chunks, without looking at what comes back. */
+  /** Sends a whole file in chunks, without reading the replies. */
   upload(path: string, content: Buffer): readonly ConnectMessage[] {
     const answers = [...this.send('put_file', { path })];
     for (let offset = 0; offset < content.length; offset += CHUNK) {
@@ -35,7 +35,7 @@ function offsetsOf(messages: readonly ConnectMessage[]): unknown[] {
   return messages.map(({ props }) => props?.offset);
 }
 
-/** Bytes of which no two chunks are alike. */
+/** Returns bytes of which no two chunks are alike. */
 function bytes(count: number): Buffer {
   const all = Buffer.alloc(count);
   for (let at = 0; at < count; at++) all[at] = (at * 31 + (at >> 8)) & 0xff;

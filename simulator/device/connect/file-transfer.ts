@@ -1,6 +1,7 @@
 /**
- * File transfer in one session: one file at a time, in chunks that are acknowledged. A path is one
- * in the device's memory. Spec: Device connect
+ * File transfer in one session: one file at a time, in acknowledged chunks. Paths refer to the
+ * device's in-memory files.
+ * Spec: Device connect
  */
 import type * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
@@ -26,7 +27,7 @@ interface Download {
   readonly content: Buffer;
   sent: number;
   acknowledged: number;
-  /** The empty chunk that ends the file has been sent. */
+  /** True once the empty chunk that ends the file has been sent. */
   hasEnded: boolean;
 }
 
@@ -37,12 +38,12 @@ interface Upload {
   received: number;
 }
 
-/** A transfer that cannot be begun, or not be gone on with. */
+/** Thrown when a transfer cannot start or continue. */
 class TransferFault extends Error {
   override readonly name = 'TransferFault';
 }
 
-/** The files' side of one session. */
+/** File transfer in one session. */
 export class FileTransfer implements ProtocolHandler {
   readonly #files: DeviceFiles;
   #running: Download | Upload | undefined;
@@ -114,7 +115,7 @@ export class FileTransfer implements ProtocolHandler {
     return this.#goOn(download);
   }
 
-  /** As many chunks as may be underway, and the end marker behind the last one. */
+  /** Sends as many chunks as may be in flight, and the end marker after the last one. */
   #goOn(download: Download): readonly Reply[] {
     const { content } = download;
     const { fileChunkBytes, fileChunksAhead } = limits;
@@ -187,7 +188,9 @@ export class FileTransfer implements ProtocolHandler {
     return [ackOf(upload)];
   }
 
-  /** A finished download that nobody acknowledges to the end does not stand in the way. */
+  /**
+   * A finished download whose last chunks are never acknowledged does not block the next transfer.
+   */
   #checkFree(): void {
     const running = this.#running;
     const isFree = running === undefined || (running.kind === 'download' && running.hasEnded);
@@ -208,7 +211,7 @@ function ackOf({ received }: Upload): Reply {
   return reply('ack', { props: { offset: received } });
 }
 
-/** What a message asks for, about an absolute path. */
+/** Reads a request about an absolute path. */
 function request<Shape extends v.GenericSchema<unknown, { path: string }>>(
   shape: Shape,
   { body }: ConnectMessage,
@@ -225,7 +228,7 @@ function offsetIn({ typ, props }: ConnectMessage): number {
   throw new TransferFault(`invalid ${typ} message: offset property is missing or no integer`);
 }
 
-/** What is done with a file; a fault tells what was tried. */
+/** Runs an action on a file; its error message names the attempt. */
 function about<Result>(attempt: string, act: () => Result): Result {
   try {
     return act();

@@ -1,10 +1,10 @@
 /**
- * A device's files, in memory: a tree of folders and plain files with bounds. Never the machine's
- * own files; a path here means nothing outside.
+ * A device's files in memory: a tree of folders and plain files with limits. Never the machine's
+ * own files; a path has no meaning outside.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 
-/** Bounds of one device's files. */
+/** Limits on one device's files. */
 export const fileLimits = {
   fileMaxBytes: 8 * 2 ** 20,
   /** All files together. */
@@ -15,27 +15,27 @@ export const fileLimits = {
   pathMaxBytes: 4096,
 } as const;
 
-/** Something that cannot be done with a file; the message is what a shell would say. */
+/** Thrown when a file operation fails; the message is what a shell would print. */
 export class FileFault extends Error {
   override readonly name = 'FileFault';
 }
 
-/** What a file or folder is. */
+/** Attributes of a file or folder. */
 export interface FileStat {
   readonly isFolder: boolean;
   /** 0 for a folder. */
   readonly sizeBytes: number;
-  /** The nine bits of chmod. */
+  /** The nine permission bits of chmod. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
   readonly modifiedMs: number;
 }
 
-/** Who owns a file, and who may do what. */
+/** Owner and permissions. */
 type Ownership = Partial<Pick<FileStat, 'mode' | 'uid' | 'gid'>>;
 
-/** Content that does not change, or that is told anew at each look. */
+/** Fixed content, or content generated on each read. */
 type Content = Buffer | (() => string);
 
 interface Folder {
@@ -56,7 +56,7 @@ type Entry = Folder | PlainFile;
 const FOLDER_MODE = 0o755;
 const FILE_MODE = 0o644;
 
-/** An absolute path without `.`, `..` and superfluous slashes. */
+/** Returns an absolute path without `.`, `..` and superfluous slashes. */
 export function absolutePath(path: string, workingFolder = '/'): string {
   const whole = path.startsWith('/') ? path : `${workingFolder}/${path}`;
   const parts: string[] = [];
@@ -94,7 +94,7 @@ export class DeviceFiles {
     return this.#find(path) !== undefined;
   }
 
-  /** Names in a folder, in order. */
+  /** Returns the names in a folder, sorted. */
   list(path: string): string[] {
     const entry = this.#entryAt(path);
     if (!isFolder(entry)) throw new FileFault('Not a directory');
@@ -107,7 +107,7 @@ export class DeviceFiles {
     return bytesOf(entry);
   }
 
-  /** Makes a file, or replaces one; its folder must be there. */
+  /** Creates or replaces a file; its folder must exist. */
   write(path: string, content: Buffer, ownership: Ownership = {}): void {
     const [folder, name] = this.#placeOf(path);
     const before = folder.entries.get(name);
@@ -132,7 +132,7 @@ export class DeviceFiles {
     folder.modifiedMs = this.#clock.now();
   }
 
-  /** Removes a file, or a folder with all that is in it. */
+  /** Removes a file, or a folder with its contents. */
   remove(path: string): void {
     const [folder, name] = this.#placeOf(path);
     const entry = folder.entries.get(name);
@@ -143,7 +143,7 @@ export class DeviceFiles {
     this.#entriesCount -= countOf(entry);
   }
 
-  /** The folder for a new entry and the name that it gets. */
+  /** Returns the folder for a new entry and the entry's name. */
   #placeOf(path: string): readonly [Folder, string] {
     const whole = absolutePath(path);
     const cut = whole.lastIndexOf('/');
@@ -184,7 +184,7 @@ export class DeviceFiles {
     this.#entriesCount += entries;
   }
 
-  /** A path that ends with a slash is a folder and nothing more. */
+  /** A path that ends with a slash is only ever a folder. */
   #plant(path: string, content: Content | string): void {
     const parts = absolutePath(path).split('/');
     for (let depth = 2; depth < parts.length; depth++) {
@@ -215,7 +215,7 @@ function bytesOf({ content }: PlainFile): Buffer {
   return typeof content === 'function' ? Buffer.from(content()) : content;
 }
 
-/** What an entry takes of the device's space; content told anew at each look takes none. */
+/** Returns an entry's share of the device's space; generated content counts as 0. */
 function sizeOf(entry: Entry): number {
   if (!isFolder(entry)) return Buffer.isBuffer(entry.content) ? entry.content.length : 0;
   return [...entry.entries.values()].reduce((total, inner) => total + sizeOf(inner), 0);

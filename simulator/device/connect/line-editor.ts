@@ -1,10 +1,10 @@
 /**
- * What a terminal's line discipline does: echoes what is typed, mends it by backspace, and gives
- * whole lines. Not what the lines mean.
+ * A terminal's line discipline: echoes input, handles backspace, and returns whole lines. Does not
+ * interpret the lines.
  */
 import { StringDecoder } from 'node:string_decoder';
 
-/** What came of the bytes that were typed, in order. */
+/** Results of the bytes typed, in order. */
 export type Typed =
   | { readonly kind: 'echo'; readonly text: string }
   | { readonly kind: 'line'; readonly text: string }
@@ -17,12 +17,12 @@ const LINE_MAX_CHARACTERS = 4096;
 const BELL = '\x07';
 const ERASE_ONE = '\b \b';
 
-/** Keeps the line that is being typed. */
+/** Holds the line being typed. */
 export class LineEditor {
   readonly #decoder = new StringDecoder('utf8');
   #line: string[] = [];
   #lastWasReturn = false;
-  /** Within a sequence such as an arrow key's, which does nothing here. */
+  /** Within an escape sequence such as an arrow key's, which is ignored here. */
   #escape: 'none' | 'begun' | 'within' = 'none';
   readonly #keys: Readonly<Record<string, () => Typed | undefined>> = {
     '\r': () => this.#finish(),
@@ -35,7 +35,7 @@ export class LineEditor {
     '\x1b': () => this.#beginEscape(),
   };
 
-  /** Takes bytes as they come; a character may come in two halves. */
+  /** Accepts bytes as they arrive; a character may be split across calls. */
   type(bytes: Uint8Array): Typed[] {
     return [...this.#decoder.write(Buffer.from(bytes))].flatMap((character) => {
       const typed = this.#typed(character);

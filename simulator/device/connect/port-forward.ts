@@ -1,6 +1,7 @@
 /**
- * Port forwarding in one session: connections to what listens on the device itself, one message
- * underway in each direction. Spec: Device connect
+ * Port forwarding in one session: connections to the device's own ports, with one unacknowledged
+ * message in each direction.
+ * Spec: Device connect
  */
 import { decodeBody, portForwardShape } from '../../../fixtures/formats/connect-bodies.ts';
 import {
@@ -12,21 +13,21 @@ import { openPort, type PortConnection } from './port-services.ts';
 import { pieces, protocolError, textProp } from './replies.ts';
 import type { DeviceFacts, ProtocolHandler, Reply } from './surroundings.ts';
 
-/** Bounds of one session. */
+/** Limits on one session. */
 const portForwardLimits = {
   connectionsMax: 32,
-  /** Bytes for a user who does not acknowledge what he gets. */
+  /** Bytes queued for a user who does not acknowledge them. */
   waitingMaxBytes: 2 ** 18,
 } as const;
 
 interface Forward {
   readonly connection: PortConnection;
-  /** Pieces that wait for the acknowledgement of the one before. */
+  /** Pieces that wait for the acknowledgement of the previous one. */
   readonly waiting: Buffer[];
   isUnderway: boolean;
 }
 
-/** The ports' side of one session. */
+/** Port forwarding in one session. */
 export class PortForward implements ProtocolHandler {
   readonly #facts: DeviceFacts;
   readonly #forwards = new Map<string, Forward>();
@@ -35,7 +36,7 @@ export class PortForward implements ProtocolHandler {
     ['forward', (message) => this.#forward(message)],
     ['ack', (message) => this.#acknowledge(message)],
     ['stop', (message) => this.#stop(message)],
-    // What the user's side could not do needs no answer.
+    // An error from the user's side needs no reply.
     ['error', () => []],
   ]);
 
@@ -62,7 +63,7 @@ export class PortForward implements ProtocolHandler {
     return [reply('new', id)];
   }
 
-  /** The connection, or why there is none. */
+  /** Returns the connection, or why it was refused. */
   #connect(message: ConnectMessage, id: string): PortConnection | string {
     if (id === '') return 'invalid port-forward message: connection_id is missing';
     if (this.#forwards.has(id)) return `connection '${id}' is open already`;
@@ -137,7 +138,7 @@ function reply(typ: string, id: string): Reply {
   return { proto: connectProtocols.portForward, typ, props: { connection_id: id } };
 }
 
-/** The fault comes back with the connection that it is about, when one was named. */
+/** The error refers to its connection, when the request named one. */
 function failure(message: ConnectMessage, because: string): Reply {
   const id = idOf(message);
   const props = id === '' ? {} : { props: { connection_id: id } };

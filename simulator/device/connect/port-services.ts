@@ -1,14 +1,14 @@
 /**
- * What listens on a device's own ports, in memory: an echo on 7 and a small web page on 80. There
- * is no socket behind any of it.
+ * Services on a device's own ports, in memory: an echo on 7 and a small web page on 80. No real
+ * socket is involved.
  */
 import type { DeviceFacts } from './surroundings.ts';
 
 /** One connection to a service. */
 export interface PortConnection {
-  /** Takes bytes of the client; what the service sends for them. */
+  /** Accepts bytes from the client and returns the service's reply. */
   receive(bytes: Uint8Array): Buffer;
-  /** The service has sent all that it will. */
+  /** True once the service has sent everything. */
   readonly hasEnded: boolean;
 }
 
@@ -20,7 +20,7 @@ const services = new Map<string, Open>([
   ['tcp/80', (facts) => new WebConnection(facts)],
 ]);
 
-/** A connection to a port of the device itself; undefined when nothing listens there. */
+/** Opens a connection to one of the device's ports; undefined when nothing listens there. */
 export function openPort(
   protocol: string,
   port: number,
@@ -36,7 +36,7 @@ function echo(): PortConnection {
 const REQUEST_MAX_BYTES = 8192;
 const HEAD_END = '\r\n\r\n';
 
-/** HTTP/1.1 with one answer a connection. */
+/** HTTP/1.1 with one response per connection. */
 class WebConnection implements PortConnection {
   readonly #facts: DeviceFacts;
   #request = '';

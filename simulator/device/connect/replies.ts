@@ -1,4 +1,4 @@
-/** Messages of a device that several protocols send: errors, and bytes in pieces. */
+/** Device messages shared by several protocols: errors, and bytes in pieces. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import {
@@ -7,15 +7,15 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import type { Reply } from './surroundings.ts';
 
-/** Values of `props.status` in shell messages and in those of the device's client. */
+/** Values of `props.status` in shell messages and in those of the device's update client. */
 export const messageStatuses = { normal: 1, error: 2, control: 3 } as const;
 
 /** Characters of an error: a device's message has 8192 bytes at most. */
 const FAULT_MAX_CHARACTERS = 1000;
-/** Characters of an id that somebody else has given out. */
+/** Characters of an ID chosen by the other side. */
 const TEXT_MAX_CHARACTERS = 256;
 
-/** An error of the session itself; `closes` when it ends with that. */
+/** Builds an error of the session itself; `closes` when the session ends with it. */
 export function controlError(about: Partial<ConnectMessage>, err: string, closes: boolean): Reply {
   const msgid = textProp(about, 'msgid');
   const { proto, typ } = about;
@@ -23,21 +23,21 @@ export function controlError(about: Partial<ConnectMessage>, err: string, closes
   return { proto: connectProtocols.control, typ: 'error', body: encodeBody(body) };
 }
 
-/** An error of one protocol, told in the protocol itself. */
+/** Builds an error of one protocol, sent in that protocol. */
 export function protocolError(about: ConnectMessage, err: string): Reply {
   const msgid = textProp(about, 'msgid');
   const body = { err: shortened(err), msgtype: about.typ, msgid };
   return { proto: about.proto, typ: 'error', body: encodeBody(body) };
 }
 
-/** A property that is text, when it is there and short enough to be sent back. */
+/** Returns a text property that is present and short enough to be sent back. */
 export function textProp({ props }: Partial<ConnectMessage>, name: string): string | undefined {
   const value = props?.[name];
   const isShort = typeof value === 'string' && value.length <= TEXT_MAX_CHARACTERS;
   return isShort ? value : undefined;
 }
 
-/** The bytes in pieces that fit into a message. */
+/** Splits bytes into pieces that fit into a message. */
 export function pieces(bytes: Buffer): Buffer[] {
   const count = Math.ceil(bytes.length / limits.fileChunkBytes);
   return Array.from({ length: count }, (_, index) =>

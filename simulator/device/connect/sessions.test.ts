@@ -214,7 +214,7 @@ describe('whatever is said to a device', () => {
     ...['open', 'accept', 'close', 'ping', 'pong', 'error', 'new', 'shell', 'resize', 'stop'],
     ...['stat', 'get_file', 'put_file', 'file_chunk', 'ack', 'forward', 'check-update', 'x'],
   ];
-  /** As long as an id may be, in characters of three bytes. */
+  /** The longest allowed ID, in characters of three bytes. */
   const wide = '測'.repeat(256);
   const bodies = [
     encodeBody({ versions: [1] }),

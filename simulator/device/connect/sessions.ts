@@ -1,7 +1,8 @@
 /**
- * The sessions of one device, by id: each begins with its first message, routes messages to what it
- * has running, answers control messages, and ends when nobody is there any more. Shells are apart:
- * they have limits and an end of their own. Spec: Device connect
+ * The sessions of one device, by ID: each starts with its first message, routes messages to its
+ * handlers, answers control messages, and ends when the other side is gone. Shells are separate:
+ * they have their own limits and lifetime.
+ * Spec: Device connect
  */
 import type { Clock } from '../../../fixtures/clock.ts';
 import {
@@ -18,10 +19,10 @@ import {
 import { controlError } from './replies.ts';
 import type { ProtocolHandler, Reply } from './surroundings.ts';
 
-/** Bounds of a device's sessions. */
+/** Limits on a device's sessions. */
 const sessionLimits = {
   sessionsMax: 64,
-  /** Silence after which the device asks whether the other side is still there. */
+  /** Silence after which the device pings the other side. */
   pingAfterSeconds: 48,
   /** Silence after which the session ends. */
   silenceMaxSeconds: 60,
@@ -37,15 +38,15 @@ interface Session {
   isPinged: boolean;
 }
 
-/** What makes the handler of each protocol that is served by session. */
+/** Creates the handler of each protocol that is served per session. */
 type Routes = ReadonlyMap<number, () => ProtocolHandler>;
 
 interface SessionsOptions {
   readonly clock: Clock;
   readonly routes: Routes;
-  /** Protocols that are accepted. */
+  /** Accepted protocols. */
   readonly protocols: readonly number[];
-  /** Called when the other side ends a session by a message. */
+  /** Called when the other side ends a session with a message. */
   readonly onClose: (sid: string) => void;
 }
 
@@ -68,13 +69,13 @@ export class Sessions {
     return replies.map((reply) => ({ ...reply, sid }));
   }
 
-  /** Notes a sign of life that came by another way. */
+  /** Records activity that arrived by another route. */
   noteLife(sid: string): void {
     const session = this.#sessions.get(sid);
     if (session) this.#heard(session);
   }
 
-  /** What has fallen due: pings, and the ends of sessions that have fallen silent. */
+  /** Returns the messages that are due: pings, and closes of silent sessions. */
   due(): readonly ConnectMessage[] {
     const nowMs = this.#options.clock.monotonicMs();
     return [...this.#sessions.values()].flatMap((session) =>
@@ -154,7 +155,7 @@ function control(typ: string): Reply {
   return { proto: connectProtocols.control, typ };
 }
 
-/** The versions that the other side offers; none when the body is none. */
+/** Returns the versions that the other side offers; empty when the body is invalid. */
 function versionsIn({ body }: ConnectMessage): readonly number[] {
   try {
     return decodeBody(openShape, body).versions;
@@ -164,7 +165,7 @@ function versionsIn({ body }: ConnectMessage): readonly number[] {
   }
 }
 
-/** Whether an error ends the session: one that cannot be read does not. */
+/** Returns true when an error ends the session; an unreadable error does not. */
 function endsSession({ body }: ConnectMessage): boolean {
   try {
     return decodeBody(connectErrorShape, body).close ?? false;

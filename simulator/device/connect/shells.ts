@@ -1,6 +1,6 @@
 /**
- * The remote shells of one device: who has one, how many there may be, and when they end by
- * themselves. Spec: Device connect
+ * The remote shells of one device: their owners, their limit, and when they time out.
+ * Spec: Device connect
  */
 
 import type { Clock } from '../../../fixtures/clock.ts';
@@ -14,13 +14,13 @@ import { messageStatuses, pieces, textProp } from './replies.ts';
 import type { DeviceFacts } from './surroundings.ts';
 import { Terminal, type TerminalSize } from './terminal.ts';
 
-/** Bounds as devices in the field have them unless told otherwise. */
+/** Limits as on field devices by default. */
 const shellLimits = {
   perUserMax: 1,
   perDeviceMax: 16,
   idleMaxSeconds: 600,
   pingEverySeconds: 60,
-  /** Wait for the answer to a ping. */
+  /** Wait for the reply to a ping. */
   pongMaxSeconds: 5,
 } as const;
 
@@ -28,10 +28,10 @@ interface Shell {
   readonly sid: string;
   readonly userId: string;
   readonly terminal: Terminal;
-  /** The user's last message. */
+  /** Time of the user's last message. */
   activeMs: number;
   pingedMs: number;
-  /** The last sign of life of the user's side. */
+  /** Time of the last sign of life from the user's side. */
   pongMs: number;
 }
 
@@ -64,13 +64,13 @@ export class Shells {
     return [failure(message, `unknown message type '${message.typ ?? ''}'`)];
   }
 
-  /** What has fallen due: pings, and the ends of shells that nobody uses any more. */
+  /** Returns the messages that are due: pings, and closes of shells that are no longer used. */
   due(): Messages {
     const nowMs = this.#nowMs();
     return [...this.#shells.values()].flatMap((shell) => this.#dueOf(shell, nowMs));
   }
 
-  /** Ends the shell of a session without a word. */
+  /** Drops the shell of a session without a message. */
   drop(sid: string): void {
     this.#shells.delete(sid);
   }
@@ -134,7 +134,7 @@ export class Shells {
     });
   }
 
-  /** Without a session id all shells of the user end. */
+  /** Without a session ID, all shells of the user end. */
   #stop(message: ConnectMessage): Messages {
     if (message.sid !== undefined) {
       return this.#with(message, (shell) => {
@@ -177,25 +177,25 @@ function to({ sid }: Shell): { readonly proto: number; readonly sid: string } {
   return { proto: connectProtocols.shell, sid };
 }
 
-/** The end of a shell, told to its user. */
+/** Builds the message that a shell has ended. */
 function ended(shell: Shell, status: number, because = ''): ConnectMessage {
   const props = { status, user_id: shell.userId };
   return { ...to(shell), typ: 'stop', props, body: Buffer.from(because) };
 }
 
-/** Bytes for the user's screen. */
+/** Builds the messages with bytes for the user's screen. */
 function screen(shell: Shell, bytes: Buffer): Messages {
   const props = { status: messageStatuses.normal };
   return pieces(bytes).map((body) => ({ ...to(shell), typ: 'shell', props, body }));
 }
 
-/** An error of a shell: the message comes back with what is wrong. */
+/** Builds a shell error: the request's type and session with the reason. */
 function failure({ proto, typ = '', sid = '' }: ConnectMessage, because: string): ConnectMessage {
   const props = { status: messageStatuses.error };
   return { proto, typ, sid, props, body: Buffer.from(because) };
 }
 
-/** The size that a message asks for, when it asks for one that a screen can have. */
+/** Returns the size that a message requests, when it is valid for a screen. */
 function sizeIn({ props = {} }: ConnectMessage): TerminalSize | undefined {
   const height = Number(valueText(props.terminal_height));
   const width = Number(valueText(props.terminal_width));

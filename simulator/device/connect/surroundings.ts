@@ -1,30 +1,30 @@
-/** What the part of a device that speaks on the persistent connection finds around it. */
+/** The environment of a device's persistent connection. */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 
-/** What a device knows of itself; what an update changes is asked for each time. */
+/** Facts about the device; those that an update changes are read each time. */
 export interface DeviceFacts {
   readonly hostname: string;
   deviceType(): string;
   artifactName(): string;
 }
 
-/** The device around its connection. */
+/** What the rest of the device offers to its connection. */
 export interface ConnectSurroundings {
   readonly clock: Clock;
   readonly facts: DeviceFacts;
-  /** Asks the server for an update soon; does not wait for it. */
+  /** Schedules a check for updates; does not wait for it. */
   checkUpdate(): void;
-  /** Sends the inventory soon; does not wait for it. */
+  /** Schedules sending the inventory; does not wait for it. */
   sendInventory(): void;
 }
 
-/** A message to go out; whoever passes it on knows its session. */
+/** An outgoing message; the session adds its own ID. */
 export type Reply = Omit<ConnectMessage, 'sid'>;
 
-/** What one session has running in one protocol. */
+/** The handler of one protocol in one session. */
 export interface ProtocolHandler {
   answer(message: ConnectMessage): readonly Reply[];
-  /** The session ends: lets go of everything, and says what there is to say. */
+  /** Called when the session ends: releases everything and returns the last messages. */
   end(): readonly Reply[];
 }

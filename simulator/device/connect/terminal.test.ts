@@ -14,7 +14,7 @@ function terminalOf(contents: Readonly<Record<string, string>> = {}) {
   return { clock, files, terminal, screen: terminal.begin().toString() };
 }
 
-/** What a line shows, without its echo and the prompt behind it; line ends as in Unix. */
+/** Returns the output of a line, without its echo and the next prompt, with Unix line ends. */
 function shown(terminal: Terminal, line: string): string {
   const screen = terminal.type(Buffer.from(`${line}\r`)).toString();
   expect(screen.startsWith(`${line}\r\n`)).toBe(true);

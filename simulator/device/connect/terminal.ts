@@ -1,32 +1,32 @@
 /**
- * One shell with its terminal: bytes typed go in, bytes for the screen come out. The same bytes on
- * the same files give the same screen.
+ * A shell with its terminal: typed bytes in, bytes for the screen out. The same input on the same
+ * files gives the same output.
  */
 import { parseCommandLine, type Redirection, SyntaxFault } from './command-line.ts';
 import { type Outcome, runCommand, type ShellContext } from './commands.ts';
 import { absolutePath, FileFault } from './files.ts';
 import { LineEditor, type Typed } from './line-editor.ts';
 
-/** Characters that a screen shows. */
+/** Screen size in characters. */
 export interface TerminalSize {
   readonly height: number;
   readonly width: number;
 }
 
-/** Bytes for the screen that one message may lead to. */
+/** Most output bytes that one message may cause. */
 const SCREEN_MAX_BYTES = 2 ** 18;
 const HOME = '/root';
 const SYNTAX_STATUS = 2;
 const INTERRUPTED_STATUS = 130;
 const LINE_END = '\r\n';
 
-/** A shell at work. */
+/** A running shell. */
 export class Terminal {
   readonly #context: ShellContext;
   readonly #editor = new LineEditor();
   #screen: Buffer[] = [];
   #screenBytes = 0;
-  /** The user has left by `exit` or Ctrl-D. */
+  /** True once the user has left by `exit` or Ctrl-D. */
   hasEnded = false;
 
   constructor(around: Pick<ShellContext, 'clock' | 'facts' | 'files'>, size: TerminalSize) {
@@ -36,13 +36,13 @@ export class Terminal {
     this.resize(size);
   }
 
-  /** What the screen shows before anything is typed. */
+  /** Returns the output before any input. */
   begin(): Buffer {
     this.#show(this.#prompt());
     return this.#shown();
   }
 
-  /** Takes what was typed; what the screen shows of it. */
+  /** Accepts typed bytes and returns the output. */
   type(bytes: Uint8Array): Buffer {
     for (const typed of this.#editor.type(bytes)) {
       if (this.hasEnded || this.#isOverfull()) break;
@@ -121,7 +121,7 @@ export class Terminal {
     return `root@${facts.hostname}:${shown}# `;
   }
 
-  /** Shows text with the line ends that a terminal needs. */
+  /** Prints text with the line ends that a terminal needs. */
   #print(text: string | Buffer): void {
     const bytes = Buffer.from(text);
     this.#show(Buffer.from(bytes.toString('latin1').replaceAll('\n', LINE_END), 'latin1'));
@@ -137,7 +137,7 @@ export class Terminal {
     return this.#screenBytes > SCREEN_MAX_BYTES;
   }
 
-  /** What was shown since the last time; what is beyond the bound is cut, and the cut told. */
+  /** Returns the output since the last call; output beyond the limit is cut, with a note. */
   #shown(): Buffer {
     const whole = Buffer.concat(this.#screen);
     const isCut = this.#isOverfull();

@@ -1,6 +1,8 @@
-/** The page's only script: shows the devices that the filters let through. Everything else is there. */
+/**
+ * The page's only script: shows the devices that match the filters. The rest of the page is static.
+ */
 
-/** The element that the page has under this id. @throws Error when it is missing or of another kind */
+/** Returns the element with this ID. @throws Error when it is missing or of another kind */
 function byId<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const found = document.getElementById(id);
   if (found instanceof kind) return found;
@@ -32,7 +34,7 @@ function filter(): void {
 form.addEventListener('input', filter);
 form.addEventListener('submit', (event) => event.preventDefault());
 form.addEventListener('reset', (event) => {
-  // The browser's own reset comes after this event, too late to filter by.
+  // The browser's own reset happens after this event, too late for filtering.
   event.preventDefault();
   words.value = '';
   outcome.value = '';
