@@ -16,10 +16,12 @@ export class PatternFault extends Error {
 }
 
 const PROGRAM_STEPS_MAX = 2000;
-/** For one text, in which nothing else can have its turn: 0.1 s at worst. */
-const STEPS_IN_TEXT_MAX = 5_000_000;
+/** For one text, in which nothing else can have its turn: at worst, of 50 ns each. */
+const STEPS_IN_TEXT_MAX = 2_500_000;
+/** What each step of a program takes to be made. */
+const MAKING_STEPS = 250;
 /** For all patterns and texts of one search. */
-const STEPS_MAX = 50_000_000;
+const STEPS_MAX = 25_000_000;
 
 /**
  * The steps that all patterns of one search share. A text is charged what it takes at worst, every
@@ -49,6 +51,7 @@ export function compilePattern(source: string, budget = new StepBudget()): Patte
   if (size > PROGRAM_STEPS_MAX) {
     throw new PatternFault('is too large when its repetitions are expanded; use smaller ones');
   }
+  budget.spend(size * MAKING_STEPS);
   return {
     isIn: (text) => {
       budget.spend(size * (text.length + 1));

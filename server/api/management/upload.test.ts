@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Artifact, AuditLog } from '../../../fixtures/contract/resources.ts';
-import { looseArtifact, looseWithout } from '../../../fixtures/formats/loose-artifact.ts';
+import { looseArtifact, looseWithout } from '../../../fixtures/testing/loose-artifact.ts';
 import {
   artifactBytes,
   debianArtifact,

@@ -2,12 +2,10 @@
  * Other shapes of ids that clients may not look into: of requests, and of deployments as devices of
  * v2 see them. Each shape can be read back without any memory.
  */
-
 import type { Operation } from '../../../fixtures/contract/operation.ts';
-import { isObject } from '../../../fixtures/json.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import { pick } from './order.ts';
-import { changedAt, type Place } from './places.ts';
+import { changedAt, isObject, type Place } from './places.ts';
 
 /** How an id of UUID shape is written otherwise. */
 export type IdShape = 'capitals' | 'no-dashes' | 'base64url';

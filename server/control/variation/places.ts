@@ -102,6 +102,8 @@ export function withoutMember(value: unknown, place: Place): unknown {
   });
 }
 
+export { isObject };
+
 function changedBelow(
   value: unknown,
   [name, ...rest]: readonly string[],

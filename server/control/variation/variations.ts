@@ -1,9 +1,7 @@
 /** The table of legal variations: what each varies, which rule allows it, and how it is done. */
-
 import type * as v from 'valibot';
 import { errorShape } from '../../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
-import { isObject } from '../../../fixtures/json.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import { removableMembers } from './absences.ts';
 import type { Draft, HeaderLine } from './answer.ts';
@@ -14,7 +12,7 @@ import * as links from './links.ts';
 import { linkLinesVaried, linkPlaces, unknownName } from './links.ts';
 import { freeLists } from './list-orders.ts';
 import { pick, shuffled } from './order.ts';
-import { changedAt, type Place, placesOf, withoutMember } from './places.ts';
+import { changedAt, isObject, type Place, placesOf, withoutMember } from './places.ts';
 
 /** What decides how an answer is varied. */
 export interface Chance {
