@@ -113,7 +113,7 @@ const rooms = {
   },
   'simulator/report/page': {},
 
-  'conformance/signing': { packages: ['node-forge', '@noble/curves'] },
+  'conformance/signing': { packages: ['node-forge', 'tweetnacl', '@noble/curves'] },
   'conformance/target': { packages: ['undici', 'ws', 'csv-stringify', 'valibot'] },
   'conformance/context': {
     rooms: ['conformance/target', 'conformance/signing'],
@@ -129,7 +129,7 @@ const rooms = {
       ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/signing'],
       'conformance/model',
     ],
-    packages: ['valibot', 'node-forge', 'ws'],
+    packages: ['valibot', 'tweetnacl', 'node-forge', 'ws'],
   },
   'conformance/result': {
     rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],

@@ -40,7 +40,7 @@ export const signingAlgorithms: Readonly<Record<KeyType, SigningAlgorithm>> = {
     digest: 'none: the body itself',
     signatureForm: '64 bytes',
     standard: 'RFC 8032',
-    signedBy: ['@noble/curves', 'node:crypto'],
+    signedBy: ['tweetnacl', 'node:crypto'],
     keyIsShared: false,
     makeKey: makeEd25519Key,
   },

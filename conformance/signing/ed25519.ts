@@ -1,9 +1,9 @@
 /**
- * Device keys on Ed25519, signed by @noble/curves and by node:crypto. The public key is wrapped into
- * PEM by hand.
+ * Device keys on Ed25519, signed by tweetnacl and by node:crypto. The public key is wrapped into PEM
+ * by hand.
  */
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import { ed25519 } from '@noble/curves/ed25519.js';
+import nacl from 'tweetnacl';
 import type { Random } from '../../fixtures/random.ts';
 import type { SigningKey } from './signing-key.ts';
 
@@ -21,13 +21,15 @@ export function makeEd25519Key(random: Random): SigningKey {
 
 /** The key of a seed of 32 bytes. */
 export function ed25519KeyFromSeed(seed: Buffer): SigningKey {
+  const pair = nacl.sign.keyPair.fromSeed(new Uint8Array(seed));
   const privateKey = privateKeyOf(seed);
-  const signed = (bytes: Buffer): Buffer => Buffer.from(ed25519.sign(bytes, seed));
+  const signed = (bytes: Buffer): Buffer =>
+    Buffer.from(nacl.sign.detached(new Uint8Array(bytes), pair.secretKey));
   return {
     keyType: 'ed25519',
-    publicKeyPem: publicKeyPem(Buffer.from(ed25519.getPublicKey(seed))),
+    publicKeyPem: publicKeyPem(Buffer.from(pair.publicKey)),
     sign: signed,
-    signers: { '@noble/curves': signed, 'node:crypto': (body) => sign(null, body, privateKey) },
+    signers: { tweetnacl: signed, 'node:crypto': (body) => sign(null, body, privateKey) },
     wrongForms: {
       digest: {
         'the SHA-256 of the body': (body) => signed(digestOf('sha256', body)),
