@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { recordReport } from '../testing/part-steps.ts';
 import type { DeploymentFilter, DeploymentStore, NewDeployment } from './deployments.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -152,7 +153,7 @@ describe('the list of deployments', () => {
     create('three', { name: 'autumn' });
     endOf('one');
     const part = store.parts.find('two', 'a');
-    if (part) store.parts.report(part, { status: 'installing' }, 30);
+    if (part) recordReport(store.parts, part, { status: 'installing', nowMs: 30 });
   });
 
   function idsOf(filter: Partial<DeploymentFilter>, page = { page: 1, perPage: 500 }) {

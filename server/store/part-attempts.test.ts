@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { choiceFor } from '../testing/choice.ts';
+import { recordOffer, recordReport, recordRetry, recordStatus } from '../testing/part-steps.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { NewDeployment, StoredDeployment } from './deployments.ts';
 import type { StoredPart } from './part-rows.ts';
@@ -51,13 +52,11 @@ function partOf(id: string, deviceId = 'a'): StoredPart {
 }
 
 function offered(id: string, deviceId = 'a'): StoredPart {
-  parts.offer(partOf(id, deviceId), offer);
-  return partOf(id, deviceId);
+  return recordOffer(parts, partOf(id, deviceId), offer);
 }
 
 function report(id: string, status: ReportableStatus, nowMs = 30): StoredPart {
-  parts.report(partOf(id), { status }, nowMs);
-  return partOf(id);
+  return recordReport(parts, partOf(id), { status, nowMs });
 }
 
 describe('a part in which the device failed', () => {
@@ -71,7 +70,7 @@ describe('a part in which the device failed', () => {
     const attempts = [partOf('one').attempts];
     for (let retry = 1; retry <= 2; retry += 1) {
       expect(choiceFor(parts, 'a')).toEqual(['retry', 'one']);
-      const again = parts.retry(partOf('one'));
+      const again = recordRetry(parts, partOf('one'));
       expect(again).toMatchObject({ status: 'pending', offeredMs: 20 });
       for (const gone of ['request', 'artifactId', 'startedMs', 'finishedMs', 'substate']) {
         expect(again).not.toHaveProperty(gone);
@@ -87,7 +86,7 @@ describe('a part in which the device failed', () => {
   it('keeps its deployment open until it is tried no more', () => {
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
     for (const nowMs of [40, 50]) {
-      parts.retry(partOf('one'));
+      recordRetry(parts, partOf('one'));
       report('one', 'failure', nowMs);
     }
     expect(deploymentOf('one').finishedMs).toBe(50);
@@ -124,18 +123,19 @@ describe('a deployment that is for a part of its devices', () => {
 
   it('is over once so many are through, whatever the others are', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
-    parts.settle(offered('one', 'a'), 'success', 40);
+    recordStatus(parts, offered('one', 'a'), { status: 'success', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    parts.settle(offered('one', 'b'), 'failure', 50);
+    recordStatus(parts, offered('one', 'b'), { status: 'failure', nowMs: 50 });
     expect(deploymentOf('one').finishedMs).toBe(50);
     expect(decided('c')).toBe('nothing');
   });
 
   it('is not over while one of them may try again', () => {
     createWith({ deviceIds: three, maxDevices: 1, retries: 1 });
-    parts.settle(offered('one', 'a'), 'failure', 40);
+    recordStatus(parts, offered('one', 'a'), { status: 'failure', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    parts.settle(parts.retry(partOf('one', 'a')), 'failure', 50);
+    const again = recordRetry(parts, partOf('one', 'a'));
+    recordStatus(parts, again, { status: 'failure', nowMs: 50 });
     expect(deploymentOf('one').finishedMs).toBe(50);
   });
 

@@ -51,6 +51,6 @@ export const reasons = [
   { file: 'part-to-serve.ts', code: 'failed', because: users },
   { file: 'part-to-serve.ts', code: '!waiting', because: same },
   { file: 'provisioning.ts', code: '', because: variant },
-  { file: 'status-report.ts', code: 'decommissioned', because: unreached },
-  { file: 'status-report.ts', code: 'aborted', because: words },
+  { file: 'device-deployment.ts', code: 'decommissioned', because: unreached },
+  { file: 'device-deployment.ts', code: 'aborted', because: words },
 ];

@@ -7,6 +7,7 @@ import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { artifactLink, type Link, makeLink } from '../../pipeline/links.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
+import { offered, settled } from '../../rules/device-deployment.ts';
 import { decideNext, type NextRequest, requestText } from '../../rules/next-deployment.ts';
 import { type NoUpdate, noDeployment } from '../../rules/no-update.ts';
 import { candidate, type StoredArtifact } from '../../store/artifacts.ts';
@@ -94,21 +95,22 @@ function settle(
   const { nowMs } = context;
   const decided = decideNext(servable(part), request, release.map(candidate));
   if (decided.decision === 'conflict') {
-    parts.settle(part, 'failure', nowMs);
+    parts.save(part, settled(part, 'failure', nowMs), nowMs);
     return refuse.conflict(
       'conflicting request data: it differs from the request for which this deployment was offered',
     );
   }
   const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;
-  if (part.request === undefined || part.artifactId !== artifactId) {
-    const offer = { request: requestText(request), nowMs };
-    parts.offer(part, { ...offer, ...(artifactId !== undefined && { artifactId }) });
-  }
+  const isNew = part.request === undefined || part.artifactId !== artifactId;
+  const offer = { request: requestText(request), artifactId, nowMs };
+  const served = isNew ? offered(part, offer) : part;
   if (decided.decision === 'serve') {
+    if (isNew) parts.save(part, served, nowMs);
     return instructed(context, request, { part, release, artifactId });
   }
   const { rule } = decided;
-  parts.settle(part, rule === 'already-installed' ? rule : 'noartifact', nowMs);
+  const status = rule === 'already-installed' ? rule : 'noartifact';
+  parts.save(part, settled(served, status, nowMs), nowMs);
   return { status: 204, noUpdate: { rule, deploymentId: part.deployment.id } };
 }
 

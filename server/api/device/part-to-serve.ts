@@ -1,5 +1,6 @@
 /** Which of a device's parts is served to it now. Spec: Device deployments, GET and POST next */
 import type { CallingDevice, HandlerContext } from '../../pipeline/endpoint.ts';
+import { retried } from '../../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../../rules/no-update.ts';
 import { choosePart } from '../../rules/part-choice.ts';
 import type { StoredPart } from '../../store/part-rows.ts';
@@ -25,7 +26,7 @@ export function partToServe({ store, device, nowMs }: DeviceContext): PartToServ
       return { noUpdate: { rule, deploymentId: part.deployment.id } };
     }
     case 'retry':
-      return { part: store.parts.retry(choice.part) };
+      return { part: retried(choice.part) };
     default:
       return { part: choice.part };
   }
