@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+import {
+  deviceDeploymentStatuses,
+  type ReportableStatus,
+} from '../../fixtures/contract/vocabulary.ts';
+import { isOver, mayTryAgain } from '../rules/device-deployment.ts';
+import { keptBack } from '../rules/part-choice.ts';
 import { choiceFor } from '../testing/choice.ts';
 import { recordOffer, recordReport, recordRetry, recordStatus } from '../testing/part-steps.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
@@ -106,6 +111,31 @@ describe('a part in which the device failed', () => {
     report('one', 'success');
     expect(choiceFor(parts, 'a')).toEqual(['nothing']);
     expect(deploymentOf('one').finishedMs).toBe(30);
+  });
+});
+
+describe('the parts that the store looks for', () => {
+  const cells = deviceDeploymentStatuses.flatMap((status) =>
+    [0, 1].map((retries) => [status, retries] as const),
+  );
+
+  it.each(cells)('are those that the rules let go on: %s with %i retries', (status, retries) => {
+    createWith({ deviceIds: ['a', 'b'], retries });
+    recordStatus(parts, offered('one'), { status, nowMs: 30 });
+    const { parts: found } = parts.open('a');
+    const kept = keptBack(
+      { ...partOf('one'), offeredDevices: 1 },
+      { nowMs: 99, lastFinishedSeq: 0 },
+    );
+    expect(found.length).toBe(kept === undefined ? 1 : 0);
+  });
+
+  it.each(cells)('keep their deployment open: %s with %i retries', (status, retries) => {
+    createWith({ retries });
+    recordStatus(parts, offered('one'), { status, nowMs: 30 });
+    const { finishedMs } = deploymentOf('one');
+    const goesOn = !isOver({ status }) || mayTryAgain({ status, retriesLeft: retries });
+    expect(finishedMs).toBe(goesOn ? undefined : 30);
   });
 });
 

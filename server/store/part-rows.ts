@@ -5,7 +5,6 @@ import {
   finalStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
 import { type DeviceDeployment, retriedStatus } from '../rules/device-deployment.ts';
-import type { ServablePart } from '../rules/next-deployment.ts';
 import type { PartFacts } from '../rules/part-choice.ts';
 import { deployment, type StoredDeployment } from './deployments.ts';
 import { type Condition, equal } from './filter.ts';
@@ -102,20 +101,4 @@ export function stateValues(state: DeviceDeployment): readonly SqlValue[] {
     state.startedMs ?? null,
     state.finishedMs ?? null,
   ];
-}
-
-/** What the rule of the next deployment is asked of a part. */
-export function servable({
-  status,
-  request,
-  artifactId,
-  deployment: of,
-}: StoredPart): ServablePart {
-  return {
-    status,
-    forceInstallation: of.forceInstallation,
-    isConfiguration: of.configuration !== undefined,
-    ...(request !== undefined && { request }),
-    ...(artifactId !== undefined && { artifactId }),
-  };
 }
