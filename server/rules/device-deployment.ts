@@ -4,6 +4,7 @@ import {
   finalStatuses,
   type ReportableStatus,
 } from '../../fixtures/contract/vocabulary.ts';
+import { initialStatus } from './deployment-status.ts';
 
 /** Where one device is in a deployment. */
 export interface DeviceDeployment {
@@ -59,7 +60,7 @@ export function mayTryAgain({ status, retriesLeft }: Standing): boolean {
 
 /** Before anything has happened. */
 export function notBegun(retries: number): DeviceDeployment {
-  return { status: 'pending', attempts: 0, retriesLeft: retries };
+  return { status: initialStatus, attempts: 0, retriesLeft: retries };
 }
 
 /** The device is served: the first time is an attempt, and its time stays. */
@@ -77,7 +78,7 @@ export function offered<Of extends DeviceDeployment>(of: Of, offer: Offer): Of {
 export function retried<Of extends DeviceDeployment>(of: Of): Of {
   return {
     ...of,
-    status: 'pending',
+    status: initialStatus,
     attempts: of.attempts + 1,
     retriesLeft: of.retriesLeft - 1,
     request: undefined,

@@ -1,4 +1,5 @@
 /** Which deployment a device is served next. Spec: Device deployments, GET and POST next */
+import { initialStatus } from './deployment-status.ts';
 import type { DeviceDeployment } from './device-deployment.ts';
 
 /** What a device says of itself, whichever of the three doors it comes through. */
@@ -63,7 +64,7 @@ export function decideNext(
   if (!chosen) return { decision: 'no-artifact', rule: misfit(candidates, request).rule };
   const isInstalled = chosen.name === request.artifactName;
   // Once the device has reported anything, asking again must be safe in the middle of an update.
-  if (isInstalled && !part.deployment.forceInstallation && part.status === 'pending') {
+  if (isInstalled && !part.deployment.forceInstallation && part.status === initialStatus) {
     const decision = 'already-installed';
     return { decision, rule: decision, artifactId: chosen.id };
   }

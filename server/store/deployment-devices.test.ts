@@ -151,7 +151,7 @@ describe('the part to be served', () => {
 
   it('may exist only for a device that was given work', () => {
     expect(parts.mayHaveWork('a')).toBe(false);
-    parts.expectWork(['a', 'b']);
+    create('one', 'a', 'b');
     parts.expectNothing('b');
     expect([parts.mayHaveWork('a'), parts.mayHaveWork('b')]).toEqual([true, false]);
   });

@@ -21,6 +21,7 @@ import {
 } from './part-rows.ts';
 import { number, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql } from './sql.ts';
+import type { WaitingDevices } from './waiting-devices.ts';
 
 /** Parts of a device in order of creation, and the newest deployment that it was offered and finished. */
 export interface DeviceParts {
@@ -52,18 +53,11 @@ const completionQuery = `SELECT d.finished_ms, d.max_devices,
 /** The verbs for parts. */
 export class DeploymentDeviceStore {
   readonly #sql: Sql;
-  /** Devices that may have something to be served; all others are answered without a query. */
-  readonly #mayHaveWork = new Set<string>();
+  readonly #waiting: WaitingDevices;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, waiting: WaitingDevices) {
     this.#sql = sql;
-  }
-
-  /** Takes every device with a part for one that may have something to be served. */
-  load(): void {
-    this.#mayHaveWork.clear();
-    const query = 'SELECT DISTINCT device_id FROM deployment_devices';
-    this.expectWork(this.#sql.all(query).map((row) => text(row, 'device_id')));
+    this.#waiting = waiting;
   }
 
   /** Settles anew whether deployments are over, as when parts were changed from outside. */
@@ -73,17 +67,12 @@ export class DeploymentDeviceStore {
 
   /** False when no deployment can be waiting for the device; memory only. */
   mayHaveWork(deviceId: string): boolean {
-    return this.#mayHaveWork.has(deviceId);
-  }
-
-  /** Notes that the device has been given something to do. */
-  expectWork(deviceIds: readonly string[]): void {
-    for (const id of deviceIds) this.#mayHaveWork.add(id);
+    return this.#waiting.has(deviceId);
   }
 
   /** Notes that nothing is waiting for the device. */
   expectNothing(deviceId: string): void {
-    if (this.#mayHaveWork.delete(deviceId)) this.#sql.afterUndo(() => this.expectWork([deviceId]));
+    this.#waiting.remove(deviceId);
   }
 
   /** The device's part in a deployment that it was offered, and that is not forgotten. */
@@ -125,7 +114,7 @@ export class DeploymentDeviceStore {
       this.#update(of, changed);
       if (changed.status !== of.status) this.#refreshFinished(of.deployment.seq, nowMs);
     });
-    this.#mayHaveWork.add(of.deviceId);
+    this.#waiting.add([of.deviceId]);
   }
 
   /** Replaces the part's log. */
@@ -160,6 +149,7 @@ export class DeploymentDeviceStore {
     );
     this.#end(['device_id = ?', deviceId], status, nowMs);
     for (const row of affected) this.#refreshFinished(number(row, 'deployment_seq'), nowMs);
+    this.#waiting.remove(deviceId);
   }
 
   /** How many parts are in each status. */

@@ -12,13 +12,16 @@ import {
 } from './part-rows.ts';
 import { number } from './row.ts';
 import type { Sql } from './sql.ts';
+import type { WaitingDevices } from './waiting-devices.ts';
 
 /** The verbs for the history of a device. */
 export class DeviceHistoryStore {
   readonly #sql: Sql;
+  readonly #waiting: WaitingDevices;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, waiting: WaitingDevices) {
     this.#sql = sql;
+    this.#waiting = waiting;
   }
 
   /** Its parts, the newest deployment first; in a status, or `pause`, `active` or `finished`. */
@@ -47,6 +50,7 @@ export class DeviceHistoryStore {
         if (decision === 'forget') this.#hide(forgotten);
       }
     });
+    this.#waiting.add([deviceId]);
   }
 
   /** Makes the device one that has not begun any of its deployments that still run. */
