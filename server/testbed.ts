@@ -125,8 +125,7 @@ function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbe
     tenants: beside,
     worlds: beside,
     reset: async () => {
-      const [, ...others] = tenants.list();
-      await Promise.all(others.map((tenant) => worlds.drop(tenant)));
+      await worlds.dropOthers();
       await first.reset();
     },
     close: closeOnce,

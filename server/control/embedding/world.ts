@@ -2,7 +2,6 @@
 
 import type * as v from 'valibot';
 import type { ServerWithInside } from '../../server.ts';
-import type { RateLimit } from '../../tenants/rate-limits.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { controlled } from '../controlled-tenant.ts';
 import type { LoadedWorld } from '../world/load.ts';
@@ -10,18 +9,17 @@ import type { worldShape } from '../world/world-shape.ts';
 import { readWorld } from '../world/world-text.ts';
 import { type AdminClient, adminClient } from './admin-client.ts';
 import { type TestbedJournal, testbedJournal } from './journal.ts';
-import { type TestbedClock, type TestbedFaults, testbedClock, testbedFaults } from './steering.ts';
+import {
+  type TestbedClock,
+  type TestbedFaults,
+  type TestbedRates,
+  testbedClock,
+  testbedFaults,
+  testbedRates,
+} from './steering.ts';
 
 /** A start state: the text of a world in YAML or JSON, or the same as a value. */
 export type WorldSource = string | v.InferInput<typeof worldShape>;
-
-/** How often each caller of a world may ask. */
-interface TestbedRates {
-  /** Absent while nobody is limited. */
-  readonly limit: RateLimit | undefined;
-  /** Begins to count anew under this limit, or stops. */
-  set(limit: RateLimit | undefined): void;
-}
 
 /** An isolated world; nothing of one can be reached from another. */
 export interface TestbedWorld {
@@ -66,7 +64,7 @@ export function testbedWorld(
     ...admin,
     admin: adminClient(apiUrl, admin.adminToken),
     clock: testbedClock(tenant.clock),
-    rates: tenant.rates,
+    rates: testbedRates(tenant.rates),
     journal: testbedJournal(controlled(tenant)),
     faults: testbedFaults(controlled(tenant).faults),
     load: async (source) => {
@@ -80,8 +78,7 @@ export function testbedWorld(
 }
 
 async function resetTenant(inside: ServerWithInside, tenant: Tenant, admin: TenantAdmin) {
-  await inside.services.sockets.closeTenant(tenant.store);
-  inside.worlds.reset(tenant);
+  await inside.worlds.reset(tenant);
   keepSignedIn(inside, tenant, admin);
 }
 

@@ -76,9 +76,7 @@ export function mountTenants(app: Express, tenants: Tenants, worlds: Worlds): vo
       answerAdded(response, added);
     },
     delete: async (_, response) => {
-      const [, ...dropped] = tenants.list();
-      await Promise.all(dropped.map((tenant) => worlds.drop(tenant)));
-      response.json(dropped.map(view));
+      response.json((await worlds.dropOthers()).map(view));
     },
   });
   mount(app, controlPaths.tenant, {

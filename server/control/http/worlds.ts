@@ -77,11 +77,11 @@ async function load(worlds: Worlds, tenant: Tenant, { request, response }: Excha
   }
 }
 
-function reset(worlds: Worlds, tenant: Tenant, { request, response }: Exchange): void {
+async function reset(worlds: Worlds, tenant: Tenant, { request, response }: Exchange) {
   const given = request.body === undefined ? {} : readBody(resetShape, request, response);
   if (!given) return;
   if (given.device === undefined) {
-    worlds.reset(tenant);
+    await worlds.reset(tenant);
     response.status(204).end();
     return;
   }

@@ -72,8 +72,16 @@ export class Worlds {
     this.#starts.set(tenant, start);
   }
 
-  /** Back to the start: state and clock; no planned faults, no mail, an empty journal. */
-  reset(tenant: Tenant): void {
+  /** Drops all but the first; these. */
+  async dropOthers(): Promise<readonly Tenant[]> {
+    const [, ...others] = this.#services.tenants.list();
+    await Promise.all(others.map((tenant) => this.drop(tenant)));
+    return others;
+  }
+
+  /** Back to the start: state and clock; every socket closed, no planned faults, no mail, an empty journal. */
+  async reset(tenant: Tenant): Promise<void> {
+    await this.#services.sockets.closeTenant(tenant.store);
     const start = this.#starts.get(tenant);
     if (start) this.#restore(tenant, start);
     tenant.clock.reset();
