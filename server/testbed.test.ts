@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { operations } from '../fixtures/contract/operations.ts';
-import { startTestbed, type Testbed, type TestbedWorld } from './testbed.ts';
+import { startTestbed, type Testbed, type TestbedTenant } from './testbed.ts';
 import { endOf } from './testing/test-sockets.ts';
 import { acceptedIn, namesIn, statusFor, statusOf } from './testing/test-testbed.ts';
 
@@ -78,7 +78,7 @@ describe('a testbed', () => {
     await secure.close();
   });
 
-  it('keeps its worlds in a data folder, but nothing of those that were dropped', async () => {
+  it('keeps its tenants in a data folder, but nothing of those that were dropped', async () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-testbed-'));
     const folders = () => readdirSync(join(dataFolder, 'worlds')).sort();
     const keeping = await startTestbed({ dataFolder });
@@ -89,7 +89,7 @@ describe('a testbed', () => {
     expect(folders()).toEqual([keeping.id, kept.id].sort());
     await keeping.close();
     const again = await startTestbed({ dataFolder });
-    const ask = ({ adminToken }: TestbedWorld) => {
+    const ask = ({ adminToken }: TestbedTenant) => {
       const headers = { Authorization: `Bearer ${adminToken}` };
       return statusOf(again.admin.call('count-devices', { headers }));
     };

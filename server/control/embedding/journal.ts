@@ -1,4 +1,4 @@
-/** The journal of a world, as a test asks it: what happened, what is awaited, what must hold. */
+/** The journal of a tenant, as a test asks it: what happened, what is awaited, what must hold. */
 import { systemClock } from '../../../fixtures/clock.ts';
 import { awaitEntries } from '../commands/await.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
@@ -11,7 +11,7 @@ import { type EntryView, entryView } from '../journal/view.ts';
 interface Patience {
   /** Only entries behind this sequence count; from the oldest that is kept when absent. */
   readonly after?: number;
-  /** Real seconds, whatever the world's clock shows. */
+  /** Real seconds, whatever the tenant's clock shows. */
   readonly timeoutSeconds?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The clock and the planned faults of a world, as a test steers them. */
+/** The clock and the planned faults of a tenant, as a test steers them. */
 import * as v from 'valibot';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 import type { RateLimit, RateLimits } from '../../tenants/rate-limits.ts';
@@ -7,7 +7,7 @@ import { addPlan } from '../commands/faults.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
 import type { FaultPlans, RuleStanding, UnfiredFault } from '../faults/fault-plans.ts';
 
-/** The time of a world; its devices' tokens, links, sockets and deadlines follow. */
+/** The time of a tenant; its devices' tokens, links, sockets and deadlines follow. */
 export interface TestbedClock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -53,7 +53,7 @@ export class UnfiredFaultsError extends Error {
   }
 }
 
-/** What goes wrong in a world on purpose. */
+/** What goes wrong in a tenant on purpose. */
 export interface TestbedFaults {
   /** Adds a plan, as YAML or JSON text or as a value, all of it or nothing; the ids of its rules. @throws FaultPlanError */
   add(plan: string | object): string[];

@@ -10,7 +10,7 @@ import { Judge } from '../journal/assertion.ts';
 import { matcher } from '../journal/filter.ts';
 import { entryView } from '../journal/view.ts';
 import { mount, readBody, refuse } from './answers.ts';
-import { journaledWorld, standing } from './journal.ts';
+import { journaledTenant, standing } from './journal.ts';
 import {
   filterEntries,
   isKnownDevice,
@@ -77,7 +77,7 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
   let waiting = 0;
   mount(app, '/await', {
     get: async (request: Request, response: Response) => {
-      const tenant = journaledWorld(tenants, request, response);
+      const tenant = journaledTenant(tenants, request, response);
       const takes = ['after', 'whole', 'count', 'timeoutSeconds'] as const;
       const query = tenant && readQuery(request, response, takes);
       if (!query) return;
@@ -96,7 +96,7 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
   });
   mount(app, '/assert', {
     post: async (request, response) => {
-      const tenant = journaledWorld(tenants, request, response);
+      const tenant = journaledTenant(tenants, request, response);
       const asserted = tenant && readBody(assertionShape, request, response);
       if (!asserted || !isKnownDevice(asserted, tenant, { response, place: 'body' })) return;
       const { between = {}, ...assertion } = asserted;

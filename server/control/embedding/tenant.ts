@@ -1,4 +1,4 @@
-/** One world as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
+/** One tenant as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
 
 import type * as v from 'valibot';
 import type { ServerWithInside } from '../../server.ts';
@@ -21,11 +21,11 @@ import {
 /** A start state: the text of a world in YAML or JSON, or the same as a value. */
 export type WorldSource = string | v.InferInput<typeof worldShape>;
 
-/** An isolated world; nothing of one can be reached from another. */
-export interface TestbedWorld {
+/** An isolated tenant; nothing of one can be reached from another. */
+export interface TestbedTenant {
   readonly id: string;
   readonly name: string;
-  /** What devices say in `tenant_token` to come into this world. */
+  /** What devices say in `tenant_token` to belong to it. */
   readonly tenantToken: string;
   readonly adminEmail: string;
   readonly adminPassword: string;
@@ -36,13 +36,13 @@ export interface TestbedWorld {
   readonly rates: TestbedRates;
   readonly journal: TestbedJournal;
   readonly faults: TestbedFaults;
-  /** Puts a start state in place of all that the world holds; `reset` comes back to it. @throws WorldTextFault, WorldFault */
+  /** Puts a start state in place of all that the tenant holds; `reset` comes back to it. @throws WorldTextFault, WorldFault */
   load(source: WorldSource): Promise<LoadedWorld>;
   /** Back to the state at the start, or to what was loaded last; sockets are closed, faults and journal cleared. */
   reset(): Promise<void>;
 }
 
-/** An admin of the world, signed in. */
+/** An admin of the tenant, signed in. */
 export interface TenantAdmin {
   readonly adminEmail: string;
   readonly adminPassword: string;
@@ -50,12 +50,12 @@ export interface TenantAdmin {
 }
 
 /** @param apiUrl where the admin's calls go */
-export function testbedWorld(
+export function testbedTenant(
   inside: ServerWithInside,
   tenant: Tenant,
   { apiUrl, admin }: { readonly apiUrl: string; readonly admin: TenantAdmin },
-): TestbedWorld {
-  const { worlds } = inside;
+): TestbedTenant {
+  const { states } = inside;
   const { id, name, token: tenantToken } = tenant;
   return {
     id,
@@ -69,7 +69,7 @@ export function testbedWorld(
     faults: testbedFaults(controlled(tenant).faults),
     load: async (source) => {
       const text = typeof source === 'string' ? source : JSON.stringify(source);
-      const loaded = await worlds.load(tenant, readWorld(text, 'world'));
+      const loaded = await states.load(tenant, readWorld(text, 'world'));
       keepSignedIn(inside, tenant, admin);
       return loaded;
     },
@@ -78,7 +78,7 @@ export function testbedWorld(
 }
 
 async function resetTenant(inside: ServerWithInside, tenant: Tenant, admin: TenantAdmin) {
-  await inside.worlds.reset(tenant);
+  await inside.states.reset(tenant);
   keepSignedIn(inside, tenant, admin);
 }
 
