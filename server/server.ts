@@ -9,7 +9,7 @@ import { startControl } from './control/http/control.ts';
 import { journalObserver } from './control/journal/observer.ts';
 import { overviewSource } from './control/overview.ts';
 import { variationTransform } from './control/variation/varied-answer.ts';
-import { Worlds } from './control/world/worlds.ts';
+import { TenantStates } from './control/world/tenant-states.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
 import { completeConnectionLimits } from './listeners/connection-limits.ts';
@@ -63,7 +63,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
 export interface ServerWithInside {
   readonly server: RunningServer;
   readonly services: Services;
-  readonly worlds: Worlds;
+  readonly states: TenantStates;
   readonly openInside: OpenListeners['openInside'];
   readonly watchdog: Watchdog;
 }
@@ -102,8 +102,8 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       watchdog,
     });
     const { baseUrl, storageUrl, tls, openInside, close } = listeners;
-    const worlds = new Worlds(services, openInside);
-    worlds.markStart(tenants.first);
+    const states = new TenantStates(services, openInside);
+    states.markStart(tenants.first);
     const control = await startControl({
       host: settings.host,
       port: settings.controlPort,
@@ -111,7 +111,7 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
       source: overviewSource(tenants.first.store, activity),
       watchdog,
       tenants,
-      worlds,
+      states,
       outbox,
       log,
       storageFaults: services.storageFaults,
@@ -137,7 +137,7 @@ export async function startServerWithInside(options: ServerOptions): Promise<Ser
         return closing;
       },
     };
-    return { server, services, worlds, openInside, watchdog };
+    return { server, services, states, openInside, watchdog };
   } catch (fault) {
     await listeners?.close();
     closeStores();

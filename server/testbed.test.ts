@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { operations } from '../fixtures/contract/operations.ts';
-import { startTestbed, type Testbed, type TestbedWorld } from './testbed.ts';
+import { startTestbed, type Testbed, type TestbedTenant } from './testbed.ts';
 import { endOf } from './testing/test-sockets.ts';
 import { acceptedIn, namesIn, statusFor, statusOf } from './testing/test-testbed.ts';
 
@@ -78,7 +78,7 @@ describe('a testbed', () => {
     await secure.close();
   });
 
-  it('keeps its worlds in a data folder, but nothing of those that were dropped', async () => {
+  it('keeps its tenants in a data folder, but nothing of those that were dropped', async () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-testbed-'));
     const folders = () => readdirSync(join(dataFolder, 'worlds')).sort();
     const keeping = await startTestbed({ dataFolder });
@@ -89,7 +89,7 @@ describe('a testbed', () => {
     expect(folders()).toEqual([keeping.id, kept.id].sort());
     await keeping.close();
     const again = await startTestbed({ dataFolder });
-    const ask = ({ adminToken }: TestbedWorld) => {
+    const ask = ({ adminToken }: TestbedTenant) => {
       const headers = { Authorization: `Bearer ${adminToken}` };
       return statusOf(again.admin.call('count-devices', { headers }));
     };
@@ -159,6 +159,8 @@ describe('steering', () => {
     ['seconds that are no number', () => testbed.clock.advance(Number.NaN)],
     ['a rate below zero', () => testbed.clock.scale(-1)],
     ['a rate without end', () => testbed.clock.scale(Number.POSITIVE_INFINITY)],
+    ['too fast a rate', () => testbed.clock.scale(10_001)],
+    ['eleven years', () => testbed.clock.advance(11 * 365 * 86_400)],
   ])('refuses %s, and leaves the clock alone', (_, steer) => {
     expect(steer).toThrow(RangeError);
     expect(Math.abs(testbed.clock.now() - Date.now())).toBeLessThan(5000);
@@ -168,6 +170,13 @@ describe('steering', () => {
     testbed.rates.set({ requests: 1, windowSeconds: 60 });
     await testbed.admin.call('count-devices');
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(429);
+    expect(testbed.rates.limit).toEqual({ requests: 1, windowSeconds: 60 });
+  });
+
+  it('refuses numbers that are no limit, and leaves the former one', () => {
+    testbed.rates.set({ requests: 1, windowSeconds: 60 });
+    expect(() => testbed.rates.set({ requests: -1, windowSeconds: 60 })).toThrow(RangeError);
+    expect(() => testbed.rates.set({ requests: 1, windowSeconds: 0.5 })).toThrow('windowSeconds');
     expect(testbed.rates.limit).toEqual({ requests: 1, windowSeconds: 60 });
   });
 

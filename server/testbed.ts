@@ -5,10 +5,10 @@
 import { seededRandom } from '../fixtures/random.ts';
 import {
   type TenantAdmin,
-  type TestbedWorld,
-  testbedWorld,
+  type TestbedTenant,
+  testbedTenant,
   type WorldSource,
-} from './control/embedding/world.ts';
+} from './control/embedding/tenant.ts';
 import { type ServerOptions, type ServerWithInside, startServerWithInside } from './server.ts';
 import type { Tenant } from './tenants/tenants.ts';
 import { issueUserToken } from './tenants/user-tokens.ts';
@@ -16,7 +16,9 @@ import { issueUserToken } from './tenants/user-tokens.ts';
 export { AdminRefusal } from './control/embedding/admin-client.ts';
 export { AwaitTimeout, JournalAssertionError } from './control/embedding/journal.ts';
 export { FaultPlanError, UnfiredFaultsError } from './control/embedding/steering.ts';
-export type { TestbedWorld };
+export type { TestbedTenant };
+/** @deprecated The earlier name of `TestbedTenant`. */
+export type TestbedWorld = TestbedTenant;
 
 /** The settings of the server, and the start state of its first tenant. */
 export interface TestbedOptions extends ServerOptions {
@@ -27,7 +29,7 @@ export interface TestbedOptions extends ServerOptions {
 }
 
 /** The admin of a new tenant; e-mail and password are generated where they are not given. */
-export interface NewWorldOptions {
+export interface NewTenantOptions {
   readonly adminEmail?: string;
   readonly adminPassword?: string;
 }
@@ -35,13 +37,13 @@ export interface NewWorldOptions {
 /** Tenants beside the first one, for tests that run at the same time. */
 export interface TestbedTenants {
   /** @throws Error when the server has no room for another tenant, or the name or e-mail is in use */
-  create(name: string, options?: NewWorldOptions): Promise<TestbedWorld>;
+  create(name: string, options?: NewTenantOptions): Promise<TestbedTenant>;
   /** Removes a tenant; its tokens and links are refused from now on. */
-  drop(tenant: Pick<TestbedWorld, 'id'>): Promise<void>;
+  drop(tenant: Pick<TestbedTenant, 'id'>): Promise<void>;
 }
 
 /** A running server; its own members are those of its first tenant. */
-export interface Testbed extends TestbedWorld {
+export interface Testbed extends TestbedTenant {
   readonly baseUrl: string;
   readonly controlUrl: string;
   readonly controlToken: string;
@@ -90,21 +92,21 @@ interface Doors {
 }
 
 function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbed {
-  const { server, services, worlds } = inside;
+  const { server, services, states } = inside;
   const { tenants } = services;
   const { baseUrl, controlUrl, controlToken, headerPrefix, tls } = server;
   const { adminEmail, adminPassword } = server;
   const adminId = tenants.first.store.users.findByEmail(adminEmail)?.id ?? '';
   const adminToken = signIn(inside, tenants.first, adminId);
   const admin = { adminEmail, adminPassword, adminToken };
-  const first = testbedWorld(inside, tenants.first, { apiUrl, admin });
+  const first = testbedTenant(inside, tenants.first, { apiUrl, admin });
   let closing: Promise<void> | undefined;
   const closeOnce = (): Promise<void> => {
     closing ??= close();
     return closing;
   };
   const beside: TestbedTenants = {
-    create: (name, options) => createWorld(inside, { name, apiUrl, ...options }),
+    create: (name, options) => createTenant(inside, { name, apiUrl, ...options }),
     drop: async ({ id }) => {
       const tenant = tenants.find(id);
       if (tenant?.isFirst) {
@@ -112,7 +114,7 @@ function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbe
           'the first tenant cannot be removed; call close() on the testbed, or reset()',
         );
       }
-      if (tenant) await worlds.drop(tenant);
+      if (tenant) await states.drop(tenant);
     },
   };
   return {
@@ -125,8 +127,7 @@ function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbe
     tenants: beside,
     worlds: beside,
     reset: async () => {
-      const [, ...others] = tenants.list();
-      await Promise.all(others.map((tenant) => worlds.drop(tenant)));
+      await states.dropOthers();
       await first.reset();
     },
     close: closeOnce,
@@ -134,14 +135,14 @@ function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbe
   };
 }
 
-async function createWorld(
+async function createTenant(
   inside: ServerWithInside,
-  wanted: NewWorldOptions & { readonly name: string; readonly apiUrl: string },
-): Promise<TestbedWorld> {
-  const { services, worlds } = inside;
+  wanted: NewTenantOptions & { readonly name: string; readonly apiUrl: string },
+): Promise<TestbedTenant> {
+  const { services, states } = inside;
   const { name, apiUrl, adminPassword: password } = wanted;
   const email = wanted.adminEmail ?? `admin@${services.random.uuid()}.example`;
-  const added = await worlds.add(name, { email, password });
+  const added = await states.add(name, { email, password });
   if (typeof added === 'string') throw new Error(`the tenant ${name} cannot be created: ${added}`);
   const { tenant, admin } = added;
   const adminToken = signIn(inside, tenant, admin.id);
@@ -150,7 +151,7 @@ async function createWorld(
     adminPassword: admin.password,
     adminToken,
   };
-  return testbedWorld(inside, tenant, { apiUrl, admin: signedIn });
+  return testbedTenant(inside, tenant, { apiUrl, admin: signedIn });
 }
 
 /** A token without end, or a test that lets a week pass would lose its admin. */

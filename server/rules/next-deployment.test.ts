@@ -17,9 +17,9 @@ function requestOf(provides: Readonly<Record<string, string>> = {}, takesControl
 const request = requestOf();
 const waiting: ServablePart = {
   status: 'pending',
-  forceInstallation: false,
-  isConfiguration: false,
+  deployment: { forceInstallation: false },
 };
+const bringingItsOwn = { forceInstallation: false, configuration: {} };
 
 function artifact(id: string, fields: Partial<Candidate> = {}): Candidate {
   return { id, name: 'new', depends: { device_type: ['board'] }, sizeBytes: 10, ...fields };
@@ -89,7 +89,7 @@ describe('an artifact that the device has already', () => {
   });
 
   it('is served when the installation is forced', () => {
-    const forced = { ...waiting, forceInstallation: true };
+    const forced = { ...waiting, deployment: { forceInstallation: true } };
     expect(decideNext(forced, installed, [artifact('a')]).decision).toBe('serve');
   });
 
@@ -119,7 +119,9 @@ describe('a request that was served before', () => {
     ['the wish for a control map', requestOf({}, true)],
   ])('conflicts when it has %s', (_, changed) => {
     expect(decideNext(part, changed, [artifact('a')])).toEqual({ decision: 'conflict' });
-    expect(decideNext({ ...part, isConfiguration: true }, changed, []).decision).toBe('conflict');
+    expect(decideNext({ ...part, deployment: bringingItsOwn }, changed, []).decision).toBe(
+      'conflict',
+    );
   });
 
   it('is not mistaken for another one whose pairs read alike', () => {
@@ -131,7 +133,7 @@ describe('a request that was served before', () => {
 
 describe('a configuration deployment', () => {
   it('brings its own artifact, whatever the device is', () => {
-    const part = { ...waiting, isConfiguration: true };
+    const part = { ...waiting, deployment: bringingItsOwn };
     expect(decideNext(part, request, [])).toEqual({ decision: 'serve' });
   });
 });

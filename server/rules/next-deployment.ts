@@ -1,5 +1,6 @@
 /** Which deployment a device is served next. Spec: Device deployments, GET and POST next */
-import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
+import { initialStatus } from './deployment-status.ts';
+import type { DeviceDeployment } from './device-deployment.ts';
 
 /** What a device says of itself, whichever of the three doors it comes through. */
 export interface NextRequest {
@@ -11,14 +12,12 @@ export interface NextRequest {
 }
 
 /** A part that may be served. */
-export interface ServablePart {
-  readonly status: DeviceDeploymentStatus;
-  /** Canonical text of the request it was first served for; absent before that. */
-  readonly request?: string;
-  readonly artifactId?: string;
-  readonly forceInstallation: boolean;
-  /** Configuration deployments bring their own artifact. */
-  readonly isConfiguration: boolean;
+export interface ServablePart extends Pick<DeviceDeployment, 'status' | 'request' | 'artifactId'> {
+  readonly deployment: {
+    readonly forceInstallation: boolean;
+    /** Present where the deployment brings its own artifact. */
+    readonly configuration?: object;
+  };
 }
 
 /** An artifact of the deployment's release. */
@@ -60,12 +59,12 @@ export function decideNext(
   if (part.request !== undefined && part.request !== requestText(request)) {
     return { decision: 'conflict' };
   }
-  if (part.isConfiguration) return { decision: 'serve' };
+  if (part.deployment.configuration) return { decision: 'serve' };
   const chosen = candidates.find(({ id }) => id === part.artifactId) ?? choose(candidates, request);
   if (!chosen) return { decision: 'no-artifact', rule: misfit(candidates, request).rule };
   const isInstalled = chosen.name === request.artifactName;
   // Once the device has reported anything, asking again must be safe in the middle of an update.
-  if (isInstalled && !part.forceInstallation && part.status === 'pending') {
+  if (isInstalled && !part.deployment.forceInstallation && part.status === initialStatus) {
     const decision = 'already-installed';
     return { decision, rule: decision, artifactId: chosen.id };
   }

@@ -1,13 +1,9 @@
 /** Which of a device's deployments it is served now, or what keeps each one back. Spec: Device deployments, GET and POST next */
-import { type DeviceDeploymentStatus, finalStatuses } from '../../fixtures/contract/vocabulary.ts';
+import { type DeviceDeployment, isOver, mayTryAgain } from './device-deployment.ts';
 import type { Phase } from './phases.ts';
 
 /** One device's part in a deployment, with all that decides whether it is served. */
-export interface PartFacts {
-  readonly status: DeviceDeploymentStatus;
-  /** When the device was first offered it; absent before that. */
-  readonly offeredMs?: number;
-  readonly retriesLeft: number;
+export interface PartFacts extends Pick<DeviceDeployment, 'status' | 'offeredMs' | 'retriesLeft'> {
   /** Devices of the deployment that were offered it; counted only where something limits them. */
   readonly offeredDevices: number;
   readonly deployment: {
@@ -46,7 +42,7 @@ export function choosePart<Part extends PartFacts>(
   parts: readonly Part[],
   moment: Moment,
 ): PartChoice<Part> {
-  const active = parts.find((part) => part.offeredMs !== undefined && !isFinal(part));
+  const active = parts.find((part) => part.offeredMs !== undefined && !isOver(part));
   if (active) return { decision: 'go-on', part: active };
   const failed = parts.find(mayTryAgain);
   if (failed) return { decision: 'retry', part: failed };
@@ -66,7 +62,7 @@ export function keptBack(
 ): KeptBack | undefined {
   if (mayTryAgain(part)) return undefined;
   if (part.status === 'aborted') return 'aborted';
-  if (isFinal(part)) return 'finished';
+  if (isOver(part)) return 'finished';
   if (part.offeredMs !== undefined) return undefined;
   const { deployment, offeredDevices } = part;
   if (deployment.finishedMs !== undefined) return 'deployment-over';
@@ -86,12 +82,4 @@ const held: ReadonlySet<string> = new Set<Held>(['start', 'phase', 'max-devices'
 
 function isHeld(rule: KeptBack): rule is Held {
   return held.has(rule);
-}
-
-function isFinal({ status }: PartFacts): boolean {
-  return finalStatuses.includes(status);
-}
-
-function mayTryAgain({ status, retriesLeft }: PartFacts): boolean {
-  return status === 'failure' && retriesLeft > 0;
 }

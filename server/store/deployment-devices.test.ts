@@ -5,6 +5,7 @@ import {
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
 import { choiceFor } from '../testing/choice.ts';
+import { recordOffer, recordReport, recordStatus } from '../testing/part-steps.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { StoredDeployment } from './deployments.ts';
 import type { StoredPart } from './part-rows.ts';
@@ -52,13 +53,11 @@ function partOf(id: string, deviceId = 'a'): StoredPart {
 }
 
 function offered(id: string, deviceId = 'a'): StoredPart {
-  parts.offer(partOf(id, deviceId), offer);
-  return partOf(id, deviceId);
+  return recordOffer(parts, partOf(id, deviceId), offer);
 }
 
 function report(id: string, status: (typeof reportableStatuses)[number], nowMs = 30): StoredPart {
-  parts.report(partOf(id), { status }, nowMs);
-  return partOf(id);
+  return recordReport(parts, partOf(id), { status, nowMs });
 }
 
 describe('a part', () => {
@@ -69,6 +68,7 @@ describe('a part', () => {
       deviceId: 'a',
       status: 'pending',
       attempts: 0,
+      retriesLeft: 0,
       hasLog: false,
     });
   });
@@ -92,7 +92,7 @@ describe('a part', () => {
 
   it('keeps the time of its first offer', () => {
     create('one', 'a');
-    parts.offer(offered('one'), { request: 'r2', nowMs: 99 });
+    recordOffer(parts, offered('one'), { request: 'r2', nowMs: 99 });
     expect(partOf('one')).toMatchObject({ request: 'r2', offeredMs: 20 });
     expect(partOf('one')).not.toHaveProperty('artifactId');
   });
@@ -151,7 +151,7 @@ describe('the part to be served', () => {
 
   it('may exist only for a device that was given work', () => {
     expect(parts.mayHaveWork('a')).toBe(false);
-    parts.expectWork(['a', 'b']);
+    create('one', 'a', 'b');
     parts.expectNothing('b');
     expect([parts.mayHaveWork('a'), parts.mayHaveWork('b')]).toEqual([true, false]);
   });
@@ -188,8 +188,8 @@ describe('a report', () => {
 
   it.each([undefined, ''])('leaves the former substate when it has none: %j', (substate) => {
     create('one', 'a');
-    parts.report(partOf('one'), { status: 'installing', substate: 'step 1' }, 30);
-    parts.report(partOf('one'), { status: 'rebooting', substate }, 40);
+    recordReport(parts, partOf('one'), { status: 'installing', substate: 'step 1', nowMs: 30 });
+    recordReport(parts, partOf('one'), { status: 'rebooting', substate, nowMs: 40 });
     expect(partOf('one')).toMatchObject({ status: 'rebooting', substate: 'step 1' });
   });
 
@@ -218,10 +218,10 @@ describe('a log', () => {
 describe('an end that others decide', () => {
   it.each(finalStatuses)('of one part is an end like any other: %s', (status) => {
     create('one', 'a', 'b');
-    parts.settle(partOf('one'), status, 50);
+    recordStatus(parts, partOf('one'), { status, nowMs: 50 });
     expect(partOf('one')).toMatchObject({ status, finishedMs: 50 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    parts.settle(partOf('one', 'b'), status, 60);
+    recordStatus(parts, partOf('one', 'b'), { status, nowMs: 60 });
     expect(deploymentOf('one').finishedMs).toBe(60);
   });
 
@@ -229,7 +229,7 @@ describe('an end that others decide', () => {
     const deployment = create('one', 'a', 'b', 'c');
     create('two', 'a');
     report('one', 'success');
-    parts.report(partOf('one', 'b'), { status: 'installing' }, 30);
+    recordReport(parts, partOf('one', 'b'), { status: 'installing', nowMs: 30 });
     parts.abortAll(deployment, 50);
     const statuses = ['a', 'b', 'c'].map((id) => partOf('one', id).status);
     expect(statuses).toEqual(['success', 'aborted', 'aborted']);
@@ -267,7 +267,7 @@ describe('the parts of a deployment', () => {
   it('are listed by status, or by a word for several', () => {
     const deployment = create('all', ...deviceDeploymentStatuses);
     for (const status of deviceDeploymentStatuses) {
-      parts.settle(partOf('all', status), status, 30);
+      recordStatus(parts, partOf('all', status), { status, nowMs: 30 });
     }
     const listed = (status?: string): readonly string[] =>
       parts.list(deployment, { status }, wide).map(({ deviceId }) => deviceId);

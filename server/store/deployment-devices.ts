@@ -1,9 +1,7 @@
 /** Each device's part in a deployment. Spec: States and transitions */
-import {
-  type DeviceDeploymentStatus,
-  finalStatuses,
-  type ReportableStatus,
-} from '../../fixtures/contract/vocabulary.ts';
+import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
+import { completedMs } from '../rules/deployment-completion.ts';
+import { type DeviceDeployment, ended } from '../rules/device-deployment.ts';
 import type { StoredDeployment } from './deployments.ts';
 import { filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
@@ -15,23 +13,20 @@ import {
   partQuery,
   partWithFacts,
   type StoredPart,
+  stateColumns,
+  stateValues,
   statusCondition,
+  triesAgain,
   unfinished,
 } from './part-rows.ts';
 import { number, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql } from './sql.ts';
+import type { WaitingDevices } from './waiting-devices.ts';
 
 /** Parts of a device in order of creation, and the newest deployment that it was offered and finished. */
 export interface DeviceParts {
   readonly parts: readonly PartWithFacts[];
   readonly lastFinishedSeq: number;
-}
-
-/** What is settled when a part is first served. */
-export interface Offer {
-  readonly request: string;
-  readonly artifactId?: string;
-  readonly nowMs: number;
 }
 
 /** Which parts of a deployment are meant. */
@@ -45,21 +40,24 @@ export interface PartFilter {
 /** A device waits in no more deployments than that. */
 const OPEN_MAX = 1000;
 
+const partsOf = 'FROM deployment_devices p WHERE p.deployment_seq = d.seq';
+/** What `completedMs` is asked of; parts are counted only where their number matters. */
+const completionQuery = `SELECT d.finished_ms, d.max_devices,
+  EXISTS (SELECT 1 ${partsOf} AND p.status IN (${unfinished})) AS has_unfinished,
+  d.retries > 0 AND EXISTS (SELECT 1 ${partsOf} AND ${triesAgain}) AS has_retries,
+  CASE WHEN d.max_devices IS NULL THEN 0 ELSE
+    (SELECT count(*) ${partsOf} AND p.status IN (${finals}) AND NOT (${triesAgain}))
+  END AS devices_through
+  FROM deployments d WHERE d.seq = ?`;
+
 /** The verbs for parts. */
 export class DeploymentDeviceStore {
   readonly #sql: Sql;
-  /** Devices that may have something to be served; all others are answered without a query. */
-  readonly #mayHaveWork = new Set<string>();
+  readonly #waiting: WaitingDevices;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, waiting: WaitingDevices) {
     this.#sql = sql;
-  }
-
-  /** Takes every device with a part for one that may have something to be served. */
-  load(): void {
-    this.#mayHaveWork.clear();
-    const query = 'SELECT DISTINCT device_id FROM deployment_devices';
-    this.expectWork(this.#sql.all(query).map((row) => text(row, 'device_id')));
+    this.#waiting = waiting;
   }
 
   /** Settles anew whether deployments are over, as when parts were changed from outside. */
@@ -69,17 +67,12 @@ export class DeploymentDeviceStore {
 
   /** False when no deployment can be waiting for the device; memory only. */
   mayHaveWork(deviceId: string): boolean {
-    return this.#mayHaveWork.has(deviceId);
-  }
-
-  /** Notes that the device has been given something to do. */
-  expectWork(deviceIds: readonly string[]): void {
-    for (const id of deviceIds) this.#mayHaveWork.add(id);
+    return this.#waiting.has(deviceId);
   }
 
   /** Notes that nothing is waiting for the device. */
   expectNothing(deviceId: string): void {
-    if (this.#mayHaveWork.delete(deviceId)) this.#sql.afterUndo(() => this.expectWork([deviceId]));
+    this.#waiting.remove(deviceId);
   }
 
   /** The device's part in a deployment that it was offered, and that is not forgotten. */
@@ -103,7 +96,7 @@ export class DeploymentDeviceStore {
   /** The device's parts that are not over, as far as a device can have them at all. */
   open(deviceId: string): DeviceParts {
     const isOpen = `p.status IN (${unfinished}) AND (p.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
-      OR p.status = 'failure' AND p.retries_left > 0`;
+      OR ${triesAgain}`;
     const parts = this.#withFacts(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
     return { parts, lastFinishedSeq: parts.length === 0 ? 0 : this.#lastFinished(deviceId) };
   }
@@ -115,52 +108,13 @@ export class DeploymentDeviceStore {
     return { parts, lastFinishedSeq: this.#lastFinished(deviceId) };
   }
 
-  /** Records that the part was served, with the artifact chosen for the device. */
-  offer(of: StoredPart, offer: Offer): void {
-    this.#sql.run(
-      `UPDATE deployment_devices SET request = ?, artifact_id = ?,
-         attempts = attempts + (offered_ms IS NULL), offered_ms = coalesce(offered_ms, ?)
-       WHERE deployment_seq = ? AND device_id = ?`,
-      [offer.request, offer.artifactId ?? null, offer.nowMs, of.deployment.seq, of.deviceId],
-    );
-  }
-
-  /** Begins one of the part's retries, as if it had never been served. */
-  retry(of: StoredPart): StoredPart {
-    this.#sql.run(
-      `UPDATE deployment_devices SET status = 'pending', attempts = attempts + 1,
-         retries_left = retries_left - 1, request = NULL, artifact_id = NULL, substate = NULL,
-         started_ms = NULL, finished_ms = NULL WHERE deployment_seq = ? AND device_id = ?`,
-      [of.deployment.seq, of.deviceId],
-    );
-    return this.find(of.deployment.id, of.deviceId) ?? of;
-  }
-
-  /** Moves a part to a status that the server or a user decides. */
-  settle(of: StoredPart, status: DeviceDeploymentStatus, nowMs: number): void {
+  /** Records what a rule has decided on a part, and whether its deployment has ended by it. */
+  save(of: StoredPart, changed: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
-      this.#setStatus(of, status, nowMs);
-      this.#refreshFinished(of.deployment.seq, nowMs);
+      this.#update(of, changed);
+      if (changed.status !== of.status) this.#refreshFinished(of.deployment.seq, nowMs);
     });
-  }
-
-  /** Records a device's report; an absent or empty substate leaves the former one. */
-  report(
-    of: StoredPart,
-    report: { status: ReportableStatus; substate?: string | undefined },
-    nowMs: number,
-  ): void {
-    this.#sql.atomically(() => {
-      this.#setStatus(of, report.status, nowMs);
-      if (report.substate) {
-        this.#sql.run(
-          'UPDATE deployment_devices SET substate = ? WHERE deployment_seq = ? AND device_id = ?',
-          [report.substate, of.deployment.seq, of.deviceId],
-        );
-      }
-      this.#refreshFinished(of.deployment.seq, nowMs);
-    });
-    this.#mayHaveWork.add(of.deviceId);
+    this.#waiting.add([of.deviceId]);
   }
 
   /** Replaces the part's log. */
@@ -180,21 +134,22 @@ export class DeploymentDeviceStore {
     return row && textOrNothing(row, 'log');
   }
 
-  /** Aborts every unfinished part of a deployment; no part is tried again. */
+  /** Aborts a deployment on all its devices. */
   abortAll(of: StoredDeployment, nowMs: number): void {
-    this.#settleWhere('deployment_seq = ?', of.seq, { status: 'aborted', nowMs });
+    this.#end(['deployment_seq = ?', of.seq], 'aborted', nowMs);
     this.#refreshFinished(of.seq, nowMs);
   }
 
-  /** Ends every unfinished part of a device; none of its parts is tried again. */
+  /** Ends all deployments of a device. */
   endAllOf(deviceId: string, status: 'aborted' | 'decommissioned', nowMs: number): void {
     const affected = this.#sql.all(
-      `SELECT deployment_seq FROM deployment_devices
-       WHERE device_id = ? AND (status IN (${unfinished}) OR retries_left > 0)`,
+      `SELECT deployment_seq FROM deployment_devices p
+       WHERE device_id = ? AND (status IN (${unfinished}) OR ${triesAgain})`,
       [deviceId],
     );
-    this.#settleWhere('device_id = ?', deviceId, { status, nowMs });
+    this.#end(['device_id = ?', deviceId], status, nowMs);
     for (const row of affected) this.#refreshFinished(number(row, 'deployment_seq'), nowMs);
+    this.#waiting.remove(deviceId);
   }
 
   /** How many parts are in each status. */
@@ -255,49 +210,51 @@ export class DeploymentDeviceStore {
     return (row && numberOrNothing(row, 'seq')) ?? 0;
   }
 
-  #setStatus(of: StoredPart, status: DeviceDeploymentStatus, nowMs: number): void {
+  #update({ deployment, deviceId }: StoredPart, changed: DeviceDeployment): void {
     this.#sql.run(
-      `UPDATE deployment_devices SET status = ?, started_ms = coalesce(started_ms, ?),
-         finished_ms = ? WHERE deployment_seq = ? AND device_id = ?`,
-      [
-        status,
-        nowMs,
-        finalStatuses.includes(status) ? nowMs : null,
-        of.deployment.seq,
-        of.deviceId,
-      ],
+      `UPDATE deployment_devices SET ${stateColumns} WHERE deployment_seq = ? AND device_id = ?`,
+      [...stateValues(changed), deployment.seq, deviceId],
     );
   }
 
-  #settleWhere(
-    condition: string,
-    value: string | number,
-    { status, nowMs }: { status: DeviceDeploymentStatus; nowMs: number },
+  /** One statement for each kind of part there is, as a deployment may have thousands. */
+  #end(
+    [condition, value]: [string, string | number],
+    status: 'aborted' | 'decommissioned',
+    nowMs: number,
   ): void {
-    this.#sql.run(
-      `UPDATE deployment_devices SET status = ?, finished_ms = ?
-       WHERE ${condition} AND status IN (${unfinished})`,
-      [status, nowMs, value],
-    );
-    this.#sql.run(
-      `UPDATE deployment_devices SET retries_left = 0 WHERE ${condition} AND retries_left > 0`,
-      [value],
-    );
+    const query = `SELECT DISTINCT status, retries_left FROM deployment_devices WHERE ${condition}`;
+    for (const row of this.#sql.all(query, [value])) {
+      const from: Pick<DeviceDeployment, 'status' | 'retriesLeft' | 'finishedMs'> = {
+        status: text(row, 'status') as DeviceDeploymentStatus,
+        retriesLeft: number(row, 'retries_left'),
+      };
+      const to = ended(from, status, nowMs);
+      this.#sql.run(
+        `UPDATE deployment_devices
+         SET status = ?, retries_left = ?, finished_ms = coalesce(?, finished_ms)
+         WHERE ${condition} AND status = ? AND retries_left = ?`,
+        [to.status, to.retriesLeft, to.finishedMs ?? null, value, from.status, from.retriesLeft],
+      );
+    }
   }
 
-  /** A deployment is over once no part can go on, or as many devices are through as it is for. */
   #refreshFinished(seq: number, nowMs: number): void {
-    const parts = 'SELECT 1 FROM deployment_devices p WHERE p.deployment_seq = deployments.seq';
-    const mayGoOn = `EXISTS (${parts} AND p.status IN (${unfinished}))
-      OR retries > 0 AND EXISTS (${parts} AND p.status = 'failure' AND p.retries_left > 0)`;
-    const isThrough = `max_devices IS NOT NULL AND max_devices <= (
-      SELECT count(*) FROM deployment_devices p WHERE p.deployment_seq = deployments.seq
-        AND p.status IN (${finals}) AND NOT (p.status = 'failure' AND p.retries_left > 0))`;
-    this.#sql.run(
-      `UPDATE deployments SET finished_ms = CASE WHEN (${mayGoOn}) AND NOT (${isThrough})
-         THEN NULL ELSE coalesce(finished_ms, ?) END WHERE seq = ?`,
-      [nowMs, seq],
+    const row = this.#sql.first(completionQuery, [seq]);
+    if (!row) return;
+    const finishedMs = numberOrNothing(row, 'finished_ms');
+    const completed = completedMs(
+      {
+        finishedMs,
+        maxDevices: numberOrNothing(row, 'max_devices'),
+        hasUnfinished: number(row, 'has_unfinished') === 1,
+        hasRetries: number(row, 'has_retries') === 1,
+        devicesThrough: number(row, 'devices_through'),
+      },
+      nowMs,
     );
+    if (completed === finishedMs) return;
+    this.#sql.run('UPDATE deployments SET finished_ms = ? WHERE seq = ?', [completed ?? null, seq]);
   }
 }
 

@@ -1,4 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  deploymentStatuses,
+  deviceDeploymentStatuses,
+} from '../../fixtures/contract/vocabulary.ts';
+import { statusOf } from '../rules/deployment-status.ts';
+import { recordReport, recordStatus } from '../testing/part-steps.ts';
 import type { DeploymentFilter, DeploymentStore, NewDeployment } from './deployments.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -152,7 +158,7 @@ describe('the list of deployments', () => {
     create('three', { name: 'autumn' });
     endOf('one');
     const part = store.parts.find('two', 'a');
-    if (part) store.parts.report(part, { status: 'installing' }, 30);
+    if (part) recordReport(store.parts, part, { status: 'installing', nowMs: 30 });
   });
 
   function idsOf(filter: Partial<DeploymentFilter>, page = { page: 1, perPage: 500 }) {
@@ -180,6 +186,19 @@ describe('the list of deployments', () => {
   ] as const)('is filtered by state: %s', (status, expected) => {
     expect(idsOf({ status })).toEqual(expected);
   });
+
+  it.each(deviceDeploymentStatuses)(
+    'is filtered by the state that the rule gives: %s',
+    (status) => {
+      create('four');
+      const part = store.parts.find('four', 'a');
+      if (part) recordStatus(store.parts, part, { status, nowMs: 30 });
+      const four = deployments.find('four');
+      const state = four && statusOf(four, store.parts.statistics(four));
+      const found = deploymentStatuses.filter((each) => idsOf({ status: each }).includes('four'));
+      expect(found).toEqual([state]);
+    },
+  );
 
   it('is filtered by ids and names, and by both', () => {
     expect(idsOf({ id: ['three', 'one', 'four'] })).toEqual(['one', 'three']);

@@ -1,11 +1,14 @@
 /** Deployments as users make them. The devices' parts are in `deployment-devices.ts`. */
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { DeploymentStatusOverall } from '../../fixtures/contract/vocabulary.ts';
+import { initialStatus } from '../rules/deployment-status.ts';
+import { notBegun } from '../rules/device-deployment.ts';
 import type { Phase } from '../rules/phases.ts';
 import { type Condition, filterBy, oneOf } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import { document, number, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
+import type { WaitingDevices } from './waiting-devices.ts';
 
 /** What a deployment is from its beginning to its end. */
 interface DeploymentPlan {
@@ -58,7 +61,7 @@ export interface DeploymentFilter {
 
 /** A deployment's own state follows from its devices' parts. */
 const touched = `EXISTS (SELECT 1 FROM deployment_devices p
-  WHERE p.deployment_seq = deployments.seq AND p.status <> 'pending')`;
+  WHERE p.deployment_seq = deployments.seq AND p.status <> '${initialStatus}')`;
 const statusConditions: Record<DeploymentStatusOverall, Condition> = {
   finished: ['finished_ms IS NOT NULL'],
   inprogress: [`finished_ms IS NULL AND ${touched}`],
@@ -68,9 +71,11 @@ const statusConditions: Record<DeploymentStatusOverall, Condition> = {
 /** The verbs for deployments. */
 export class DeploymentStore {
   readonly #sql: Sql;
+  readonly #waiting: WaitingDevices;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, waiting: WaitingDevices) {
     this.#sql = sql;
+    this.#waiting = waiting;
   }
 
   /** Creates the deployment with one pending part for each device. */
@@ -78,15 +83,17 @@ export class DeploymentStore {
     this.#sql.atomically(() => {
       this.#insert(deployment);
       const seq = this.find(deployment.id)?.seq ?? 0;
+      const { status, attempts, retriesLeft } = notBegun(deployment.retries ?? 0);
       for (const deviceId of deployment.deviceIds) {
         this.#sql.run(
           `INSERT INTO deployment_devices
              (deployment_seq, device_id, status, attempts, retries_left, is_forgotten)
-           VALUES (?, ?, 'pending', 0, ?, 0)`,
-          [seq, deviceId, deployment.retries ?? 0],
+           VALUES (?, ?, ?, ?, ?, 0)`,
+          [seq, deviceId, status, attempts, retriesLeft],
         );
       }
     });
+    this.#waiting.add(deployment.deviceIds);
   }
 
   find(id: string): StoredDeployment | undefined {

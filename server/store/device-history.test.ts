@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { choiceFor } from '../testing/choice.ts';
+import { recordOffer, recordReport } from '../testing/part-steps.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
@@ -30,8 +31,9 @@ afterEach(() => store.close());
 function end(id: string, deviceId: string, status: ReportableStatus): void {
   const part = store.parts.find(id, deviceId);
   if (!part) throw new Error(`${deviceId} has no part in ${id}`);
-  store.parts.offer(part, { request: 'r', artifactId: 'art', nowMs: 20 });
-  store.parts.report(part, { status, substate: 'step' }, 30);
+  const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
+  const offered = recordOffer(store.parts, part, offer);
+  recordReport(store.parts, offered, { status, substate: 'step', nowMs: 30 });
   store.parts.saveLog(part, 'log');
 }
 
@@ -74,6 +76,7 @@ describe('a history that is forgotten', () => {
       deviceId: 'a',
       status: 'pending',
       attempts: 0,
+      retriesLeft: 1,
       hasLog: false,
     });
     expect(choiceFor(store.parts, 'a')).toEqual(['begin', 'two']);

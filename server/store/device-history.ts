@@ -1,22 +1,27 @@
 /** A device's parts in all its deployments, seen from the device. */
+import { notBegun, whenForgotten } from '../rules/device-deployment.ts';
 import { filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { finals, part, partQuery, type StoredPart, statusCondition } from './part-rows.ts';
+import {
+  part,
+  partQuery,
+  type StoredPart,
+  stateColumns,
+  stateValues,
+  statusCondition,
+} from './part-rows.ts';
 import { number } from './row.ts';
 import type { Sql } from './sql.ts';
-
-const runs = 'SELECT seq FROM deployments WHERE finished_ms IS NULL';
-/** A part as it is before it is offered. */
-const anew = `status = 'pending', substate = NULL, request = NULL, artifact_id = NULL, attempts = 0,
-  offered_ms = NULL, started_ms = NULL, finished_ms = NULL, log = NULL,
-  retries_left = (SELECT retries FROM deployments d WHERE d.seq = deployment_seq)`;
+import type { WaitingDevices } from './waiting-devices.ts';
 
 /** The verbs for the history of a device. */
 export class DeviceHistoryStore {
   readonly #sql: Sql;
+  readonly #waiting: WaitingDevices;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, waiting: WaitingDevices) {
     this.#sql = sql;
+    this.#waiting = waiting;
   }
 
   /** Its parts, the newest deployment first; in a status, or `pause`, `active` or `finished`. */
@@ -38,25 +43,37 @@ export class DeviceHistoryStore {
    * those that are over it has no part in any more. The deployments' own figures stay.
    */
   forget(deviceId: string): void {
-    const isOver = `device_id = ? AND status IN (${finals}) AND NOT is_forgotten`;
     this.#sql.atomically(() => {
-      this.#sql.run(
-        `UPDATE deployment_devices SET is_forgotten = 1
-         WHERE ${isOver} AND deployment_seq NOT IN (${runs})`,
-        [deviceId],
-      );
-      this.#sql.run(
-        `UPDATE deployment_devices SET ${anew} WHERE ${isOver} AND deployment_seq IN (${runs})`,
-        [deviceId],
-      );
+      for (const forgotten of this.#all(deviceId, 'AND NOT p.is_forgotten')) {
+        const decision = whenForgotten(forgotten, forgotten.deployment);
+        if (decision === 'start-over') this.#startOver(forgotten);
+        if (decision === 'forget') this.#hide(forgotten);
+      }
     });
+    this.#waiting.add([deviceId]);
   }
 
   /** Makes the device one that has not begun any of its deployments that still run. */
   startOver(deviceId: string): void {
+    for (const begun of this.#all(deviceId, 'AND d.finished_ms IS NULL')) this.#startOver(begun);
+  }
+
+  #all(deviceId: string, condition: string): StoredPart[] {
+    return this.#sql.all(`${partQuery} WHERE p.device_id = ? ${condition}`, [deviceId]).map(part);
+  }
+
+  #startOver({ deployment: { seq, retries = 0 }, deviceId }: StoredPart): void {
     this.#sql.run(
-      `UPDATE deployment_devices SET ${anew} WHERE device_id = ? AND deployment_seq IN (${runs})`,
-      [deviceId],
+      `UPDATE deployment_devices SET ${stateColumns}, log = NULL
+       WHERE deployment_seq = ? AND device_id = ?`,
+      [...stateValues(notBegun(retries)), seq, deviceId],
+    );
+  }
+
+  #hide({ deployment, deviceId }: StoredPart): void {
+    this.#sql.run(
+      'UPDATE deployment_devices SET is_forgotten = 1 WHERE deployment_seq = ? AND device_id = ?',
+      [deployment.seq, deviceId],
     );
   }
 }

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+import {
+  deviceDeploymentStatuses,
+  type ReportableStatus,
+} from '../../fixtures/contract/vocabulary.ts';
+import { isOver, mayTryAgain } from '../rules/device-deployment.ts';
+import { keptBack } from '../rules/part-choice.ts';
 import { choiceFor } from '../testing/choice.ts';
+import { recordOffer, recordReport, recordRetry, recordStatus } from '../testing/part-steps.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { NewDeployment, StoredDeployment } from './deployments.ts';
 import type { StoredPart } from './part-rows.ts';
@@ -51,13 +57,11 @@ function partOf(id: string, deviceId = 'a'): StoredPart {
 }
 
 function offered(id: string, deviceId = 'a'): StoredPart {
-  parts.offer(partOf(id, deviceId), offer);
-  return partOf(id, deviceId);
+  return recordOffer(parts, partOf(id, deviceId), offer);
 }
 
 function report(id: string, status: ReportableStatus, nowMs = 30): StoredPart {
-  parts.report(partOf(id), { status }, nowMs);
-  return partOf(id);
+  return recordReport(parts, partOf(id), { status, nowMs });
 }
 
 describe('a part in which the device failed', () => {
@@ -71,7 +75,7 @@ describe('a part in which the device failed', () => {
     const attempts = [partOf('one').attempts];
     for (let retry = 1; retry <= 2; retry += 1) {
       expect(choiceFor(parts, 'a')).toEqual(['retry', 'one']);
-      const again = parts.retry(partOf('one'));
+      const again = recordRetry(parts, partOf('one'));
       expect(again).toMatchObject({ status: 'pending', offeredMs: 20 });
       for (const gone of ['request', 'artifactId', 'startedMs', 'finishedMs', 'substate']) {
         expect(again).not.toHaveProperty(gone);
@@ -87,7 +91,7 @@ describe('a part in which the device failed', () => {
   it('keeps its deployment open until it is tried no more', () => {
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
     for (const nowMs of [40, 50]) {
-      parts.retry(partOf('one'));
+      recordRetry(parts, partOf('one'));
       report('one', 'failure', nowMs);
     }
     expect(deploymentOf('one').finishedMs).toBe(50);
@@ -110,6 +114,31 @@ describe('a part in which the device failed', () => {
   });
 });
 
+describe('the parts that the store looks for', () => {
+  const cells = deviceDeploymentStatuses.flatMap((status) =>
+    [0, 1].map((retries) => [status, retries] as const),
+  );
+
+  it.each(cells)('are those that the rules let go on: %s with %i retries', (status, retries) => {
+    createWith({ deviceIds: ['a', 'b'], retries });
+    recordStatus(parts, offered('one'), { status, nowMs: 30 });
+    const { parts: found } = parts.open('a');
+    const kept = keptBack(
+      { ...partOf('one'), offeredDevices: 1 },
+      { nowMs: 99, lastFinishedSeq: 0 },
+    );
+    expect(found.length).toBe(kept === undefined ? 1 : 0);
+  });
+
+  it.each(cells)('keep their deployment open: %s with %i retries', (status, retries) => {
+    createWith({ retries });
+    recordStatus(parts, offered('one'), { status, nowMs: 30 });
+    const { finishedMs } = deploymentOf('one');
+    const goesOn = !isOver({ status }) || mayTryAgain({ status, retriesLeft: retries });
+    expect(finishedMs).toBe(goesOn ? undefined : 30);
+  });
+});
+
 describe('a deployment that is for a part of its devices', () => {
   const three = ['a', 'b', 'c'];
   const decided = (deviceId: string, nowMs = 99) => choiceFor(parts, deviceId, nowMs)[0];
@@ -124,18 +153,19 @@ describe('a deployment that is for a part of its devices', () => {
 
   it('is over once so many are through, whatever the others are', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
-    parts.settle(offered('one', 'a'), 'success', 40);
+    recordStatus(parts, offered('one', 'a'), { status: 'success', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    parts.settle(offered('one', 'b'), 'failure', 50);
+    recordStatus(parts, offered('one', 'b'), { status: 'failure', nowMs: 50 });
     expect(deploymentOf('one').finishedMs).toBe(50);
     expect(decided('c')).toBe('nothing');
   });
 
   it('is not over while one of them may try again', () => {
     createWith({ deviceIds: three, maxDevices: 1, retries: 1 });
-    parts.settle(offered('one', 'a'), 'failure', 40);
+    recordStatus(parts, offered('one', 'a'), { status: 'failure', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    parts.settle(parts.retry(partOf('one', 'a')), 'failure', 50);
+    const again = recordRetry(parts, partOf('one', 'a'));
+    recordStatus(parts, again, { status: 'failure', nowMs: 50 });
     expect(deploymentOf('one').finishedMs).toBe(50);
   });
 

@@ -4,27 +4,17 @@ import {
   deviceDeploymentStatuses,
   finalStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
-import type { ServablePart } from '../rules/next-deployment.ts';
+import { type DeviceDeployment, retriedStatus } from '../rules/device-deployment.ts';
 import type { PartFacts } from '../rules/part-choice.ts';
 import { deployment, type StoredDeployment } from './deployments.ts';
 import { type Condition, equal } from './filter.ts';
 import { number, numberOrNothing, text, textOrNothing } from './row.ts';
-import type { SqlRow } from './sql.ts';
+import type { SqlRow, SqlValue } from './sql.ts';
 
 /** One device's part, together with its deployment. */
-export interface StoredPart {
+export interface StoredPart extends DeviceDeployment {
   readonly deployment: StoredDeployment;
   readonly deviceId: string;
-  readonly status: DeviceDeploymentStatus;
-  readonly substate?: string;
-  /** What the device said of itself when it was offered the deployment, as canonical text. */
-  readonly request?: string;
-  readonly artifactId?: string;
-  /** How often the device was offered the deployment: once, and once for each retry. */
-  readonly attempts: number;
-  readonly offeredMs?: number;
-  readonly startedMs?: number;
-  readonly finishedMs?: number;
   readonly hasLog: boolean;
 }
 
@@ -37,8 +27,10 @@ export const unfinished = deviceDeploymentStatuses
   .filter((status) => !finalStatuses.includes(status))
   .map((status) => `'${status}'`)
   .join(', ');
+/** As `mayTryAgain` has it. */
+export const triesAgain = `p.status = '${retriedStatus}' AND p.retries_left > 0`;
 const columns = `d.*, p.device_id, p.status AS part_status, p.substate, p.request, p.artifact_id,
-  p.attempts, p.offered_ms, p.started_ms, p.finished_ms AS part_finished_ms,
+  p.attempts, p.retries_left, p.offered_ms, p.started_ms, p.finished_ms AS part_finished_ms,
   p.log IS NOT NULL AS has_log`;
 /** Counted only where something limits the devices. */
 const offeredDevices = `CASE WHEN d.max_devices IS NULL AND d.phases IS NULL THEN 0 ELSE
@@ -48,7 +40,7 @@ const source = 'FROM deployment_devices p JOIN deployments d ON d.seq = p.deploy
 /** Every part that a query names `p`, together with its deployment `d`. */
 export const partQuery = `SELECT ${columns} ${source}`;
 /** The same with what decides whether the device is served the part. */
-export const factsQuery = `SELECT ${columns}, p.retries_left, ${offeredDevices} ${source}`;
+export const factsQuery = `SELECT ${columns}, ${offeredDevices} ${source}`;
 
 /** Conditions behind the words that users filter parts by. */
 const groupConditions: Readonly<Record<string, Condition>> = {
@@ -76,6 +68,7 @@ export function part(row: SqlRow): StoredPart {
     deviceId: text(row, 'device_id'),
     status: text(row, 'part_status') as DeviceDeploymentStatus,
     attempts: number(row, 'attempts'),
+    retriesLeft: number(row, 'retries_left'),
     hasLog: number(row, 'has_log') === 1,
     ...(substate !== undefined && { substate }),
     ...(request !== undefined && { request }),
@@ -88,25 +81,24 @@ export function part(row: SqlRow): StoredPart {
 
 /** Reads a part out of a row of `factsQuery`. */
 export function partWithFacts(row: SqlRow): PartWithFacts {
-  return {
-    ...part(row),
-    retriesLeft: number(row, 'retries_left'),
-    offeredDevices: number(row, 'offered_devices'),
-  };
+  return { ...part(row), offeredDevices: number(row, 'offered_devices') };
 }
 
-/** What the rule of the next deployment is asked of a part. */
-export function servable({
-  status,
-  request,
-  artifactId,
-  deployment: of,
-}: StoredPart): ServablePart {
-  return {
-    status,
-    forceInstallation: of.forceInstallation,
-    isConfiguration: of.configuration !== undefined,
-    ...(request !== undefined && { request }),
-    ...(artifactId !== undefined && { artifactId }),
-  };
+/** The columns of a state, to be set to `stateValues`. */
+export const stateColumns = `status = ?, substate = ?, request = ?, artifact_id = ?, attempts = ?,
+  retries_left = ?, offered_ms = ?, started_ms = ?, finished_ms = ?`;
+
+/** A state in the order of `stateColumns`. */
+export function stateValues(state: DeviceDeployment): readonly SqlValue[] {
+  return [
+    state.status,
+    state.substate ?? null,
+    state.request ?? null,
+    state.artifactId ?? null,
+    state.attempts,
+    state.retriesLeft,
+    state.offeredMs ?? null,
+    state.startedMs ?? null,
+    state.finishedMs ?? null,
+  ];
 }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { recordOffer, recordReport } from '../testing/part-steps.ts';
 import type { Store } from './store.ts';
 import { engines, TestFolder } from './testing/engines.ts';
 
@@ -41,8 +42,8 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
   }
 
   function succeed(id: string, deviceId = 'a'): void {
-    store.parts.offer(partOf(id, deviceId), { request: 'r', nowMs: 2 });
-    store.parts.report(partOf(id, deviceId), { status: 'success' }, 2);
+    recordOffer(store.parts, partOf(id, deviceId), { request: 'r', nowMs: 2 });
+    recordReport(store.parts, partOf(id, deviceId), { status: 'success', nowMs: 2 });
   }
 
   function mac(id: string): unknown {

@@ -25,6 +25,7 @@ import { storageFault } from './storage-fault.ts';
 import { TenantSettingStore } from './tenant-settings.ts';
 import { UserTokenStore } from './user-tokens.ts';
 import { UserStore } from './users.ts';
+import { WaitingDevices } from './waiting-devices.ts';
 
 export interface Store {
   readonly users: UserStore;
@@ -91,7 +92,6 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
     files.removeUnfinished();
     files.keepOnly(new Set(store.artifacts.contents().map(({ sha256 }) => sha256)));
     store.devices.load();
-    store.parts.load();
     store.connections.disconnectAll();
     return store;
   } catch (fault) {
@@ -108,8 +108,10 @@ function waitingFor(sql: Sql) {
 }
 
 function storeOver(sql: Sql, files: FileStore): Store {
-  const areas = { ...areasOver(sql), files };
-  const { devices, parts, connections } = areas;
+  const waiting = new WaitingDevices(sql);
+  const areas = { ...areasOver(sql, waiting), files };
+  const { devices, connections } = areas;
+  waiting.load();
   const snapshots = new Snapshots(sql, areas);
   return {
     ...areas,
@@ -121,13 +123,13 @@ function storeOver(sql: Sql, files: FileStore): Store {
     restore: (snapshot, options = {}) => {
       snapshots.restore(snapshot, options);
       devices.load();
-      parts.load();
+      waiting.load();
       connections.disconnectAll();
     },
     resetDevice: (deviceId, snapshot, nowMs) => {
       const { reset, ids } = snapshots.resetDevice(deviceId, snapshot, nowMs);
       devices.loadDevices(ids);
-      parts.expectWork(ids);
+      waiting.add(ids);
       return reset;
     },
     close: () => {
@@ -143,7 +145,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
   };
 }
 
-function areasOver(sql: Sql) {
+function areasOver(sql: Sql, waiting: WaitingDevices) {
   return {
     users: new UserStore(sql),
     userTokens: new UserTokenStore(sql),
@@ -153,9 +155,9 @@ function areasOver(sql: Sql) {
     artifacts: new ArtifactStore(sql),
     releases: new ReleaseStore(sql),
     deltaJobs: new DeltaJobStore(sql),
-    deployments: new DeploymentStore(sql),
-    parts: new DeploymentDeviceStore(sql),
-    history: new DeviceHistoryStore(sql),
+    deployments: new DeploymentStore(sql, waiting),
+    parts: new DeploymentDeviceStore(sql, waiting),
+    history: new DeviceHistoryStore(sql, waiting),
     configurations: new ConfigurationStore(sql),
     connections: new ConnectionStore(sql),
     inventory: new InventoryStore(sql, 'inventory'),

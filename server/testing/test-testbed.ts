@@ -1,13 +1,13 @@
 /** Devices, artifacts and refusals of a testbed's tenants. */
 import { operations } from '../../fixtures/contract/operations.ts';
-import { AdminRefusal, type Testbed, type TestbedWorld } from '../testbed.ts';
+import { AdminRefusal, type Testbed, type TestbedTenant } from '../testbed.ts';
 import { artifactBytes } from './test-artifacts.ts';
 import { newDevice, signatureOf, type TestDevice } from './test-device.ts';
 
 /** Requests a token as a device that names its tenant. */
 export function authenticateIn(
   testbed: Testbed,
-  tenant: TestbedWorld,
+  tenant: TestbedTenant,
   device: TestDevice,
 ): Promise<Response> {
   const body = JSON.stringify({
@@ -26,7 +26,7 @@ export function authenticateIn(
 }
 
 /** Creates an accepted device of the tenant, with its token. */
-export async function acceptedIn(testbed: Testbed, tenant: TestbedWorld, name: string) {
+export async function acceptedIn(testbed: Testbed, tenant: TestbedTenant, name: string) {
   const device = newDevice(name);
   await authenticateIn(testbed, tenant, device);
   const { body: devices } = await tenant.admin.call('list-devices', { query: { per_page: 500 } });
@@ -44,7 +44,7 @@ export async function statusFor({ baseUrl }: Testbed, token: string): Promise<nu
 }
 
 /** Returns the names of the devices that a tenant's admin sees. */
-export function namesIn(tenant: TestbedWorld): Promise<unknown[]> {
+export function namesIn(tenant: TestbedTenant): Promise<unknown[]> {
   const answer = tenant.admin.call('list-devices');
   return answer.then(({ body }) => body.map(({ identity_data: data }) => data.mac));
 }
@@ -61,7 +61,7 @@ export function statusOf(call: Promise<unknown>): Promise<number> {
 }
 
 /** Uploads an artifact; returns its id. */
-export async function publishIn({ admin }: TestbedWorld, name: string): Promise<string> {
+export async function publishIn({ admin }: TestbedTenant, name: string): Promise<string> {
   const form = new FormData();
   form.append('artifact', new Blob([new Uint8Array(await artifactBytes({ name }))]), 'a.mender');
   const { headers } = await admin.call('upload-artifact', { form });

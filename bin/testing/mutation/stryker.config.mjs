@@ -16,7 +16,7 @@ export default {
   // outside the contract, and have tests of their own.
   mutate: [
     'server/api/device/*.ts',
-    'server/rules/{authentication,configuration,control-map,deployment-log,device-limit,identity,inventory,next-deployment,provisioning,status-report}.ts',
+    'server/rules/{authentication,configuration,control-map,deployment-log,device-deployment,device-limit,identity,instruction,inventory,next-deployment,provisioning}.ts',
     '!**/*.test.ts',
   ],
   coverageAnalysis: 'perTest',

@@ -2,15 +2,11 @@
  * Reports of a device on a deployment, and the map that may pause it. Spec: Device deployments v1,
  * v2
  */
-import {
-  type DeviceDeploymentStatus,
-  finalStatuses,
-} from '../../../fixtures/contract/vocabulary.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { logText } from '../../rules/deployment-log.ts';
-import { refusedReports } from '../../rules/status-report.ts';
+import { isOver, reported } from '../../rules/device-deployment.ts';
 
 const noSuchDeployment = refuse.notFound('this device was not offered a deployment of this id');
 
@@ -19,9 +15,9 @@ export const putDeploymentStatus = defineEndpoint(
   ({ parameters, body }, { store, device, nowMs }) => {
     const part = store.parts.findOffered(parameters.id, device.id);
     if (!part) return noSuchDeployment;
-    const because = refusedReports[part.status];
-    if (because !== undefined) return refuse.conflict(because);
-    store.parts.report(part, body, nowMs);
+    const changed = reported(part, body, nowMs);
+    if ('because' in changed) return refuse.conflict(changed.because);
+    store.parts.save(part, changed, nowMs);
     return { status: 204 };
   },
 );
@@ -41,12 +37,8 @@ export const getUpdateControlMap = defineEndpoint(
   ({ parameters }, { store, device }) => {
     const part = store.parts.findOffered(parameters.id, device.id);
     if (!part) return noSuchDeployment;
-    if (isOver(part.status)) return refuse.notFound('this deployment has ended for this device');
+    if (isOver(part)) return refuse.notFound('this deployment has ended for this device');
     const map = controlMapOf(part.deployment);
     return { status: 200, body: map ? { update_control_map: map } : {} };
   },
 );
-
-function isOver(status: DeviceDeploymentStatus): boolean {
-  return finalStatuses.includes(status);
-}

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decideNext, requestText } from '../../rules/next-deployment.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { choiceFor } from '../../testing/choice.ts';
+import { recordOffer, recordStatus } from '../../testing/part-steps.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import {
   type Door,
@@ -132,7 +133,7 @@ describe('several artifacts that fit', () => {
     provides: { device_type: 'board', artifact_name: 'older' },
     takesControlMap: false,
   };
-  const part = { status: 'pending', forceInstallation: false, isConfiguration: false } as const;
+  const part = { status: 'pending', deployment: { forceInstallation: false } } as const;
   const candidates = [
     { id: 'large', name: 'release-1', depends: { device_type: ['board'] }, sizeBytes: 9000 },
     { id: 'small', name: 'release-1', depends: { device_type: ['board'] }, sizeBytes: 100 },
@@ -219,8 +220,8 @@ describe('a deployment older than the last one that the device finished', () => 
     }
     const part = store.parts.find('finished', 'device');
     if (!part) throw new Error('the deployment has no part');
-    store.parts.offer(part, { request: '', nowMs: 1 });
-    store.parts.settle(part, 'success', 2);
+    const offered = recordOffer(store.parts, part, { request: '', nowMs: 1 });
+    recordStatus(store.parts, offered, { status: 'success', nowMs: 2 });
   });
 
   afterAll(() => store.close());

@@ -7,15 +7,19 @@ import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../../fixtures/contract/resources.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import {
+  type CallingDevice,
+  defineEndpoint,
+  type HandlerContext,
+} from '../../pipeline/endpoint.ts';
 import { artifactLink, type Link, makeLink } from '../../pipeline/links.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
-import { decideNext, type NextRequest, requestText } from '../../rules/next-deployment.ts';
+import { decideInstruction, type Instruction } from '../../rules/instruction.ts';
+import type { NextRequest } from '../../rules/next-deployment.ts';
 import { type NoUpdate, noDeployment } from '../../rules/no-update.ts';
 import { candidate, type StoredArtifact } from '../../store/artifacts.ts';
-import { type StoredPart, servable } from '../../store/part-rows.ts';
+import type { PartWithFacts, StoredPart } from '../../store/part-rows.ts';
 import { beginDeltaJob } from './delta-job.ts';
-import { type DeviceContext, partToServe } from './part-to-serve.ts';
 
 export const getNextDeployment = defineEndpoint('get-next-deployment', ({ query }, context) => {
   const served = serveNext(context, nextRequest({ ...query }));
@@ -47,6 +51,8 @@ export const postNextDeploymentV2 = defineEndpoint(
   },
 );
 
+type DeviceContext = HandlerContext & { readonly device: CallingDevice };
+
 interface Served {
   readonly part: StoredPart;
   readonly artifact: DeploymentInstructionsV1['artifact'] & { readonly source: Link };
@@ -75,65 +81,71 @@ function answerV1(served: Served | Refusal | NoContent) {
   return { status: 200, body } as const;
 }
 
+const conflicting = refuse.conflict(
+  'conflicting request data: it differs from the request for which this deployment was offered',
+);
+
 /** Returns what the device is served, or the answer that there is no update for it. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
-  const { store, device } = context;
+  const { store, device, nowMs } = context;
   if (!store.parts.mayHaveWork(device.id)) return nothingOpen;
   return store.atomically(() => {
-    const { part, noUpdate } = partToServe(context);
-    if (noUpdate) return { status: 204, noUpdate };
-    const { configuration, artifactName } = part.deployment;
-    const release = configuration ? [] : store.artifacts.findByName(artifactName);
-    return settle(context, request, { part, release });
+    let release: readonly StoredArtifact[] = [];
+    const instruction = decideInstruction({
+      request,
+      ...store.parts.open(device.id),
+      nowMs,
+      candidatesOf: ({ deployment: { configuration, artifactName } }) => {
+        if (!configuration) release = store.artifacts.findByName(artifactName);
+        return release.map(candidate);
+      },
+    });
+    if ('changed' in instruction && instruction.changed) {
+      store.parts.save(instruction.part, instruction.changed, nowMs);
+    }
+    return answer(context, request, { instruction, release });
   });
 }
 
-function settle(
+function answer(
   context: DeviceContext,
   request: NextRequest,
-  { part, release }: { part: StoredPart; release: readonly StoredArtifact[] },
+  {
+    instruction,
+    release,
+  }: { instruction: Instruction<PartWithFacts>; release: readonly StoredArtifact[] },
 ): Served | Refusal | NoContent {
-  const { parts } = context.store;
-  const { nowMs } = context;
-  const decided = decideNext(servable(part), request, release.map(candidate));
-  if (decided.decision === 'conflict') {
-    parts.settle(part, 'failure', nowMs);
-    return refuse.conflict(
-      'conflicting request data: it differs from the request for which this deployment was offered',
-    );
+  switch (instruction.decision) {
+    case 'serve': {
+      const { part, artifactId, beginsAttempt } = instruction;
+      const chosen = release.find(({ artifact }) => artifact.id === artifactId)?.artifact;
+      if (chosen && beginsAttempt) {
+        beginDeltaJob(context, request, { deployment: part.deployment, target: chosen });
+      }
+      return instructed(context, request, { part, chosen });
+    }
+    case 'conflict':
+      return conflicting;
+    case 'nothing':
+      // From now on its polls cost no query until something is open for it.
+      context.store.parts.expectNothing(context.device.id);
+      return nothingOpen;
+    default:
+      return { status: 204, noUpdate: instruction.noUpdate };
   }
-  const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;
-  if (part.request === undefined || part.artifactId !== artifactId) {
-    const offer = { request: requestText(request), nowMs };
-    parts.offer(part, { ...offer, ...(artifactId !== undefined && { artifactId }) });
-  }
-  if (decided.decision === 'serve') {
-    return instructed(context, request, { part, release, artifactId });
-  }
-  const { rule } = decided;
-  parts.settle(part, rule === 'already-installed' ? rule : 'noartifact', nowMs);
-  return { status: 204, noUpdate: { rule, deploymentId: part.deployment.id } };
 }
 
 function instructed(
   context: DeviceContext,
   request: NextRequest,
-  {
-    part,
-    release,
-    artifactId,
-  }: { part: StoredPart; release: readonly StoredArtifact[]; artifactId: string | undefined },
+  { part, chosen }: { part: StoredPart; chosen: StoredArtifact['artifact'] | undefined },
 ): Served {
   const { deployment, deviceId } = part;
-  const chosen = release.find(({ artifact }) => artifact.id === artifactId)?.artifact;
   const configurationPath = pathOf(operations['download-configuration'], {
     deployment_id: deployment.id,
     device_type: request.deviceType,
     device_id: deviceId,
   });
-  if (chosen && part.request === undefined) {
-    beginDeltaJob(context, request, { deployment, target: chosen });
-  }
   const artifact = {
     id: chosen?.id ?? `${deployment.id}${deviceId}`,
     artifact_name: deployment.artifactName,

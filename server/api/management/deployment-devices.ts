@@ -111,7 +111,6 @@ export const resetDeviceDeployments = defineEndpoint(
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
     store.history.forget(device.id);
-    store.parts.expectWork([device.id]);
     audit(context, {
       actor: userActor(user),
       action: 'update',

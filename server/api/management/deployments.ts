@@ -2,6 +2,7 @@
 
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { abortRefused, controlMapRefused } from '../../rules/deployment-change.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
 import type { DeploymentFilter, StoredDeployment } from '../../store/deployments.ts';
 import type { Page } from '../../store/page.ts';
@@ -104,14 +105,8 @@ export const updateDeployment = defineEndpoint(
   ({ parameters, body }, context) => {
     const deployment = changeableDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
-    if (!deployment.controlMap) {
-      return refuse.conflict('the deployment was created without an update_control_map');
-    }
-    if (deployment.finishedMs !== undefined) {
-      return refuse.conflict(
-        'the deployment is finished; its update control map can no longer be changed',
-      );
-    }
+    const because = controlMapRefused(deployment);
+    if (because !== undefined) return refuse.conflict(because);
     context.store.deployments.setControlMap(deployment, body.update_control_map);
     audit(context, {
       actor: userActor(context.user),
@@ -130,9 +125,8 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
     // As the field has it: there is nothing to abort, which 404 would not say of a finished one.
     return deployment.status === 404 ? refuse.unprocessable(deployment.error) : deployment;
   }
-  if (deployment.finishedMs !== undefined) {
-    return refuse.unprocessable('the deployment is already finished');
-  }
+  const because = abortRefused(deployment);
+  if (because !== undefined) return refuse.unprocessable(because);
   store.parts.abortAll(deployment, nowMs);
   const object = deploymentObject(deployment);
   audit(context, { actor: userActor(user), action: 'abort', object });

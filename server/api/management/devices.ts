@@ -63,7 +63,6 @@ export const decommissionDevice = defineEndpoint(
 export function forgetDevice({ store, sockets, nowMs }: UserContext, deviceId: string): void {
   store.devices.remove(deviceId);
   store.parts.endAllOf(deviceId, 'decommissioned', nowMs);
-  store.parts.expectNothing(deviceId);
   store.groups.clear(deviceId);
   store.inventory.remove(deviceId);
   store.tags.remove(deviceId);

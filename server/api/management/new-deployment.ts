@@ -69,7 +69,6 @@ export function openDeployment(
     return refuse.conflict(`an identical deployment is active: ${identical.id}`);
   }
   store.deployments.create(deployment);
-  store.parts.expectWork(deployment.deviceIds);
   audit(context, {
     actor: userActor(context.user),
     action: 'create',

@@ -1,4 +1,4 @@
-/** Calls of the management API by the ids of its operations, as a user of one world. */
+/** Calls of the management API by the ids of its operations, as a user of one tenant. */
 import type * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation, PathParameter } from '../../../fixtures/contract/operation.ts';
@@ -64,7 +64,7 @@ export class AdminRefusal extends Error {
   }
 }
 
-/** A user of one world, signed in. */
+/** A user of one tenant, signed in. */
 export interface AdminClient {
   /** Calls an operation. @throws AdminRefusal when it is not answered with success */
   call<Id extends AdminOperation>(

@@ -1,5 +1,6 @@
-/** The journal of a world, as a test asks it: what happened, what is awaited, what must hold. */
+/** The journal of a tenant, as a test asks it: what happened, what is awaited, what must hold. */
 import { systemClock } from '../../../fixtures/clock.ts';
+import { awaitEntries } from '../commands/await.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
 import { type Assertion, Judge } from '../journal/assertion.ts';
 import type { JournalEntry } from '../journal/entry.ts';
@@ -10,7 +11,7 @@ import { type EntryView, entryView } from '../journal/view.ts';
 interface Patience {
   /** Only entries behind this sequence count; from the oldest that is kept when absent. */
   readonly after?: number;
-  /** Real seconds, whatever the world's clock shows. */
+  /** Real seconds, whatever the tenant's clock shows. */
   readonly timeoutSeconds?: number;
 }
 
@@ -37,7 +38,6 @@ export interface TestbedJournal {
 }
 
 const TIMEOUT_SECONDS = 10;
-const INSTEAD_MAX = 10;
 
 export function testbedJournal(tenant: ControlledTenant): TestbedJournal {
   const { journal } = tenant;
@@ -65,31 +65,13 @@ async function firstMatch(
   filter: EntryFilter,
   { after = 0, timeoutSeconds = TIMEOUT_SECONDS }: Patience,
 ): Promise<JournalEntry> {
-  const { journal } = tenant;
-  const matches = matcher(filter, tenant);
-  for (const entry of journal.entries(after)) if (matches(entry)) return entry;
-  const came = new AbortController();
-  let found: JournalEntry | undefined;
-  let failed: { readonly fault: unknown } | undefined;
-  const unsubscribe = journal.subscribe(
-    (entry) => {
-      if (found || entry.sequence <= after || !matches(entry)) return;
-      found = entry;
-      came.abort();
-    },
-    (fault) => {
-      failed = { fault };
-      came.abort();
-    },
-  );
-  await systemClock.sleep(timeoutSeconds * 1000, came.signal);
-  unsubscribe();
-  if (failed) throw failed.fault;
+  const awaited = { filter, after, count: 1, timeoutSeconds, clock: systemClock };
+  const { matching, others } = await awaitEntries(tenant, awaited);
+  const [found] = matching;
   if (found) return found;
-  const instead = [...journal.entries(after)].slice(-INSTEAD_MAX).map(wordOf);
-  const told = instead.length === 0 ? 'nothing at all' : instead.join(', ');
+  const came = others.length === 0 ? 'nothing at all' : others.map(wordOf).join(', ');
   throw new AwaitTimeout(
-    `no entry matched ${JSON.stringify(filter)} within ${timeoutSeconds} s; instead came ${told}`,
+    `no entry matched ${JSON.stringify(filter)} within ${timeoutSeconds} s; instead came ${came}`,
   );
 }
 

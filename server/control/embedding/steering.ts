@@ -1,10 +1,13 @@
-/** The clock and the planned faults of a world, as a test steers them. */
+/** The clock and the planned faults of a tenant, as a test steers them. */
+import * as v from 'valibot';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
+import type { RateLimit, RateLimits } from '../../tenants/rate-limits.ts';
+import { clockCommandShape, steerClock } from '../commands/clock.ts';
+import { addPlan } from '../commands/faults.ts';
+import { setRateLimit } from '../commands/rate-limit.ts';
 import type { FaultPlans, RuleStanding, UnfiredFault } from '../faults/fault-plans.ts';
-import { readPlan, told } from '../faults/plan-text.ts';
-import { RULES_MAX } from '../faults/rule.ts';
 
-/** The time of a world; its devices' tokens, links, sockets and deadlines follow. */
+/** The time of a tenant; its devices' tokens, links, sockets and deadlines follow. */
 export interface TestbedClock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -17,20 +20,20 @@ export interface TestbedClock {
   reset(): void;
 }
 
-/** @throws RangeError for what is no moment, a negative advance or rate */
+/** @throws RangeError for what the clock cannot do */
 export function testbedClock(clock: SteeredClock): TestbedClock {
+  const steer = (command: v.InferInput<typeof clockCommandShape>): void => {
+    const read = v.safeParse(clockCommandShape, command, { abortEarly: true });
+    if (!read.success) throw new RangeError(v.summarize(read.issues));
+    steerClock(clock, read.output);
+  };
   return {
     now: () => clock.now(),
-    set: (moment) => clock.set(required(new Date(moment).getTime(), 'moment')),
-    advance: (seconds) => clock.advance(required(seconds, 'seconds', 0) * 1000),
-    scale: (rate) => clock.scale(required(rate, 'rate', 0)),
+    set: (moment) => steer({ now: new Date(moment).toISOString() }),
+    advance: (seconds) => steer({ advanceSeconds: seconds }),
+    scale: (rate) => steer({ rate }),
     reset: () => clock.reset(),
   };
-}
-
-function required(value: number, name: string, least = Number.NEGATIVE_INFINITY): number {
-  if (Number.isFinite(value) && value >= least) return value;
-  throw new RangeError(`${name}: ${value} is not possible for this clock`);
 }
 
 /** A plan that cannot be taken; the message names each fault with its line and column. */
@@ -50,7 +53,7 @@ export class UnfiredFaultsError extends Error {
   }
 }
 
-/** What goes wrong in a world on purpose. */
+/** What goes wrong in a tenant on purpose. */
 export interface TestbedFaults {
   /** Adds a plan, as YAML or JSON text or as a value, all of it or nothing; the ids of its rules. @throws FaultPlanError */
   add(plan: string | object): string[];
@@ -65,19 +68,35 @@ export function testbedFaults(faults: FaultPlans): TestbedFaults {
   return {
     add: (plan) => {
       const text = typeof plan === 'string' ? plan : JSON.stringify(plan);
-      const read = readPlan(text, (id) => faults.has(id));
-      if ('faults' in read) throw new FaultPlanError(read.faults.map(told).join('; '));
-      if (faults.size + read.rules.length > RULES_MAX) {
-        throw new FaultPlanError(`at most ${RULES_MAX} rules are possible; remove some first`);
-      }
-      faults.add(read.rules);
-      return read.rules.map(({ id }) => id);
+      const outcome = addPlan(faults, text);
+      if ('error' in outcome) throw new FaultPlanError(outcome.error);
+      return outcome.added;
     },
     list: () => faults.list(),
     clear: (id) => faults.clear(id),
     check: () => {
       const unfired = faults.unfired();
       if (unfired.length > 0) throw new UnfiredFaultsError(unfired);
+    },
+  };
+}
+
+/** How often each caller of a tenant may ask. */
+export interface TestbedRates {
+  /** Absent while nobody is limited. */
+  readonly limit: RateLimit | undefined;
+  /** Begins to count anew under this limit, or stops. @throws RangeError for numbers that are no limit */
+  set(limit: RateLimit | undefined): void;
+}
+
+export function testbedRates(rates: RateLimits): TestbedRates {
+  return {
+    get limit() {
+      return rates.limit;
+    },
+    set: (limit) => {
+      const fault = setRateLimit(rates, limit);
+      if (fault !== undefined) throw new RangeError(fault);
     },
   };
 }

@@ -2,12 +2,13 @@
 
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
-import { decideNext, type NextRequest } from '../../rules/next-deployment.ts';
-import type { NoUpdate } from '../../rules/no-update.ts';
+import { decideInstruction } from '../../rules/instruction.ts';
+import type { NextRequest } from '../../rules/next-deployment.ts';
+import { type NoUpdate, noDeployment } from '../../rules/no-update.ts';
 import { choosePart, type KeptBack, keptBack } from '../../rules/part-choice.ts';
 import { candidate } from '../../store/artifacts.ts';
 import type { DeviceParts } from '../../store/deployment-devices.ts';
-import { type PartWithFacts, servable } from '../../store/part-rows.ts';
+import type { PartWithFacts } from '../../store/part-rows.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
 import { asksForDeployment } from '../journal/facts.ts';
 import { type Judged, labelOf, type Passed, passedBy, sentenceOf } from './no-update-sentences.ts';
@@ -75,7 +76,7 @@ interface Device {
 }
 
 function stepsNow(device: Device): Step[] {
-  const { tenant, id, nowMs } = device;
+  const { tenant, id } = device;
   const status = tenant.store.devices.find(id)?.status;
   if (status !== 'accepted') {
     return [no('accepted', `the device is ${status ?? 'unknown'}, not accepted by a user`)];
@@ -88,35 +89,27 @@ function stepsNow(device: Device): Step[] {
   if (last.status >= 400) return [accepted, no('polling', refusedText(last))];
   const request = requestOf(last);
   const before = [accepted, yes('polling', pollingText(last, request))];
-  const { parts, lastFinishedSeq } = tenant.store.parts.open(id);
-  const choice = choosePart(parts, { nowMs, lastFinishedSeq });
-  if (choice.decision === 'nothing') {
-    return [...before, ...stepsTo({ rule: 'deployment' }, { ...device, request })];
-  }
-  const { part } = choice;
-  const deploymentId = part.deployment.id;
-  if (choice.decision === 'wait') {
-    return [...before, ...stepsTo({ rule: choice.rule, deploymentId }, { ...device, request })];
-  }
-  const asked = servable(part);
-  const anew = choice.decision === 'retry' ? withoutRequest(asked) : asked;
-  const decided = request && decideNext(anew, request, candidatesOf(part, tenant));
-  if (decided && 'rule' in decided) {
-    return [...before, ...stepsTo({ rule: decided.rule, deploymentId }, { ...device, request })];
-  }
-  const judged = judgedOf(part, { ...device, request });
-  const isConflict = decided?.decision === 'conflict';
-  return [
-    ...before,
-    ...passedBy(judged, undefined).map(asStep),
-    ...(isConflict
-      ? [no('request', 'the device now reports other data than when it was offered the update')]
-      : []),
-  ];
+  const asking = { ...device, request };
+  const answered = answerNow(asking);
+  if ('noUpdate' in answered) return [...before, ...stepsTo(answered.noUpdate, asking)];
+  const steps = [...before, ...passedBy(judgedOf(answered.part, asking), undefined).map(asStep)];
+  if (answered.decision !== 'conflict') return steps;
+  const changed = 'the device now reports other data than when it was offered the update';
+  return [...steps, no('request', changed)];
 }
 
-function withoutRequest({ request: _r, artifactId: _a, ...part }: ReturnType<typeof servable>) {
-  return { ...part, status: 'pending' as const };
+/** As the poll decides; of a device whose last request is not known only whose turn it is. */
+function answerNow({ tenant, id, nowMs, request }: Asking) {
+  const open = tenant.store.parts.open(id);
+  if (request) {
+    const candidates = (part: PartWithFacts) => candidatesOf(part, tenant);
+    return decideInstruction({ request, ...open, nowMs, candidatesOf: candidates });
+  }
+  const choice = choosePart(open.parts, { nowMs, lastFinishedSeq: open.lastFinishedSeq });
+  if (choice.decision === 'nothing') return { noUpdate: noDeployment };
+  const { part, decision } = choice;
+  if (decision !== 'wait') return { decision, part };
+  return { noUpdate: { rule: choice.rule, deploymentId: part.deployment.id } };
 }
 
 type Asking = Device & { readonly request: NextRequest | undefined };

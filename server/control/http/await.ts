@@ -4,13 +4,13 @@ import * as v from 'valibot';
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import { deviceDeploymentStatuses } from '../../../fixtures/contract/vocabulary.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
+import { awaitEntries, type Came } from '../commands/await.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
 import { Judge } from '../journal/assertion.ts';
-import type { JournalEntry } from '../journal/entry.ts';
 import { matcher } from '../journal/filter.ts';
 import { entryView } from '../journal/view.ts';
 import { mount, readBody, refuse } from './answers.ts';
-import { journaledWorld, standing } from './journal.ts';
+import { journaledTenant, standing } from './journal.ts';
 import {
   filterEntries,
   isKnownDevice,
@@ -22,8 +22,6 @@ import { mapped, sendListing } from './listing.ts';
 
 /** Requests that wait at the same time. */
 const WAITING_MAX = 256;
-/** Entries that came in place of those that were waited for, in an answer. */
-const INSTEAD_MAX = 20;
 const STEPS_MAX = 50;
 const TIMES_MAX = 1_000_000;
 
@@ -79,7 +77,7 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
   let waiting = 0;
   mount(app, '/await', {
     get: async (request: Request, response: Response) => {
-      const tenant = journaledWorld(tenants, request, response);
+      const tenant = journaledTenant(tenants, request, response);
       const takes = ['after', 'whole', 'count', 'timeoutSeconds'] as const;
       const query = tenant && readQuery(request, response, takes);
       if (!query) return;
@@ -88,14 +86,17 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
         return;
       }
       waiting += 1;
-      const came = await entriesOf({ tenant, query, clock, response });
+      const gone = new AbortController();
+      response.once('close', () => gone.abort());
+      if (response.destroyed) gone.abort();
+      const came = await awaitEntries(tenant, { ...query, clock, gone: gone.signal });
       waiting -= 1;
       await answer(response, { tenant, query, came });
     },
   });
   mount(app, '/assert', {
     post: async (request, response) => {
-      const tenant = journaledWorld(tenants, request, response);
+      const tenant = journaledTenant(tenants, request, response);
       const asserted = tenant && readBody(assertionShape, request, response);
       if (!asserted || !isKnownDevice(asserted, tenant, { response, place: 'body' })) return;
       const { between = {}, ...assertion } = asserted;
@@ -119,59 +120,6 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
       });
     },
   });
-}
-
-/** What came until enough of it matched, the time was up, or the caller had gone. */
-interface Came {
-  readonly matching: readonly JournalEntry[];
-  /** The newest of what did not match. */
-  readonly others: readonly JournalEntry[];
-}
-
-interface Waiting {
-  readonly tenant: ControlledTenant;
-  readonly query: JournalQuery;
-  readonly clock: Clock;
-  readonly response: Response;
-}
-
-async function entriesOf({ tenant, query, clock, response }: Waiting): Promise<Came> {
-  const { journal } = tenant;
-  const matches = matcher(query.filter, tenant);
-  const matching: JournalEntry[] = [];
-  const others: JournalEntry[] = [];
-  const take = (entry: JournalEntry): boolean => {
-    if (matches(entry)) matching.push(entry);
-    else if (others.push(entry) > INSTEAD_MAX) others.shift();
-    return matching.length >= query.count;
-  };
-  let last = query.after ?? journal.size.added;
-  for await (const entry of inTurns(journal.entries(last))) {
-    last = entry.sequence;
-    if (take(entry)) return { matching, others };
-  }
-  // Without a pause before the subscription, so that none is missed.
-  for (const entry of journal.entries(last)) if (take(entry)) return { matching, others };
-  if (response.destroyed) return { matching, others };
-  if (query.timeoutSeconds === 0) return { matching, others };
-  const enough = new AbortController();
-  const end = (): void => enough.abort();
-  let failed: { readonly fault: unknown } | undefined;
-  const unsubscribe = journal.subscribe(
-    (entry) => {
-      if (!enough.signal.aborted && take(entry)) end();
-    },
-    (fault) => {
-      failed = { fault };
-      end();
-    },
-  );
-  response.once('close', end);
-  await clock.sleep(query.timeoutSeconds * 1000, enough.signal);
-  response.off('close', end);
-  unsubscribe();
-  if (failed) throw failed.fault;
-  return { matching, others };
 }
 
 async function answer(

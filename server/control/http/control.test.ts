@@ -12,7 +12,7 @@ import { completeSettings } from '../../settings.ts';
 import { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import { equipTenants } from '../controlled-tenant.ts';
-import { Worlds } from '../world/worlds.ts';
+import { TenantStates } from '../world/tenant-states.ts';
 import { type RunningControl, startControl } from './control.ts';
 import type { ActivityEvent, ControlSource, DeploymentOverview, Overview } from './source.ts';
 
@@ -45,7 +45,7 @@ let source: QuietServer;
 let clock: ManualClock;
 let control: RunningControl;
 let tenants: Tenants;
-let worlds: Worlds;
+let states: TenantStates;
 
 /** The listener of the test, at any free port unless one is given. */
 function start(port = 0): Promise<RunningControl> {
@@ -56,7 +56,7 @@ function start(port = 0): Promise<RunningControl> {
   const watchdog = new Watchdog(log);
   const storageFaults = new StorageFaults({ log, clock, folder });
   const rest = { outbox: new Outbox(random), log, watchdog, storageFaults, clock, explainFacts };
-  return startControl({ host: '127.0.0.1', port, controlToken, source, tenants, worlds, ...rest });
+  return startControl({ host: '127.0.0.1', port, controlToken, source, tenants, states, ...rest });
 }
 
 beforeEach(async () => {
@@ -68,7 +68,7 @@ beforeEach(async () => {
   const equip = equipTenants({ entriesMax: 10, bytesMax: 100_000 });
   const services = await openServices({ settings, clock, random, log, equip });
   tenants = services.tenants;
-  worlds = new Worlds(services, () => Promise.reject(new Error('no world is loaded here')));
+  states = new TenantStates(services, () => Promise.reject(new Error('no world is loaded here')));
   control = await start();
 });
 

@@ -21,7 +21,7 @@ import type { StorageFaults } from '../../pipeline/storage-faults.ts';
 import type { Watchdog } from '../../pipeline/watchdog.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
-import type { Worlds } from '../world/worlds.ts';
+import type { TenantStates } from '../world/tenant-states.ts';
 import {
   boundBodies,
   faults,
@@ -41,9 +41,9 @@ import { mountOutbox } from './outbox.ts';
 import { requireOwnAddress } from './own-address.ts';
 import { mountRateLimit } from './rate-limit.ts';
 import { type ControlSource, type Overview, overviewMax } from './source.ts';
+import { mountTenantStates } from './tenant-states.ts';
 import { mountTenants } from './tenants.ts';
 import { tokenCheck } from './token.ts';
-import { mountWorlds } from './worlds.ts';
 
 export interface ControlOptions {
   readonly host: string;
@@ -53,7 +53,7 @@ export interface ControlOptions {
   readonly controlToken: string;
   readonly source: ControlSource;
   readonly tenants: Tenants;
-  readonly worlds: Worlds;
+  readonly states: TenantStates;
   readonly outbox: Outbox;
   readonly log: Log;
   readonly watchdog: Watchdog;
@@ -166,7 +166,7 @@ function controlApp(
     response.json({ ...bounded(await source.overview()), stalls: options.watchdog.stalls });
   mount(app, '/overview', { get: overview });
   mount(app, '/events', { get: (request, response) => openStream(streams, request, response) });
-  mountTenants(app, options.tenants, options.worlds);
+  mountTenants(app, options.tenants, options.states);
   mountOutbox(app, options.outbox);
   mountClock(app, options.tenants);
   mountFaults(app, options.tenants);
@@ -174,7 +174,7 @@ function controlApp(
   mountAwait(app, options.tenants, options.clock);
   mountExplanations(app, options.tenants, options.explainFacts);
   mountRateLimit(app, options.tenants);
-  mountWorlds(app, options.tenants, options.worlds);
+  mountTenantStates(app, options.tenants, options.states);
   app.use((request, response) => refuse(response, 404, `there is nothing at ${request.path}`));
   app.use(faults(log, (fault) => storageFaults.refusalOf(fault)));
   return app;

@@ -2,11 +2,9 @@
 import type { Express } from 'express';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
-import type { FaultPlans } from '../faults/fault-plans.ts';
-import { RULES_MAX } from '../faults/rule.ts';
 import { mount, refuse, tenantNamed } from './answers.ts';
 
-/** Mounts the paths of faults; a plan is read as text. */
+/** Mounts the paths of faults. What reads plans is loaded when asked for: a server starts faster without. */
 export function mountFaults(app: Express, tenants: Tenants): void {
   mount(app, controlPaths.faults, {
     get: (request, response) => {
@@ -16,8 +14,10 @@ export function mountFaults(app: Express, tenants: Tenants): void {
     post: async (request, response) => {
       const tenant = tenantNamed(tenants, request, response);
       if (!tenant) return;
-      const outcome = await addPlan(tenant.faults, String(request.body ?? ''));
-      response.status('added' in outcome ? 201 : 400).json(outcome);
+      const { addPlan } = await import('../commands/faults.ts');
+      const outcome = addPlan(tenant.faults, String(request.body ?? ''));
+      if ('added' in outcome) response.status(201).json(outcome);
+      else response.status(400).json({ ...outcome, error: `plan: ${outcome.error}` });
     },
     delete: (request, response) => {
       const tenant = tenantNamed(tenants, request, response);
@@ -40,25 +40,9 @@ export function mountFaults(app: Express, tenants: Tenants): void {
     },
   });
   mount(app, `${controlPaths.faults}/schema`, {
-    get: async (_, response) => response.json((await planText()).planSchema()),
+    get: async (_, response) => {
+      const { planSchema } = await import('../faults/plan-text.ts');
+      response.json(planSchema());
+    },
   });
-}
-
-/** Adds the rules of a plan, all or none; the ids, or what is wrong with its places. */
-async function addPlan(faults: FaultPlans, text: string) {
-  const { readPlan, told } = await planText();
-  const read = readPlan(text, (id) => faults.has(id));
-  if ('faults' in read) {
-    return { error: `plan: ${read.faults.map(told).join('; ')}`, faults: read.faults };
-  }
-  if (faults.size + read.rules.length > RULES_MAX) {
-    return { error: `plan: at most ${RULES_MAX} rules are possible; remove some first` };
-  }
-  faults.add(read.rules);
-  return { added: read.rules.map(({ id }) => id) };
-}
-
-/** What reads plans; loaded only when asked for, since a server starts faster without. */
-function planText() {
-  return import('../faults/plan-text.ts');
 }

@@ -18,7 +18,7 @@ const sequencePattern = /^[1-9]\d{0,15}$/;
 export function mountJournal(app: Express, tenants: Tenants, streams: EventStreams): void {
   mount(app, '/journal', {
     get: async (request, response) => {
-      const tenant = journaledWorld(tenants, request, response);
+      const tenant = journaledTenant(tenants, request, response);
       const query = tenant && readQuery(request, response, ['after', 'limit', 'whole']);
       if (!query || !isKnownDevice(query.filter, tenant, { response, place: 'query' })) return;
       await sendPage(response, tenant, query);
@@ -32,7 +32,7 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
   });
   mount(app, '/journal.har', {
     get: async (request, response) => {
-      const tenant = journaledWorld(tenants, request, response);
+      const tenant = journaledTenant(tenants, request, response);
       const query = tenant && readQuery(request, response, ['after']);
       if (!query || !isKnownDevice(query.filter, tenant, { response, place: 'query' })) return;
       await sendHar(response, tenant, query);
@@ -44,7 +44,7 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
         refuse(response, 405, 'the journal stream supports only GET');
         return;
       }
-      const tenant = journaledWorld(tenants, request, response);
+      const tenant = journaledTenant(tenants, request, response);
       const query = tenant && readQuery(request, response, ['after', 'whole']);
       if (!query) return;
       if (streams.full) refuse(response, 503, 'too many open event streams; close one of them');
@@ -53,14 +53,14 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
   });
   mount(app, '/journal/:sequence', {
     get: (request, response) => {
-      const tenant = journaledWorld(tenants, request, response);
+      const tenant = journaledTenant(tenants, request, response);
       if (tenant) sendOne(tenant, String(request.params.sequence), response);
     },
   });
 }
 
 /** The tenant that is asked about; nothing when refused here, with 503 where its journal is off. */
-export function journaledWorld(
+export function journaledTenant(
   tenants: Tenants,
   request: Request,
   response: Response,

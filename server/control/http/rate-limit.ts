@@ -2,8 +2,8 @@
 import type { Express } from 'express';
 import * as v from 'valibot';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
-import { rateLimitFault } from '../../tenants/rate-limits.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import { setRateLimit } from '../commands/rate-limit.ts';
 import { mount, readBody, refuse, tenantNamed } from './answers.ts';
 
 const limitShape = v.strictObject(
@@ -23,18 +23,17 @@ export function mountRateLimit(app: Express, tenants: Tenants): void {
       const tenant = tenantNamed(tenants, request, response);
       const limit = tenant && readBody(limitShape, request, response);
       if (!limit) return;
-      const fault = rateLimitFault(limit);
-      if (fault) {
+      const fault = setRateLimit(tenant.rates, limit);
+      if (fault !== undefined) {
         refuse(response, 400, `body: ${fault}`);
         return;
       }
-      tenant.rates.set(limit);
       response.json(view(tenant));
     },
     delete: (request, response) => {
       const tenant = tenantNamed(tenants, request, response);
       if (!tenant) return;
-      tenant.rates.set(undefined);
+      setRateLimit(tenant.rates, undefined);
       response.json(view(tenant));
     },
   });

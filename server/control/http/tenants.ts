@@ -12,7 +12,7 @@ import {
   type Tenants,
   tenantStatuses,
 } from '../../tenants/tenants.ts';
-import type { Worlds } from '../world/worlds.ts';
+import type { TenantStates } from '../world/tenant-states.ts';
 import { type Handler, mount, readBody, refuse } from './answers.ts';
 
 /** What a new tenant is made of. */
@@ -63,22 +63,20 @@ const refusals = {
 const unknownTenant = 'there is no tenant with this id; GET /tenants lists them';
 
 /** Mounts the paths of tenants. */
-export function mountTenants(app: Express, tenants: Tenants, worlds: Worlds): void {
+export function mountTenants(app: Express, tenants: Tenants, states: TenantStates): void {
   mount(app, controlPaths.tenants, {
     get: (_, response) => response.json(tenants.list().map(view)),
     post: async (request, response) => {
       const given = readBody(newTenantShape, request, response);
       if (!given) return;
-      const added = await worlds.add(given.name, {
+      const added = await states.add(given.name, {
         email: given.adminEmail,
         password: given.adminPassword,
       });
       answerAdded(response, added);
     },
     delete: async (_, response) => {
-      const [, ...dropped] = tenants.list();
-      await Promise.all(dropped.map((tenant) => worlds.drop(tenant)));
-      response.json(dropped.map(view));
+      response.json((await states.dropOthers()).map(view));
     },
   });
   mount(app, controlPaths.tenant, {
@@ -88,7 +86,7 @@ export function mountTenants(app: Express, tenants: Tenants, worlds: Worlds): vo
       else if (tenant.isFirst) {
         refuse(response, 409, 'the first tenant cannot be removed; POST /reset empties it');
       } else {
-        await worlds.drop(tenant);
+        await states.drop(tenant);
         response.json(view(tenant));
       }
     },

@@ -35,7 +35,7 @@ const reports = 'put-deployment-status';
 /** Judges an assertion over entries that it is shown, the oldest first. */
 export class Judge {
   readonly #assertion: Assertion;
-  readonly #world: Belongings;
+  readonly #tenant: Belongings;
   readonly #tests: readonly Matches[];
   readonly #isSubject: Matches;
   readonly #seen: number[] = [];
@@ -44,12 +44,12 @@ export class Judge {
   #earlier = 0;
   #at = 0;
 
-  constructor(assertion: Assertion, world: Belongings) {
+  constructor(assertion: Assertion, tenant: Belongings) {
     const { device, happened } = assertion;
     this.#assertion = assertion;
-    this.#world = world;
-    this.#tests = happened.map((step) => stepTest({ device, ...step }, world));
-    this.#isSubject = matcher({ device }, world);
+    this.#tenant = tenant;
+    this.#tests = happened.map((step) => stepTest({ device, ...step }, tenant));
+    this.#isSubject = matcher({ device }, tenant);
   }
 
   see(entry: JournalEntry): void {
@@ -79,13 +79,16 @@ export class Judge {
   /** The newest of what the device did, in words. */
   #instead(): string {
     if (this.#newest.length === 0) return 'nothing at all';
-    const words = this.#newest.map((entry) => wordOf(entry, this.#world));
+    const words = this.#newest.map((entry) => wordOf(entry, this.#tenant));
     return `${this.#earlier > 0 ? `${this.#earlier} earlier, ` : ''}${words.join(', ')}`;
   }
 }
 
-function stepTest({ report, ...filter }: Step, world: Belongings): Matches {
-  const matches = matcher(report === undefined ? filter : { operation: reports, ...filter }, world);
+function stepTest({ report, ...filter }: Step, tenant: Belongings): Matches {
+  const matches = matcher(
+    report === undefined ? filter : { operation: reports, ...filter },
+    tenant,
+  );
   if (report === undefined) return matches;
   return (entry) =>
     matches(entry) &&
@@ -129,11 +132,11 @@ function missing(steps: readonly Step[], at: number): string {
   return `"${step ? stepText(step) : ''}" did not happen${before}`;
 }
 
-function wordOf(entry: JournalEntry, world: Belongings): string {
+function wordOf(entry: JournalEntry, tenant: Belongings): string {
   const report = reportIn(entry);
   const status = entry.kind === 'frame' ? '' : ` ${entry.status}`;
   const name = report === undefined ? (operationOf(entry) ?? 'no operation') : `report ${report}`;
-  const isFirstContact = entry.kind === 'exchange' && deviceOf(entry, world)?.id === undefined;
+  const isFirstContact = entry.kind === 'exchange' && deviceOf(entry, tenant)?.id === undefined;
   const who = isFirstContact && entry.operation === 'post-auth-request' ? ' of a new device' : '';
   return maskText(`${name}${who}${status} (${entry.sequence})`);
 }

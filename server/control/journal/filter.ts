@@ -36,28 +36,28 @@ export interface EntryFilter {
 export type Matches = (entry: JournalEntry) => boolean;
 
 /** The test that a filter stands for. */
-export function matcher(filter: EntryFilter, world: Belongings): Matches {
+export function matcher(filter: EntryFilter, tenant: Belongings): Matches {
   const checks = Object.entries(filter)
     .filter(([, wanted]) => wanted !== undefined)
-    .map(([name, wanted]) => checkOf[name as keyof EntryFilter](String(wanted), world));
+    .map(([name, wanted]) => checkOf[name as keyof EntryFilter](String(wanted), tenant));
   return (entry) => checks.every((check) => check(entry));
 }
 
-const checkOf: Record<keyof EntryFilter, (wanted: string, world: Belongings) => Matches> = {
+const checkOf: Record<keyof EntryFilter, (wanted: string, tenant: Belongings) => Matches> = {
   kind: (wanted) => (entry) => entry.kind === wanted,
   operation: (wanted) => (entry) => operationOf(entry) === wanted,
   method: (wanted) => {
     const method = wanted.toUpperCase();
     return (entry) => entry.kind === 'exchange' && entry.method === method;
   },
-  device: (wanted, world) => {
+  device: (wanted, tenant) => {
     const known = new Map<string, boolean>();
     return (entry) => {
       const id = entry.kind === 'frame' ? entry.origin.deviceId : undefined;
       const found = (entry.kind === 'exchange' ? entry.deviceId : id) ?? '';
       const judged = known.get(found);
       if (found !== '' && judged !== undefined) return judged;
-      const isWanted = isDevice(wanted, deviceOf(entry, world));
+      const isWanted = isDevice(wanted, deviceOf(entry, tenant));
       if (found !== '') known.set(found, isWanted);
       return isWanted;
     };

@@ -18,9 +18,9 @@ export type EntryView = Readonly<Record<string, unknown>> & {
 };
 
 /** Shows an entry; headers and bodies only when it is to be `whole`. */
-export function entryView(entry: JournalEntry, world: Belongings, whole = false): EntryView {
+export function entryView(entry: JournalEntry, tenant: Belongings, whole = false): EntryView {
   const { sequence, kind, atMs } = entry;
-  const device = deviceOf(entry, world);
+  const device = deviceOf(entry, tenant);
   return defined({
     sequence,
     kind,

@@ -1,9 +1,10 @@
 /** Acts on what the server knows: tokens that end, and deployments that are aborted under way. */
 import * as v from 'valibot';
-import { finalStatuses, reportableStatuses } from '../../../../fixtures/contract/vocabulary.ts';
+import { reportableStatuses } from '../../../../fixtures/contract/vocabulary.ts';
 import { unexpectedFault } from '../../../../fixtures/control-listener.ts';
 import { refuse } from '../../../http/refusal.ts';
 import { DeliberateFailure } from '../../../pipeline/failure.ts';
+import { isOver } from '../../../rules/device-deployment.ts';
 import { choosePart } from '../../../rules/part-choice.ts';
 import type { StoredPart } from '../../../store/part-rows.ts';
 import type { Call } from '../call.ts';
@@ -75,7 +76,7 @@ const abortDeployment = defineAction({
       at === 'pending'
         ? questions.includes(call.operation.id) && part?.offeredMs === undefined
         : report.success && report.output.status === at;
-    return isReached && part !== undefined && !finalStatuses.includes(part.status);
+    return isReached && part !== undefined && !isOver(part);
   },
   execute: async (_given, { call, tenant }) => {
     const part = partOf(call);

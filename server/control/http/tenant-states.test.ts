@@ -226,7 +226,10 @@ describe('reset', () => {
     await control(server, 'POST', '/clock', { advanceSeconds: 10 });
     await control(server, 'POST', '/rate-limit', { requests: 100, windowSeconds: 1 });
     expect((await control(server, 'POST', '/reset')).status).toBe(204);
-    expect(await ended).toEqual({ code: 1008, reason: 'the tenant was reset' });
+    expect(await ended).toEqual({
+      code: 1001,
+      reason: 'the tenant was reset or removed',
+    });
     expect(await countDevices()).toBe(0);
     expect((await server.call('get-configuration', { token: device.token })).status).toBe(401);
     expect(JSON.parse((await control(server, 'GET', '/clock')).text).mode).toBe('base');

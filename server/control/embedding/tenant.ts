@@ -1,8 +1,7 @@
-/** One world as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
+/** One tenant as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
 
 import type * as v from 'valibot';
 import type { ServerWithInside } from '../../server.ts';
-import type { RateLimit } from '../../tenants/rate-limits.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { controlled } from '../controlled-tenant.ts';
 import type { LoadedWorld } from '../world/load.ts';
@@ -10,24 +9,23 @@ import type { worldShape } from '../world/world-shape.ts';
 import { readWorld } from '../world/world-text.ts';
 import { type AdminClient, adminClient } from './admin-client.ts';
 import { type TestbedJournal, testbedJournal } from './journal.ts';
-import { type TestbedClock, type TestbedFaults, testbedClock, testbedFaults } from './steering.ts';
+import {
+  type TestbedClock,
+  type TestbedFaults,
+  type TestbedRates,
+  testbedClock,
+  testbedFaults,
+  testbedRates,
+} from './steering.ts';
 
 /** A start state: the text of a world in YAML or JSON, or the same as a value. */
 export type WorldSource = string | v.InferInput<typeof worldShape>;
 
-/** How often each caller of a world may ask. */
-interface TestbedRates {
-  /** Absent while nobody is limited. */
-  readonly limit: RateLimit | undefined;
-  /** Begins to count anew under this limit, or stops. */
-  set(limit: RateLimit | undefined): void;
-}
-
-/** An isolated world; nothing of one can be reached from another. */
-export interface TestbedWorld {
+/** An isolated tenant; nothing of one can be reached from another. */
+export interface TestbedTenant {
   readonly id: string;
   readonly name: string;
-  /** What devices say in `tenant_token` to come into this world. */
+  /** What devices say in `tenant_token` to belong to it. */
   readonly tenantToken: string;
   readonly adminEmail: string;
   readonly adminPassword: string;
@@ -38,13 +36,13 @@ export interface TestbedWorld {
   readonly rates: TestbedRates;
   readonly journal: TestbedJournal;
   readonly faults: TestbedFaults;
-  /** Puts a start state in place of all that the world holds; `reset` comes back to it. @throws WorldTextFault, WorldFault */
+  /** Puts a start state in place of all that the tenant holds; `reset` comes back to it. @throws WorldTextFault, WorldFault */
   load(source: WorldSource): Promise<LoadedWorld>;
   /** Back to the state at the start, or to what was loaded last; sockets are closed, faults and journal cleared. */
   reset(): Promise<void>;
 }
 
-/** An admin of the world, signed in. */
+/** An admin of the tenant, signed in. */
 export interface TenantAdmin {
   readonly adminEmail: string;
   readonly adminPassword: string;
@@ -52,12 +50,12 @@ export interface TenantAdmin {
 }
 
 /** @param apiUrl where the admin's calls go */
-export function testbedWorld(
+export function testbedTenant(
   inside: ServerWithInside,
   tenant: Tenant,
   { apiUrl, admin }: { readonly apiUrl: string; readonly admin: TenantAdmin },
-): TestbedWorld {
-  const { worlds } = inside;
+): TestbedTenant {
+  const { states } = inside;
   const { id, name, token: tenantToken } = tenant;
   return {
     id,
@@ -66,12 +64,12 @@ export function testbedWorld(
     ...admin,
     admin: adminClient(apiUrl, admin.adminToken),
     clock: testbedClock(tenant.clock),
-    rates: tenant.rates,
+    rates: testbedRates(tenant.rates),
     journal: testbedJournal(controlled(tenant)),
     faults: testbedFaults(controlled(tenant).faults),
     load: async (source) => {
       const text = typeof source === 'string' ? source : JSON.stringify(source);
-      const loaded = await worlds.load(tenant, readWorld(text, 'world'));
+      const loaded = await states.load(tenant, readWorld(text, 'world'));
       keepSignedIn(inside, tenant, admin);
       return loaded;
     },
@@ -80,8 +78,7 @@ export function testbedWorld(
 }
 
 async function resetTenant(inside: ServerWithInside, tenant: Tenant, admin: TenantAdmin) {
-  await inside.services.sockets.closeTenant(tenant.store);
-  inside.worlds.reset(tenant);
+  await inside.states.reset(tenant);
   keepSignedIn(inside, tenant, admin);
 }
 

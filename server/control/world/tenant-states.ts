@@ -1,6 +1,6 @@
 /**
- * What worlds can be brought back to: the state at their start, named snapshots, and what a file
- * says; and the fork of one world into another.
+ * What tenants can be brought back to: the state at their start, named snapshots, and what a file
+ * says; and the fork of one tenant into another.
  */
 
 import type { Services } from '../../pipeline/services.ts';
@@ -17,7 +17,7 @@ import type { World } from './world-shape.ts';
 /** A snapshot with its name. */
 export interface NamedSnapshot {
   readonly name: string;
-  /** The world's time, milliseconds since the Unix epoch. */
+  /** The tenant's time, milliseconds since the Unix epoch. */
   readonly takenMs: number;
 }
 
@@ -33,15 +33,15 @@ interface Inside {
   close(): Promise<void>;
 }
 
-/** Brings worlds back. */
-export class Worlds {
+/** Brings tenants back. */
+export class TenantStates {
   readonly #services: Services;
   readonly #openInside: () => Promise<Inside>;
   readonly #named = new WeakMap<Tenant, Map<string, Kept>>();
   /** Before anything was loaded. */
   readonly #origins = new WeakMap<Tenant, Snapshot>();
   readonly #starts = new WeakMap<Tenant, Snapshot>();
-  /** Loads wait for each other: each moves the clock of its world. */
+  /** Loads wait for each other: each moves the clock of its tenant. */
   #loading: Promise<unknown> = Promise.resolve();
 
   constructor(services: Services, openInside: () => Promise<Inside>) {
@@ -49,14 +49,14 @@ export class Worlds {
     this.#openInside = openInside;
   }
 
-  /** Adds a world with its first user; its start is empty. */
+  /** Adds a tenant with its first user; its start is empty. */
   async add(name: string, admin: GivenAdmin): Promise<AddedTenant | TenantFault> {
     const added = await this.#services.tenants.add(name, admin);
     if (typeof added !== 'string') this.markStart(added.tenant);
     return added;
   }
 
-  /** Drops a world that is not the first, with everything in it. */
+  /** Drops a tenant that is not the first, with everything in it. */
   async drop(tenant: Tenant): Promise<void> {
     if (tenant.isFirst) return;
     const { faults, journal } = controlled(tenant);
@@ -65,15 +65,23 @@ export class Worlds {
     journal.clear();
   }
 
-  /** Makes what the world holds now the state that it is reset to, and that a file is loaded into. */
+  /** Makes what the tenant holds now the state that it is reset to, and that a file is loaded into. */
   markStart(tenant: Tenant): void {
     const start = tenant.store.snapshot();
     this.#origins.set(tenant, start);
     this.#starts.set(tenant, start);
   }
 
-  /** Back to the start: state and clock; no planned faults, no mail, an empty journal. */
-  reset(tenant: Tenant): void {
+  /** Drops all but the first; these. */
+  async dropOthers(): Promise<readonly Tenant[]> {
+    const [, ...others] = this.#services.tenants.list();
+    await Promise.all(others.map((tenant) => this.drop(tenant)));
+    return others;
+  }
+
+  /** Back to the start: state and clock; every socket closed, no planned faults, no mail, an empty journal. */
+  async reset(tenant: Tenant): Promise<void> {
+    await this.#services.sockets.closeTenant(tenant.store);
     const start = this.#starts.get(tenant);
     if (start) this.#restore(tenant, start);
     tenant.clock.reset();
@@ -98,7 +106,7 @@ export class Worlds {
   }
 
   /**
-   * In place of all that the world holds, and its start from now on. Planned faults stay, and wait
+   * In place of all that the tenant holds, and its start from now on. Planned faults stay, and wait
    * meanwhile. The state stays as it was when the file is refused.
    * @throws WorldFault
    */
@@ -136,7 +144,7 @@ export class Worlds {
     return named.delete(name);
   }
 
-  /** Another world that begins with what this one holds now, but with its own admin. */
+  /** Another tenant that begins with what this one holds now, but with its own admin. */
   async fork(
     tenant: Tenant,
     { name, admin }: { name: string; admin: GivenAdmin },

@@ -1,14 +1,14 @@
-/** Bringing worlds back: the start state, a file, named snapshots, and forks. */
+/** Bringing a tenant back: to its start state, to a world file, named snapshots, and forks. */
 import type { Express, Request, Response } from 'express';
 import * as v from 'valibot';
 import { nearestOf } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
+import { type NamedSnapshot, SNAPSHOTS_MAX, type TenantStates } from '../world/tenant-states.ts';
 import { WorldFault } from '../world/timeline.ts';
 import { worldJsonSchema } from '../world/world-shape.ts';
 import { readWorld, WorldTextFault } from '../world/world-text.ts';
-import { type NamedSnapshot, SNAPSHOTS_MAX, type Worlds } from '../world/worlds.ts';
 import { type Handler, mount, readBody, refuse, tenantNamed } from './answers.ts';
 import { answerAdded, newTenantShape } from './tenants.ts';
 
@@ -19,9 +19,9 @@ const resetShape = v.strictObject(
   'must be an object, with or without "device"',
 );
 
-/** Mounts the paths of worlds. */
-export function mountWorlds(app: Express, tenants: Tenants, worlds: Worlds): void {
-  /** A handler of the world that the request names. */
+/** Mounts the paths of world files, resets, snapshots and forks. */
+export function mountTenantStates(app: Express, tenants: Tenants, states: TenantStates): void {
+  /** A handler of the tenant that the request names. */
   const within =
     (act: (tenant: Tenant, request: Request, response: Response) => unknown): Handler =>
     (request, response) => {
@@ -30,25 +30,25 @@ export function mountWorlds(app: Express, tenants: Tenants, worlds: Worlds): voi
     };
   mount(app, '/world/schema', { get: (_, response) => response.json(worldJsonSchema()) });
   mount(app, '/world', {
-    post: within((tenant, request, response) => load(worlds, tenant, { request, response })),
+    post: within((tenant, request, response) => load(states, tenant, { request, response })),
   });
   mount(app, '/reset', {
-    post: within((tenant, request, response) => reset(worlds, tenant, { request, response })),
+    post: within((tenant, request, response) => reset(states, tenant, { request, response })),
   });
   mount(app, '/snapshots', {
-    get: within((tenant, _, response) => response.json(worlds.snapshots(tenant).map(view))),
+    get: within((tenant, _, response) => response.json(states.snapshots(tenant).map(view))),
   });
   mount(app, '/snapshots/:name', {
-    put: within((tenant, request, response) => take(worlds, tenant, { request, response })),
+    put: within((tenant, request, response) => take(states, tenant, { request, response })),
     delete: within((tenant, request, response) => {
-      if (worlds.discard(tenant, nameIn(request))) response.status(204).end();
-      else refuse(response, 404, unknownSnapshot(worlds, tenant, nameIn(request)));
+      if (states.discard(tenant, nameIn(request))) response.status(204).end();
+      else refuse(response, 404, unknownSnapshot(states, tenant, nameIn(request)));
     }),
   });
   mount(app, '/snapshots/:name/restore', {
     post: within((tenant, request, response) => {
-      if (worlds.restore(tenant, nameIn(request))) response.status(204).end();
-      else refuse(response, 404, unknownSnapshot(worlds, tenant, nameIn(request)));
+      if (states.restore(tenant, nameIn(request))) response.status(204).end();
+      else refuse(response, 404, unknownSnapshot(states, tenant, nameIn(request)));
     }),
   });
   mount(app, '/fork', {
@@ -56,7 +56,7 @@ export function mountWorlds(app: Express, tenants: Tenants, worlds: Worlds): voi
       const given = readBody(newTenantShape, request, response);
       if (!given) return;
       const admin = { email: given.adminEmail, password: given.adminPassword };
-      answerAdded(response, await worlds.fork(tenant, { name: given.name, admin }));
+      answerAdded(response, await states.fork(tenant, { name: given.name, admin }));
     }),
   });
 }
@@ -66,10 +66,10 @@ interface Exchange {
   readonly response: Response;
 }
 
-async function load(worlds: Worlds, tenant: Tenant, { request, response }: Exchange) {
+async function load(states: TenantStates, tenant: Tenant, { request, response }: Exchange) {
   const text = typeof request.body === 'string' ? request.body : '';
   try {
-    response.json(await worlds.load(tenant, readWorld(text, 'body')));
+    response.json(await states.load(tenant, readWorld(text, 'body')));
   } catch (fault) {
     if (fault instanceof WorldTextFault) refuse(response, 400, fault.message);
     else if (fault instanceof WorldFault) refuse(response, 422, `body: ${fault.message}`);
@@ -77,15 +77,15 @@ async function load(worlds: Worlds, tenant: Tenant, { request, response }: Excha
   }
 }
 
-function reset(worlds: Worlds, tenant: Tenant, { request, response }: Exchange): void {
+async function reset(states: TenantStates, tenant: Tenant, { request, response }: Exchange) {
   const given = request.body === undefined ? {} : readBody(resetShape, request, response);
   if (!given) return;
   if (given.device === undefined) {
-    worlds.reset(tenant);
+    await states.reset(tenant);
     response.status(204).end();
     return;
   }
-  const outcome = worlds.resetDevice(tenant, given.device);
+  const outcome = states.resetDevice(tenant, given.device);
   if (outcome === undefined) refuse(response, 409, 'there is no start state to restore');
   else if (outcome === 'unknown') refuse(response, 404, unknownDevice(tenant, given.device));
   else response.json({ device: outcome });
@@ -98,16 +98,16 @@ function unknownDevice({ store }: Tenant, wanted: string): string {
   return maskText(`body: device: there is no device with this id or identity value; ${told}`);
 }
 
-function unknownSnapshot(worlds: Worlds, tenant: Tenant, wanted: string): string {
+function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): string {
   const nearest = nearestOf(
     wanted,
-    worlds.snapshots(tenant).map(({ name }) => name),
+    states.snapshots(tenant).map(({ name }) => name),
   );
   const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
   return `there is no snapshot with this name; ${told}`;
 }
 
-function take(worlds: Worlds, tenant: Tenant, { request, response }: Exchange): void {
+function take(states: TenantStates, tenant: Tenant, { request, response }: Exchange): void {
   const name = nameIn(request);
   if (!namePattern.test(name)) {
     refuse(
@@ -115,7 +115,7 @@ function take(worlds: Worlds, tenant: Tenant, { request, response }: Exchange): 
       400,
       'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores',
     );
-  } else if (!worlds.take(tenant, name)) {
+  } else if (!states.take(tenant, name)) {
     refuse(
       response,
       422,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { operations } from '../fixtures/contract/operations.ts';
-import { startTestbed, type Testbed, type TestbedWorld } from './testbed.ts';
+import { startTestbed, type Testbed, type TestbedTenant } from './testbed.ts';
 import { endOf } from './testing/test-sockets.ts';
 import {
   acceptedIn,
@@ -21,9 +21,9 @@ beforeAll(async () => {
 afterEach(() => testbed.reset());
 afterAll(() => testbed.close());
 
-describe('two worlds', () => {
-  let one: TestbedWorld;
-  let other: TestbedWorld;
+describe('two tenants', () => {
+  let one: TestbedTenant;
+  let other: TestbedTenant;
 
   const open = async (): Promise<void> => {
     [one, other] = await Promise.all([
@@ -34,7 +34,7 @@ describe('two worlds', () => {
 
   it('share no devices, journal, faults, limits and clock while tests use both at once', async () => {
     await open();
-    const life = async (tenant: TestbedWorld, round: number) => {
+    const life = async (tenant: TestbedTenant, round: number) => {
       const device = await acceptedIn(testbed, tenant, 'twin');
       expect(await namesIn(tenant)).toEqual(['twin']);
       tenant.clock.advance(round * 8 * 86_400);
@@ -67,7 +67,7 @@ describe('two worlds', () => {
 
   it('have each an admin, found by the e-mail, and go back apart from each other', async () => {
     await open();
-    const login = ({ adminEmail: email, adminPassword: password }: TestbedWorld, at = other) => {
+    const login = ({ adminEmail: email, adminPassword: password }: TestbedTenant, at = other) => {
       const text = Buffer.from(`${email}:${password}`).toString('base64');
       return at.admin.call('login', { headers: { Authorization: `Basic ${text}` } });
     };

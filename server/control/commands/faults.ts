@@ -1,0 +1,21 @@
+/** Adding planned faults to a tenant. */
+import type { YamlFault } from '../../../fixtures/yaml-text.ts';
+import type { FaultPlans } from '../faults/fault-plans.ts';
+import { readPlan, told } from '../faults/plan-text.ts';
+import { RULES_MAX } from '../faults/rule.ts';
+
+/** The ids of the rules that were added, or why none was, with the places in the text. */
+type AddedPlan =
+  | { readonly added: string[] }
+  | { readonly error: string; readonly faults?: readonly YamlFault[] };
+
+/** Adds the rules of a plan in YAML or JSON, all or none. */
+export function addPlan(faults: FaultPlans, text: string): AddedPlan {
+  const read = readPlan(text, (id) => faults.has(id));
+  if ('faults' in read) return { error: read.faults.map(told).join('; '), faults: read.faults };
+  if (faults.size + read.rules.length > RULES_MAX) {
+    return { error: `at most ${RULES_MAX} rules are possible; remove some first` };
+  }
+  faults.add(read.rules);
+  return { added: read.rules.map(({ id }) => id) };
+}

@@ -1,0 +1,9 @@
+/** Limiting how often the callers of a tenant may ask. */
+import { type RateLimit, type RateLimits, rateLimitFault } from '../../tenants/rate-limits.ts';
+
+/** Begins to count anew under the limit, or stops; why not when the numbers are no limit. */
+export function setRateLimit(rates: RateLimits, limit: RateLimit | undefined): string | undefined {
+  const fault = limit && rateLimitFault(limit);
+  if (fault === undefined) rates.set(limit);
+  return fault;
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type DeviceDeploymentStatus,
+  deviceDeploymentStatuses,
+  reportableStatuses,
+} from '../../fixtures/contract/vocabulary.ts';
+import {
+  type DeviceDeployment,
+  ended,
+  isOver,
+  mayTryAgain,
+  notBegun,
+  offered,
+  reported,
+  retried,
+  settled,
+  whenForgotten,
+} from './device-deployment.ts';
+
+/** Every status by hand: whether it is an end, and what a report of any of the nine statuses meets. */
+const cells = [
+  ['pending', 'open', 'accept'],
+  ['installing', 'open', 'accept'],
+  ['pause_before_installing', 'open', 'accept'],
+  ['downloading', 'open', 'accept'],
+  ['pause_before_rebooting', 'open', 'accept'],
+  ['rebooting', 'open', 'accept'],
+  ['pause_before_committing', 'open', 'accept'],
+  ['success', 'over', 'accept'],
+  ['failure', 'over', 'accept'],
+  ['already-installed', 'over', 'accept'],
+  ['noartifact', 'over', 'accept'],
+  ['aborted', 'over', 'refuse'],
+  ['decommissioned', 'over', 'refuse'],
+] as const;
+
+const statuses = cells.map(([status]) => status);
+const over = cells.filter(([, standing]) => standing === 'over').map(([status]) => status);
+const open = cells.filter(([, standing]) => standing === 'open').map(([status]) => status);
+
+/** In the middle of its second attempt, with everything that a state can have. */
+function begun(status: DeviceDeploymentStatus, retriesLeft = 1): DeviceDeployment {
+  return {
+    status,
+    substate: 'step',
+    request: 'r',
+    artifactId: 'art',
+    attempts: 2,
+    retriesLeft,
+    offeredMs: 20,
+    startedMs: 30,
+    ...(over.some((end) => end === status) && { finishedMs: 40 }),
+  };
+}
+
+it('has a row for every status', () => {
+  expect(statuses.toSorted()).toEqual(deviceDeploymentStatuses.toSorted());
+});
+
+describe('a status', () => {
+  it.each(cells)('%s is %s', (status, standing) => {
+    expect(isOver({ status }) ? 'over' : 'open').toBe(standing);
+  });
+
+  it.each(statuses)('%s lets the device try again only after a failure with retries', (status) => {
+    expect(mayTryAgain({ status, retriesLeft: 1 })).toBe(status === 'failure');
+    expect(mayTryAgain({ status, retriesLeft: 0 })).toBe(false);
+  });
+});
+
+describe('a report', () => {
+  const pairs = cells.flatMap(([from, , decision]) =>
+    reportableStatuses.map((to) => [from, to, decision] as const),
+  );
+
+  it.each(pairs)('from %s to %s: %s', (from, to, decision) => {
+    const changed = reported(begun(from), { status: to }, 90);
+    if (decision === 'refuse') {
+      expect(changed).toEqual({ because: expect.stringContaining(from) });
+      return;
+    }
+    const finishedMs = over.some((end) => end === to) ? 90 : undefined;
+    expect(changed).toEqual({ ...begun(from), status: to, finishedMs });
+  });
+
+  it('is the beginning of the attempt when it is the first', () => {
+    const fresh = offered(notBegun(0), { request: 'r', nowMs: 20 });
+    expect(reported(fresh, { status: 'downloading' }, 30)).toMatchObject({ startedMs: 30 });
+  });
+
+  it.each([
+    ['step 2', 'step 2'],
+    ['', 'step'],
+    [undefined, 'step'],
+  ])('with the substate %j leaves %j', (substate, expected) => {
+    const changed = reported(begun('installing'), { status: 'rebooting', substate }, 90);
+    expect(changed).toMatchObject({ substate: expected });
+  });
+});
+
+describe('an offer', () => {
+  const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
+
+  it('is the first attempt, and its time stays', () => {
+    const first = offered(notBegun(3), offer);
+    expect(first).toEqual({ ...notBegun(3), attempts: 1, offeredMs: 20, ...of(offer) });
+    const again = { request: 'r2', nowMs: 99 };
+    expect(offered(first, again)).toEqual({
+      ...notBegun(3),
+      attempts: 1,
+      offeredMs: 20,
+      request: 'r2',
+    });
+  });
+
+  it.each(statuses)('leaves the status: %s', (status) => {
+    expect(offered(begun(status), offer)).toEqual(begun(status));
+  });
+
+  function of({ request, artifactId }: typeof offer) {
+    return { request, artifactId };
+  }
+});
+
+describe('a retry', () => {
+  it('begins anew, and counts; only the time of the first offer stays', () => {
+    expect(retried(begun('failure', 2))).toEqual({
+      status: 'pending',
+      attempts: 3,
+      retriesLeft: 1,
+      offeredMs: 20,
+    });
+  });
+});
+
+describe('a status that the server decides', () => {
+  it.each(statuses)('%s has an end exactly when it is one', (status) => {
+    const finishedMs = over.some((end) => end === status) ? 90 : undefined;
+    expect(settled(begun('pending'), status, 90)).toEqual({
+      ...begun('pending'),
+      status,
+      finishedMs,
+    });
+  });
+});
+
+describe.each(['aborted', 'decommissioned'] as const)('an end from outside: %s', (end) => {
+  it.each(open)('ends what is %s', (status) => {
+    const expected = { ...begun(status), status: end, finishedMs: 90, retriesLeft: 0 };
+    expect(ended(begun(status), end, 90)).toEqual(expected);
+  });
+
+  it.each(over)('leaves what is %s, and its retries are gone', (status) => {
+    expect(ended(begun(status), end, 90)).toEqual({ ...begun(status), retriesLeft: 0 });
+  });
+});
+
+describe('a history that is deleted', () => {
+  it.each(cells)('%s (%s)', (status, standing) => {
+    const running = whenForgotten(begun(status), {});
+    const finished = whenForgotten(begun(status), { finishedMs: 50 });
+    const expected = standing === 'open' ? ['keep', 'keep'] : ['start-over', 'forget'];
+    expect([running, finished]).toEqual(expected);
+  });
+});

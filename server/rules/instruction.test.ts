@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { offered, reported } from './device-deployment.ts';
+import { decideInstruction, type InstructedPart } from './instruction.ts';
+import { type Candidate, type NextRequest, requestText } from './next-deployment.ts';
+
+const request: NextRequest = {
+  deviceType: 'board',
+  artifactName: 'old',
+  provides: { device_type: 'board', artifact_name: 'old' },
+  takesControlMap: false,
+};
+const artifact: Candidate = {
+  id: 'art',
+  name: 'new',
+  depends: { device_type: ['board'] },
+  sizeBytes: 10,
+};
+const installed = { ...request, artifactName: 'new' };
+const nowMs = 100;
+
+function part(fields: Partial<InstructedPart> = {}): InstructedPart {
+  return {
+    status: 'pending',
+    attempts: 0,
+    retriesLeft: 0,
+    offeredDevices: 0,
+    deployment: { id: 'one', seq: 1, createdMs: 10, forceInstallation: false },
+    ...fields,
+  };
+}
+
+const offer = { request: requestText(request), artifactId: 'art', nowMs: 20 };
+const served = offered(part(), offer);
+
+function after(status: 'downloading' | 'failure' | 'success', retriesLeft = 0): InstructedPart {
+  const changed = reported({ ...served, retriesLeft }, { status }, 30);
+  if ('because' in changed) throw new Error(changed.because);
+  return changed;
+}
+
+function decide(
+  parts: readonly InstructedPart[],
+  {
+    asks = request,
+    candidates = [artifact],
+  }: { asks?: NextRequest; candidates?: Candidate[] } = {},
+) {
+  const candidatesOf = () => candidates;
+  return decideInstruction({ request: asks, parts, lastFinishedSeq: 0, nowMs, candidatesOf });
+}
+
+describe('a device that is served', () => {
+  it('begins an attempt, which is to be recorded', () => {
+    const begun = part();
+    expect(decide([begun])).toEqual({
+      decision: 'serve',
+      part: begun,
+      artifactId: 'art',
+      beginsAttempt: true,
+      changed: offered(begun, { ...offer, nowMs }),
+    });
+  });
+
+  it.each([
+    ['before its first report', served],
+    ['in the middle of the update', after('downloading')],
+  ])('is served the same again %s, and nothing is recorded', (_, again) => {
+    expect(decide([again])).toEqual({
+      decision: 'serve',
+      part: again,
+      artifactId: 'art',
+      beginsAttempt: false,
+      changed: undefined,
+    });
+  });
+
+  it('is served another artifact when the first one is gone, within the same attempt', () => {
+    const decided = decide([served], { candidates: [{ ...artifact, id: 'other' }] });
+    expect(decided).toMatchObject({
+      decision: 'serve',
+      artifactId: 'other',
+      beginsAttempt: false,
+      changed: { artifactId: 'other', attempts: 1, offeredMs: 20 },
+    });
+  });
+
+  it('tries again what failed, whatever it was served before', () => {
+    const asks = { ...request, provides: { ...request.provides, more: '1' } };
+    expect(decide([after('failure', 1)], { asks })).toMatchObject({
+      decision: 'serve',
+      beginsAttempt: true,
+      changed: { status: 'pending', attempts: 2, retriesLeft: 0, request: requestText(asks) },
+    });
+  });
+
+  it('gets a configuration without an artifact', () => {
+    const { deployment } = part();
+    const own = part({ deployment: { ...deployment, configuration: {} } });
+    expect(decide([own], { candidates: [] })).toMatchObject({
+      decision: 'serve',
+      artifactId: undefined,
+      changed: { artifactId: undefined, attempts: 1 },
+    });
+  });
+});
+
+describe('a device for which the update ends', () => {
+  it.each([
+    ['there is no artifact', request, [], 'artifact', 'noartifact'],
+    [
+      'none is of its type',
+      request,
+      [{ ...artifact, depends: { device_type: ['other'] } }],
+      'device-type',
+      'noartifact',
+    ],
+    [
+      'it does not meet what one depends on',
+      request,
+      [{ ...artifact, depends: { checksum: ['1'] } }],
+      'depends',
+      'noartifact',
+    ],
+    ['it has the artifact', installed, [artifact], 'already-installed', 'already-installed'],
+  ] as const)('as %s', (_, asks, candidates, rule, status) => {
+    expect(decide([part()], { asks, candidates: [...candidates] })).toMatchObject({
+      decision: 'end',
+      noUpdate: { rule, deploymentId: 'one' },
+      changed: { status, attempts: 1, offeredMs: nowMs, startedMs: nowMs, finishedMs: nowMs },
+    });
+  });
+
+  it('as it says other things of itself than before', () => {
+    const asks = { ...request, takesControlMap: true };
+    expect(decide([after('downloading')], { asks })).toMatchObject({
+      decision: 'conflict',
+      changed: { status: 'failure', request: offer.request, finishedMs: nowMs },
+    });
+  });
+});
+
+describe('a device that is not served', () => {
+  it.each([
+    ['start', part({ deployment: { ...part().deployment, createdMs: nowMs + 1 } })],
+    ['phase', part({ deployment: { ...part().deployment, phases: [] } })],
+    [
+      'max-devices',
+      part({ offeredDevices: 1, deployment: { ...part().deployment, maxDevices: 1 } }),
+    ],
+  ])('waits by the rule %s, and nothing is recorded', (rule, waiting) => {
+    const noUpdate = { rule, deploymentId: 'one' };
+    expect(decide([waiting])).toEqual({ decision: 'wait', part: waiting, noUpdate });
+  });
+
+  it.each([
+    ['none', []],
+    ['one that succeeded', [after('success')]],
+    ['one that failed for the last time', [after('failure')]],
+  ])('has nothing open: %s', (_, parts) => {
+    expect(decide(parts)).toEqual({ decision: 'nothing', noUpdate: { rule: 'deployment' } });
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { deviceDeploymentStatuses, finalStatuses } from '../../fixtures/contract/vocabulary.ts';
+import {
+  choosePart,
+  devicesByNow,
+  type KeptBack,
+  keptBack,
+  type PartFacts,
+} from './part-choice.ts';
+
+const nowMs = 100;
+const moment = { nowMs, lastFinishedSeq: 0 };
+const ends = finalStatuses.filter((status) => status !== 'aborted');
+const underway = deviceDeploymentStatuses.filter((status) => !finalStatuses.includes(status));
+
+type Fields = Omit<Partial<PartFacts>, 'deployment'> & Partial<PartFacts['deployment']>;
+
+/** The second deployment, made at 10, that the device has not been offered. */
+function part({
+  status = 'pending',
+  offeredMs,
+  retriesLeft = 0,
+  offeredDevices = 0,
+  ...of
+}: Fields = {}): PartFacts {
+  return {
+    status,
+    offeredMs,
+    retriesLeft,
+    offeredDevices,
+    deployment: { seq: 2, createdMs: 10, ...of },
+  };
+}
+
+const phases = [
+  { batchSize: 40, startMs: 90, devicesUntil: 2 },
+  { batchSize: 60, startMs: 200, devicesUntil: 5 },
+];
+
+describe('a part is kept back', () => {
+  it.each<[string, Fields, KeptBack | undefined]>([
+    ['not offered yet', {}, undefined],
+    ['made at this moment', { createdMs: nowMs }, undefined],
+    ['made for later', { createdMs: nowMs + 1 }, 'start'],
+    ['with room in its phase', { phases, offeredDevices: 1 }, undefined],
+    ['whose phase is full', { phases, offeredDevices: 2 }, 'phase'],
+    ['whose phases begin later', { phases: phases.slice(1) }, 'phase'],
+    ['below its limit', { maxDevices: 2, offeredDevices: 1 }, undefined],
+    ['at its limit', { maxDevices: 2, offeredDevices: 2 }, 'max-devices'],
+    ['at both limits', { phases, maxDevices: 2, offeredDevices: 2 }, 'phase'],
+    ['of a deployment that is over', { finishedMs: 50 }, 'deployment-over'],
+    ['over, and for later', { finishedMs: 50, createdMs: nowMs + 1 }, 'deployment-over'],
+    [
+      'offered before the limits were reached',
+      { offeredMs: 20, maxDevices: 1, offeredDevices: 9 },
+      undefined,
+    ],
+    ['offered, of a deployment that is over', { offeredMs: 20, finishedMs: 50 }, undefined],
+    ['failed with a retry', { status: 'failure', retriesLeft: 1, offeredMs: 20 }, undefined],
+    [
+      'failed with a retry, of one that is over',
+      { status: 'failure', retriesLeft: 1, finishedMs: 50 },
+      undefined,
+    ],
+    ['aborted', { status: 'aborted' }, 'aborted'],
+    ['aborted with a retry', { status: 'aborted', retriesLeft: 1 }, 'aborted'],
+  ])('%s', (_, fields, expected) => {
+    expect(keptBack(part(fields), moment)).toBe(expected);
+  });
+
+  it.each(ends)('when it has ended in %s', (status) => {
+    expect(keptBack(part({ status, offeredMs: 20 }), moment)).toBe('finished');
+  });
+
+  it.each(underway)('never when it was offered and is %s', (status) => {
+    expect(keptBack(part({ status, offeredMs: 20 }), moment)).toBeUndefined();
+  });
+
+  it.each([
+    [1, undefined],
+    [2, 'older'],
+    [3, 'older'],
+  ])('when the device has finished number %i, itself number 2: %s', (lastFinishedSeq, expected) => {
+    expect(keptBack(part(), { nowMs, lastFinishedSeq })).toBe(expected);
+    const begun = part({ offeredMs: 20 });
+    expect(keptBack(begun, { nowMs, lastFinishedSeq })).toBeUndefined();
+  });
+});
+
+describe('the devices that phases let begin', () => {
+  it.each([
+    [89, 0],
+    [90, 2],
+    [199, 2],
+    [200, 5],
+  ])('at %i: %i', (atMs, expected) => {
+    expect(devicesByNow({ seq: 1, createdMs: 0, phases }, atMs)).toBe(expected);
+  });
+
+  it('are all without phases', () => {
+    expect(devicesByNow({ seq: 1, createdMs: 0 }, 0)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('of several parts', () => {
+  const over = part({ status: 'success', offeredMs: 20, seq: 1 });
+  const active = part({ status: 'installing', offeredMs: 20, seq: 5 });
+  const failed = part({ status: 'failure', retriesLeft: 1, offeredMs: 20, seq: 4 });
+  const open = part({ seq: 3 });
+  const later = part({ createdMs: nowMs + 1 });
+  const full = part({ maxDevices: 1, offeredDevices: 1, seq: 6 });
+
+  it.each([
+    ['the active one, however new', [over, later, open, failed, active], 'go-on', active],
+    ['else the one to be tried again', [over, later, open, failed], 'retry', failed],
+    ['else the oldest that may begin', [over, later, open, part({ seq: 9 })], 'begin', open],
+    ['else the oldest that has to wait', [over, later, full], 'wait', later],
+  ] as const)('is chosen %s', (_, parts, decision, expected) => {
+    expect(choosePart(parts, moment)).toMatchObject({ decision, part: expected });
+  });
+
+  it('is chosen none when all are over', () => {
+    expect(choosePart([over], moment)).toEqual({ decision: 'nothing' });
+    expect(choosePart([], moment)).toEqual({ decision: 'nothing' });
+  });
+});
