@@ -23,6 +23,7 @@ export const defaultDeviceType = 'fleetbed-board';
 const checkShareSaid = 'must be a share above 0, at most 1';
 /** Making that many takes minutes. */
 const RSA_POOL_MAX = 4096;
+const rsaKeyBits = [2048, 3072] as const;
 const text = v.optional(filled);
 
 const fleetOptions = {
@@ -128,6 +129,7 @@ const loadOptions = {
   /** The back-offs that a comparison is between are those of the cohorts in a result. */
   incident: {
     flag: '--incident <words>',
+    oldNames: ['--scene'],
     group: 'Load',
     help: "incident: 'power-cut, at: 10s'; repeatable",
     cli: { kind: 'words', isList: true },
@@ -220,8 +222,12 @@ const deviceOptions = {
     flag: '--rsa-bits <bits>',
     group: 'Devices',
     help: 'size of RSA keys: 2048 or 3072 (default: 2048)',
-    cli: { kind: 'rsa-bits' },
-    word: v.optional(v.picklist([2048, 3072], 'must be 2048 or 3072')),
+    cli: {
+      kind: 'read',
+      read: (text) => rsaKeyBits.find((bits) => text === String(bits)),
+      accepted: '2048 or 3072',
+    },
+    word: v.optional(v.picklist(rsaKeyBits, 'must be 2048 or 3072')),
   },
   /** Without one the keys last for the run. */
   rsaPoolFolder: {
