@@ -115,7 +115,10 @@ const rooms = {
     rooms: ['conformance/target', 'conformance/signing'],
     packages: ['undici', 'ws', 'valibot'],
   },
-  'conformance/suite': { rooms: ['conformance/context', 'conformance/target'] },
+  'conformance/suite': {
+    rooms: ['conformance/context', 'conformance/target'],
+    packages: ['valibot'],
+  },
   'conformance/model': {
     rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],
     packages: ['fast-check'],

@@ -59,8 +59,8 @@ describe('rows of options', () => {
     });
   });
 
-  it('leave out what nobody gives, but for a usual value that help shows', () => {
-    expect(settingsOf()).toEqual({ countMax: 3 });
+  it('have their usual values where nobody gives one', () => {
+    expect(settingsOf()).toEqual({ names: new Set(), countMax: 3, isOn: false });
   });
 
   it('take an old name for the same value', () => {

@@ -1,6 +1,12 @@
 /** From the rows of a table of options to a command's options, and from their values to settings. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { OptionRow, OptionRows, OptionValue } from '../fixtures/option-row.ts';
+import {
+  type OptionRow,
+  type OptionRows,
+  type OptionValue,
+  usualValues,
+  type ValuesOf,
+} from '../fixtures/option-row.ts';
 import { addOldNames } from './old-names.ts';
 import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
@@ -97,18 +103,23 @@ function reader(read: (text: string) => unknown, accepted: string): Parser {
 }
 
 /**
- * The settings that rows make of the values that commander gives, by the names of the rows; without
- * those that nobody gave.
+ * The settings that rows make of the values that commander gives, by the names of the rows: those
+ * that were given, and the usual values of the others.
  */
-export function settingsOfOptions<Settings extends object>(
-  rows: OptionRows,
+export function settingsOfOptions<Rows extends OptionRows>(
+  rows: Rows,
   options: object,
-): Partial<Settings> {
+): ValuesOf<Rows> {
   const given = new Map(Object.entries(options));
   const settings = Object.entries(rows).flatMap(([name, { flag, toSetting }]) => {
-    const value: unknown = given.get(new Option(flag).attributeName());
+    const value: unknown = given.get(valueName(flag));
     if (value === undefined) return [];
     return [[name, toSetting ? toSetting(value as never) : value]];
   });
-  return Object.fromEntries(settings);
+  return { ...usualValues(rows), ...Object.fromEntries(settings) };
+}
+
+/** The name under which commander gives the value of a flag. */
+export function valueName(flag: string): string {
+  return new Option(flag).attributeName();
 }

@@ -5,7 +5,7 @@ import { variants } from '../fixtures/contract/variants.ts';
 import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
 import { legalVariations } from '../server/control/variation/variations.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
-import { SettingError, type Settings, settingRows } from '../server/settings.ts';
+import { SettingError, settingRows } from '../server/settings.ts';
 import { StateFault } from '../server/store/state-fault.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -97,7 +97,7 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   const rules = faults === undefined ? [] : await readPlanFile('--faults', faults);
   const stop = stopSignal();
   const server = await startServer({
-    ...settingsOfOptions<Settings>(settingRows, options),
+    ...settingsOfOptions(settingRows, options),
     ...(tlsSettings && { tls: tlsSettings }),
     ...(date !== undefined && { clock: clockStartingAt(date) }),
   }).catch((error: unknown) => {

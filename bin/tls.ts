@@ -1,7 +1,7 @@
 /** The options of `fleetbed serve` that encrypt the API, and what is written and told of them. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
+import type { OptionRows } from '../fixtures/option-row.ts';
 import { authorityFiles } from '../server/listeners/tls/authority-files.ts';
 import { tlsRows } from '../server/listeners/tls/settings.ts';
 import type { RunningServer } from '../server/server.ts';
@@ -43,7 +43,7 @@ export interface TlsReady {
  * @throws CommandFault
  */
 export function tlsPlan(options: object) {
-  const given = settingsOfOptions<ValuesOf<typeof tlsOptionRows>>(tlsOptionRows, options);
+  const given = settingsOfOptions(tlsOptionRows, options);
   const { isAsked, caFolder, ...tls } = given;
   if (caFolder !== undefined && tls.certFile !== undefined) {
     throw new CommandFault(

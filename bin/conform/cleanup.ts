@@ -4,23 +4,34 @@ import type { Command } from 'commander';
 import { type CleanupResult, cleanUp } from '../../conformance/cleanup/cleanup.ts';
 import { SetupError } from '../../conformance/target/setup-error.ts';
 import { systemClock } from '../../fixtures/clock.ts';
+import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault, setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.ts';
+import { addOptionRows } from '../option-rows.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addUrlOption } from '../url-option.ts';
-import { credentialsOf } from './options.ts';
-import { addControlOptions, type ControlOptions, controlOf } from './steering-options.ts';
+import { credentialsOf, targetRows } from './options.ts';
+import { controlOf, controlRows } from './steering-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
 
-interface CleanupOptions extends ControlOptions, LoginOptions {
+const rows = {
+  controlUrl: {
+    ...controlRows.controlUrl,
+    group: 'Target',
+    help: 'control listener of the testbed; needed to remove tenants',
+  },
+  controlToken: { ...controlRows.controlToken, group: 'Target' },
+  ca: targetRows.ca,
+  json: targetRows.json,
+} as const satisfies OptionRows;
+
+interface CleanupOptions extends LoginOptions, ValuesOf<typeof rows> {
   readonly url?: string;
-  readonly ca?: string;
-  readonly json?: boolean;
 }
 
 /** Adds the options of the subcommand and what it does. */
@@ -36,13 +47,10 @@ export function configure(command: Command): void {
     isInEnvironment: false,
   });
   addLoginOptions(command);
-  addControlOptions(command, 'control listener of the testbed; needed to remove tenants')
-    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
-    .optionsGroup('Reports:')
-    .option('--json', 'write the result to stdout as JSON')
-    .action(async (ledger: string, options: CleanupOptions) => {
-      process.exitCode = await cleanup(ledger, options);
-    });
+  addOptionRows(command.optionsGroup('Options:'), rows);
+  command.action(async (ledger: string, options: CleanupOptions) => {
+    process.exitCode = await cleanup(ledger, options);
+  });
 }
 
 async function cleanup(ledgerFile: string, options: CleanupOptions): Promise<ExitCode> {

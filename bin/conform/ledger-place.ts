@@ -20,7 +20,9 @@ export interface LedgerPlace {
  * The file that was named, or one in the user's state folder when the suite has a user and so makes
  * resources; undefined when there is none.
  */
-export function ledgerPlace(options: ConformOptions): LedgerPlace | undefined {
+export function ledgerPlace(
+  options: ConformOptions & { readonly ledger?: string },
+): LedgerPlace | undefined {
   const { ledger: named } = options;
   if (named !== undefined) return { file: named, isNamed: true, hint: hintOf(named, options) };
   if (credentialsOf(options) === 'none') return undefined;
