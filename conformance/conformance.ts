@@ -33,7 +33,7 @@ export { readHookFile } from './adapters/hooks/hook-file.ts';
 export { describedSteps } from './adapters/hooks/hook-steps.ts';
 export type { ControlAddress } from './adapters/http-control.ts';
 export { SteeringFileError } from './adapters/steering-file.ts';
-export { type Capability, capabilityNames } from './context/capabilities.ts';
+export { capabilityNames } from './context/capabilities.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result/result.ts';
 export type { CaseListing } from './suite/case.ts';
 export type { Credentials } from './target/setup.ts';
