@@ -159,6 +159,7 @@ const rooms = {
       ...['conformance/adapters', 'conformance/repro-script'],
     ],
   },
+  'conformance/recordings': { packages: ['cli-table3', 'ical-generator'] },
   'conformance/report': {
     rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
     packages: ['fast-xml-parser'],
@@ -166,24 +167,15 @@ const rooms = {
   'conformance/report/page': {},
   'conformance/self-test': {
     rooms: ['conformance/result', 'conformance/target', 'conformance/*'],
-    packages: ['ws', 'undici', 'valibot'],
+    packages: ['ws', 'undici', 'valibot', 'typescript'],
   },
   conformance: { rooms: ['conformance'] },
 
   bin: {
     rooms: ['server', 'simulator', 'conformance'],
-    packages: [
-      'commander',
-      'consola',
-      'cli-table3',
-      'ical-generator',
-      'log-update',
-      'undici',
-      'yaml',
-    ],
+    packages: ['commander', 'consola', 'cli-table3', 'log-update', 'undici', 'yaml'],
   },
   'bin/bench': { rooms: ['server', 'simulator', 'bin'], packages: ['autocannon'] },
-  'bin/self-test': { rooms: ['server', 'conformance', 'bin'], packages: ['typescript'] },
   'bin/soak': { rooms: ['bin'], packages: ['fast-check'] },
 };
 
