@@ -180,7 +180,18 @@ const rooms = {
 };
 
 const commands = [
-  ...['accept', 'assert', 'await', 'calendar', 'clock', 'conform', 'demo', 'deploy', 'devices'],
+  ...[
+    'accept',
+    'assert',
+    'await',
+    'calendar',
+    'cleanup',
+    'clock',
+    'conform',
+    'demo',
+    'deploy',
+    'devices',
+  ],
   ...['doctor', 'explain', 'faults', 'journal', 'report', 'reset', 'serve', 'simulate', 'snapshot'],
   ...['state', 'terminal', 'worker', 'world'],
 ];

@@ -59,7 +59,7 @@ const commandRows = {
   ledger: {
     flag: '--ledger <file>',
     group: 'Reports',
-    help: 'list all that is created, for `conform cleanup`',
+    help: 'list all that is created, for `fleetbed cleanup`',
     cli: { kind: 'file' },
   },
   dryRun: {

@@ -19,7 +19,8 @@ import { controlOf, controlRows } from './steering-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
 
-const rows = {
+/** The options beside the server's URL and the user. */
+export const runCleanupRows = {
   controlUrl: {
     ...controlRows.controlUrl,
     group: 'Target',
@@ -30,7 +31,8 @@ const rows = {
   json: targetRows.json,
 } as const satisfies OptionRows;
 
-interface CleanupOptions extends LoginOptions, ValuesOf<typeof rows> {
+/** The options as commander gives them. */
+export interface RunCleanupOptions extends LoginOptions, ValuesOf<typeof runCleanupRows> {
   readonly url?: string;
 }
 
@@ -47,19 +49,23 @@ export function configure(command: Command): void {
     isInEnvironment: false,
   });
   addLoginOptions(command);
-  addOptionRows(command.optionsGroup('Options:'), rows);
-  command.action(async (ledger: string, options: CleanupOptions) => {
-    process.exitCode = await cleanup(ledger, options);
+  addOptionRows(command.optionsGroup('Options:'), runCleanupRows);
+  command.action(async (ledger: string, options: RunCleanupOptions) => {
+    process.exitCode = await cleanUpRun(ledger, options);
   });
 }
 
-async function cleanup(ledgerFile: string, options: CleanupOptions): Promise<ExitCode> {
+/** Removes what a run of the suite has left, and prints what became of it. @throws CommandFault */
+export async function cleanUpRun(
+  ledgerFile: string,
+  options: RunCleanupOptions,
+): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const credentials = credentialsOf(options);
   const control = controlOf(options);
   if (credentials === 'none' && !control) {
     const wanted = `${loginWays}, or --control-url to remove only tenants`;
-    throw new CommandFault(`conform cleanup needs ${wanted}.`, exitCodes.usage);
+    throw new CommandFault(`a ledger of conform needs ${wanted}.`, exitCodes.usage);
   }
   const { url: baseUrl } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);

@@ -57,7 +57,7 @@ function hintOf(file: string, { url, controlUrl }: ConformOptions): string {
   const control =
     controlUrl === undefined ? '' : ` --control-url ${controlUrl} --control-token ...`;
   const words = `${file} --url ${url} --password ...${control}`;
-  return `some resources were not removed; to remove them: fleetbed conform cleanup ${words}`;
+  return `some resources were not removed; to remove them: fleetbed cleanup ${words}`;
 }
 
 /** The folder for what a program keeps of its runs; the temporary one where there is no home. */

@@ -270,7 +270,7 @@ const deviceOptions = {
   ledger: {
     flag: '--ledger <file>',
     group: 'Devices',
-    help: 'list what the fleet creates, for `simulate cleanup`',
+    help: 'list what the fleet creates, for `fleetbed cleanup`',
     ...kinds.path('ledger'),
     field: 'ledger',
   },
