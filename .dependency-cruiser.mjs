@@ -119,7 +119,10 @@ const rooms = {
     rooms: ['conformance/target', 'conformance/signing'],
     packages: ['undici', 'ws', 'valibot'],
   },
-  'conformance/suite': { rooms: ['conformance/context', 'conformance/target'] },
+  'conformance/suite': {
+    rooms: ['conformance/context', 'conformance/target'],
+    packages: ['valibot'],
+  },
   'conformance/model': {
     rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],
     packages: ['fast-check'],
@@ -160,6 +163,7 @@ const rooms = {
       ...['conformance/adapters', 'conformance/repro-script'],
     ],
   },
+  'conformance/recordings': { packages: ['cli-table3', 'ical-generator'] },
   'conformance/report': {
     rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
     packages: ['fast-xml-parser'],
@@ -167,29 +171,31 @@ const rooms = {
   'conformance/report/page': {},
   'conformance/self-test': {
     rooms: ['conformance/result', 'conformance/target', 'conformance/*'],
-    packages: ['ws', 'undici', 'valibot'],
+    packages: ['ws', 'undici', 'valibot', 'typescript'],
   },
   conformance: { rooms: ['conformance'] },
 
   bin: {
     rooms: ['server', 'simulator', 'conformance'],
-    packages: [
-      'commander',
-      'consola',
-      'cli-table3',
-      'ical-generator',
-      'log-update',
-      'undici',
-      'yaml',
-    ],
+    packages: ['commander', 'consola', 'cli-table3', 'log-update', 'undici', 'yaml'],
   },
   'bin/bench': { rooms: ['server', 'simulator', 'bin'], packages: ['autocannon'] },
-  'bin/self-test': { rooms: ['server', 'conformance', 'bin'], packages: ['typescript'] },
   'bin/soak': { rooms: ['bin'], packages: ['fast-check'] },
 };
 
 const commands = [
-  ...['accept', 'assert', 'await', 'calendar', 'clock', 'conform', 'demo', 'deploy', 'devices'],
+  ...[
+    'accept',
+    'assert',
+    'await',
+    'calendar',
+    'cleanup',
+    'clock',
+    'conform',
+    'demo',
+    'deploy',
+    'devices',
+  ],
   ...['doctor', 'explain', 'faults', 'journal', 'report', 'reset', 'serve', 'simulate', 'snapshot'],
   ...['state', 'terminal', 'worker', 'world'],
 ];

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dayOf } from '../conformance/recordings/day.ts';
+import type { Traffic } from '../conformance/recordings/findings.ts';
+import type { Schedule } from '../conformance/recordings/schedule.ts';
 import { systemClock } from '../fixtures/clock.ts';
-import { dayOf } from './calendar/day.ts';
-import type { Traffic } from './calendar/findings.ts';
-import type { Schedule } from './calendar/schedule.ts';
 import { runCommand } from './testing/built-command.ts';
 
 let folder: string;

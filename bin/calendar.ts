@@ -1,33 +1,62 @@
 /** `fleetbed calendar`: the deprecation schedule, and what recorded traffic uses of it. */
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { dayOf, dayStartMs, isDay } from '../conformance/recordings/day.ts';
+import {
+  type Traffic,
+  TrafficCount,
+  type TrafficOutcome,
+} from '../conformance/recordings/findings.ts';
+import { scheduleIcal } from '../conformance/recordings/ical.ts';
+import { openRecording } from '../conformance/recordings/open-recording.ts';
+import { RecordingError } from '../conformance/recordings/recording.ts';
+import { type Schedule, scheduleOn } from '../conformance/recordings/schedule.ts';
+import { scheduleText, trafficSentence, trafficText } from '../conformance/recordings/text.ts';
 import { systemClock } from '../fixtures/clock.ts';
+import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
 import { printableJson } from '../fixtures/printable.ts';
-import { day, dayOf, dayStartMs } from './calendar/day.ts';
-import { type Traffic, TrafficCount, type TrafficOutcome } from './calendar/findings.ts';
-import { scheduleIcal } from './calendar/ical.ts';
-import { openRecording } from './calendar/open-recording.ts';
-import { type Schedule, scheduleOn } from './calendar/schedule.ts';
-import { scheduleText, trafficSentence, trafficText } from './calendar/text.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { requireWritable, writeWhole } from './files.ts';
-import * as values from './option-values.ts';
+import { CommandFault } from './fault.ts';
+import { fileFault, requireWritable, writeWhole } from './files.ts';
+import { addOptionRows } from './option-rows.ts';
 import { createOutput } from './output.ts';
 
-const forms = ['table', 'json', 'ical'] as const;
+const group = 'Options';
+const rows = {
+  format: {
+    flag: '--format <form>',
+    group,
+    help: 'output format; ical only without recordings',
+    cli: { kind: 'choices', of: ['table', 'json', 'ical'] },
+    usual: { value: 'table' },
+  },
+  json: {
+    flag: '--json',
+    group,
+    help: 'print JSON, as --format json',
+    cli: { kind: 'switch' },
+    conflicts: ['format'],
+  },
+  out: {
+    flag: '--out <file>',
+    group,
+    help: 'write to this file (default: standard output)',
+    cli: { kind: 'text' },
+  },
+  on: {
+    flag: '--on <date>',
+    group,
+    help: 'reference day, YYYY-MM-DD in UTC (default: today)',
+    cli: {
+      kind: 'read',
+      read: (text): string | undefined => (isDay(text) ? text : undefined),
+      accepted: 'a day that exists as YYYY-MM-DD, such as 2027-08-25',
+    },
+  },
+} as const satisfies OptionRows;
 
-interface CalendarPlan {
-  readonly format: (typeof forms)[number];
-  /** `YYYY-MM-DD`; the machine's own day when left out. */
-  readonly on?: string;
-  /** Standard output when left out. */
-  readonly out?: string;
-}
-
-interface CalendarOptions extends CalendarPlan {
-  readonly json?: boolean;
-}
+type CalendarPlan = Omit<ValuesOf<typeof rows>, 'json'>;
 
 /** A call or a sent field fails a build; answers alone, or no call at all, decide nothing. */
 const exitCodeOf: Readonly<Record<TrafficOutcome, ExitCode>> = {
@@ -60,18 +89,9 @@ Exit codes with recordings, by outcome:
 
 /** Adds the options of `fleetbed calendar` and what it does. */
 export function configure(command: Command): void {
-  command
-    .argument('[recording...]', 'HAR files or journals to search')
-    .addOption(
-      new Option('--format <form>', 'output format; ical only without recordings')
-        .choices(forms)
-        .default('table'),
-    )
-    .addOption(new Option('--json', 'print JSON, as --format json').conflicts('format'))
-    .option('--out <file>', 'write to this file (default: standard output)', values.filled)
-    .option('--on <date>', 'reference day, YYYY-MM-DD in UTC (default: today)', day)
+  addOptionRows(command.argument('[recording...]', 'HAR files or journals to search'), rows)
     .addHelpText('after', help)
-    .action(async (recordings: readonly string[], options: CalendarOptions) => {
+    .action(async (recordings: readonly string[], options: ValuesOf<typeof rows>) => {
       const plan: CalendarPlan = options.json ? { ...options, format: 'json' } : options;
       if (plan.format === 'ical' && recordings.length > 0) {
         command.error(
@@ -109,10 +129,22 @@ async function calendar(files: readonly string[], plan: CalendarPlan): Promise<E
 async function trafficIn(files: readonly string[], schedule: Schedule): Promise<Traffic> {
   const count = new TrafficCount(schedule);
   for (const file of files) {
-    const { form, exchanges } = await openRecording(file);
-    await count.add(file, form, exchanges);
+    try {
+      const { form, exchanges } = await openRecording(file);
+      await count.add(file, form, exchanges);
+    } catch (error) {
+      throw recordingFault(file, error);
+    }
   }
   return count.traffic();
+}
+
+function recordingFault(file: string, error: unknown): unknown {
+  if (error instanceof RecordingError) {
+    return new CommandFault(error.message, exitCodes.setUp, error);
+  }
+  const isOfSystem = error instanceof Error && 'syscall' in error;
+  return isOfSystem ? fileFault(`cannot read ${file}`, error) : error;
 }
 
 function scheduleAs(schedule: Schedule, { format }: CalendarPlan, nowMs: number): string {

@@ -3,21 +3,17 @@
 import type { Command } from 'commander';
 import { caseList, conformanceReport } from '../conformance/report/text.ts';
 import { resultSchema } from '../conformance/result/schema.ts';
+import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
 import { judge, renderingsOf } from './conform/judged-run.ts';
 import { closeLedger, ledgerPlace, tellWhenCutShort } from './conform/ledger-place.ts';
-import {
-  addRunOptions,
-  addTargetOptions,
-  type ConformOptions,
-  runSettingsOf,
-} from './conform/options.ts';
+import { addRunOptions, type ConformOptions, runSettingsOf } from './conform/options.ts';
 import { openRunLines } from './conform/run-lines.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { withLiveLine } from './live-line.ts';
-import * as values from './option-values.ts';
+import { addOptionRows } from './option-rows.ts';
 import { createOutput, type Output } from './output.ts';
 import { prepareReports, writeReports } from './reports.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -53,6 +49,47 @@ const subcommands: Readonly<Record<string, SubcommandRow>> = {
   },
 };
 
+const commandRows = {
+  ndjson: {
+    flag: '--ndjson <file>',
+    group: 'Reports',
+    help: 'write each verdict as a line of JSON; - is stdout',
+    cli: { kind: 'text' },
+  },
+  ledger: {
+    flag: '--ledger <file>',
+    group: 'Reports',
+    help: 'list all that is created, for `fleetbed cleanup`',
+    cli: { kind: 'file' },
+  },
+  dryRun: {
+    flag: '--dry-run',
+    group: 'Instead of a run',
+    help: 'show what would be run and created',
+    cli: { kind: 'switch' },
+  },
+  list: {
+    flag: '--list',
+    group: 'Instead of a run',
+    help: 'list the cases',
+    cli: { kind: 'switch' },
+  },
+  coverage: {
+    flag: '--coverage [form]',
+    group: 'Instead of a run',
+    help: 'print which cases test which requirement',
+    cli: { kind: 'read', read: (form): string | true => form, accepted: 'a form' },
+  },
+  schema: {
+    flag: '--schema',
+    group: 'Instead of a run',
+    help: 'print the JSON Schema of the result',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
+
+type Options = ConformOptions & ValuesOf<typeof commandRows>;
+
 /** Adds the options of `fleetbed conform`, its subcommands, and what it does. */
 export function configure(command: Command): void {
   addExamples(
@@ -66,23 +103,11 @@ export function configure(command: Command): void {
   );
   addSubcommands(command);
   command.argument('[id-prefix...]', 'run only cases whose ID starts with this');
-  addRunOptions(addTargetOptions(command))
-    .option(
-      '--report <form=file>',
-      'json=FILE, junit=FILE or html=FILE; repeatable',
-      values.reportOrPage,
-    )
-    .option('--ndjson <file>', 'write each verdict as a line of JSON; - is stdout', values.filled)
-    .option('--ledger <file>', 'list all that is created, for `conform cleanup`')
-    .option('--json', 'write the result to stdout as JSON')
-    .optionsGroup('Instead of a run:')
-    .option('--dry-run', 'show what would be run and created')
-    .option('--list', 'list the cases')
-    .option('--coverage [form]', 'print which cases test which requirement')
-    .option('--schema', 'print the JSON Schema of the result')
-    .action(async (selection: readonly string[], options: ConformOptions) => {
+  addOptionRows(addRunOptions(command), commandRows).action(
+    async (selection: readonly string[], options: Options) => {
       process.exitCode = await act(selection, options);
-    });
+    },
+  );
 }
 
 /** Each is loaded when it is asked for; what follows its name is its own. */
@@ -97,7 +122,7 @@ function addSubcommands(command: Command): void {
   });
 }
 
-async function act(selection: readonly string[], options: ConformOptions): Promise<ExitCode> {
+async function act(selection: readonly string[], options: Options): Promise<ExitCode> {
   if (options.coverage !== undefined) {
     const { printCoverage } = await import('./conform/coverage.ts');
     return printCoverage(options.coverage);
@@ -126,7 +151,7 @@ function list(selection: readonly string[], output: Output): ExitCode {
 
 async function conform(
   selection: readonly string[],
-  options: ConformOptions,
+  options: Options,
   output: Output,
 ): Promise<ExitCode> {
   await prepareReports(options.report);
@@ -139,7 +164,7 @@ async function conform(
   const place = ledgerPlace(options);
   const signal = stopSignal();
   const cutShort = place && tellWhenCutShort(place, signal);
-  const lines = await openRunLines(options);
+  const lines = await openRunLines(options.ndjson, settings);
   const result = await withLiveLine(output, (live) => {
     // Lines on standard output, which may be the same terminal, would run into the one that changes.
     const told = options.ndjson === '-' ? output : live;

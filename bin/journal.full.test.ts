@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRecording } from './calendar/open-recording.ts';
-import type { RecordedExchange } from './calendar/recording.ts';
+import { openRecording } from '../conformance/recordings/open-recording.ts';
+import type { RecordedExchange } from '../conformance/recordings/recording.ts';
 import type { ServerReady } from './ready.ts';
 import {
   type Ended,

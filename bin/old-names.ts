@@ -23,6 +23,8 @@ class OldName extends Option {
     super(`${oldName} ${at < 0 ? '' : option.flags.slice(at)}`.trim());
     this.#option = option;
     this.hideHelp();
+    // Headings of the help are in the order of the options, hidden ones among them.
+    if (option.helpGroupHeading !== undefined) this.helpGroup(option.helpGroupHeading);
     if (option.parseArg) this.argParser(option.parseArg);
   }
 

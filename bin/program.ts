@@ -109,6 +109,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     summary: 'assert what a device has done',
     load: () => import('./assert.ts'),
   },
+  cleanup: {
+    group: 'Files and results:',
+    summary: 'remove what runs of simulate and conform left on a server',
+    load: () => import('./cleanup.ts'),
+  },
   report: {
     group: 'Files and results:',
     summary: 'render, merge and compare results of simulate',

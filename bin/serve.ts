@@ -1,72 +1,63 @@
 /** `fleetbed serve`: the reference server until Ctrl-C. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { clockStartingAt } from '../fixtures/clock.ts';
-import { type VariantName, variantNames, variants } from '../fixtures/contract/variants.ts';
+import { variants } from '../fixtures/contract/variants.ts';
+import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
 import { legalVariations } from '../server/control/variation/variations.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
-import {
-  defaultSettings,
-  journalLimits,
-  type LogLevel,
-  logLevels,
-  SettingError,
-} from '../server/settings.ts';
+import { SettingError, settingRows } from '../server/settings.ts';
 import { StateFault } from '../server/store/state-fault.ts';
-import type { RateLimit } from '../server/tenants/rate-limits.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, reportFault } from './fault.ts';
 import { readPlanFile, unfiredLines } from './fault-plan-file.ts';
-import { addOldNames } from './old-names.ts';
-import * as values from './option-values.ts';
+import { addOptionRows, settingsOfOptions } from './option-rows.ts';
 import { createOutput, type Output } from './output.ts';
 import { consoleUrl, prepareReadyFile, serverReady, writeReadyFile } from './ready.ts';
 import { leaveRunFile } from './run-file.ts';
-import { SecretOption, secretVariables } from './secret-option.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
-import {
-  addTlsOptions,
-  prepareCaFolder,
-  publishTls,
-  type TlsOptions,
-  type TlsReady,
-  tlsPlan,
-} from './tls.ts';
+import { prepareCaFolder, publishTls, type TlsReady, tlsOptionRows, tlsPlan } from './tls.ts';
 import { loadWorldFile, worldLines } from './world-file.ts';
 
-const SECONDS_PER_DAY = 86_400;
-const DEVICE_LIMIT_MAX = 1_000_000;
+/** What the command itself takes, beside the settings of the server. */
+const commandRows = {
+  world: {
+    flag: '--world <file>',
+    group: 'State and time',
+    help: 'start state, see fleetbed world; SIGHUP loads it again',
+    cli: { kind: 'text' },
+  },
+  date: {
+    flag: '--date <date>',
+    group: 'State and time',
+    help: 'start at this day or moment; time runs on',
+    cli: { kind: 'moment' },
+  },
+  faults: {
+    flag: '--faults <file>',
+    group: 'Dialects, variation and faults',
+    help: 'fault plan (YAML or JSON); exit code 1 when one never fired',
+    cli: { kind: 'text' },
+  },
+  readyFile: {
+    flag: '--ready-file <file>',
+    group: 'Output',
+    help: 'write this JSON file when ready',
+    cli: { kind: 'text' },
+  },
+  json: {
+    flag: '--json',
+    group: 'Output',
+    help: 'print one JSON line when ready',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
 
-interface ServeOptions extends TlsOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly controlPort: number;
-  readonly adminEmail: string;
-  readonly adminPassword?: string;
-  readonly autoAccept?: boolean;
-  readonly deviceLimit?: number;
-  readonly pendingDevicesMax: number;
-  readonly trustProxy?: boolean;
-  readonly headerPrefix: string;
-  readonly tokenLifetime: number;
-  readonly linkLifetime: number;
-  readonly logLevel: LogLevel;
-  readonly data?: string;
-  readonly world?: string;
-  readonly rateLimit?: RateLimit;
-  readonly date?: number;
+interface ServeOptions extends ValuesOf<typeof commandRows> {
   /** True when it was given without a name. */
-  readonly dialect?: readonly VariantName[] | true;
+  readonly dialect?: unknown;
   /** True when it was given without a seed. */
-  readonly variationSeed?: string | true;
-  readonly provisioningDelay: number;
-  readonly faults?: string;
-  readonly journalEntries: number;
-  readonly journalBytes: number;
-  readonly explainHeader?: boolean;
-  readonly spreadsheetSafeCsv?: boolean;
-  readonly readyFile?: string;
-  readonly json?: boolean;
+  readonly variationSeed?: unknown;
 }
 
 const help = `
@@ -76,23 +67,10 @@ file or folder cannot be used.
 
 /** Adds the options of `fleetbed serve` and what it does. */
 export function configure(command: Command): void {
-  addListeningOptions(command.optionsGroup('Listening:'));
-  addUserOptions(command.optionsGroup('Users and devices:'));
-  addStateOptions(command.optionsGroup('State and time:'));
-  addBehaviourOptions(command.optionsGroup('Dialects, variation and faults:'));
-  addLimitOptions(command.optionsGroup('Limits:'));
-  addTlsOptions(command.optionsGroup('TLS:'));
-  addJournalOptions(command.optionsGroup('Journal and log:'));
-  command
-    .optionsGroup('Output:')
-    .option('--ready-file <file>', 'write this JSON file when ready', values.filled)
-    .option('--json', 'print one JSON line when ready')
-    .optionsGroup('Options:')
-    .addHelpText('after', help)
-    .action(async (options: ServeOptions) => {
-      process.exitCode = await serve(options);
-    });
-  addOldNames(command, { '--variant': '--dialect', '--vary': '--variation-seed' });
+  for (const rows of [settingRows, commandRows, tlsOptionRows]) addOptionRows(command, rows);
+  command.addHelpText('after', help).action(async (options: ServeOptions) => {
+    process.exitCode = await serve(options);
+  });
   addExamples(
     command,
     'fleetbed serve',
@@ -102,169 +80,25 @@ export function configure(command: Command): void {
   );
 }
 
-const defaults = defaultSettings;
-
-function addListeningOptions(command: Command): void {
-  command
-    .option('--host <address>', 'address to listen on', values.filled, defaults.host)
-    .option('--port <port>', 'port of the API; 0 for any free port', values.port, defaults.port)
-    .addOption(
-      new Option(
-        '--control-port <port>',
-        'port of control listener and console; 0 for any free port',
-      )
-        .argParser(values.port)
-        .default(defaults.controlPort),
-    )
-    .option('--trust-proxy', 'build links from X-Forwarded-Host and X-Forwarded-Proto');
-}
-
-function addUserOptions(command: Command): void {
-  command
-    .option('--admin-email <email>', 'first user', values.email, defaults.adminEmail)
-    .addOption(
-      new SecretOption(
-        '--admin-password <password>',
-        'password of the first user, at least 8 characters (default: random)',
-        { variable: secretVariables.adminPassword, parse: values.adminPassword },
-      ),
-    )
-    .option('--auto-accept', 'accept each device right after its first request, which is refused')
-    .addOption(
-      new Option('--header-prefix <prefix>', 'vendor part of header names')
-        .argParser(values.headerPrefix)
-        .default(defaults.headerPrefix),
-    )
-    .addOption(lifetime('--token-lifetime', 'lifetime of tokens', defaults.tokenLifetimeSeconds))
-    .addOption(
-      lifetime('--link-lifetime', 'lifetime of download links', defaults.linkLifetimeSeconds),
-    );
-}
-
-function addStateOptions(command: Command): void {
-  command
-    .option(
-      '--data <folder>',
-      'keep the state in this folder over restarts (default: in memory)',
-      values.filled,
-    )
-    .option(
-      '--world <file>',
-      'start state, see fleetbed world; SIGHUP loads it again',
-      values.filled,
-    )
-    .option('--date <date>', 'start at this day or moment; time runs on', values.momentMs);
-}
-
-function addBehaviourOptions(command: Command): void {
-  command
-    .addOption(
-      new Option(
-        '--dialect [name]',
-        'differ from the contract as other servers do; repeatable; without a name: list all dialects',
-      ).argParser(values.someOf(variantNames)),
-    )
-    .addOption(
-      new Option(
-        '--provisioning-delay <duration>',
-        'delay of the dialect asynchronous-provisioning',
-      )
-        .argParser(values.durationMs)
-        .default(defaults.provisioningDelayMs, '1s'),
-    )
-    .addOption(
-      new Option(
-        '--variation-seed [seed]',
-        'answer in other forms that the contract allows; without a seed: list all forms',
-      ).argParser(values.filled),
-    )
-    .option(
-      '--faults <file>',
-      'fault plan (YAML or JSON); exit code 1 when one never fired',
-      values.filled,
-    )
-    .option(
-      '--spreadsheet-safe-csv',
-      'put a quote before audit log CSV fields that begin with = + - @, tab or line end',
-    );
-}
-
-function addLimitOptions(command: Command): void {
-  command
-    .option(
-      '--device-limit <count>',
-      'maximum number of accepted devices (default: unlimited)',
-      values.count(0, DEVICE_LIMIT_MAX),
-    )
-    .addOption(
-      new Option('--pending-devices-max <count>', 'maximum number of pending keys of a tenant')
-        .argParser(values.count(1, DEVICE_LIMIT_MAX))
-        .default(defaults.pendingDevicesMax),
-    )
-    .option(
-      '--rate-limit <limit>',
-      'requests of one caller in a time, such as 100/60s (default: unlimited)',
-      values.rateLimit,
-    );
-}
-
-function addJournalOptions(command: Command): void {
-  command
-    .addOption(
-      new Option(
-        '--journal-entries <count>',
-        'entries that the journal of a tenant keeps; 0: no journal',
-      )
-        .argParser(values.count(...journalLimits.journalEntriesMax))
-        .default(defaults.journalEntriesMax),
-    )
-    .addOption(
-      new Option('--journal-bytes <bytes>', 'approximate memory of these entries')
-        .argParser(values.count(...journalLimits.journalBytesMax))
-        .default(defaults.journalBytesMax),
-    )
-    .addOption(
-      new Option('--log-level <level>', 'detail of the log on standard error')
-        .choices(logLevels)
-        .default(defaults.logLevel),
-    )
-    .option('--explain-header', 'link to an explanation in a header of refused answers');
-}
-
-function lifetime(flag: string, meaning: string, defaultSeconds: number): Option {
-  return new Option(`${flag} <duration>`, `${meaning}, such as 30s, 15m or 7d`)
-    .argParser(values.lifetimeSeconds)
-    .default(defaultSeconds, `${defaultSeconds / SECONDS_PER_DAY}d`);
-}
-
 async function serve(options: ServeOptions): Promise<ExitCode> {
-  const { readyFile, json = false, tokenLifetime, linkLifetime, ...rest } = options;
-  const { data, world, faults, date, provisioningDelay, ...kept } = rest;
-  const { journalEntries, journalBytes, dialect, variationSeed, ...others } = kept;
-  const { settings, caFolder } = tlsPlan(others);
+  const { readyFile, json = false, world, faults, date } = options;
   const output = createOutput(json);
-  if (dialect === true) {
+  if (options.dialect === true) {
     tellVariants(output, json);
     return exitCodes.pass;
   }
-  if (variationSeed === true) {
+  if (options.variationSeed === true) {
     tellVariations(output, json);
     return exitCodes.pass;
   }
+  const { tls: tlsSettings, caFolder } = tlsPlan(options);
   await prepareReadyFile(readyFile);
   await prepareCaFolder(caFolder);
   const rules = faults === undefined ? [] : await readPlanFile('--faults', faults);
   const stop = stopSignal();
   const server = await startServer({
-    ...settings,
-    tokenLifetimeSeconds: tokenLifetime,
-    linkLifetimeSeconds: linkLifetime,
-    variants: new Set(dialect),
-    ...(variationSeed !== undefined && { varySeed: variationSeed }),
-    provisioningDelayMs: provisioningDelay,
-    journalEntriesMax: journalEntries,
-    journalBytesMax: journalBytes,
-    ...(data !== undefined && { dataFolder: data }),
+    ...settingsOfOptions(settingRows, options),
+    ...(tlsSettings && { tls: tlsSettings }),
     ...(date !== undefined && { clock: clockStartingAt(date) }),
   }).catch((error: unknown) => {
     if (error instanceof StateFault) throw new CommandFault(error.message, exitCodes.setUp, error);

@@ -69,6 +69,7 @@ export function configure(command: Command): void {
 /** Adds every option of a run. */
 export function addRunOptions(command: Command): Command {
   addPlanOptions(command)
+    .optionsGroup('Results:')
     .option(
       '--report <form=file>',
       'write a report: json=FILE, junit=FILE or html=FILE; repeatable',

@@ -1,26 +1,31 @@
 /** The options of `fleetbed serve` that encrypt the API, and what is written and told of them. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { OptionRows } from '../fixtures/option-row.ts';
 import { authorityFiles } from '../server/listeners/tls/authority-files.ts';
-import type { TlsSettings } from '../server/listeners/tls/settings.ts';
+import { tlsRows } from '../server/listeners/tls/settings.ts';
 import type { RunningServer } from '../server/server.ts';
 import { exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { FOR_ALL, fileFault, requireWritable, writeWhole } from './files.ts';
-import * as values from './option-values.ts';
+import { settingsOfOptions } from './option-rows.ts';
 
-/** What commander makes of the options. */
-export interface TlsOptions {
-  readonly tls?: boolean;
-  readonly tlsName?: readonly string[];
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsClientCa?: string;
-  readonly tlsCaKeep?: string;
-  readonly tlsGallery?: boolean;
-  readonly tlsCaOut?: string;
-}
+/** The options; each of them encrypts, with or without --tls. */
+export const tlsOptionRows = {
+  isAsked: {
+    flag: '--tls',
+    group: 'TLS',
+    help: 'serve the API over HTTPS with a certificate of a new test CA',
+    cli: { kind: 'switch' },
+  },
+  ...tlsRows,
+  caFolder: {
+    flag: '--tls-ca-out <folder>',
+    group: 'TLS',
+    help: "write the test CA's certificate to ca.pem, ca.der and ca.h (C) in this folder",
+    cli: { kind: 'text' },
+  },
+} as const satisfies OptionRows;
 
 /** Of the encrypted listeners, for scripts. */
 export interface TlsReady {
@@ -32,59 +37,21 @@ export interface TlsReady {
   readonly gallery: Readonly<Record<string, string>>;
 }
 
-/** Adds the options; each of them encrypts, with or without --tls. */
-export function addTlsOptions(command: Command): void {
-  command
-    .option('--tls', 'serve the API over HTTPS with a certificate of a new test CA')
-    .addOption(
-      new Option(
-        '--tls-name <name>',
-        'host name or address for the certificate; repeatable',
-      ).argParser(values.listed),
-    )
-    .option(
-      '--tls-cert <file>',
-      'PEM file with your own certificate; needs --tls-key',
-      values.filled,
-    )
-    .option('--tls-key <file>', 'PEM file with the key of that certificate', values.filled)
-    .option(
-      '--tls-client-ca <file>',
-      'require client certificates of an authority in this PEM file',
-      values.filled,
-    )
-    .option(
-      '--tls-ca-out <folder>',
-      "write the test CA's certificate to ca.pem, ca.der and ca.h (C) in this folder",
-      values.filled,
-    )
-    .option(
-      '--tls-ca-keep <file>',
-      'keep the test CA and its private key in this PEM file over restarts',
-      values.filled,
-    )
-    .option('--tls-gallery', 'listen on extra ports with broken TLS, one for each kind');
-}
-
 /**
- * The settings of the options, with those of TLS in the form that the server takes.
+ * TLS as the server takes it, undefined without it, and the folder of --tls-ca-out.
+ * @param options as commander gives them
  * @throws CommandFault
  */
-export function tlsPlan<Options extends TlsOptions>(options: Options) {
-  const { tls, tlsName, tlsCert, tlsKey, tlsClientCa, tlsCaKeep, ...others } = options;
-  const { tlsGallery, tlsCaOut: caFolder, ...rest } = others;
-  const texts = { certFile: tlsCert, keyFile: tlsKey, clientCaFile: tlsClientCa };
-  const all = { names: tlsName, ...texts, caKeepFile: tlsCaKeep, gallery: tlsGallery };
-  const given = Object.entries(all).filter(([, value]) => value !== undefined);
-  if (caFolder !== undefined && tlsCert !== undefined) {
+export function tlsPlan(options: object) {
+  const given = settingsOfOptions(tlsOptionRows, options);
+  const { isAsked, caFolder, ...tls } = given;
+  if (caFolder !== undefined && tls.certFile !== undefined) {
     throw new CommandFault(
       '--tls-ca-out cannot be used with --tls-cert: there is no test CA then.',
       exitCodes.usage,
     );
   }
-  const isAsked = tls === true || caFolder !== undefined || given.length > 0;
-  const chosen: TlsSettings = Object.fromEntries(given);
-  return { settings: { ...rest, ...(isAsked && { tls: chosen }) }, caFolder };
+  return { tls: Object.keys(given).length > 0 ? tls : undefined, caFolder };
 }
 
 /** Makes the folder of --tls-ca-out, before the server starts. @throws CommandFault */

@@ -17,12 +17,12 @@ import {
   countVerdicts,
   decideMusts,
   outcomeOf,
-  type RunSettings,
 } from './result/result.ts';
 import { applyWaivers, type Waiver } from './result/waivers.ts';
 import { preflight } from './runner/preflight.ts';
 import { type Progress, Run } from './runner/run.ts';
 import type { CaseListing, PlayableCase } from './suite/case.ts';
+import { type GivenOptions, recordedOptions } from './suite/options.ts';
 import { Mask } from './target/mask.ts';
 import { checkedBaseUrl, reachTarget } from './target/setup.ts';
 import { AdminUnusableError } from './target/setup-error.ts';
@@ -33,7 +33,7 @@ export { readHookFile } from './adapters/hooks/hook-file.ts';
 export { describedSteps } from './adapters/hooks/hook-steps.ts';
 export type { ControlAddress } from './adapters/http-control.ts';
 export { SteeringFileError } from './adapters/steering-file.ts';
-export { type Capability, capabilityNames } from './context/capabilities.ts';
+export { capabilityNames } from './context/capabilities.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result/result.ts';
 export type { CaseListing } from './suite/case.ts';
 export type { Credentials } from './target/setup.ts';
@@ -42,42 +42,22 @@ export { SetupError } from './target/setup-error.ts';
 const suite = { name: 'fleetbed conformance', version: '1' };
 
 /** One run as it is asked for. */
-export interface ConformanceOptions extends Progress, SteeringOptions {
+export interface ConformanceOptions extends GivenOptions, Progress, SteeringOptions {
   /** Where the server answers, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
-  /** The vendor's prefix of header names, such as `X-SVC`. */
-  readonly headerPrefix: string;
   /** What devices say in `tenant_token`, where the user is not one of the server's default tenant. */
   readonly tenantToken?: string;
   /** Beginnings of case ids; without any, every case is played. */
   readonly selection?: readonly string[];
   /** Exactly these cases; wins over `selection`. */
   readonly ids?: ReadonlySet<string>;
-  /** Plays also the cases that touch devices of others. */
-  readonly disruptive?: boolean;
   readonly clock: Clock;
   /** Decides the run's id, so that no two runs meet, and the seed when there is none. */
   readonly random: Random;
-  /** Decides every choice of the cases; any text. */
-  readonly seed?: string;
-  /** Cases that are played at a time, 1 without it. */
-  readonly jobs?: number;
-  /** How often each case is played, once without it. */
-  readonly repeat?: number;
-  /** Cap over all requests of the run. */
-  readonly requestsPerSecondMax?: number;
-  /** Plays only the cases that change nothing. */
-  readonly readOnly?: boolean;
   /** Failures that are known and tolerated until a day. */
   readonly waivers?: readonly Waiver[];
   /** A file to which all that is made is announced, so that it can be removed after a kill too. */
   readonly ledgerFile?: string;
-  /** Makes each must that the run does not decide a problem. */
-  readonly requireAllMust?: boolean;
-  readonly caseTimeLimitMs: number;
-  /** Keeps the exchanges of a case that passed too. */
-  readonly allEvidence?: boolean;
-  readonly requestTimeLimitMs: number;
   /** How hard the random cases try, or the one sequence that they repeat. */
   readonly model?: ModelOptions;
   readonly tls?: { readonly caPem?: string };
@@ -168,7 +148,7 @@ async function playAll(
     target: { baseUrl, headerPrefix },
     runId,
     seed,
-    settings: settingsOf(options),
+    settings: { selection: options.selection ?? [], ...recordedOptions(options) },
     environment: { node: process.versions.node, platform: process.platform },
     startedAt,
     durationMs: Math.round(clock.monotonicMs() - startedMs),
@@ -211,14 +191,6 @@ function waiving(options: ConformanceOptions): Progress {
     for (const each of waive([verdict], options).verdicts) onVerdict(each);
   };
   return { onVerdict: tell };
-}
-
-function settingsOf(options: ConformanceOptions): RunSettings {
-  const { selection = [], jobs = 1, repeat = 1, requestsPerSecondMax = null } = options;
-  const { disruptive = false, readOnly = false, requireAllMust = false } = options;
-  const { caseTimeLimitMs, requestTimeLimitMs } = options;
-  const limits = { requestsPerSecondMax, caseTimeLimitMs, requestTimeLimitMs };
-  return { selection, jobs, repeat, disruptive, readOnly, requireAllMust, ...limits };
 }
 
 function selectedCases({ selection = [], ids }: ConformanceOptions): readonly PlayableCase[] {

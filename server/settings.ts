@@ -1,152 +1,261 @@
-/** The server's settings with their defaults and checks. */
+/** The server's settings: one table, from which type, defaults, checks, options and guide are made. */
 import { limits } from '../fixtures/contract/limits.ts';
 import { type VariantName, variantNames } from '../fixtures/contract/variants.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
+import {
+  type OptionRow,
+  offSwitch,
+  optionFault,
+  usualValues,
+  type ValuesOf,
+} from '../fixtures/option-row.ts';
 import type { ConnectionLimits } from './listeners/connection-limits.ts';
 import { type TlsSettings, tlsSettingsFault } from './listeners/tls/settings.ts';
-import { type RateLimit, rateLimitFault } from './tenants/rate-limits.ts';
+import { rateLimitFault } from './tenants/rate-limits.ts';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+/** Ten years; far beyond that a time cannot be written as a date any more. */
+const LIFETIME_MAX_SECONDS = 3650 * 86_400;
+const PROVISIONING_DELAY_MAX_MS = 3_600_000;
+const DEVICE_LIMIT_MAX = 1_000_000;
+const PASSWORD_LEAST_CHARACTERS = 8;
+const JOURNAL_ENTRIES_MAX = 1_000_000;
+const JOURNAL_BYTES_LEAST = 65_536;
+const JOURNAL_BYTES_MAX = 4_294_967_296;
+
+const listening = {
+  host: {
+    flag: '--host <address>',
+    group: 'Listening',
+    help: 'address to listen on',
+    cli: { kind: 'text' },
+    usual: { value: '127.0.0.1' },
+  },
+  port: {
+    flag: '--port <port>',
+    group: 'Listening',
+    help: 'port of the API; 0 for any free port',
+    cli: { kind: 'port' },
+    usual: { value: 8080 },
+  },
+  controlPort: {
+    flag: '--control-port <port>',
+    group: 'Listening',
+    help: 'port of control listener and console; 0 for any free port',
+    cli: { kind: 'port' },
+    usual: { value: 8081 },
+  },
+  trustProxy: {
+    flag: '--trust-proxy',
+    group: 'Listening',
+    help: 'build links from X-Forwarded-Host and X-Forwarded-Proto',
+    ...offSwitch,
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+const users = {
+  adminEmail: {
+    flag: '--admin-email <email>',
+    group: 'Users and devices',
+    help: 'first user',
+    cli: { kind: 'email' },
+    usual: { value: 'admin@example.com' },
+    fault: (email: string) =>
+      /^[^\s:@]+@[^\s:@]+$/.test(email)
+        ? undefined
+        : `admin e-mail "${email}" must be an address such as admin@example.com`,
+  },
+  adminPassword: {
+    flag: '--admin-password <password>',
+    group: 'Users and devices',
+    help: 'password of the first user, at least 8 characters (default: random)',
+    cli: { kind: 'admin-password' },
+    fault: (password: string) =>
+      password.length >= PASSWORD_LEAST_CHARACTERS
+        ? undefined
+        : `the admin password must have at least ${PASSWORD_LEAST_CHARACTERS} characters`,
+  },
+  autoAccept: {
+    flag: '--auto-accept',
+    group: 'Users and devices',
+    help: 'accept each device right after its first request, which is refused',
+    ...offSwitch,
+  },
+  headerPrefix: {
+    flag: '--header-prefix <prefix>',
+    group: 'Users and devices',
+    help: 'vendor part of header names',
+    cli: { kind: 'header-prefix' },
+    usual: { value: defaultHeaderPrefix },
+    fault: (prefix: string) =>
+      headerPrefixPattern.test(prefix)
+        ? undefined
+        : `header prefix "${prefix}" must be letters, digits and dashes, as X-SVC`,
+  },
+  tokenLifetimeSeconds: {
+    flag: '--token-lifetime <duration>',
+    group: 'Users and devices',
+    help: 'lifetime of tokens, such as 30s, 15m or 7d',
+    cli: { kind: 'lifetime' },
+    usual: { value: limits.tokenLifetimeSeconds, shown: '7d' },
+    fault: wholeNumberFault('tokenLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
+  },
+  linkLifetimeSeconds: {
+    flag: '--link-lifetime <duration>',
+    group: 'Users and devices',
+    help: 'lifetime of download links, such as 30s, 15m or 7d',
+    cli: { kind: 'lifetime' },
+    usual: { value: limits.linkLifetimeSeconds, shown: '1d' },
+    fault: wholeNumberFault('linkLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+const behaviour = {
+  dataFolder: {
+    flag: '--data <folder>',
+    group: 'State and time',
+    help: 'keep the state in this folder over restarts (default: in memory)',
+    cli: { kind: 'text' },
+  },
+  variants: {
+    flag: '--dialect [name]',
+    oldNames: ['--variant'],
+    group: 'Dialects, variation and faults',
+    help: 'differ from the contract as other servers do; repeatable; without a name: list all dialects',
+    cli: { kind: 'names', of: variantNames },
+    usual: { value: new Set<VariantName>(), isQuiet: true },
+    toSetting: (names: readonly VariantName[]): ReadonlySet<VariantName> => new Set(names),
+    fault: (names: ReadonlySet<VariantName>) => {
+      const unknown = [...names].find((name) => !variantNames.includes(name));
+      return unknown === undefined
+        ? undefined
+        : `dialect "${unknown}" is unknown; there are ${variantNames.join(', ')}`;
+    },
+  },
+  provisioningDelayMs: {
+    flag: '--provisioning-delay <duration>',
+    group: 'Dialects, variation and faults',
+    help: 'delay of the dialect asynchronous-provisioning',
+    cli: { kind: 'duration' },
+    usual: { value: 1000, shown: '1s' },
+    fault: wholeNumberFault('provisioningDelayMs', 0, PROVISIONING_DELAY_MAX_MS),
+  },
+  /** Without it every answer has its usual form. */
+  varySeed: {
+    flag: '--variation-seed [seed]',
+    oldNames: ['--vary'],
+    group: 'Dialects, variation and faults',
+    help: 'answer in other forms that the contract allows; without a seed: list all forms',
+    cli: { kind: 'text' },
+  },
+  spreadsheetSafeCsv: {
+    flag: '--spreadsheet-safe-csv',
+    group: 'Dialects, variation and faults',
+    help: 'put a quote before audit log CSV fields that begin with = + - @, tab or line end',
+    ...offSwitch,
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+const bounds = {
+  /** Of a tenant that has no limit of its own; -1 for none. */
+  deviceLimit: {
+    flag: '--device-limit <count>',
+    group: 'Limits',
+    help: 'maximum number of accepted devices',
+    cli: { kind: 'count', least: 0, most: DEVICE_LIMIT_MAX },
+    usual: { value: limits.deviceLimitNone, shown: 'unlimited' },
+    fault: (limit: number) =>
+      Number.isSafeInteger(limit) && limit >= limits.deviceLimitNone
+        ? undefined
+        : `deviceLimit must be a whole number, or ${limits.deviceLimitNone} for no limit, not ${limit}`,
+  },
+  pendingDevicesMax: {
+    flag: '--pending-devices-max <count>',
+    group: 'Limits',
+    help: 'maximum number of pending keys of a tenant',
+    cli: { kind: 'count', least: 1, most: DEVICE_LIMIT_MAX },
+    usual: { value: 100_000 },
+    fault: (count: number) =>
+      Number.isSafeInteger(count) && count >= 1
+        ? undefined
+        : `pendingDevicesMax must be a whole number from 1, not ${count}`,
+  },
+  rateLimit: {
+    flag: '--rate-limit <limit>',
+    group: 'Limits',
+    help: 'requests of one caller in a time, such as 100/60s (default: unlimited)',
+    cli: { kind: 'rate-limit' },
+    fault: rateLimitFault,
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+const records = {
+  /** Of each tenant. */
+  journalEntriesMax: {
+    flag: '--journal-entries <count>',
+    group: 'Journal and log',
+    help: 'entries that the journal of a tenant keeps; 0: no journal',
+    cli: { kind: 'count', least: 0, most: JOURNAL_ENTRIES_MAX },
+    usual: { value: 10_000 },
+    fault: wholeNumberFault('journalEntriesMax', 0, JOURNAL_ENTRIES_MAX),
+  },
+  journalBytesMax: {
+    flag: '--journal-bytes <bytes>',
+    group: 'Journal and log',
+    help: 'approximate memory of these entries',
+    cli: { kind: 'count', least: JOURNAL_BYTES_LEAST, most: JOURNAL_BYTES_MAX },
+    usual: { value: 64 * 1024 * 1024 },
+    fault: wholeNumberFault('journalBytesMax', JOURNAL_BYTES_LEAST, JOURNAL_BYTES_MAX),
+  },
+  logLevel: {
+    flag: '--log-level <level>',
+    group: 'Journal and log',
+    help: 'detail of the log on standard error',
+    cli: { kind: 'choices', of: logLevels },
+    usual: { value: 'info' },
+  },
+  explainHeader: {
+    flag: '--explain-header',
+    group: 'Journal and log',
+    help: 'link to an explanation in a header of refused answers',
+    ...offSwitch,
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+/** Every setting that `fleetbed serve` has an option for, but for TLS, by its name. */
+export const settingRows = { ...listening, ...users, ...behaviour, ...bounds, ...records } as const;
+
 /** What a user of the server may choose. */
-export interface Settings {
-  readonly host: string;
-  /** 0 means any free port. */
-  readonly port: number;
-  readonly controlPort: number;
-  readonly adminEmail: string;
-  /** Random when absent. */
-  readonly adminPassword?: string;
-  /** First contact is still refused; the device is accepted right after it. */
-  readonly autoAccept: boolean;
-  /** How many devices a tenant may accept unless it has a limit of its own; -1 for no limit. */
-  readonly deviceLimit: number;
-  /** How many keys of devices may wait in a tenant until somebody accepts them. */
-  readonly pendingDevicesMax: number;
-  readonly headerPrefix: string;
-  readonly tokenLifetimeSeconds: number;
-  readonly linkLifetimeSeconds: number;
-  /** Build links from X-Forwarded-Host and X-Forwarded-Proto. */
-  readonly trustProxy: boolean;
-  /** Differences from the contract that the server takes on. */
-  readonly variants: ReadonlySet<VariantName>;
-  /** Seed by which answers take other legal forms; always the usual form when absent. */
-  readonly varySeed?: string;
-  /** How late records appear under the variant asynchronous-provisioning. */
-  readonly provisioningDelayMs: number;
-  /** How often each caller may ask; as often as it likes when absent. */
-  readonly rateLimit?: RateLimit;
-  /** How many entries the journal of each tenant keeps; 0 turns it off. */
-  readonly journalEntriesMax: number;
-  /** About how many bytes these may take. */
-  readonly journalBytesMax: number;
-  readonly logLevel: LogLevel;
-  /** Refused answers say in a header where they are explained. */
-  readonly explainHeader: boolean;
-  /** The audit log's CSV disarms what a spreadsheet would run as a formula. */
-  readonly spreadsheetSafeCsv: boolean;
-  /** Keeps everything over restarts; when absent it is in memory, and goes with the server. */
-  readonly dataFolder?: string;
+export interface Settings extends ValuesOf<typeof settingRows> {
   /** Encrypts the API's listeners; plain HTTP when absent. */
   readonly tls?: TlsSettings;
   /** Towards slow clients, where it differs from the usual one, as in a test of it. */
   readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
-export const defaultSettings: Settings = {
-  host: '127.0.0.1',
-  port: 8080,
-  controlPort: 8081,
-  adminEmail: 'admin@example.com',
-  autoAccept: false,
-  deviceLimit: limits.deviceLimitNone,
-  pendingDevicesMax: 100_000,
-  headerPrefix: defaultHeaderPrefix,
-  tokenLifetimeSeconds: limits.tokenLifetimeSeconds,
-  linkLifetimeSeconds: limits.linkLifetimeSeconds,
-  trustProxy: false,
-  variants: new Set(),
-  provisioningDelayMs: 1000,
-  journalEntriesMax: 10_000,
-  journalBytesMax: 64 * 1024 * 1024,
-  logLevel: 'info',
-  explainHeader: false,
-  spreadsheetSafeCsv: false,
-};
+/** The settings where nothing is chosen. */
+export const defaultSettings: Settings = usualValues(settingRows);
 
 /** A setting that the server cannot start with; the message names it, the value and the way out. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 }
 
-/** Ten years; far beyond that a time cannot be written as a date any more. */
-const LIFETIME_MAX_SECONDS = 3650 * 86_400;
-
-const PROVISIONING_DELAY_MAX_MS = 3_600_000;
-
-/** Least and most of what a journal may be told to keep. */
-export const journalLimits = {
-  journalEntriesMax: [0, 1_000_000],
-  journalBytesMax: [65_536, 4_294_967_296],
-} as const;
-
 /** Fills in defaults. @throws SettingError */
 export function completeSettings(given: Partial<Settings>): Settings {
   const known = Object.entries(given).filter(([, value]) => value !== undefined);
-  const settings = { ...defaultSettings, ...Object.fromEntries(known) } as Settings;
-  requireSetting(
-    headerPrefixPattern.test(settings.headerPrefix),
-    `header prefix "${settings.headerPrefix}" must be letters, digits and dashes, as X-SVC`,
-  );
-  for (const name of ['tokenLifetimeSeconds', 'linkLifetimeSeconds'] as const) {
-    const seconds = settings[name];
-    requireSetting(
-      Number.isInteger(seconds) && seconds > 0 && seconds <= LIFETIME_MAX_SECONDS,
-      `${name} must be a whole number from 1 to ${LIFETIME_MAX_SECONDS}, not ${seconds}`,
-    );
-  }
-  const stranger = [...settings.variants].find((name) => !variantNames.includes(name));
-  requireSetting(
-    stranger === undefined,
-    `dialect "${stranger}" is unknown; there are ${variantNames.join(', ')}`,
-  );
-  const delayMs = settings.provisioningDelayMs;
-  requireSetting(
-    Number.isInteger(delayMs) && delayMs >= 0 && delayMs <= PROVISIONING_DELAY_MAX_MS,
-    `provisioningDelayMs must be a whole number from 0 to ${PROVISIONING_DELAY_MAX_MS}, not ${delayMs}`,
-  );
-  for (const name of ['journalEntriesMax', 'journalBytesMax'] as const) {
-    const [least, most] = journalLimits[name];
-    requireSetting(
-      Number.isInteger(settings[name]) && settings[name] >= least && settings[name] <= most,
-      `${name} must be a whole number from ${least} to ${most}, not ${settings[name]}`,
-    );
-  }
-  requireSetting(
-    Number.isSafeInteger(settings.deviceLimit) && settings.deviceLimit >= limits.deviceLimitNone,
-    `deviceLimit must be a whole number, or ${limits.deviceLimitNone} for no limit, not ${settings.deviceLimit}`,
-  );
-  const { pendingDevicesMax } = settings;
-  requireSetting(
-    Number.isSafeInteger(pendingDevicesMax) && pendingDevicesMax >= 1,
-    `pendingDevicesMax must be a whole number from 1, not ${pendingDevicesMax}`,
-  );
-  const rateFault = settings.rateLimit && rateLimitFault(settings.rateLimit);
-  requireSetting(rateFault === undefined, `${rateFault}`);
-  requireSetting(
-    /^[^\s:@]+@[^\s:@]+$/.test(settings.adminEmail),
-    `admin e-mail "${settings.adminEmail}" must be an address such as admin@example.com`,
-  );
-  requireSetting(
-    settings.adminPassword === undefined || settings.adminPassword.length >= 8,
-    'the admin password must have at least 8 characters',
-  );
-  const tlsFault = settings.tls && tlsSettingsFault(settings.tls);
-  requireSetting(tlsFault === undefined, `${tlsFault}`);
+  const settings: Settings = { ...defaultSettings, ...Object.fromEntries(known) };
+  const fault =
+    optionFault(settingRows, settings) ?? (settings.tls && tlsSettingsFault(settings.tls));
+  if (fault !== undefined) throw new SettingError(fault);
   return settings;
 }
 
-function requireSetting(holds: boolean, sentence: string): void {
-  if (!holds) throw new SettingError(sentence);
+function wholeNumberFault(name: string, least: number, most: number) {
+  return (value: number) =>
+    Number.isInteger(value) && value >= least && value <= most
+      ? undefined
+      : `${name} must be a whole number from ${least} to ${most}, not ${value}`;
 }

@@ -4,23 +4,36 @@ import type { Command } from 'commander';
 import { type CleanupResult, cleanUp } from '../../conformance/cleanup/cleanup.ts';
 import { SetupError } from '../../conformance/target/setup-error.ts';
 import { systemClock } from '../../fixtures/clock.ts';
+import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault, setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.ts';
+import { addOptionRows } from '../option-rows.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addUrlOption } from '../url-option.ts';
-import { credentialsOf } from './options.ts';
-import { addControlOptions, type ControlOptions, controlOf } from './steering-options.ts';
+import { credentialsOf, targetRows } from './options.ts';
+import { controlOf, controlRows } from './steering-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
 
-interface CleanupOptions extends ControlOptions, LoginOptions {
+/** The options beside the server's URL and the user. */
+export const runCleanupRows = {
+  controlUrl: {
+    ...controlRows.controlUrl,
+    group: 'Target',
+    help: 'control listener of the testbed; needed to remove tenants',
+  },
+  controlToken: { ...controlRows.controlToken, group: 'Target' },
+  ca: targetRows.ca,
+  json: targetRows.json,
+} as const satisfies OptionRows;
+
+/** The options as commander gives them. */
+export interface RunCleanupOptions extends LoginOptions, ValuesOf<typeof runCleanupRows> {
   readonly url?: string;
-  readonly ca?: string;
-  readonly json?: boolean;
 }
 
 /** Adds the options of the subcommand and what it does. */
@@ -36,22 +49,23 @@ export function configure(command: Command): void {
     isInEnvironment: false,
   });
   addLoginOptions(command);
-  addControlOptions(command, 'control listener of the testbed; needed to remove tenants')
-    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
-    .optionsGroup('Reports:')
-    .option('--json', 'write the result to stdout as JSON')
-    .action(async (ledger: string, options: CleanupOptions) => {
-      process.exitCode = await cleanup(ledger, options);
-    });
+  addOptionRows(command.optionsGroup('Options:'), runCleanupRows);
+  command.action(async (ledger: string, options: RunCleanupOptions) => {
+    process.exitCode = await cleanUpRun(ledger, options);
+  });
 }
 
-async function cleanup(ledgerFile: string, options: CleanupOptions): Promise<ExitCode> {
+/** Removes what a run of the suite has left, and prints what became of it. @throws CommandFault */
+export async function cleanUpRun(
+  ledgerFile: string,
+  options: RunCleanupOptions,
+): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const credentials = credentialsOf(options);
   const control = controlOf(options);
   if (credentials === 'none' && !control) {
     const wanted = `${loginWays}, or --control-url to remove only tenants`;
-    throw new CommandFault(`conform cleanup needs ${wanted}.`, exitCodes.usage);
+    throw new CommandFault(`a ledger of conform needs ${wanted}.`, exitCodes.usage);
   }
   const { url: baseUrl } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);

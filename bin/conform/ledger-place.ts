@@ -20,7 +20,9 @@ export interface LedgerPlace {
  * The file that was named, or one in the user's state folder when the suite has a user and so makes
  * resources; undefined when there is none.
  */
-export function ledgerPlace(options: ConformOptions): LedgerPlace | undefined {
+export function ledgerPlace(
+  options: ConformOptions & { readonly ledger?: string },
+): LedgerPlace | undefined {
   const { ledger: named } = options;
   if (named !== undefined) return { file: named, isNamed: true, hint: hintOf(named, options) };
   if (credentialsOf(options) === 'none') return undefined;
@@ -55,7 +57,7 @@ function hintOf(file: string, { url, controlUrl }: ConformOptions): string {
   const control =
     controlUrl === undefined ? '' : ` --control-url ${controlUrl} --control-token ...`;
   const words = `${file} --url ${url} --password ...${control}`;
-  return `some resources were not removed; to remove them: fleetbed conform cleanup ${words}`;
+  return `some resources were not removed; to remove them: fleetbed cleanup ${words}`;
 }
 
 /** The folder for what a program keeps of its runs; the temporary one where there is no home. */

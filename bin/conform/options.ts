@@ -1,150 +1,67 @@
 /** The options of `fleetbed conform` and of its subcommands, and what they mean for a run. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import type { ConformanceOptions, Credentials } from '../../conformance/conformance.ts';
-import {
-  type ModelOptions,
-  readSequence,
-  type SequenceName,
-} from '../../conformance/context/model-options.ts';
+import { modelOptions } from '../../conformance/context/model-options.ts';
 import { readWaivers, type Waiver, WaiverFileError } from '../../conformance/result/waivers.ts';
-import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
+import { suiteOptions } from '../../conformance/suite/options.ts';
+import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault, setUpFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { addLoginOptions, type LoginOptions } from '../login-options.ts';
-import * as values from '../option-values.ts';
+import { addOptionRows, settingsOfOptions } from '../option-rows.ts';
 import { addUrlOption } from '../url-option.ts';
-import { addSteeringOptions, type SteeringOptions, steeringOf } from './steering-options.ts';
+import { steeringOf, steeringRows } from './steering-options.ts';
 
-/** Where the target is and who the suite is there. */
-interface TargetOptions extends SteeringOptions, LoginOptions {
+/** What the command itself takes, beside the options of a run. */
+export const targetRows = {
+  anonymous: {
+    flag: '--anonymous',
+    group: 'Target',
+    help: 'run only the cases that need no user',
+    cli: { kind: 'switch' },
+  },
+  ca: {
+    flag: '--ca <file>',
+    group: 'Target',
+    help: 'PEM file with the certificate of the server or of its authority',
+    cli: { kind: 'file' },
+  },
+  ...steeringRows,
+  waivers: {
+    flag: '--waivers <file>',
+    group: 'Requirements',
+    help: 'file of known failures, each with an expiry date',
+    cli: { kind: 'file' },
+  },
+  report: {
+    flag: '--report <form=file>',
+    group: 'Reports',
+    help: 'json=FILE, junit=FILE or html=FILE; repeatable',
+    cli: { kind: 'reports' },
+  },
+  json: {
+    flag: '--json',
+    group: 'Reports',
+    help: 'write the result to stdout as JSON',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
+
+/** What `addRunOptions` adds, as commander gives it; `settingsOfOptions` makes the run's of them. */
+export interface ConformOptions extends LoginOptions, ValuesOf<typeof targetRows> {
   readonly url: string;
-  readonly anonymous?: boolean;
-  readonly headerPrefix: string;
-  readonly ca?: string;
 }
 
-/** Everything that `fleetbed conform` takes. */
-export interface ConformOptions extends TargetOptions {
-  readonly jobs: number;
-  readonly repeat: number;
-  readonly seed?: string;
-  readonly rate?: number;
-  readonly caseTimeLimit: number;
-  readonly requestTimeLimit: number;
-  readonly disruptive?: boolean;
-  readonly readOnly?: boolean;
-  readonly requireAllMust?: boolean;
-  readonly waivers?: string;
-  readonly ledger?: string;
-  readonly dryRun?: boolean;
-  readonly modelSequences?: number;
-  readonly modelSeed?: number;
-  readonly modelReplay?: SequenceName;
-  readonly allEvidence?: boolean;
-  readonly list?: boolean;
-  readonly coverage?: string | true;
-  readonly schema?: boolean;
-  readonly report?: values.ReportFiles;
-  readonly ndjson?: string;
-  readonly json?: boolean;
-}
-
-/** A run at a distance waits for the network; so many devices at a time trouble no server. */
-const JOBS_DEFAULT = 4;
-const JOBS_MAX = 32;
-const REPEAT_MAX = 100;
-const REQUESTS_PER_SECOND_MAX = 10_000;
-const CASE_TIME_LIMIT_MS = 60_000;
-const REQUEST_TIME_LIMIT_MS = 15_000;
-const MODEL_SEQUENCES_MAX = 10_000;
-const SEED_MAX = 0x7fffffff;
-
-/** Adds where the target is and who the suite is there. */
-export function addTargetOptions(command: Command): Command {
+/** Adds where the target is and who the suite is there, which cases are run, and how. */
+export function addRunOptions(command: Command): Command {
   addUrlOption(command.optionsGroup('Target:'), {
     description: 'base URL of the server to test',
     usual: 'http://127.0.0.1:8080',
   });
-  addLoginOptions(command)
-    .option('--anonymous', 'run only the cases that need no user')
-    .addOption(
-      new Option('--header-prefix <prefix>', "vendor prefix of the API's header names")
-        .argParser(values.headerPrefix)
-        .default(defaultHeaderPrefix),
-    )
-    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority');
-  return addSteeringOptions(command.optionsGroup('What the target can do:'));
-}
-
-/** Adds which cases are run, and how. */
-export function addRunOptions(command: Command): Command {
-  return addLoadOptions(addCaseOptions(command))
-    .optionsGroup('Requirements:')
-    .option('--require-all-must', 'fail if a MUST of the contract was not tested')
-    .option('--waivers <file>', 'file of known failures, each with an expiry date')
-    .optionsGroup('Reports:')
-    .option('--all-evidence', 'include the exchanges of passed cases in reports');
-}
-
-function addCaseOptions(command: Command): Command {
-  return command
-    .optionsGroup('Which cases:')
-    .option('--disruptive', 'also run cases that may affect other users')
-    .addOption(
-      new Option('--read-only', 'run only cases that change nothing').conflicts('disruptive'),
-    )
-    .optionsGroup('Random choices:')
-    .option('--seed <text>', 'seed of all random choices, to repeat a run', values.filled)
-    .option(
-      '--model-sequences <count>',
-      'random sequences per model/ case',
-      values.count(1, MODEL_SEQUENCES_MAX),
-    )
-    .option('--model-seed <number>', 'seed of the random sequences', values.count(0, SEED_MAX))
-    .addOption(
-      new Option('--model-replay <sequence>', 'repeat the sequence shown with a failure')
-        .argParser(sequence)
-        .conflicts(['modelSequences', 'modelSeed']),
-    );
-}
-
-function addLoadOptions(command: Command): Command {
-  return command
-    .optionsGroup('Load:')
-    .addOption(
-      new Option('--jobs <count>', 'cases to run in parallel')
-        .argParser(values.count(1, JOBS_MAX))
-        .default(JOBS_DEFAULT),
-    )
-    .option(
-      '--rate <number/s>',
-      'maximum requests per second of the run',
-      values.perSecond(REQUESTS_PER_SECOND_MAX),
-    )
-    .addOption(
-      new Option('--repeat <count>', 'runs of each case, to find unstable ones')
-        .argParser(values.count(1, REPEAT_MAX))
-        .default(1),
-    )
-    .addOption(
-      new Option('--case-time-limit <duration>', 'time limit of a case')
-        .argParser(values.positiveDurationMs)
-        .default(CASE_TIME_LIMIT_MS, '60s'),
-    )
-    .addOption(
-      new Option('--request-time-limit <duration>', 'time limit of a request')
-        .argParser(values.positiveDurationMs)
-        .default(REQUEST_TIME_LIMIT_MS, '15s'),
-    );
-}
-
-function sequence(word: string): SequenceName {
-  const named = readSequence(word);
-  if (named) return named;
-  throw new InvalidArgumentError(
-    'Accepted: SEED,PATH,STEPS, as shown with the failure of a model/ case.',
-  );
+  addLoginOptions(command).optionsGroup('Options:');
+  for (const rows of [suiteOptions, modelOptions, targetRows]) addOptionRows(command, rows);
+  return command;
 }
 
 /** Who the suite is at the target. */
@@ -153,7 +70,7 @@ export function credentialsOf({
   password,
   token,
   anonymous,
-}: LoginOptions & Pick<TargetOptions, 'anonymous'>): Credentials {
+}: LoginOptions & Pick<ConformOptions, 'anonymous'>): Credentials {
   if (anonymous) return 'none';
   if (token !== undefined) return { token };
   return password === undefined ? 'none' : { email, password };
@@ -173,36 +90,16 @@ function requireUser(options: ConformOptions): void {
 /** What a run takes from the options, but for the cases. @throws CommandFault */
 export async function runSettingsOf(options: ConformOptions) {
   requireUser(options);
-  const { url: baseUrl, headerPrefix, jobs, repeat, seed, rate } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
-  const waivers = await readNamedWaivers(options.waivers);
   return {
-    baseUrl,
-    headerPrefix,
+    ...settingsOfOptions(suiteOptions, options),
+    baseUrl: options.url,
     credentials: credentialsOf(options),
     ...(await steeringOf(options)),
-    jobs,
-    repeat,
-    disruptive: options.disruptive ?? false,
-    readOnly: options.readOnly ?? false,
-    requireAllMust: options.requireAllMust ?? false,
-    allEvidence: options.allEvidence ?? false,
-    caseTimeLimitMs: options.caseTimeLimit,
-    requestTimeLimitMs: options.requestTimeLimit,
-    waivers,
-    model: modelOf(options),
-    ...(seed !== undefined && { seed }),
-    ...(rate !== undefined && { requestsPerSecondMax: rate }),
+    waivers: await readNamedWaivers(options.waivers),
+    model: settingsOfOptions(modelOptions, options),
     ...(caPem !== undefined && { tls: { caPem } }),
   } satisfies Partial<ConformanceOptions>;
-}
-
-function modelOf({ modelSequences, modelSeed, modelReplay }: ConformOptions): ModelOptions {
-  return {
-    ...(modelSequences !== undefined && { sequences: modelSequences }),
-    ...(modelSeed !== undefined && { seed: modelSeed }),
-    ...(modelReplay && { replay: modelReplay }),
-  };
 }
 
 async function readNamedWaivers(file: string | undefined): Promise<readonly Waiver[]> {

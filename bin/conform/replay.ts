@@ -1,24 +1,35 @@
 /** `fleetbed conform replay`: repeats only the failures of an earlier run. */
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { ConformanceResult } from '../../conformance/conformance.ts';
 import { replayText } from '../../conformance/report/differences.ts';
 import { conformanceReport } from '../../conformance/report/text.ts';
 import { idsToReplay, type ReplayedCase, replayedCases } from '../../conformance/result/replay.ts';
 import type { Report } from '../../conformance/result/schema.ts';
+import { replayedOptions, suiteOptions } from '../../conformance/suite/options.ts';
+import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { withLiveLine } from '../live-line.ts';
-import * as values from '../option-values.ts';
+import { addOptionRows, valueName } from '../option-rows.ts';
 import { createOutput } from '../output.ts';
 import { prepareReports, writeReports } from '../reports.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { verdictTeller } from '../suite-watch.ts';
 import { judge, renderingsOf } from './judged-run.ts';
-import { addRunOptions, addTargetOptions, type ConformOptions, runSettingsOf } from './options.ts';
+import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
 
-type ReplayOptions = ConformOptions & { readonly inconclusive?: boolean };
+const rows = {
+  inconclusive: {
+    flag: '--inconclusive',
+    group: 'Which cases',
+    help: 'also run the inconclusive cases',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
+
+type ReplayOptions = ConformOptions & ValuesOf<typeof rows>;
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
@@ -30,36 +41,27 @@ export function configure(command: Command): void {
     'fleetbed conform replay report.json --url https://other.example.com',
   );
   command.argument('<report>', 'JSON report of the earlier run');
-  addRunOptions(addTargetOptions(command))
-    .addOption(
-      new Option('--inconclusive', 'also run the inconclusive cases').helpGroup('Which cases:'),
-    )
-    .option(
-      '--report <form=file>',
-      'json=FILE, junit=FILE or html=FILE; repeatable',
-      values.reportOrPage,
-    )
-    .option('--json', 'write the outcomes to stdout as JSON')
-    .action(async (path: string, options: ReplayOptions) => {
+  addOptionRows(addRunOptions(command), rows).action(
+    async (path: string, options: ReplayOptions) => {
       const report = await readReportFile('REPORT', path);
       process.exitCode = await replay(report, { ...options, ...recorded(report, command) });
-    });
+    },
+  );
 }
 
 /** What was not given on the command line is as it was in the earlier run. */
-function recorded({ target, seed, settings }: Report, command: Command): Partial<ConformOptions> {
-  const facts: Partial<ConformOptions> = {
-    url: target.baseUrl,
-    headerPrefix: target.headerPrefix,
-    seed,
-    disruptive: settings.disruptive,
-    readOnly: settings.readOnly,
-    caseTimeLimit: settings.caseTimeLimitMs,
-    requestTimeLimit: settings.requestTimeLimitMs,
-  };
-  const kept = Object.entries(facts).filter(([name]) => {
-    return ['default', 'env', undefined].includes(command.getOptionValueSource(name));
-  });
+function recorded({ target, seed, settings }: Report, command: Command): object {
+  const facts: readonly (readonly [string, unknown])[] = [
+    ['--url', target.baseUrl],
+    [suiteOptions.headerPrefix.flag, target.headerPrefix],
+    [suiteOptions.seed.flag, seed],
+    ...replayedOptions(settings),
+  ];
+  const kept = facts
+    .map(([flag, value]) => [valueName(flag), value] as const)
+    .filter(([name]) => {
+      return ['default', 'env', undefined].includes(command.getOptionValueSource(name));
+    });
   return Object.fromEntries(kept);
 }
 

@@ -82,7 +82,7 @@ describe('fleetbed conform --ndjson', () => {
     expect(others).toHaveLength(result.verdicts.length + 1);
     expect(others.at(-1)).toMatchObject({ type: 'end', runId: result.runId });
     expect(result.leftBehind).toEqual([]);
-    expect(stderr).not.toContain('conform cleanup');
+    expect(stderr).not.toContain('fleetbed cleanup');
   });
 
   it('says before the run that the file cannot be written', async () => {

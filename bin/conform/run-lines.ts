@@ -1,10 +1,13 @@
 /** `--ndjson FILE`: a run as lines of JSON while it is going on; `-` is standard output. */
 import { writeSync } from 'node:fs';
-import type { CaseVerdict, ConformanceResult } from '../../conformance/conformance.ts';
+import type {
+  CaseVerdict,
+  ConformanceOptions,
+  ConformanceResult,
+} from '../../conformance/conformance.ts';
 import { endLine, startLine, verdictNdjson } from '../../conformance/report/ndjson.ts';
 import type { RunStart } from '../../conformance/result/result.ts';
 import { openForLines } from '../files.ts';
-import type { ConformOptions } from './options.ts';
 
 /** What to call as a run goes on. */
 interface RunLines {
@@ -13,15 +16,14 @@ interface RunLines {
   readonly end: (result: ConformanceResult) => void;
 }
 
-/** Opens the file; without `--ndjson` nothing is written. @throws CommandFault */
-export async function openRunLines({
-  ndjson,
-  url,
-  headerPrefix,
-}: Pick<ConformOptions, 'ndjson' | 'url' | 'headerPrefix'>): Promise<RunLines> {
-  const write = ndjson === undefined ? () => undefined : await writerOf(ndjson);
+/** Opens the file; nothing is written without one. @throws CommandFault */
+export async function openRunLines(
+  file: string | undefined,
+  { baseUrl, headerPrefix }: Pick<ConformanceOptions, 'baseUrl' | 'headerPrefix'>,
+): Promise<RunLines> {
+  const write = file === undefined ? () => undefined : await writerOf(file);
   return {
-    start: (start) => write(startLine(start, { baseUrl: url, headerPrefix })),
+    start: (start) => write(startLine(start, { baseUrl, headerPrefix })),
     verdict: (verdict) => write(verdictNdjson(verdict)),
     end: (result) => write(endLine(result)),
   };

@@ -10,6 +10,13 @@ import {
   type PlayDefect,
   playMatrix,
 } from '../../conformance/self-test/matrix.ts';
+import {
+  forkedPlayers,
+  obey,
+  ownPlayer,
+  type Players,
+} from '../../conformance/self-test/players.ts';
+import { recordedResults, recordPath, recordText } from '../../conformance/self-test/recorded.ts';
 import { matrixHtml } from '../../conformance/self-test/report/html.ts';
 import { matrixText, rowText } from '../../conformance/self-test/report/text.ts';
 import { playBaseline } from '../../conformance/self-test/self-test.ts';
@@ -17,13 +24,11 @@ import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
-import { requireWritable, writeWhole } from '../files.ts';
+import { FOR_ALL, requireWritable, writeWhole } from '../files.ts';
 import * as values from '../option-values.ts';
 import { createOutput, type Output } from '../output.ts';
 import { SecretOption, secretVariables } from '../secret-option.ts';
 import { type GivenTarget, selfTestOn } from '../self-test/good-targets.ts';
-import { forkedPlayers, obey, ownPlayer, type Players } from '../self-test/players.ts';
-import { record, recordedResults } from '../self-test/recorded.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addUrlOption } from '../url-option.ts';
 
@@ -125,7 +130,9 @@ async function selfTest(
   const matrix = await playAll(defects, options, output);
   const isWhole = defects.length === allDefects.length;
   if (options.html !== undefined) await writeWhole(options.html, matrixHtml(matrix, isWhole));
-  if (options.record && !matrix.interrupted) await record(matrix);
+  if (options.record && !matrix.interrupted) {
+    await writeWhole(recordPath(), await recordText(matrix), FOR_ALL);
+  }
   output.data(matrix);
   output.line(matrixText(matrix, isWhole));
   if (matrix.interrupted) return exitCodes.interrupted;

@@ -1,8 +1,6 @@
 /** Options of `fleetbed conform` that say by what the target is steered and what it offers. */
 import { dirname, resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
-  type Capability,
   type ConformanceOptions,
   type ControlAddress,
   capabilityNames,
@@ -11,57 +9,62 @@ import {
   readHookFile,
   SteeringFileError,
 } from '../../conformance/conformance.ts';
+import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
-import * as values from '../option-values.ts';
-import { SecretOption, secretVariables } from '../secret-option.ts';
+import { secretVariables } from '../secret-option.ts';
 
-/** What `addControlOptions` adds. */
-export interface ControlOptions {
-  readonly controlUrl?: string;
-  readonly controlToken?: string;
-}
+const group = 'What the target can do';
 
-/** What `addSteeringOptions` adds. */
-export interface SteeringOptions extends ControlOptions {
-  readonly hooks?: string;
-  readonly capabilities?: string;
-  readonly with?: readonly Capability[];
-  readonly without?: readonly Capability[];
-  readonly probe: boolean;
-}
+/** The control listener of the target. */
+export const controlRows = {
+  controlUrl: {
+    flag: '--control-url <url>',
+    group,
+    help: 'control listener, to test time, faults and limits',
+    cli: { kind: 'base-url' },
+    variable: 'FLEETBED_CONTROL_URL',
+  },
+  controlToken: {
+    flag: '--control-token <text>',
+    group,
+    help: 'control token, as printed by fleetbed serve',
+    cli: { kind: 'control-token' },
+  },
+} as const satisfies OptionRows;
 
-/** Adds the control listener. @param purpose what it is and what it is for */
-export function addControlOptions(command: Command, purpose: string): Command {
-  return command
-    .addOption(
-      new Option('--control-url <url>', purpose)
-        .env('FLEETBED_CONTROL_URL')
-        .argParser(values.baseUrl),
-    )
-    .addOption(
-      new SecretOption('--control-token <text>', 'control token, as printed by fleetbed serve', {
-        variable: secretVariables.controlToken,
-      }),
-    );
-}
+/** The control listener, the hooks, and what the target is said to offer. */
+export const steeringRows = {
+  ...controlRows,
+  hooks: {
+    flag: '--hooks <file>',
+    group,
+    help: 'commands to use in place of the management API',
+    cli: { kind: 'file' },
+  },
+  capabilities: {
+    flag: '--capabilities <file>',
+    group,
+    help: 'file that lists what the target offers and lacks',
+    cli: { kind: 'file' },
+  },
+  with: {
+    flag: '--with <name>',
+    group,
+    help: 'the target offers this capability; repeatable',
+    cli: { kind: 'names', of: capabilityNames },
+  },
+  without: {
+    flag: '--without <name>',
+    group,
+    help: 'the target lacks this capability; repeatable',
+    cli: { kind: 'names', of: capabilityNames },
+  },
+} as const satisfies OptionRows;
 
-/** Adds the control listener, the hooks, and what the target is said to offer. */
-export function addSteeringOptions(command: Command): Command {
-  return addControlOptions(command, 'control listener, to test time, faults and limits')
-    .option('--hooks <file>', 'commands to use in place of the management API')
-    .option('--capabilities <file>', 'file that lists what the target offers and lacks')
-    .option('--with <name>', 'the target offers this capability; repeatable', capability)
-    .option('--without <name>', 'the target lacks this capability; repeatable', capability)
-    .option('--no-probe', 'do not send requests to find out what it offers');
-}
-
-function capability(text: string, known: readonly Capability[] = []): readonly Capability[] {
-  const named = capabilityNames.find((name) => name === text);
-  if (named) return [...known, named];
-  throw new InvalidArgumentError(`Accepted: ${capabilityNames.join(', ')}.`);
-}
+type ControlOptions = ValuesOf<typeof controlRows>;
+type SteeringOptions = ValuesOf<typeof steeringRows>;
 
 /** What a run takes from these options. @throws CommandFault */
 export async function steeringOf(options: SteeringOptions) {
@@ -70,7 +73,6 @@ export async function steeringOf(options: SteeringOptions) {
   const declared = await declarationOf(options);
   return {
     declared,
-    probe: options.probe,
     ...(control && { control }),
     ...(hookFile !== undefined && { hooks: await hooksOf(hookFile) }),
   } satisfies Partial<ConformanceOptions>;

@@ -18,7 +18,8 @@ const REQUEST_TIME_LIMIT_MS = 30_000;
 /** Devices between two lines of progress. */
 const DEVICES_TOLD = 100;
 
-interface CleanupOptions extends LoginOptions {
+/** The options as commander gives them. */
+export interface FleetCleanupOptions extends LoginOptions {
   readonly acceptWith?: values.Credentials;
   readonly url?: string;
   readonly ca?: string;
@@ -35,34 +36,48 @@ export function addCleanup(simulate: Command): void {
     'fleetbed simulate cleanup fleet.ledger',
     'fleetbed simulate cleanup fleet --url https://staging.example.com',
   );
-  addLoginOptions(
-    addUrlOption(command, {
-      description: 'base URL of the server (default: that of the ledger)',
-      isInEnvironment: false,
-    }),
-  )
+  addFleetCleanupOptions(command)
     .summary('remove what a fleet created on a server')
     .description(
       'Abort the deployments of a fleet and decommission its devices, as its ledger lists them.',
     )
     .argument('<ledger...>', 'file of --ledger, or folder of --state')
-    .addOption(acceptWithOption())
     .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
-    .option('--cert <file>', 'PEM file with a client certificate; needs --key')
-    .option('--key <file>', 'PEM file with the private key of --cert')
     .option('--json', 'write the result to stdout as JSON')
-    .action(async (places: readonly string[], options: CleanupOptions) => {
-      const credentials = credentialsIn(options);
-      if (credentials === undefined) return command.error(`error: ${loginWays} is needed`);
-      process.exitCode = await cleanup(places, { ...options, credentials });
+    .action(async (places: readonly string[], options: FleetCleanupOptions) => {
+      process.exitCode = await cleanUpFleets(places, options, command);
     });
+}
+
+/** Adds where the server is, who the command is there, and the client certificate. */
+export function addFleetCleanupOptions(command: Command): Command {
+  return addLoginOptions(
+    addUrlOption(command, {
+      description: 'base URL of the server (default: that of the ledger)',
+      isInEnvironment: false,
+    }),
+  )
+    .addOption(acceptWithOption())
+    .option('--cert <file>', 'PEM file with a client certificate; needs --key')
+    .option('--key <file>', 'PEM file with the private key of --cert');
+}
+
+/** Removes what fleets have left, and prints what became of it. @throws CommandFault */
+export async function cleanUpFleets(
+  places: readonly string[],
+  options: FleetCleanupOptions,
+  command: Command,
+): Promise<ExitCode> {
+  const credentials = credentialsIn(options);
+  if (credentials === undefined) return command.error(`error: ${loginWays} is needed`);
+  return cleanup(places, { ...options, credentials });
 }
 
 type Credentials = NonNullable<ReturnType<typeof credentialsIn>>;
 
 async function cleanup(
   places: readonly string[],
-  options: CleanupOptions & { readonly credentials: Credentials },
+  options: FleetCleanupOptions & { readonly credentials: Credentials },
 ): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const { url: baseUrl, ca, cert, key, credentials } = options;

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { guideWithParts } from './guide-parts.ts';
 import { playQuickStart, shownReport } from './quick-start.ts';
 
 const guide = readFileSync(new URL('../../simulator/guide.md', import.meta.url), 'utf8');
@@ -21,10 +20,6 @@ function withoutTimes(text: string): string {
 }
 
 describe('the guide of simulate', () => {
-  it('has every option and behaviour as they are: npm run docs', () => {
-    expect(guideWithParts(guide)).toBe(guide);
-  });
-
   it('has a quick start that works pasted as it is, and shows what it prints', {
     timeout: 60_000,
   }, async () => {

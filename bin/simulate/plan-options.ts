@@ -1,31 +1,27 @@
 /** The options of `fleetbed simulate` that make up its plan: one for each row of its table. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CliValue, OptionRow } from '../../simulator/plan/option-row.ts';
 import { options } from '../../simulator/plan/options.ts';
 import { PlanWordsError, readPlanPart } from '../../simulator/plan/plan-words.ts';
 import { ThresholdError, thresholdOf } from '../../simulator/plan/thresholds-parser.ts';
 import { addLoginOptions } from '../login-options.ts';
-import { addOldNames } from '../old-names.ts';
+import { addOptionRow, parserOf as commonParserOf, type Parser } from '../option-rows.ts';
 import * as values from '../option-values.ts';
-import { SecretOption, secretVariables } from '../secret-option.ts';
 import { addUrlOption } from '../url-option.ts';
 import { acceptWithOption } from './connection-options.ts';
 
 /** Adds them to the command, in groups. */
 export function addPlanOptions(command: Command): Command {
   const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
-  let group = '';
-  for (const [name, row] of rows) {
-    if (row.group !== group) command.optionsGroup(`${row.group}:`);
-    if (group === '') {
-      command.option('--plan <file>', 'plan file: YAML or JSON with these options by name');
-    }
-    group = row.group;
-    if (row.flag === undefined) addShared[name]?.(command);
-    else for (const option of optionsOf(name, row.flag, row)) command.addOption(option);
+  command.optionsGroup('Fleet:');
+  command.option('--plan <file>', 'plan file: YAML or JSON with these options by name');
+  for (const [name, { flag, help, ...row }] of rows) {
+    if (flag !== undefined && help !== undefined) {
+      addOptionRow(command, { flag, help, ...row }, parserOf(name, row.cli));
+    } else addShared[name]?.(command.optionsGroup(`${row.group}:`));
     if (name === 'token') command.addOption(acceptWithOption());
   }
-  return addOldNames(command, { '--scene': '--incident' });
+  return command;
 }
 
 /** Options that commands share. */
@@ -38,50 +34,26 @@ const addShared: Readonly<Record<string, (command: Command) => void>> = {
   email: addLoginOptions,
 };
 
-/** The option of a row, and the one that switches it off where there is one. */
-function optionsOf(name: string, flag: string, row: OptionRow): readonly Option[] {
-  const { cli, help = '', usual } = row;
-  if (cli.kind === 'tenant-token') {
-    return [new SecretOption(flag, help, { variable: secretVariables.tenantToken })];
-  }
-  const option = new Option(flag, help);
-  const parse = parserOf(name, cli);
-  if (parse) option.argParser((text: string, previous: unknown) => parse(text, previous as never));
-  if (cli.kind === 'choices') option.choices(cli.of);
-  if (usual) option.default(usual.value, usual.shown);
-  if (cli.kind !== 'switch' || cli.off === undefined) return [option];
-  return [option, new Option(flag.replace('--', '--no-'), cli.off)];
-}
-
-type Parser = (text: string, previous: never) => unknown;
-
 function parserOf(name: string, cli: CliValue): Parser | undefined {
   switch (cli.kind) {
-    case 'count':
-      return values.count(cli.least, cli.most);
     case 'weights':
       return values.weights(cli.names);
     case 'words':
       return cli.isList ? list(name as PartName) : one(name as PartName);
+    case 'device-share':
+      return deviceShare;
+    case 'rates':
+      return arrivals;
+    case 'parameters':
+      return behaviourParameter;
+    case 'thresholds':
+      return threshold;
+    case 'own':
+      return undefined;
     default:
-      return parsers[cli.kind];
+      return commonParserOf(cli);
   }
 }
-
-const parsers: Readonly<Partial<Record<CliValue['kind'], Parser>>> = {
-  duration: values.durationMs,
-  'positive-duration': values.positiveDurationMs,
-  share: values.share,
-  'device-share': deviceShare,
-  text: values.filled,
-  texts: values.listed,
-  addresses: values.addresses,
-  'header-prefix': values.headerPrefix,
-  'rsa-bits': rsaBits,
-  rates: arrivals,
-  parameters: behaviourParameter,
-  thresholds: threshold,
-};
 
 /** Of all devices: a share such as `1%` or `0.01`. */
 function deviceShare(text: string): number {
@@ -151,10 +123,4 @@ function behaviourParameter(text: string, previous: Numbers = {}): Numbers {
     );
   }
   return { ...previous, [name]: { ...previous[name], [number]: Number(value) } };
-}
-
-function rsaBits(text: string): 2048 | 3072 {
-  if (text === '2048') return 2048;
-  if (text === '3072') return 3072;
-  throw new InvalidArgumentError('Accepted: 2048 or 3072.');
 }

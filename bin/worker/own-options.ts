@@ -57,7 +57,7 @@ export function addOwnOptions(command: Command): Command {
     .option('--id-data-csv <file>', 'CSV file of id_data, one row per device', values.filled)
     .option('--key-folder <folder>', 'folder of PEM files with your own device keys', values.filled)
     .option('--state <folder>', 'folder to keep fleets in, for runs with --state', values.filled)
-    .option('--ledger <file>', 'list what fleets create, for `simulate cleanup`', values.filled)
+    .option('--ledger <file>', 'list what fleets create, for `fleetbed cleanup`', values.filled)
     .option(
       '--rsa-pool-folder <folder>',
       "folder of RSA keys (default: in the user's cache folder)",

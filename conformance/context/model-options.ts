@@ -1,4 +1,9 @@
 /** Options of the random cases: how much they try, and the one sequence that they repeat. */
+import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
+
+const SEQUENCES_MAX = 10_000;
+const SEED_MAX = 0x7fffffff;
+const group = 'Random choices';
 
 /** One sequence of random steps, in fast-check's terms. */
 export interface SequenceName {
@@ -7,16 +12,6 @@ export interface SequenceName {
   readonly path: string;
   /** Which of its steps were executed. */
   readonly steps: string;
-}
-
-/** Options of a run for its random cases. */
-export interface ModelOptions {
-  /** Number of sequences that each case tries, in place of its default. */
-  readonly sequences?: number;
-  /** Seed of the sequences, in place of the run's seed. */
-  readonly seed?: number;
-  /** The only sequence to run. */
-  readonly replay?: SequenceName;
 }
 
 const form = /^(-?\d{1,10}),([\d:]+),([\w+/:=]*)$/;
@@ -31,3 +26,36 @@ export function readSequence(word: string): SequenceName | undefined {
   const [, seed, path = '', steps = ''] = form.exec(word) ?? [];
   return seed === undefined ? undefined : { seed: Number(seed), path, steps };
 }
+
+/** The options of the random cases, by their names in a run. */
+export const modelOptions = {
+  /** In place of the number of each of them. */
+  sequences: {
+    flag: '--model-sequences <count>',
+    group,
+    help: 'random sequences per model/ case',
+    cli: { kind: 'count', least: 1, most: SEQUENCES_MAX },
+  },
+  /** In place of the run's. */
+  seed: {
+    flag: '--model-seed <number>',
+    group,
+    help: 'seed of the random sequences',
+    cli: { kind: 'count', least: 0, most: SEED_MAX },
+  },
+  /** The only sequence that is tried. */
+  replay: {
+    flag: '--model-replay <sequence>',
+    group,
+    help: 'repeat the sequence shown with a failure',
+    cli: {
+      kind: 'read',
+      read: readSequence,
+      accepted: 'SEED,PATH,STEPS, as shown with the failure of a model/ case',
+    },
+    conflicts: ['modelSequences', 'modelSeed'],
+  },
+} as const satisfies OptionRows;
+
+/** What a run says of its random cases. */
+export type ModelOptions = ValuesOf<typeof modelOptions>;

@@ -3,6 +3,7 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import type { Made } from '../context/resource.ts';
 import type { CaseListing } from '../suite/case.ts';
+import type { RecordedOptions } from '../suite/options.ts';
 import type { Exchange } from '../target/exchange.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
 
@@ -75,19 +76,9 @@ export interface DecidedMusts {
 }
 
 /** The settings of a run that bear on its verdicts. */
-export interface RunSettings {
+interface RunSettings extends RecordedOptions {
   /** Beginnings of case ids; none means every case. */
   readonly selection: readonly string[];
-  readonly jobs: number;
-  /** How often each case is played. */
-  readonly repeat: number;
-  /** Null without a cap. */
-  readonly requestsPerSecondMax: number | null;
-  readonly disruptive: boolean;
-  readonly readOnly: boolean;
-  readonly requireAllMust: boolean;
-  readonly caseTimeLimitMs: number;
-  readonly requestTimeLimitMs: number;
 }
 
 /** One ability of the target: what it was said to offer, and what it showed. */

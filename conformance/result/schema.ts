@@ -4,6 +4,7 @@
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import { recordedEntries } from '../suite/options.ts';
 import { conformanceSchema, verdictNames } from './result.ts';
 
 const text = v.string();
@@ -92,17 +93,7 @@ const resultShape = v.pipe(
     target: v.object({ baseUrl: text, headerPrefix: text }),
     runId: text,
     seed: text,
-    settings: v.object({
-      selection: texts,
-      jobs: count,
-      repeat: count,
-      requestsPerSecondMax: v.nullable(v.number()),
-      disruptive: yesOrNo,
-      readOnly: yesOrNo,
-      requireAllMust: yesOrNo,
-      caseTimeLimitMs: count,
-      requestTimeLimitMs: count,
-    }),
+    settings: v.object({ selection: texts, ...recordedEntries() }),
     environment: v.object({ node: text, platform: text }),
     startedAt: text,
     durationMs: count,

@@ -16,6 +16,7 @@ import { TestContext } from '../context/test-context.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
 import type { CaseVerdict, Finding, RunStart } from '../result/result.ts';
 import type { PlayableCase } from '../suite/case.ts';
+import type { GivenOptions } from '../suite/options.ts';
 import type { Mask } from '../target/mask.ts';
 import type { Session, Target } from '../target/target.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
@@ -39,7 +40,7 @@ export interface Progress {
   readonly signal?: AbortSignal;
 }
 
-export interface RunOptions extends Progress {
+export interface RunOptions extends Progress, Omit<GivenOptions, 'requestTimeLimitMs'> {
   /** Part of the name of everything that the run makes. */
   readonly id: string;
   readonly target: Target;
@@ -51,20 +52,10 @@ export interface RunOptions extends Progress {
   /** The capabilities that cases may count on. */
   readonly offered: ReadonlySet<Capability>;
   readonly mask: Mask;
-  readonly headerPrefix: string;
-  readonly disruptive?: boolean;
-  readonly readOnly?: boolean;
   readonly clock: Clock;
   readonly random: Random;
-  readonly caseTimeLimitMs: number;
-  /** Cases that are played at a time, 1 without it. */
-  readonly jobs?: number;
-  /** How often each case is played, once without it. */
-  readonly repeat?: number;
   /** Where all that the run makes is announced. */
   readonly ledger?: CleanupLedger | undefined;
-  /** Keeps the exchanges of a case that passed too. */
-  readonly allEvidence?: boolean;
   /** How hard the random cases try. */
   readonly model?: ModelOptions | undefined;
 }

@@ -1,9 +1,6 @@
 /** What a user's roles let him do: roles and operation in, decision out. Spec: Authentication, rule 5 */
-import {
-  accessByOperation,
-  type PermissionSetName,
-  unscopedOperations,
-} from '../../fixtures/contract/management/access.ts';
+import type { PermissionSetName } from '../../fixtures/contract/management/access.ts';
+import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 
 /** A permission set, for all devices or for those of some groups. */
 export interface SetGrant {
@@ -36,14 +33,14 @@ const allowed: AccessDecision = { decision: 'allow' };
 
 /** Whether the roles open the operation; a user without roles may do everything. */
 export function decideAccess(operationId: string, roles: readonly Role[]): AccessDecision {
-  const takes = accessByOperation[operationId] ?? [];
+  const { permissions: takes = [], isUnscoped: isForAll = false } =
+    operationsById.get(operationId) ?? {};
   if (roles.length === 0 || takes.includes('Basic')) return allowed;
   const opening = roles
     .flatMap(({ grants }) => grants)
     .filter((grant) => opens(grant, operationId));
   const scopes = opening.map((grant) => ('set' in grant ? grant.groups : undefined));
   if (scopes.includes(undefined)) return allowed;
-  const isForAll = unscopedOperations.has(operationId);
   if (scopes.length === 0 || isForAll) {
     return { decision: 'refuse', because: missing(takes, isForAll) };
   }
@@ -58,7 +55,9 @@ export function isAdmin(roles: readonly Role[]): boolean {
 
 function opens(grant: Grant, operationId: string): boolean {
   if (!('set' in grant)) return grant.operations.includes(operationId);
-  return grant.set === 'SuperUser' || !!accessByOperation[operationId]?.includes(grant.set);
+  return (
+    grant.set === 'SuperUser' || !!operationsById.get(operationId)?.permissions?.includes(grant.set)
+  );
 }
 
 function missing(takes: readonly PermissionSetName[], isForAll: boolean): string {

@@ -4,7 +4,6 @@
  * something with the devices of a group.
  */
 import {
-  accessByOperation,
   type PermissionSetName,
   permissionSets,
 } from '../../fixtures/contract/management/access.ts';
@@ -65,7 +64,7 @@ export function permissionsOf(grants: readonly Grant[]): Permission[] {
 export function permissionsOfSet(name: PermissionSetName): Permission[] {
   if (name === 'SuperUser') return [anything];
   return userOperations
-    .filter(({ id }) => accessByOperation[id]?.includes(name))
+    .filter(({ permissions }) => permissions?.includes(name))
     .map(({ method, path }) => {
       const value = `^${path.replace(/\{\w+\}/g, '[^/]+')}$`;
       return { action: 'http', object: { type: method, value } };

@@ -3,6 +3,7 @@
  * command line, the plan in a result and the plan sent to workers are derived from it.
  */
 import * as v from 'valibot';
+import type { OptionRow as CommandOptionRow, OptionValue } from '../../fixtures/option-row.ts';
 import {
   filled,
   milliseconds,
@@ -18,40 +19,22 @@ type OptionGroup = 'Fleet' | 'Load' | 'Devices' | 'Connection' | 'Results';
 
 /** How the command line parses the value; `own`: like an option shared between commands. */
 export type CliValue =
-  | { readonly kind: 'count'; readonly least: number; readonly most: number }
-  | { readonly kind: 'choices'; readonly of: readonly string[] }
+  | OptionValue
   | { readonly kind: 'weights'; readonly names?: readonly string[] }
   /** Words such as `ramp: 30s, devices: 100`; a list is given by repeating the option. */
   | { readonly kind: 'words'; readonly isList: boolean }
-  | { readonly kind: 'tenant-token' }
-  | { readonly kind: 'switch'; readonly off?: string }
-  | {
-      readonly kind:
-        | 'duration'
-        | 'positive-duration'
-        | 'share'
-        | 'device-share'
-        | 'text'
-        | 'texts'
-        | 'file'
-        | 'addresses'
-        | 'header-prefix'
-        | 'rsa-bits'
-        | 'rates'
-        | 'parameters'
-        | 'thresholds'
-        | 'own';
-    };
+  | { readonly kind: 'device-share' | 'rates' | 'parameters' | 'thresholds' | 'own' };
 
-/** One option. Its key in the table is its name in a plan file, and in the parsed options. */
-export interface OptionRow {
-  /** As shown in the help; absent where a shared option brings its own. */
-  readonly flag?: string;
+type CommandRow = CommandOptionRow<CliValue>;
+
+/**
+ * One option. Its key in the table is its name in a plan file, and in the options as read; it has
+ * neither flag nor help where an option that commands share brings its own.
+ */
+export interface OptionRow
+  extends Partial<Pick<CommandRow, 'flag' | 'help'>>,
+    Pick<CommandRow, 'cli' | 'oldNames' | 'usual'> {
   readonly group: OptionGroup;
-  readonly help?: string;
-  readonly cli: CliValue;
-  /** The default value, and how the help shows it. */
-  readonly usual?: { readonly value: unknown; readonly shown?: string };
   /** The value in a plan file. */
   readonly word: v.GenericSchema;
   /** Its name in the plan, with the unit as suffix; absent where several options form one field. */

@@ -26,6 +26,7 @@ export const defaultDeviceType = 'fleetbed-board';
 const checkShareSaid = 'must be a share above 0, at most 1';
 /** Making that many takes minutes. */
 const RSA_POOL_MAX = 4096;
+const rsaKeyBits = [2048, 3072] as const;
 const text = v.optional(filled);
 
 const fleetOptions = {
@@ -131,6 +132,7 @@ const loadOptions = {
   /** In a result, the back-offs under comparison are those of the cohorts. */
   incident: {
     flag: '--incident <words>',
+    oldNames: ['--scene'],
     group: 'Load',
     help: "incident: 'power-cut, at: 10s'; repeatable",
     cli: { kind: 'words', isList: true },
@@ -223,8 +225,12 @@ const deviceOptions = {
     flag: '--rsa-bits <bits>',
     group: 'Devices',
     help: 'size of RSA keys: 2048 or 3072 (default: 2048)',
-    cli: { kind: 'rsa-bits' },
-    word: v.optional(v.picklist([2048, 3072], 'must be 2048 or 3072')),
+    cli: {
+      kind: 'read',
+      read: (text) => rsaKeyBits.find((bits) => text === String(bits)),
+      accepted: '2048 or 3072',
+    },
+    word: v.optional(v.picklist(rsaKeyBits, 'must be 2048 or 3072')),
   },
   /** Without one the keys last for the run. */
   rsaPoolFolder: {
@@ -267,7 +273,7 @@ const deviceOptions = {
   ledger: {
     flag: '--ledger <file>',
     group: 'Devices',
-    help: 'list what the fleet creates, for `simulate cleanup`',
+    help: 'list what the fleet creates, for `fleetbed cleanup`',
     ...kinds.path('ledger'),
     field: 'ledger',
   },

@@ -1,8 +1,6 @@
 /** Parses thresholds: `95% updated within 10m`, `p99(poll) < 200ms`, `errors < 0.1%`. */
 import * as v from 'valibot';
-import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import { operations } from '../../fixtures/contract/operations.ts';
+import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { printable } from '../../fixtures/printable.ts';
 
 /** How the observed value is compared with the limit. */
@@ -68,9 +66,6 @@ const words: Readonly<Record<string, readonly string[]>> = {
   connect: ['connect'],
 };
 
-const known = new Set(
-  Object.keys({ ...operations, ...managementOperations, ...storageOperations }),
-);
 const TEXT_MAX_CHARACTERS = 200;
 const millisecondsPerUnit: Readonly<Record<string, number>> = {
   us: 0.001,
@@ -191,7 +186,7 @@ function form(source: string): RegExp {
 function operationsOf(word: string): readonly string[] {
   const group = words[word];
   if (group) return group;
-  if (known.has(word)) return [word];
+  if (operationsById.has(word)) return [word];
   throw new PartFault(
     `no operation is called "${word}"; there are ${Object.keys(words).join(', ')} ` +
       "and the contract's own ids",

@@ -1,5 +1,5 @@
 /** Why a device got no update, or would get none now: the server's own rules, asked again in their order. */
-
+import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
 import { decideInstruction } from '../../rules/instruction.ts';
@@ -10,7 +10,6 @@ import { candidate } from '../../store/artifacts.ts';
 import type { DeviceParts } from '../../store/deployment-devices.ts';
 import type { PartWithFacts } from '../../store/part-rows.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
-import { asksForDeployment } from '../journal/facts.ts';
 import { type Judged, labelOf, type Passed, passedBy, sentenceOf } from './no-update-sentences.ts';
 import { requestOf } from './polled.ts';
 
@@ -178,7 +177,8 @@ function standingText(judged: Judged, rule: KeptBack | undefined): string {
 function lastPoll({ journal }: PolledTenant, deviceId: string): ExchangeRecord | undefined {
   for (const entry of journal.newestFirst()) {
     if (entry.kind !== 'exchange' || entry.deviceId !== deviceId) continue;
-    if (asksForDeployment.has(entry.operation ?? '')) return entry;
+    const operation = operationsById.get(entry.operation ?? '');
+    if (operation?.deploymentRole === 'hands-out') return entry;
   }
   return undefined;
 }

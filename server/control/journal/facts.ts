@@ -1,8 +1,5 @@
 /** What can be found out about an entry when somebody looks: its device, user and deployment. */
-import { managementOperations } from '../../../fixtures/contract/management/index.ts';
-import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
-import type { Operation } from '../../../fixtures/contract/operation.ts';
-import { operations } from '../../../fixtures/contract/operations.ts';
+import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { JournalEntry } from './entry.ts';
@@ -24,18 +21,6 @@ export interface EntryDevice {
   /** Text of the identity, JSON as a rule. */
   readonly identity?: string;
 }
-
-const rows: Readonly<Record<string, Operation>> = {
-  ...operations,
-  ...managementOperations,
-  ...storageOperations,
-};
-/** Operations by which a device asks for its next deployment. */
-export const asksForDeployment = new Set([
-  'get-next-deployment',
-  'post-next-deployment',
-  'post-next-deployment-v2',
-]);
 
 /** The device that spoke, or whose socket it is; nothing where no device did. */
 export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevice | undefined {
@@ -68,13 +53,13 @@ export function operationOf(entry: JournalEntry): string | undefined {
 
 /** The deployment that an exchange is about: named in its path, handed out, or made by it. */
 export function deploymentOf(record: ExchangeRecord): string | undefined {
-  const row = rows[record.operation ?? ''];
+  const row = operationsById.get(record.operation ?? '');
   if (!row) return undefined;
-  if (asksForDeployment.has(row.id)) {
+  if (row.deploymentRole === 'hands-out') {
     const { id } = record.status === 200 ? jsonObject(record.answerBody) : {};
     return typeof id === 'string' ? id : undefined;
   }
-  if (row.id === 'create-deployment' || row.id === 'deploy-configuration') return madeBy(record);
+  if (row.deploymentRole === 'makes') return madeBy(record);
   const names = row.path.split('/');
   const at = names.findIndex(
     (name, index) =>

@@ -5,7 +5,7 @@
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import { pick } from './order.ts';
-import { changedAt, isObject, type Place } from './places.ts';
+import { changedAt, isObject } from './places.ts';
 
 /** How an id of UUID shape is written otherwise. */
 export type IdShape = 'capitals' | 'no-dashes' | 'base64url';
@@ -21,24 +21,11 @@ const writers: Readonly<Record<IdShape, (id: string) => string>> = {
   base64url: (id) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url'),
 };
 
-/** Where answers tell a device the id of its deployment. Spec: DeploymentInstructions (v2) */
-const deploymentIdPlaces: Readonly<Record<string, readonly Place[]>> = {
-  'post-next-deployment-v2': ['id', 'artifact.update_control_map.id', 'update_control_map.id'],
-  'get-update-control-map': ['update_control_map.id'],
-};
-
-/** Where devices give the id back. */
-const readers: ReadonlySet<string> = new Set([
-  'put-deployment-status',
-  'put-deployment-log',
-  'get-update-control-map',
-]);
-
 /** The body with its deployment's ids in that shape. */
 export function withReshapedIds(operation: Operation | undefined, body: unknown, shape: IdShape) {
   const reshape = (id: unknown): unknown =>
     typeof id === 'string' && uuid.test(id) ? writers[shape](id) : id;
-  const places = (operation && deploymentIdPlaces[operation.id]) ?? [];
+  const places = operation?.answer?.deploymentIds ?? [];
   return isObject(body)
     ? places.reduce((so, place) => changedAt(so, place, reshape), body as unknown)
     : body;
@@ -50,7 +37,7 @@ export function readParameters(
   parameters: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const { id, ...others } = parameters;
-  if (id === undefined || !readers.has(operation.id)) return { ...parameters };
+  if (id === undefined || !operation.takesDeploymentId) return { ...parameters };
   return { ...others, id: readId(id) };
 }
 

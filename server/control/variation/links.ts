@@ -2,19 +2,9 @@
 import type { Random } from '../../../fixtures/random.ts';
 import type { HeaderLine } from './answer.ts';
 import { pick, shuffled } from './order.ts';
-import type { Place } from './places.ts';
 
 /** The parameter that leads nowhere: no signature covers it and no operation reads it. */
 export const unknownName = 'x_fleetbed_unknown';
-
-/** Where answers carry links. Spec: ArtifactLink, DeploymentInstructions */
-export const linkPlaces: Readonly<Record<string, Place>> = {
-  'get-artifact-link': 'uri',
-  'get-artifact-download': 'uri',
-  'get-next-deployment': 'artifact.source.uri',
-  'post-next-deployment': 'artifact.source.uri',
-  'post-next-deployment-v2': 'artifact.source.uri',
-};
 
 const link = /^(https?):\/\/([^/?#]+)((?:\/[^?#]*)?)\?([^#]*)$/;
 const uuidSegment = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

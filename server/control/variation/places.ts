@@ -1,11 +1,12 @@
 /** Places inside bodies: how they are named, found in a shape, and changed in a value. */
 
 import type * as v from 'valibot';
+import type { Place } from '../../../fixtures/contract/list-orders.ts';
+import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { timestamp } from '../../../fixtures/contract/text.ts';
 import { isObject } from '../../../fixtures/json.ts';
 
-/** Names of members from the root on, joined by dots; `*` is every element or member. */
-export type Place = string;
+export type { Place };
 
 /** What a shape says about the places below it. */
 export interface ShapePlaces {
@@ -35,6 +36,15 @@ interface SchemaParts {
 }
 
 const known = new WeakMap<v.GenericSchema, ShapePlaces>();
+
+/**
+ * The lists of an operation's answer whose order nobody says. Only these are shuffled, and only
+ * within the page that was asked for.
+ */
+export function freeLists(operation: Operation | undefined): readonly Place[] {
+  const orders = operation?.answer?.lists ?? {};
+  return Object.keys(orders).filter((place) => orders[place] === 'free');
+}
 
 /** The places that a shape knows; what is inside of free maps is not among them. */
 export function placesOf(shape: v.GenericSchema): ShapePlaces {

@@ -9,10 +9,9 @@ import { recased, reordered, withOtherMediaType } from './headers.ts';
 import { type IdShape, withReshapedIds } from './ids.ts';
 import type { TextForm } from './json-text.ts';
 import * as links from './links.ts';
-import { linkLinesVaried, linkPlaces, unknownName } from './links.ts';
-import { freeLists } from './list-orders.ts';
+import { linkLinesVaried, unknownName } from './links.ts';
 import { pick, shuffled } from './order.ts';
-import { changedAt, isObject, type Place, placesOf, withoutMember } from './places.ts';
+import { changedAt, freeLists, isObject, type Place, placesOf, withoutMember } from './places.ts';
 
 /** What decides how an answer is varied. */
 export interface Chance {
@@ -61,9 +60,9 @@ export const legalVariations: readonly LegalVariation[] = [
     id: 'list-order',
     varies: 'lists without a defined order come in another order; sorted lists stay sorted',
     rule: 'Contract, Resources and Endpoints: they name the elements and, but for sort, no order.',
-    appliesTo: (draft) => isSuccess(draft) && freeLists(draft.operation?.id).length > 0,
+    appliesTo: (draft) => isSuccess(draft) && freeLists(draft.operation).length > 0,
     apply: (draft, { random }) =>
-      changedAtAll(draft, freeLists(draft.operation?.id), (list) =>
+      changedAtAll(draft, freeLists(draft.operation), (list) =>
         Array.isArray(list) ? shuffled(list, random) : list,
       ),
   },
@@ -202,7 +201,7 @@ function isNamed(wanted: string): (line: HeaderLine) => boolean {
 }
 
 function removable({ operation, status }: Draft): readonly Place[] {
-  return removableMembers(operation?.id, status);
+  return removableMembers(operation, status);
 }
 
 function shapeOf(draft: Draft): ReturnType<typeof placesOf> | undefined {
@@ -254,8 +253,7 @@ interface LinkRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
 }
 
 function linkRows(rows: readonly LinkRow[]): LegalVariation[] {
-  const placeOf = ({ operation }: Draft): Place | undefined =>
-    operation && linkPlaces[operation.id];
+  const placeOf = ({ operation }: Draft): Place | undefined => operation?.answer?.link;
   return rows.map(({ respell, ...row }) => ({
     ...row,
     appliesTo: (draft) => isSuccess(draft) && placeOf(draft) !== undefined,

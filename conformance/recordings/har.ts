@@ -6,18 +6,18 @@ import {
   isRecord,
   pathnameOf,
   type RecordedExchange,
-  recordingFault,
+  RecordingError,
   shownValue,
 } from './recording.ts';
 
 /**
  * The exchanges of an archive: `log.entries[]`, each with `startedDateTime`, `request`, `response`.
- * @throws CommandFault naming the file, the entry and what is wrong with it
+ * @throws RecordingError naming the file, the entry and what is wrong with it
  */
 export function* harExchanges(file: string, text: string): Generator<RecordedExchange> {
   const entries = entriesOf(file, text);
   for (const [index, entry] of entries.entries()) {
-    yield exchangeOf(entry, (what) => recordingFault(file, `entry ${index + 1}`, what));
+    yield exchangeOf(entry, (what) => new RecordingError(file, `entry ${index + 1}`, what));
   }
 }
 
@@ -25,14 +25,14 @@ function entriesOf(file: string, text: string): readonly unknown[] {
   const archive = parsed(file, text);
   const entries = isRecord(archive) && isRecord(archive.log) ? archive.log.entries : undefined;
   if (Array.isArray(entries)) return entries;
-  throw recordingFault(file, '', 'is not a HAR 1.2 archive: it has no list log.entries.');
+  throw new RecordingError(file, '', 'is not a HAR 1.2 archive: it has no list log.entries.');
 }
 
 function parsed(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw recordingFault(file, '', `is cut off or not JSON: ${faultOf(error)}.`);
+    throw new RecordingError(file, '', `is cut off or not JSON: ${faultOf(error)}.`);
   }
 }
 

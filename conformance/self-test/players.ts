@@ -1,10 +1,10 @@
 /** Who plays defects: this process, or child processes of it, each with servers of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Defect } from '../../conformance/self-test/defect.ts';
-import type { DefectResult } from '../../conformance/self-test/judgement.ts';
-import type { PlayDefect } from '../../conformance/self-test/matrix.ts';
-import { playDefect, type SelfTestOptions } from '../../conformance/self-test/self-test.ts';
+import type { Defect } from './defect.ts';
+import type { DefectResult } from './judgement.ts';
+import type { PlayDefect } from './matrix.ts';
+import { playDefect, type SelfTestOptions } from './self-test.ts';
 
 /** What a child is asked to play, and what it answers. */
 interface Order {

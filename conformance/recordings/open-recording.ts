@@ -1,9 +1,8 @@
 /** Opens a file of recorded traffic, finds out its form, and reads no more of it than it must. */
 import { createReadStream } from 'node:fs';
-import { fileFault } from '../files.ts';
 import { harExchanges } from './har.ts';
 import { journalExchanges } from './journal.ts';
-import { type RecordedExchange, type RecordingForm, recordingFault } from './recording.ts';
+import { type RecordedExchange, RecordingError, type RecordingForm } from './recording.ts';
 
 /** Enough of a text to know its form, after how much white space there may be before it. */
 const HEAD_CHARACTERS = 64;
@@ -32,7 +31,8 @@ interface Recording {
  * Opens a file by its content: an archive is named .har or begins with its object `log`, anything
  * else is a journal.
  * The exchanges are read as they are asked for.
- * @throws CommandFault in one sentence, here and while reading
+ * @throws RecordingError, or the system's error for a file that cannot be read, here and while
+ * reading
  */
 export async function openRecording(
   file: string,
@@ -56,9 +56,7 @@ async function* textsOf(file: string): AsyncGenerator<string> {
     for await (const bytes of createReadStream(file)) yield decoder.decode(bytes, { stream: true });
     yield decoder.decode();
   } catch (error) {
-    throw isWrongText(error)
-      ? recordingFault(file, '', 'is not UTF-8 text.')
-      : fileFault(`cannot read ${file}`, error);
+    throw isWrongText(error) ? new RecordingError(file, '', 'is not UTF-8 text.') : error;
   }
 }
 
@@ -94,7 +92,7 @@ async function wholeText(
     if (bytes > bytesMax) {
       const mebibytes = bytesMax / 1_048_576;
       const wayOut = 'save it in parts, or without the bodies of pages';
-      throw recordingFault(file, '', `is larger than ${mebibytes} MiB; ${wayOut}.`);
+      throw new RecordingError(file, '', `is larger than ${mebibytes} MiB; ${wayOut}.`);
     }
     pieces.push(text);
   }
@@ -118,7 +116,7 @@ async function* linesOf(
     }
     if (rest.length > charactersMax) {
       const what = `is longer than ${charactersMax} characters; leave out large bodies.`;
-      throw recordingFault(file, `line ${number}`, what);
+      throw new RecordingError(file, `line ${number}`, what);
     }
   }
   yield rest;

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reportFault } from '../fault.ts';
 import { openRecording } from './open-recording.ts';
-import type { RecordedExchange } from './recording.ts';
+import { type RecordedExchange, RecordingError } from './recording.ts';
 
 let folder: string;
 
@@ -27,14 +26,14 @@ async function read(file: string, limits?: Parameters<typeof openRecording>[1]) 
   return { form, all };
 }
 
-/** The sentence of the fault, without the folder, and its exit code. */
+/** The sentence of the fault, without the folder. */
 async function faultOf(file: string, limits?: Parameters<typeof openRecording>[1]) {
   const fault = await read(file, limits).then(
-    () => new Error('it was read'),
+    () => undefined,
     (error: unknown) => error,
   );
-  const { sentence, exitCode } = reportFault(fault);
-  return { sentence: sentence.replaceAll(`${folder}/`, ''), exitCode };
+  if (!(fault instanceof RecordingError)) throw new Error('no fault of the recording');
+  return { sentence: fault.message.replaceAll(`${folder}/`, '') };
 }
 
 const entry = {
@@ -117,7 +116,6 @@ describe('a HAR file', () => {
     ['entries that are no list', '{"log":{"entries":{}}}', 'it has no list log.entries.'],
   ])('with %s is refused in one sentence', async (_, content, sentence) => {
     const fault = await faultOf(fileOf('bad.har', content));
-    expect(fault.exitCode).toBe(3);
     expect(fault.sentence).toMatch(/^bad\.har: is [^\n]+\.$/);
     expect(fault.sentence).toContain(sentence);
   });
@@ -153,7 +151,7 @@ describe('a HAR file', () => {
     ],
   ])('with %s is refused by the number of the entry', async (_, wrong, sentence) => {
     const fault = await faultOf(fileOf('bad.har', har(entry, wrong)));
-    expect(fault).toEqual({ exitCode: 3, sentence: `bad.har, entry 2: ${sentence}` });
+    expect(fault).toEqual({ sentence: `bad.har, entry 2: ${sentence}` });
   });
 
   it('is read up to its limit and no further', async () => {
@@ -247,7 +245,7 @@ describe('a journal', () => {
     ],
   ])('with %s is refused by the number of the line', async (_, wrong, sentence) => {
     const fault = await faultOf(fileOf('bad.ndjson', `${JSON.stringify(line)}\n\n${wrong}\n`));
-    expect(fault).toEqual({ exitCode: 3, sentence: `bad.ndjson, line 3: ${sentence}` });
+    expect(fault).toEqual({ sentence: `bad.ndjson, line 3: ${sentence}` });
   });
 
   it('cannot fill the terminal or steer it by what is wrong in it', async () => {
@@ -265,7 +263,6 @@ describe('a journal', () => {
     );
     const bad = `${good}\n${JSON.stringify({ ...line, responseBody: 'x'.repeat(400) })}`;
     expect(await faultOf(fileOf('b.ndjson', bad), limits)).toEqual({
-      exitCode: 3,
       sentence: 'b.ndjson, line 2: is longer than 300 characters; leave out large bodies.',
     });
   });
@@ -273,13 +270,10 @@ describe('a journal', () => {
 
 describe('a file', () => {
   it.each([
-    ['that is not there', 'missing.har', 'there is no such file or folder'],
-    ['that is a folder', '.', 'it is a folder'],
-  ])('%s is refused', async (_, name, reason) => {
-    const { sentence, exitCode } = await faultOf(join(folder, name));
-    expect(exitCode).toBe(3);
-    expect(sentence).toMatch(/^cannot read /);
-    expect(sentence).toContain(`: ${reason}; choose another file.`);
+    ['that is not there', 'missing.har', 'ENOENT'],
+    ['that is a folder', '.', 'EISDIR'],
+  ])('%s is refused by the system', async (_, name, code) => {
+    await expect(read(join(folder, name))).rejects.toMatchObject({ code });
   });
 
   it('that is no UTF-8 is refused', async () => {

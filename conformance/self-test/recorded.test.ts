@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { listCases } from '../../conformance/conformance.ts';
-import { allDefects } from '../../conformance/self-test/defects/index.ts';
-import { undefendedMusts, unprovenMusts } from '../../conformance/self-test/matrix.ts';
+import { listCases } from '../conformance.ts';
 import { codeHashes, modulesById, readSource } from './deciding-code.ts';
+import { allDefects } from './defects/index.ts';
+import { undefendedMusts, unprovenMusts } from './matrix.ts';
 import { figuresOf, readmeText, readRecord, recordedResults } from './recorded.ts';
 
 const again = 'run `npm run self-test` and commit conformance/self-test/result.ndjson';

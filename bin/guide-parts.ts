@@ -1,12 +1,26 @@
-/** The parts of `simulator/guide.md` that are made: the reference of options, the behaviours. */
+/** The parts of the guides that are made: the references of options, the behaviours. */
 import { Command, type Option } from 'commander';
-import { behaviours } from '../../simulator/behaviours/catalogue.ts';
-import { addRunOptions } from '../simulate.ts';
+import { behaviours } from '../simulator/behaviours/catalogue.ts';
+import { configure as configureConform } from './conform.ts';
+import { configure as configureServe } from './serve.ts';
+import { addRunOptions } from './simulate.ts';
 
-/** The guide with its made parts as they are now. @throws Error when a place for one is missing */
-export function guideWithParts(guide: string): string {
-  const withOptions = replaced(guide, 'options', optionReference());
-  return replaced(withOptions, 'behaviours', behaviourTable());
+/** The guides with made parts: the file of each, and each part by the name of its place. */
+export const guideParts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'conformance/guide.md': { options: () => optionReference(configureConform) },
+  'server/guide.md': { options: () => optionReference(configureServe) },
+  'simulator/guide.md': {
+    options: () => optionReference(addRunOptions),
+    behaviours: behaviourTable,
+  },
+};
+
+/** A guide with its made parts as they are now. @throws Error when a place for one is missing */
+export function guideWithParts(file: string, guide: string): string {
+  return Object.entries(guideParts[file] ?? {}).reduce(
+    (text, [name, part]) => replaced(text, name, part()),
+    guide,
+  );
 }
 
 /** Puts a text between `<!-- name -->` and the next `<!-- end -->`. */
@@ -18,8 +32,10 @@ export function replaced(guide: string, name: string, text: string): string {
   return `${guide.slice(0, from + start.length)}\n\n${text}\n\n${guide.slice(to)}`;
 }
 
-function optionReference(): string {
-  const options = addRunOptions(new Command()).options.filter(({ hidden }) => !hidden);
+function optionReference(configure: (command: Command) => unknown): string {
+  const command = new Command();
+  configure(command);
+  const options = command.options.filter(({ hidden }) => !hidden);
   const groups = [...new Set(options.map(({ helpGroupHeading = '' }) => helpGroupHeading))];
   return groups
     .map((group) => {

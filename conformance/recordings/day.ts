@@ -1,12 +1,10 @@
 /** Days of the calendar in UTC, as text `2026-01-31`: they compare and sort as text. */
-import { InvalidArgumentError } from 'commander';
 
 const DAY_MS = 86_400_000;
 
-/** An option's value that is a day. */
-export function day(text: string): string {
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && exists(text)) return text;
-  throw new InvalidArgumentError('Accepted: a day that exists as YYYY-MM-DD, such as 2027-08-25.');
+/** Is true of a day that exists. */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && exists(text);
 }
 
 /** The day, in UTC, of a moment in milliseconds since the Unix epoch. */

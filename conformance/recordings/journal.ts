@@ -13,13 +13,13 @@ import {
   isRecord,
   pathnameOf,
   type RecordedExchange,
-  recordingFault,
+  RecordingError,
   shownValue,
 } from './recording.ts';
 
 /**
  * The exchanges of a journal, line by line as they come.
- * @throws CommandFault naming the file, the line and what is wrong with it
+ * @throws RecordingError naming the file, the line and what is wrong with it
  */
 export async function* journalExchanges(
   file: string,
@@ -30,7 +30,7 @@ export async function* journalExchanges(
     number += 1;
     if (line.trim() === '') continue;
     const place = `line ${number}`;
-    const exchange = exchangeOf(line, (what) => recordingFault(file, place, what));
+    const exchange = exchangeOf(line, (what) => new RecordingError(file, place, what));
     if (exchange) yield exchange;
   }
 }

@@ -1,7 +1,5 @@
 /** Recorded traffic, whatever file it came from, and what is wrong with a file that is none. */
 import { printable } from '../../fixtures/printable.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { CommandFault } from '../fault.ts';
 
 const SENTENCE_MAX_CHARACTERS = 500;
 
@@ -22,13 +20,15 @@ export interface RecordedExchange {
 /** How a recording is written down. */
 export type RecordingForm = 'har' | 'journal';
 
-/**
- * A file that cannot be read as recorded traffic, in one sentence.
- * @param place in the file, such as `line 3`
- */
-export function recordingFault(file: string, place: string, what: string): CommandFault {
-  const where = place === '' ? file : `${file}, ${place}`;
-  return new CommandFault(printable(`${where}: ${what}`, SENTENCE_MAX_CHARACTERS), exitCodes.setUp);
+/** A file that cannot be read as recorded traffic, in one sentence. */
+export class RecordingError extends Error {
+  override readonly name = 'RecordingError';
+
+  /** @param place in the file, such as `line 3` */
+  constructor(file: string, place: string, what: string) {
+    const where = place === '' ? file : `${file}, ${place}`;
+    super(printable(`${where}: ${what}`, SENTENCE_MAX_CHARACTERS));
+  }
 }
 
 /** The path of an absolute URL; pages load `data:` and the like too, whose paths mean nothing. */

@@ -1,10 +1,9 @@
 /** The committed result of the last self-test, and what of it still holds. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Defect } from '../../conformance/self-test/defect.ts';
-import type { KillMatrix, MatrixRow, MatrixTotals } from '../../conformance/self-test/matrix.ts';
-import { FOR_ALL, writeWhole } from '../files.ts';
 import { type CodeHashes, codeHashes, modulesById, packageFolder } from './deciding-code.ts';
+import type { Defect } from './defect.ts';
+import type { KillMatrix, MatrixRow, MatrixTotals } from './matrix.ts';
 
 /** One defect, with what it takes to doubt its verdict. */
 type RecordedRow = Pick<
@@ -63,14 +62,15 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
   };
 }
 
-/** Writes the result for committing. */
-export async function record({ cases, totals, rows }: KillMatrix): Promise<void> {
+/** The text of the committed file for this result. */
+export async function recordText({ cases, totals, rows }: KillMatrix): Promise<string> {
   const head = { cases, totals, code: await codeHashes() };
   const lines = [head, ...rows.map(recordedRow)].map((line) => JSON.stringify(line));
-  await writeWhole(recordPath(), `${lines.join('\n')}\n`, FOR_ALL);
+  return `${lines.join('\n')}\n`;
 }
 
-function recordPath(): string {
+/** The committed file. */
+export function recordPath(): string {
   return join(packageFolder(), 'conformance', 'self-test', 'result.ndjson');
 }
 

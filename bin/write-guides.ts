@@ -1,0 +1,16 @@
+/** `npm run docs`: writes the made parts of the guides anew. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { guideParts, guideWithParts, replaced } from './guide-parts.ts';
+import { playQuickStart, shownReport } from './simulate/quick-start.ts';
+
+const PORT = 18_080;
+/** From the folder of the package. */
+const quickStartGuide = 'simulator/guide.md';
+for (const path of Object.keys(guideParts)) {
+  writeFileSync(path, guideWithParts(path, readFileSync(path, 'utf8')));
+}
+const guide = readFileSync(quickStartGuide, 'utf8');
+const { stdout, stderr, code } = await playQuickStart(guide, PORT);
+if (code !== 0) throw new Error(`the quick start ended with ${code}: ${stderr}`);
+const shown = `\`\`\`text\n${shownReport(stdout)}\n\`\`\``;
+writeFileSync(quickStartGuide, replaced(guide, 'output of the quick start', shown));
