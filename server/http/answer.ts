@@ -2,6 +2,7 @@
 import { inTurns } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SteeredClock } from '../../fixtures/steered-clock.ts';
+import type { Addresses } from './addresses.ts';
 import type { Exchange } from './exchange.ts';
 import { sendFile } from './file-body.ts';
 import type { Semaphore } from './open-files.ts';
@@ -41,8 +42,8 @@ interface WriterOptions {
   readonly openFiles: Semaphore;
   /** Has every answer in one piece, where there is one. */
   readonly rewrite?: AnswerRewriter | undefined;
-  /** Where a refusal is explained, where answers are to say it. */
-  readonly consoleUrl?: (() => string | undefined) | undefined;
+  /** With the console that explains refusals, where answers are to name it. */
+  readonly explainedAt?: Readonly<Addresses> | undefined;
 }
 
 /** Writes answers under a vendor prefix. */
@@ -51,14 +52,14 @@ export class AnswerWriter {
   readonly #clock: SteeredClock;
   readonly #openFiles: Semaphore;
   readonly #rewrite: AnswerRewriter | undefined;
-  readonly #consoleUrl: (() => string | undefined) | undefined;
+  readonly #explainedAt: Readonly<Addresses> | undefined;
 
-  constructor({ names, clock, openFiles, rewrite, consoleUrl }: WriterOptions) {
+  constructor({ names, clock, openFiles, rewrite, explainedAt }: WriterOptions) {
     this.#names = names;
     this.#clock = clock;
     this.#openFiles = openFiles;
     this.#rewrite = rewrite;
-    this.#consoleUrl = consoleUrl;
+    this.#explainedAt = explainedAt;
   }
 
   /**
@@ -113,7 +114,7 @@ export class AnswerWriter {
     const body = { ...refusal.body, error: refusal.error, request_id: requestId };
     const headers: [string, HeaderValue][] = Object.entries(refusal.headers);
     headers.push(['Content-Type', jsonType]);
-    const consoleUrl = this.#consoleUrl?.();
+    const consoleUrl = this.#explainedAt?.console;
     if (consoleUrl !== undefined) {
       // A page, which asks for the token: whoever sees the header may have none at hand.
       const place = `${consoleUrl}/#request=${encodeURIComponent(requestId)}`;
