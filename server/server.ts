@@ -5,11 +5,12 @@ import { ActivityFeed } from './control/activity.ts';
 import { controlled, equipTenants } from './control/controlled-tenant.ts';
 import type { FaultPlans } from './control/faults/fault-plans.ts';
 import { FaultTransform } from './control/faults/transform.ts';
-import { startControl } from './control/http/control.ts';
+import { type RunningControl, startControl } from './control/http/control.ts';
 import { journalObserver } from './control/journal/observer.ts';
 import { overviewSource } from './control/overview.ts';
 import { variationTransform } from './control/variation/varied-answer.ts';
 import { TenantStates } from './control/world/tenant-states.ts';
+import type { Addresses } from './http/addresses.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
 import { completeConnectionLimits } from './listeners/connection-limits.ts';
@@ -53,14 +54,14 @@ export interface RunningServer {
 
 /** @throws SettingError; StateFault when the data folder cannot be used; or the system's error (such as EADDRINUSE) when a listener cannot open */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const { server, watchdog } = await startServerWithInside(options);
+  const { server, watchdog } = await openServer(options);
   // An embedded server shares the event loop with a test, which may keep it as long as it likes.
   watchdog.patrol();
   return server;
 }
 
 /** A server together with what it is made of, for who embeds it. */
-export interface ServerWithInside {
+export interface OpenServer {
   readonly server: RunningServer;
   readonly services: Services;
   readonly states: TenantStates;
@@ -68,82 +69,95 @@ export interface ServerWithInside {
   readonly watchdog: Watchdog;
 }
 
-/** Throws as `startServer` does. */
-export async function startServerWithInside(options: ServerOptions): Promise<ServerWithInside> {
+/** Opens everything in order: data folder, tenants, API, control. Throws as `startServer` does. */
+export async function openServer(options: ServerOptions): Promise<OpenServer> {
   const { clock = systemClock, random = systemRandom, ...given } = options;
   const settings = completeSettings(given);
   const { dataFolder } = settings;
   const data = dataFolder === undefined ? undefined : await DataFolder.open(dataFolder);
-  let services: Services | undefined;
-  let listeners: OpenListeners | undefined;
-  const closeStores = (): void => {
-    services?.tenants.close();
-    data?.close();
-  };
+  /** What is open, the newest first. */
+  const open: { close(): unknown }[] = data ? [data] : [];
   try {
     const log = openLog(settings.logLevel);
     const watchdog = new Watchdog(log);
     const activity = new ActivityFeed();
     const observers: readonly ExchangeObserver[] = [journalObserver, activity];
-    const equip = equipTenants({
-      entriesMax: settings.journalEntriesMax,
-      bytesMax: settings.journalBytesMax,
-    });
+    const { journalEntriesMax: entriesMax, journalBytesMax: bytesMax } = settings;
+    const equip = equipTenants({ entriesMax, bytesMax });
     const shared = { ...openBudgets(settings, log), observers };
-    services = await openServices({ settings, clock, random, log, data, equip, ...shared });
-    const { tenants, outbox, sockets } = services;
+    const services = await openServices({ settings, clock, random, log, data, equip, ...shared });
+    open.unshift(services.tenants);
     const admin = await signedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
-    let consoleUrl: string | undefined;
-    listeners = await openListeners(services, {
-      observers,
-      transforms: transformsOf(services),
-      consoleUrl: () => consoleUrl,
-      watchdog,
-    });
-    const { baseUrl, storageUrl, tls, openInside, close } = listeners;
+    const transforms = transformsOf(services);
+    const addresses: Addresses = { own: '' };
+    const plugIns = { observers, transforms, addresses, watchdog };
+    const listeners = await openListeners(services, plugIns);
+    open.unshift(listeners);
+    const { openInside } = listeners;
     const states = new TenantStates(services, openInside);
-    states.markStart(tenants.first);
-    const control = await startControl({
-      host: settings.host,
-      port: settings.controlPort,
-      controlToken,
-      source: overviewSource(tenants.first.store, activity),
-      watchdog,
-      tenants,
-      states,
-      outbox,
-      log,
-      storageFaults: services.storageFaults,
-      clock,
-      connectionLimits: settings.connectionLimits,
-      explainFacts: { names: services.names, adminEmail: admin.adminEmail },
-    });
-    consoleUrl = control.url;
-    // A second call waits for the end that is underway.
-    let closing: Promise<void> | undefined;
-    const server = {
-      baseUrl,
-      ...(storageUrl !== undefined && { storageUrl }),
-      ...(tls && { tls }),
-      controlUrl: control.url,
-      ...admin,
-      controlToken,
-      headerPrefix: settings.headerPrefix,
-      faults: controlled(tenants.first).faults,
-      close: () => {
-        watchdog.close();
-        closing ??= Promise.all([close(sockets.close()), control.close()]).then(closeStores);
-        return closing;
-      },
-    };
+    states.markStart(services.tenants.first);
+    const { adminEmail } = admin;
+    const inside = { services, states, watchdog, activity, controlToken, adminEmail };
+    const control = await openControl(inside);
+    addresses.console = control.url;
+    const running = { services, listeners, control, watchdog, stores: open.slice(1) };
+    const server = { ...runningServer(running), ...admin, controlToken };
     return { server, services, states, openInside, watchdog };
   } catch (fault) {
-    await listeners?.close();
-    closeStores();
+    for (const each of open) await each.close();
     const isOfDisk = dataFolder !== undefined && storageFault(fault) !== undefined;
     throw isOfDisk ? stateFault(dataFolder, fault) : fault;
   }
+}
+
+interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'> {
+  readonly activity: ActivityFeed;
+  readonly controlToken: string;
+  readonly adminEmail: string;
+}
+
+function openControl({ services, activity, adminEmail, ...rest }: Controlled) {
+  const { settings, tenants, outbox, log, storageFaults, clock, names } = services;
+  const { host, controlPort: port, connectionLimits } = settings;
+  return startControl({
+    ...rest,
+    ...{ host, port, connectionLimits },
+    ...{ tenants, outbox, log, storageFaults, clock },
+    source: overviewSource(tenants.first.store, activity),
+    explainFacts: { names, adminEmail },
+  });
+}
+
+interface Running extends Pick<OpenServer, 'services' | 'watchdog'> {
+  readonly listeners: OpenListeners;
+  readonly control: RunningControl;
+  /** Closed after all else, in this order. */
+  readonly stores: readonly { close(): unknown }[];
+}
+
+function runningServer({ services, listeners, control, watchdog, stores }: Running) {
+  const { baseUrl, storageUrl, tls } = listeners;
+  const { settings, sockets, tenants } = services;
+  // A second call waits for the end that is underway.
+  let closing: Promise<void> | undefined;
+  const closeAll = async (): Promise<void> => {
+    watchdog.close();
+    await Promise.all([listeners.close(sockets.close()), control.close()]);
+    for (const store of stores) store.close();
+  };
+  return {
+    baseUrl,
+    ...(storageUrl !== undefined && { storageUrl }),
+    ...(tls && { tls }),
+    controlUrl: control.url,
+    headerPrefix: settings.headerPrefix,
+    faults: controlled(tenants.first).faults,
+    close: () => {
+      closing ??= closeAll();
+      return closing;
+    },
+  };
 }
 
 /** Planned faults, and the variation that was asked for. */

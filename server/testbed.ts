@@ -9,7 +9,7 @@ import {
   testbedTenant,
   type WorldSource,
 } from './control/embedding/tenant.ts';
-import { type ServerOptions, type ServerWithInside, startServerWithInside } from './server.ts';
+import { type OpenServer, openServer, type ServerOptions } from './server.ts';
 import type { Tenant } from './tenants/tenants.ts';
 import { issueUserToken } from './tenants/user-tokens.ts';
 
@@ -68,7 +68,7 @@ const defaults = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
   const { seed, world, ...settings } = options;
   const chance = seed === undefined ? {} : { random: seededRandom(seed) };
-  const inside = await startServerWithInside({ ...defaults, ...settings, ...chance });
+  const inside = await openServer({ ...defaults, ...settings, ...chance });
   const { server } = inside;
   // The admin of an encrypted server would have to trust its test CA first.
   const door = server.tls && (await inside.openInside());
@@ -91,7 +91,7 @@ interface Doors {
   close(): Promise<void>;
 }
 
-function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbed {
+function testbedOver(inside: OpenServer, { apiUrl, close }: Doors): Testbed {
   const { server, services, states } = inside;
   const { tenants } = services;
   const { baseUrl, controlUrl, controlToken, headerPrefix, tls } = server;
@@ -136,7 +136,7 @@ function testbedOver(inside: ServerWithInside, { apiUrl, close }: Doors): Testbe
 }
 
 async function createTenant(
-  inside: ServerWithInside,
+  inside: OpenServer,
   wanted: NewTenantOptions & { readonly name: string; readonly apiUrl: string },
 ): Promise<TestbedTenant> {
   const { services, states } = inside;
@@ -155,7 +155,7 @@ async function createTenant(
 }
 
 /** A token without end, or a test that lets a week pass would lose its admin. */
-function signIn({ services }: ServerWithInside, tenant: Tenant, userId: string): string {
+function signIn({ services }: OpenServer, tenant: Tenant, userId: string): string {
   const wanted = { userId, kind: 'first', nowMs: tenant.clock.now() } as const;
   return issueUserToken(services, tenant, wanted);
 }

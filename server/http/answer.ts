@@ -4,6 +4,7 @@
 import { inTurns } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SteeredClock } from '../../fixtures/steered-clock.ts';
+import type { Addresses } from './addresses.ts';
 import type { Exchange } from './exchange.ts';
 import { sendFile } from './file-body.ts';
 import type { Semaphore } from './open-files.ts';
@@ -44,7 +45,7 @@ interface WriterOptions {
   /** Receives every answer sent in one piece, if set. */
   readonly rewrite?: AnswerRewriter | undefined;
   /** URL where refusals are explained, if answers are to include it. */
-  readonly consoleUrl?: (() => string | undefined) | undefined;
+  readonly explainedAt?: Readonly<Addresses> | undefined;
 }
 
 /** Writes answers under a vendor prefix. */
@@ -53,14 +54,14 @@ export class AnswerWriter {
   readonly #clock: SteeredClock;
   readonly #openFiles: Semaphore;
   readonly #rewrite: AnswerRewriter | undefined;
-  readonly #consoleUrl: (() => string | undefined) | undefined;
+  readonly #explainedAt: Readonly<Addresses> | undefined;
 
-  constructor({ names, clock, openFiles, rewrite, consoleUrl }: WriterOptions) {
+  constructor({ names, clock, openFiles, rewrite, explainedAt }: WriterOptions) {
     this.#names = names;
     this.#clock = clock;
     this.#openFiles = openFiles;
     this.#rewrite = rewrite;
-    this.#consoleUrl = consoleUrl;
+    this.#explainedAt = explainedAt;
   }
 
   /**
@@ -115,7 +116,7 @@ export class AnswerWriter {
     const body = { ...refusal.body, error: refusal.error, request_id: requestId };
     const headers: [string, HeaderValue][] = Object.entries(refusal.headers);
     headers.push(['Content-Type', jsonType]);
-    const consoleUrl = this.#consoleUrl?.();
+    const consoleUrl = this.#explainedAt?.console;
     if (consoleUrl !== undefined) {
       // Links to a page that asks for the token, which the reader of the header may not have at
       // hand.

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { type ServerWithInside, startServerWithInside } from '../server.ts';
+import { type OpenServer, openServer } from '../server.ts';
 import { readReply } from '../testing/raw-http.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { callsTo, startOfTest, type TestServer } from '../testing/test-server.ts';
@@ -14,7 +14,7 @@ import { ByteBudget } from './byte-budget.ts';
 const MOST = 400_000;
 const PIECE = Buffer.alloc(150_000, ' ');
 
-let inside: ServerWithInside;
+let inside: OpenServer;
 let server: TestServer;
 const open: Socket[] = [];
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   };
   const clock = new ManualClock(startOfTest);
   const options = { port: 0, controlPort: 0, logLevel: 'silent', connectionLimits, clock } as const;
-  inside = await startServerWithInside(options);
+  inside = await openServer(options);
   server = { ...inside.server, clock, ...callsTo(inside.server.baseUrl) };
 });
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { shareOpenFiles } from '../http/open-files.ts';
-import { type RunningServer, type ServerOptions, startServerWithInside } from '../server.ts';
+import { openServer, type RunningServer, type ServerOptions } from '../server.ts';
 import { readReply } from '../testing/raw-http.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
@@ -55,7 +55,7 @@ describe('a refused upgrade whose client never ends it', () => {
     ['plain', { variants: new Set(['storage-host']) }],
     ['encrypted', encrypted],
   ])('keeps no listener from closing: %s', async (_, options) => {
-    const { server, openInside } = await startServerWithInside({ ...quiet, ...options });
+    const { server, openInside } = await openServer({ ...quiet, ...options });
     const inside = await openInside();
     const urls = Object.values(listenersOf(server, inside.url));
     const cut = urls.flatMap((url) =>
@@ -90,7 +90,7 @@ describe('a connection beyond the limit', () => {
     ['encrypted', encrypted],
   ])('is answered 503, whatever it asks for: %s', async (_, options) => {
     const connectionLimits = { connectionsMax: 1 };
-    const { server } = await startServerWithInside({ ...quiet, ...options, connectionLimits });
+    const { server } = await openServer({ ...quiet, ...options, connectionLimits });
     await reach(server.baseUrl);
     for (const request of [
       'GET / HTTP/1.1\r\nHost: a\r\n',

@@ -10,6 +10,7 @@ import { absentInOpenSource, type VariantName } from '../../fixtures/contract/va
 import { endpoints } from '../api/device/endpoints.ts';
 import { confirmationPages } from '../api/management/confirmation-pages.ts';
 import { managementEndpoints } from '../api/management/management.ts';
+import type { Addresses } from '../http/addresses.ts';
 import { openFilesLimit, shareOpenFiles } from '../http/open-files.ts';
 import type { Endpoint } from '../pipeline/endpoint.ts';
 import { Pipeline } from '../pipeline/pipeline.ts';
@@ -53,7 +54,8 @@ export interface OpenListeners {
 interface PlugIns {
   readonly observers: readonly ExchangeObserver[];
   readonly transforms: readonly ResponseTransform[];
-  readonly consoleUrl?: () => string | undefined;
+  /** Filled in as they are opened. */
+  readonly addresses?: Addresses;
   readonly watchdog?: Watchdog;
 }
 
@@ -62,10 +64,8 @@ interface PlugIns {
  * @throws SettingError when a TLS file cannot be used
  */
 export async function openListeners(services: Services, plugIns: PlugIns): Promise<OpenListeners> {
-  const at: { own: string; storage?: string } = { own: '' };
-  const origins = { own: () => at.own, storage: () => at.storage, consoleUrl: plugIns.consoleUrl };
-  const pipeline = new Pipeline(services, { ...plugIns, origins });
-  const { observers } = plugIns;
+  const { observers, addresses: at = { own: '' } } = plugIns;
+  const pipeline = new Pipeline(services, { ...plugIns, addresses: at });
   const { api, storage } = sharedOut(services.settings.variants);
   const tls = await preparedTls(services);
   const doors = new Doors(services, { pipeline, observers });

@@ -1,5 +1,6 @@
 /** One request on its way through the stages; its handler sees it as a `HandlerContext`. */
 import type { IncomingMessage } from 'node:http';
+import type { Addresses } from '../http/addresses.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
@@ -11,19 +12,10 @@ import type { Interception } from './interception.ts';
 import { originOf } from './links.ts';
 import type { Services } from './services.ts';
 
-/** URLs of this server's listeners; known once they listen. */
-export interface Origins {
-  readonly own: () => string;
-  /** Of the listener for artifact files, where there is one. */
-  readonly storage: () => string | undefined;
-  /** Of the console, on the control listener. */
-  readonly consoleUrl?: (() => string | undefined) | undefined;
-}
-
-/** What exists before a request. */
+/** What a request comes into. */
 interface Surroundings {
   readonly services: Services;
-  readonly origins: Origins;
+  readonly addresses: Readonly<Addresses>;
 }
 
 const noBytes = Buffer.alloc(0);
@@ -64,9 +56,9 @@ export class RequestContext implements HandlerContext {
   body: unknown;
   answer: Success | undefined;
   interception: Interception | undefined;
-  readonly #origins: Origins;
+  readonly #addresses: Readonly<Addresses>;
 
-  constructor({ services, origins }: Surroundings, endpoint: Endpoint, exchange: Exchange) {
+  constructor({ services, addresses }: Surroundings, endpoint: Endpoint, exchange: Exchange) {
     this.endpoint = endpoint;
     this.exchange = exchange;
     this.random = services.random;
@@ -85,7 +77,7 @@ export class RequestContext implements HandlerContext {
     this.store = first.store;
     this.clock = first.clock;
     this.nowMs = first.clock.now();
-    this.#origins = origins;
+    this.#addresses = addresses;
   }
 
   get request(): IncomingMessage {
@@ -99,12 +91,12 @@ export class RequestContext implements HandlerContext {
   /** Computed only when a link is created. */
   get origin(): string {
     const { trustProxy } = this.settings;
-    return originOf(this.request, { trustProxy, own: this.#origins.own() });
+    return originOf(this.request, { trustProxy, own: this.#addresses.own });
   }
 
   /** The host as the caller addressed it, with the port of the listener for artifact files. */
   get storageOrigin(): string {
-    const storage = this.#origins.storage();
+    const { storage } = this.#addresses;
     if (storage === undefined) return this.origin;
     const url = new URL(this.origin);
     const { protocol, port } = new URL(storage);

@@ -4,12 +4,13 @@
  */
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import type { Addresses } from '../http/addresses.ts';
 import { AnswerWriter } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Refusal } from '../http/refusal.ts';
 import { authenticate } from './authenticate.ts';
 import { Callers } from './callers.ts';
-import { type Origins, RequestContext } from './context.ts';
+import { RequestContext } from './context.ts';
 import { announceDeprecation, refuseRetired } from './deprecation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { outcomeOfFailure } from './failure.ts';
@@ -27,7 +28,7 @@ import { validate } from './validate.ts';
 import type { Watchdog } from './watchdog.ts';
 
 interface PipelineOptions {
-  readonly origins: Origins;
+  readonly addresses: Readonly<Addresses>;
   readonly observers: readonly ExchangeObserver[];
   readonly transforms: readonly ResponseTransform[];
   readonly watchdog?: Watchdog | undefined;
@@ -52,15 +53,16 @@ export class Pipeline {
 
   constructor(services: Services, options: PipelineOptions) {
     const { names, tenants, random, settings, openFiles, clock } = services;
-    const { origins, observers, transforms } = options;
+    const { addresses, observers, transforms } = options;
     this.#services = services;
     this.#options = options;
     this.#callers = new Callers(services);
     this.#recorder = new Recorder({ clock, tenants, callers: this.#callers, observers });
     const { rewrite } = transforms.find((transform) => transform.rewrite) ?? {};
-    const consoleUrl = settings.explainHeader ? origins.consoleUrl : undefined;
+    const explainedAt = settings.explainHeader ? addresses : undefined;
     const { clock: firstClock } = tenants.first;
-    this.#writer = new AnswerWriter({ names, clock: firstClock, openFiles, rewrite, consoleUrl });
+    const own = { names, clock: firstClock, openFiles };
+    this.#writer = new AnswerWriter({ ...own, rewrite, explainedAt });
     const renaming = transforms.find((transform) => transform.newRequestId);
     this.newRequestId = () => renaming?.newRequestId?.(random.uuid()) ?? random.uuid();
   }
@@ -76,7 +78,7 @@ export class Pipeline {
     exchange.record.operation = endpoint.operation.id;
     this.#recorder.begin(exchange);
     const context = new RequestContext(
-      { services: this.#services, origins: this.#options.origins },
+      { services: this.#services, addresses: this.#options.addresses },
       endpoint,
       exchange,
     );
@@ -179,7 +181,7 @@ export class Pipeline {
   /** The message for a user who opens the root of this listener. */
   get whatLivesWhere(): string {
     const { device, management } = apiPrefixes;
-    const console = this.#options.origins.consoleUrl?.();
+    const { console } = this.#options.addresses;
     const there = console === undefined ? '' : `; the console is at ${new URL('/', console)}`;
     return `there is no page at /: devices call ${device}..., users ${management}...${there}`;
   }

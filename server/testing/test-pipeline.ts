@@ -47,8 +47,8 @@ export async function startPipeline(): Promise<TestPipeline> {
       throw fault;
     },
   );
-  const origins = { own: () => 'http://own.example', storage: () => undefined };
-  const pipeline = new Pipeline(services, { origins, observers: [activity], transforms: [] });
+  const addresses = { own: 'http://own.example' };
+  const pipeline = new Pipeline(services, { addresses, observers: [activity], transforms: [] });
   return { pipeline, services, lines, activities, close: () => services.tenants.close() };
 }
 

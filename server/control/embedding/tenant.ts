@@ -1,7 +1,7 @@
 /** One tenant as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
 
 import type * as v from 'valibot';
-import type { ServerWithInside } from '../../server.ts';
+import type { OpenServer } from '../../server.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { controlled } from '../controlled-tenant.ts';
 import type { LoadedWorld } from '../world/load.ts';
@@ -51,7 +51,7 @@ export interface TenantAdmin {
 
 /** @param apiUrl where the admin's calls go */
 export function testbedTenant(
-  inside: ServerWithInside,
+  inside: OpenServer,
   tenant: Tenant,
   { apiUrl, admin }: { readonly apiUrl: string; readonly admin: TenantAdmin },
 ): TestbedTenant {
@@ -77,13 +77,13 @@ export function testbedTenant(
   };
 }
 
-async function resetTenant(inside: ServerWithInside, tenant: Tenant, admin: TenantAdmin) {
+async function resetTenant(inside: OpenServer, tenant: Tenant, admin: TenantAdmin) {
   await inside.states.reset(tenant);
   keepSignedIn(inside, tenant, admin);
 }
 
 /** A test may have signed the admin out. */
-function keepSignedIn({ services }: ServerWithInside, tenant: Tenant, { adminToken }: TenantAdmin) {
+function keepSignedIn({ services }: OpenServer, tenant: Tenant, { adminToken }: TenantAdmin) {
   const claims = services.tokens.read(adminToken);
   if ('because' in claims) return;
   const { id, subject: userId } = claims;
