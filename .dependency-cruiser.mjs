@@ -85,6 +85,7 @@ const rooms = {
     ],
     packages: ['valibot'],
   },
+  'simulator/environment': {},
   'simulator/state': {
     rooms: [
       ...['simulator/client', 'simulator/device', 'simulator/identity', 'simulator/network'],

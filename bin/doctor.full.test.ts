@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../fixtures/clock.ts';
 import { signatureMistakeVectors } from '../fixtures/vectors/signature-mistakes.ts';
-import type { Check } from './doctor/check.ts';
+import type { Check } from '../simulator/environment/check.ts';
 import { runCommand, startServe } from './testing/built-command.ts';
 import { openTlsFront } from './testing/tls-front.ts';
 

@@ -2,21 +2,22 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../../fixtures/clock.ts';
 import { defaultSettings } from '../../server/settings.ts';
-import { addExamples } from '../examples.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { readNamedFile } from '../files.ts';
-import * as values from '../option-values.ts';
-import { createOutput } from '../output.ts';
-import type { Check } from './check.ts';
-import * as machine from './machine.ts';
-import { clockCheck } from './time.ts';
+import type { Check } from '../../simulator/environment/check.ts';
+import * as machine from '../../simulator/environment/machine.ts';
+import { clockCheck } from '../../simulator/environment/time.ts';
 import {
   answerCheck,
   reachCheck,
   tlsCheck,
   trustCheck,
   type WayToServer,
-} from './way-to-server.ts';
+} from '../../simulator/environment/way-to-server.ts';
+import { addExamples } from '../examples.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { reportFault } from '../fault.ts';
+import { readNamedFile } from '../files.ts';
+import * as values from '../option-values.ts';
+import { createOutput } from '../output.ts';
 
 const DEVICES_MAX = 1_000_000;
 
@@ -79,7 +80,9 @@ export function configure(command: Command): void {
 async function examine(options: EnvironmentOptions): Promise<ExitCode> {
   const { devices, connect, url, ca } = options;
   const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
-  const way = url === undefined ? undefined : { url: new URL(url), caPem, clock: systemClock };
+  const sentenceOf = (fault: Error, host: string): string => reportFault(fault, host).sentence;
+  const given = { caPem, clock: systemClock, sentenceOf };
+  const way = url === undefined ? undefined : { url: new URL(url), ...given };
   const checks = [
     machine.openFilesCheck(await machine.openFilesLimit(), options),
     machine.localPortsCheck(await machine.localPortRange(), options),

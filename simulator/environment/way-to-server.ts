@@ -7,7 +7,6 @@ import { connect, isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Clock } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { reportFault } from '../fault.ts';
 import { type Check, failed, passed, warned } from './check.ts';
 
 /** How the server is to be reached. */
@@ -16,6 +15,8 @@ export interface WayToServer {
   /** Trusted in place of Node's own authorities, when given. */
   readonly caPem: string | undefined;
   readonly clock: Clock;
+  /** The sentence about a fault: what was found, `; ` and the way out. */
+  readonly sentenceOf: (fault: Error, host: string) => string;
 }
 
 /** What a server answered, as far as the checks care. */
@@ -33,7 +34,7 @@ const EXPIRY_NEAR_DAYS = 7;
 const DAY_MS = 86_400_000;
 
 /** Does anything accept connections there? */
-export async function reachCheck({ url, clock }: WayToServer): Promise<Check> {
+export async function reachCheck({ url, clock, sentenceOf }: WayToServer): Promise<Check> {
   const name = 'reachability';
   const fault = await settled(clock, (done) => {
     const socket = connect({ host: hostOf(url), port: portOf(url) }, () => done(undefined));
@@ -41,11 +42,11 @@ export async function reachCheck({ url, clock }: WayToServer): Promise<Check> {
     return socket;
   });
   if (!fault) return passed(name, `${url.host} accepts connections.`);
-  return failed(name, ...foundAndWayOut(fault, url));
+  return failed(name, ...foundAndWayOut(fault, url, sentenceOf));
 }
 
 /** Is the server's certificate trusted, and will it be for a while? */
-export async function tlsCheck({ url, caPem, clock }: WayToServer): Promise<Check> {
+export async function tlsCheck({ url, caPem, clock, sentenceOf }: WayToServer): Promise<Check> {
   const name = 'TLS';
   if (url.protocol === 'http:') return passed(name, 'Not used: the URL is http://.');
   const host = hostOf(url);
@@ -67,7 +68,7 @@ export async function tlsCheck({ url, caPem, clock }: WayToServer): Promise<Chec
     socket.on('error', done);
     return socket;
   });
-  if (fault) return failed(name, ...foundAndWayOut(fault, url));
+  if (fault) return failed(name, ...foundAndWayOut(fault, url, sentenceOf));
   const days = Math.floor((validTo - clock.now()) / DAY_MS);
   const found = `The certificate is trusted (${protocol}) and valid for ${days} more days.`;
   if (days >= EXPIRY_NEAR_DAYS) return passed(name, found);
@@ -75,7 +76,12 @@ export async function tlsCheck({ url, caPem, clock }: WayToServer): Promise<Chec
 }
 
 /** Does what answers speak the API? Without a token its answer is a 401. */
-export async function answerCheck({ url, caPem, clock }: WayToServer): Promise<ServerAnswer> {
+export async function answerCheck({
+  url,
+  caPem,
+  clock,
+  sentenceOf,
+}: WayToServer): Promise<ServerAnswer> {
   const name = 'API';
   const { method, path } = operations['get-configuration'];
   const target = new URL(`${url.pathname.replace(/\/$/, '')}${path}`, url);
@@ -92,7 +98,7 @@ export async function answerCheck({ url, caPem, clock }: WayToServer): Promise<S
     return asking;
   });
   if (fault || !answer) {
-    const check = failed(name, ...foundAndWayOut(fault ?? new Error('no answer'), url));
+    const check = failed(name, ...foundAndWayOut(fault ?? new Error('no answer'), url, sentenceOf));
     return { check, isSteered: false };
   }
   const { statusCode, headers } = answer;
@@ -172,8 +178,12 @@ function timedOut(): Error {
 }
 
 /** The known sentence of a fault, split into what was found and the way out. */
-function foundAndWayOut(fault: Error, url: URL): [found: string, wayOut: string] {
-  const { sentence } = reportFault(fault, url.host);
+function foundAndWayOut(
+  fault: Error,
+  url: URL,
+  sentenceOf: WayToServer['sentenceOf'],
+): [found: string, wayOut: string] {
+  const sentence = sentenceOf(fault, url.host);
   const [found = sentence, wayOut = 'check --url and that the server runs'] = sentence.split('; ');
   const code = 'code' in fault ? String(fault.code) : fault.message;
   const told = found.startsWith('internal error') ? `${url.host}: ${code}` : found;
