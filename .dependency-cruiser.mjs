@@ -128,8 +128,15 @@ const rooms = {
     packages: ['valibot', 'tweetnacl', 'node-forge', 'ws'],
   },
   'conformance/result': {
-    rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],
+    rooms: [
+      ...['conformance/suite', 'conformance/context', 'conformance/target'],
+      'conformance/invariants',
+    ],
     packages: ['yaml', ...shapes],
+  },
+  'conformance/invariants': {
+    rooms: ['conformance/target'],
+    packages: ['valibot'],
   },
   'conformance/repro-script': {
     rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
@@ -147,13 +154,16 @@ const rooms = {
     packages: ['valibot'],
   },
   'conformance/monitor': {
-    rooms: ['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
+    rooms: [
+      ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
+      'conformance/invariants',
+    ],
     packages: ['valibot'],
   },
   'conformance/runner': {
     rooms: [
       ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
-      ...['conformance/adapters', 'conformance/repro-script'],
+      ...['conformance/adapters', 'conformance/repro-script', 'conformance/invariants'],
     ],
   },
   'conformance/report': {

@@ -39,6 +39,7 @@ import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
 import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
 import { nextDeploymentLastingCases } from './next-deployment-lasting.ts';
 import { raceCases } from './races.ts';
+import { requestIdCases } from './request-ids.ts';
 import { roleCases } from './roles.ts';
 import { serviceCases } from './service.ts';
 import { tenantCases } from './tenants.ts';
@@ -50,6 +51,7 @@ import { versioningCases } from './versioning.ts';
 export const allCases: readonly PlayableCase[] = [
   ...serviceCases,
   ...errorCases,
+  ...requestIdCases,
   ...versioningCases,
   ...authenticationCases,
   ...authenticationSeenCases,

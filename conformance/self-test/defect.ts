@@ -2,18 +2,13 @@
  * The form of a planted defect: a value that says what a server does wrong, which requirements that
  * breaks, and how a proxy before a good server brings it about.
  */
-import type { managementOperations } from '../../fixtures/contract/management/index.ts';
-import type { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Headers } from '../target/exchange.ts';
 import type { Frame } from '../target/frames.ts';
+import type { KnownOperation } from '../target/operation-at.ts';
 
-/** Every operation that the proxy knows by its path: the contract's, management, artifact files. */
-export type ProxiedOperation =
-  | OperationId
-  | keyof typeof managementOperations
-  | keyof typeof storageOperations;
+/** Every operation that the proxy knows by its path. */
+export type ProxiedOperation = KnownOperation;
 
 /** What a request and an answer have in common. */
 export interface Message {
