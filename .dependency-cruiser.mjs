@@ -172,7 +172,9 @@ const rooms = {
   },
   'conformance/report/page': {},
   'conformance/self-test': {
-    rooms: ['conformance/result', 'conformance/target', 'conformance/*'],
+    rooms: [
+      ...['conformance/result', 'conformance/target', 'conformance/invariants', 'conformance/*'],
+    ],
     packages: ['ws', 'undici', 'valibot'],
   },
   conformance: { rooms: ['conformance'] },

@@ -296,6 +296,15 @@ describe('the judge', () => {
     ]);
   });
 
+  it('says nothing of an operation that the target does not have', () => {
+    const each = new InvariantJudge(base, names, new Set(['connect'])).forCase();
+    const outcome = { status: 404, headers: {}, bytes: Buffer.alloc(0), text: '' };
+    const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
+    const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
+    each.see({ request, url: request.url, outcome, record });
+    expect(each.breaches).toEqual([]);
+  });
+
   it('says nothing of what is no operation', () => {
     const each = new InvariantJudge(base, names).forCase();
     const outcome = { status: 500, headers: {}, bytes: Buffer.alloc(0), text: '' };

@@ -42,11 +42,20 @@ export type Tallies = ReadonlyMap<RequirementId, ReadonlyMap<string, Readonly<Ta
 export class InvariantJudge {
   readonly #names: VendorNames;
   readonly #base: string;
+  readonly #offered: ReadonlySet<OperationId>;
   readonly #memory = new RunMemory();
   readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
 
-  /** @param baseUrl of the target, without a slash at its end */
-  constructor(baseUrl: string, names: VendorNames) {
+  /**
+   * @param baseUrl of the target, without a slash at its end
+   * @param offered the operations of the contract that the target has; others are no one's fault
+   */
+  constructor(
+    baseUrl: string,
+    names: VendorNames,
+    offered: ReadonlySet<OperationId> = new Set(Object.keys(operations) as OperationId[]),
+  ) {
+    this.#offered = offered;
     this.#base = new URL(baseUrl).href.replace(/\/$/, '');
     this.#names = names;
   }
@@ -98,7 +107,13 @@ export class InvariantJudge {
     if (!URL.canParse(url)) return undefined;
     const { href } = new URL(url);
     if (!href.startsWith(`${this.#base}/api/`)) return undefined;
-    return recognized(method, href.slice(this.#base.length).replace(/[?#].*$/s, '')).row;
+    const { row } = recognized(method, href.slice(this.#base.length).replace(/[?#].*$/s, ''));
+    const isMissing = row !== undefined && Object.hasOwn(operations, row.id) && !this.#has(row.id);
+    return isMissing ? undefined : row;
+  }
+
+  #has(id: string): boolean {
+    return this.#offered.has(id as OperationId);
   }
 }
 

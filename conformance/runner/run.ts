@@ -101,14 +101,16 @@ export class Run {
     this.#ledger = options.ledger ?? noLedger;
     this.#artifacts = new SharedArtifacts(id, this.#ledger);
     this.#startedMs = clock.monotonicMs();
-    const { target, headerPrefix } = options;
-    this.#invariants = new InvariantJudge(target.options.baseUrl, vendorNames(headerPrefix));
     this.#gates = {
       capabilities: offered,
       disruptive,
       readOnly,
       adminUnusable: admin.kind === 'unusable' ? admin.because : undefined,
     };
+    const { target, headerPrefix } = options;
+    const names = vendorNames(headerPrefix);
+    const { baseUrl } = target.options;
+    this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered));
   }
 
   /** The verdict on each case, in the order of the cases whatever the order of play. */

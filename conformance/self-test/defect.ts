@@ -100,6 +100,10 @@ export interface Defect {
   readonly operations: readonly ProxiedOperation[] | 'all';
   /** Makes the hooks, with a fresh memory for each run. */
   readonly mutation: () => Mutation;
+  /** The kind of mistake; only those have one that are made of the contract's rows. */
+  readonly kind?: string;
+  /** How many of the cases that it touches are played, chosen by its id; all when absent. */
+  readonly sample?: number;
   /** Why nothing outside can see it; it must then survive. */
   readonly equivalent?: string;
 }

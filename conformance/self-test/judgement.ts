@@ -10,7 +10,10 @@ import type { Defect } from './defect.ts';
  */
 export type DefectOutcome = 'killed' | 'survived' | 'unexercised' | 'equivalent' | 'stale-reason';
 
-/** A case that failed for something that it does not name. */
+/**
+ * A case that failed for something that the defect does not break, or in which an operation that the
+ * defect does not touch broke an invariant.
+ */
 interface FalseCatch {
   readonly caseId: string;
   /** What the case says that the target missed. */
@@ -28,6 +31,11 @@ export interface DefectResult {
   /** Those of the broken requirements by whose names the defect was caught. */
   readonly proves: readonly RequirementId[];
   readonly falseCatches: readonly FalseCatch[];
+  /**
+   * What invariants found beside on the operations of the defect: an answer that is wrong in one way
+   * is often wrong in others, such as a status without its Error body.
+   */
+  readonly alsoBreaks: readonly RequirementId[];
   /** Cases in which the suite itself broke down. */
   readonly suiteErrors: readonly string[];
   /** Cases that were played. */
@@ -49,12 +57,17 @@ export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect
   const catches = failed.filter((each) => missedBy(each).some((id) => broken.has(id)));
   const missed = new Set(catches.flatMap(missedBy));
   const killedBy = catches.map(({ id }) => id);
+  const isOnTheWire = (each: CaseVerdict): boolean => isOfInvariants(each, defect);
+  const beside = failed.filter((each) => !catches.includes(each) && isOnTheWire(each));
   return {
     id: defect.id,
     outcome: outcomeOf(defect, { isCaught: killedBy.length > 0, isExercised: changes > 0 }),
     killedBy,
     proves: defect.breaks.filter((id) => missed.has(id)),
-    falseCatches: failed.filter((each) => !catches.includes(each)).map(falseCatchOf),
+    falseCatches: failed
+      .filter((each) => !catches.includes(each) && !beside.includes(each))
+      .map(falseCatchOf),
+    alsoBreaks: [...new Set(beside.flatMap(missedBy))].sort(),
     suiteErrors: verdicts.filter(({ verdict }) => verdict === 'error').map(({ id }) => id),
     played: verdicts.length,
     changes,
@@ -79,6 +92,19 @@ function outcomeOf(
 /** What the target missed by a failed case: all that the case names, unless it says less. */
 function missedBy({ missed, requirements }: CaseVerdict): readonly RequirementId[] {
   return missed ?? requirements;
+}
+
+/** Whether the case failed by nothing but invariants, all on operations that the defect touches. */
+function isOfInvariants(verdict: CaseVerdict, { operations }: Defect): boolean {
+  const { breaches = [] } = verdict;
+  const broken = new Set(breaches.flatMap(({ requirements }) => requirements));
+  const isTouched = (operation: string): boolean =>
+    operations === 'all' || operations.some((each) => each === operation);
+  return (
+    breaches.length > 0 &&
+    breaches.every(({ operation }) => isTouched(operation)) &&
+    missedBy(verdict).every((id) => broken.has(id))
+  );
 }
 
 function falseCatchOf(verdict: CaseVerdict): FalseCatch {

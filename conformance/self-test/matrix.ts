@@ -1,14 +1,21 @@
 /** The kill matrix: every defect, by which cases it is caught, and what that says of the suite. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { seededRandom } from '../../fixtures/random.ts';
 import type { Defect } from './defect.ts';
 import { type DefectOutcome, type DefectResult, isSound } from './judgement.ts';
 import { type AffectedCases, casesTouched } from './self-test.ts';
+
+/** Ranks of cases in a sample are drawn from so many numbers. */
+const RANK_MAX = 1_000_000_000;
 
 /** A defect and what became of it. */
 export interface MatrixRow extends DefectResult {
   readonly title: string;
   readonly breaks: readonly RequirementId[];
+  /** The kind of a generated defect, and the operation that it is on. */
+  readonly kind?: string;
+  readonly operation?: string;
   /** Why nothing can see it; absent when something must. */
   readonly equivalent?: string;
   /** Cases that were not played, since the defect touches none of their requests. */
@@ -53,22 +60,20 @@ export interface MatrixOptions {
   readonly baselineFaults: readonly string[];
   /** Each plays one defect at a time. */
   readonly players: readonly PlayDefect[];
-  /** Which of the cases that a defect touches are played; all of them without it. */
-  readonly selects?: (defect: Defect, touched: ReadonlySet<string>) => ReadonlySet<string>;
   readonly onRow?: (row: MatrixRow) => void;
   readonly signal?: AbortSignal;
 }
 
 /** Plays every defect. Players take the next one as soon as they are free. */
 export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
-  const { defects, affectedCases, baselineFaults, players, onRow, signal, selects } = options;
+  const { defects, affectedCases, baselineFaults, players, onRow, signal } = options;
   const rows = new Map<string, MatrixRow>();
   const waiting = defects.values();
   const work = async (play: PlayDefect): Promise<void> => {
     for (const defect of waiting) {
       if (signal?.aborted) return;
       const touched = casesTouched(defect, affectedCases);
-      const result = await play(defect, selects ? selects(defect, touched) : touched);
+      const result = await play(defect, sampleOf(defect, touched));
       if (result === undefined) return;
       const row = rowOf(defect, result, affectedCases.size);
       rows.set(defect.id, row);
@@ -87,6 +92,18 @@ export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
     rows: inOrder,
     interrupted: inOrder.length < defects.length,
   };
+}
+
+/** Of the cases that a defect touches those that are played, always the same ones. */
+export function sampleOf(
+  { id, sample = Number.POSITIVE_INFINITY }: Defect,
+  touched: ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (touched.size <= sample) return touched;
+  const random = seededRandom('sample').stream(id);
+  const ranked = [...touched].map((each) => ({ each, rank: random.integer(0, RANK_MAX) }));
+  const chosen = ranked.toSorted((one, other) => one.rank - other.rank).slice(0, sample);
+  return new Set(chosen.map(({ each }) => each));
 }
 
 /** Whether suite and defects are as they should be, so far as they were played. */
@@ -117,9 +134,17 @@ function mustsBeside(known: readonly RequirementId[]): readonly RequirementId[] 
 }
 
 function rowOf(defect: Defect, result: DefectResult, cases: number): MatrixRow {
-  const { title, breaks, equivalent } = defect;
+  const { title, breaks, equivalent, kind, operations } = defect;
   const untouched = cases - result.played;
-  return { ...result, title, breaks, untouched, ...(equivalent !== undefined && { equivalent }) };
+  const [operation] = operations === 'all' ? [] : operations;
+  return {
+    ...result,
+    title,
+    breaks,
+    untouched,
+    ...(kind !== undefined && operation !== undefined && { kind, operation }),
+    ...(equivalent !== undefined && { equivalent }),
+  };
 }
 
 function totalsOf(rows: readonly MatrixRow[]): MatrixTotals {

@@ -16,6 +16,7 @@ import { deploymentLogDefects } from './deployment-log.ts';
 import { deploymentStatusDefects } from './deployment-status.ts';
 import { errorDefects } from './errors.ts';
 import { faultDefects } from './faults.ts';
+import { generatedDefects } from './generated.ts';
 import { inventoryDefects } from './inventory.ts';
 import { monitorDefects } from './monitor.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
@@ -61,4 +62,5 @@ export const allDefects: readonly Defect[] = [
   ...timeDefects,
   ...connectFrameDefects,
   ...orderDefects,
+  ...generatedDefects,
 ];
