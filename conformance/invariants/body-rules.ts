@@ -128,9 +128,11 @@ export const bodyInvariants: readonly Invariant[] = [
   },
   {
     id: 'no-body',
-    applies: ofContract((exchange) => {
-      const success = documented(exchange);
-      return success !== undefined && !success.shape && !success.mediaType;
+    applies: ofContract(({ row, status, hasBody }) => {
+      const isEmpty = Object.values(row.success).every(
+        ({ shape, mediaType }) => shape === undefined && mediaType === undefined,
+      );
+      return hasBody && status >= 200 && status < 300 && isEmpty;
     }),
     fault: ({ answer, status, contractOperation: operation }) => {
       if (answer.bytes.length === 0 || operation === undefined) return undefined;

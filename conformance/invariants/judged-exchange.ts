@@ -131,7 +131,7 @@ function isOrdinary({ url, headers, bodyBytes, isChunked }: JudgedRequest, row: 
     isDecodable(url) &&
     texts.join('').length <= ORDINARY_HEADERS_MAX_CHARACTERS &&
     texts.every((text) => /^[\t\x20-\x7e]*$/.test(text)) &&
-    ['expect', 'accept', 'transfer-encoding'].every((name) => headers[name] === undefined)
+    ['expect', 'transfer-encoding'].every((name) => headerOf(headers, name) === undefined)
   );
 }
 

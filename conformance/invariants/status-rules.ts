@@ -9,6 +9,7 @@ import type { JudgedExchange } from './judged-exchange.ts';
 const UNAVAILABLE = 503;
 const STORAGE_FULL = 507;
 const NOT_FOUND = 404;
+const NOT_ACCEPTABLE = 406;
 
 /** Whether a server says that it is overloaded or full, which is no fault of its program. */
 function asksForPatience({ status, answer, row }: JudgedExchange): boolean {
@@ -17,7 +18,10 @@ function asksForPatience({ status, answer, row }: JudgedExchange): boolean {
 }
 
 /** Refusals that the row of the operation leaves room for. */
-function isOpenRefusal({ row, status }: JudgedExchange): boolean {
+function isOpenRefusal({ row, status, request }: JudgedExchange): boolean {
+  // No caller who says what it accepts need be given something else.
+  const names = Object.keys(request.headers).map((name) => name.toLowerCase());
+  if (status === NOT_ACCEPTABLE) return names.includes('accept');
   return row.openRefusals?.includes(status) ?? false;
 }
 
