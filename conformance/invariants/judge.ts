@@ -106,7 +106,7 @@ export class InvariantJudge {
   #rowOf({ method }: WireRequest, url: string) {
     if (!URL.canParse(url)) return undefined;
     const { href } = new URL(url);
-    if (!href.startsWith(`${this.#base}/api/`)) return undefined;
+    if (!href.startsWith(`${this.#base}/`)) return undefined;
     const { row } = recognized(method, href.slice(this.#base.length).replace(/[?#].*$/s, ''));
     const isMissing = row !== undefined && Object.hasOwn(operations, row.id) && !this.#has(row.id);
     return isMissing ? undefined : row;

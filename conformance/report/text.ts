@@ -106,12 +106,13 @@ function isMustId(id: string): boolean {
 }
 
 /** Of interest only where an operation was not judged, or broke what holds for all. */
-function everywhereLines({ judgedEverywhere }: ConformanceResult): readonly string[] {
+function everywhereLines({ judgedEverywhere, settings }: ConformanceResult): readonly string[] {
+  const isWhole = settings.selection.length === 0;
   return judgedEverywhere.flatMap(({ requirement, operations, unjudged }) => {
     const broken = operations.filter((each) => each.broken > 0);
     const parts = [
       ...broken.map((each) => `${each.operation} broke it ${each.broken} of ${each.judged} times`),
-      ...(isMustId(requirement) && unjudged.length > 0
+      ...(isWhole && isMustId(requirement) && unjudged.length > 0
         ? [`no exchange of ${unjudged.join(', ')} was judged`]
         : []),
     ];

@@ -378,7 +378,6 @@ const oddDefects: readonly Defect[] = [
 
 /** Management operations that the suite uses in many cases, but not in its set-up of all of them. */
 const managementIds: readonly ManagementId[] = [
-  'list-devices',
   'get-device',
   'set-auth-set-status',
   'create-deployment',
