@@ -136,8 +136,15 @@ const rooms = {
     packages: ['valibot', 'tweetnacl', 'node-forge', 'ws'],
   },
   'conformance/result': {
-    rooms: ['conformance/suite', 'conformance/context', 'conformance/target'],
+    rooms: [
+      ...['conformance/suite', 'conformance/context', 'conformance/target'],
+      'conformance/invariants',
+    ],
     packages: ['yaml', ...shapes],
+  },
+  'conformance/invariants': {
+    rooms: ['conformance/target'],
+    packages: ['valibot'],
   },
   'conformance/repro-script': {
     rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
@@ -155,13 +162,16 @@ const rooms = {
     packages: ['valibot'],
   },
   'conformance/monitor': {
-    rooms: ['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
+    rooms: [
+      ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
+      'conformance/invariants',
+    ],
     packages: ['valibot'],
   },
   'conformance/runner': {
     rooms: [
       ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
-      ...['conformance/adapters', 'conformance/repro-script'],
+      ...['conformance/adapters', 'conformance/repro-script', 'conformance/invariants'],
     ],
   },
   'conformance/recordings': { packages: ['cli-table3', 'ical-generator'] },
@@ -171,7 +181,9 @@ const rooms = {
   },
   'conformance/report/page': {},
   'conformance/self-test': {
-    rooms: ['conformance/result', 'conformance/target', 'conformance/*'],
+    rooms: [
+      ...['conformance/result', 'conformance/target', 'conformance/invariants', 'conformance/*'],
+    ],
     packages: ['ws', 'undici', 'valibot', 'typescript'],
   },
   conformance: { rooms: ['conformance'] },

@@ -16,6 +16,7 @@ import {
   conformanceSchema,
   countVerdicts,
   decideMusts,
+  type JudgedEverywhere,
   outcomeOf,
 } from './result/result.ts';
 import { applyWaivers, type Waiver } from './result/waivers.ts';
@@ -88,7 +89,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const start = { runId, seed, startedAt, baseUrl };
   let ledger: CleanupLedgerFile | undefined;
   try {
-    const session = target.session(signal);
+    const session = target.session({ signal });
     if (isPreflighted) await preflight(target, signal);
     else await reachTarget(session, baseUrl);
     const steering = await openSteering({ target, session, mask, baseUrl }, options);
@@ -140,7 +141,8 @@ async function playAll(
   const contradictions = findings.flatMap(({ verdict }) => verdict ?? []);
   const played = [...contradictions, ...(await run.play(cases))];
   const leftBehind = await run.close();
-  const judgement = judgementOf(played, options);
+  const { judgedEverywhere } = run;
+  const judgement = judgementOf(played, judgedEverywhere, options);
   const capabilities = findings.map(({ row }) => row);
   return {
     schema: conformanceSchema,
@@ -153,6 +155,7 @@ async function playAll(
     startedAt,
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     ...judgement,
+    judgedEverywhere,
     headline: headlineOf({ ...judgement, capabilities }),
     capabilities,
     openPoints: observationsOf(played),
@@ -163,9 +166,13 @@ async function playAll(
 }
 
 /** What the verdicts come to under the waivers and the demands of the run. */
-function judgementOf(played: readonly CaseVerdict[], options: ConformanceOptions) {
+function judgementOf(
+  played: readonly CaseVerdict[],
+  judgedEverywhere: readonly JudgedEverywhere[],
+  options: ConformanceOptions,
+) {
   const waived = waive(played, options);
-  const musts = decideMusts(played);
+  const musts = decideMusts(played, judgedEverywhere);
   const undecided = options.requireAllMust ? musts.undecidedMusts : [];
   const problems = [
     ...waived.problems,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CaseListing, listCases } from '../../conformance/conformance.ts';
 import type { Defect } from '../../conformance/self-test/defect.ts';
 import { isSound } from '../../conformance/self-test/judgement.ts';
+import { sampleOf } from '../../conformance/self-test/matrix.ts';
 import {
   type Baseline,
   casesTouched,
@@ -58,6 +59,7 @@ export function describeShortSelfTest(defects: readonly Defect[]): void {
 
 /** Always the same cases for a defect, but different ones for each. */
 function shortSelection(defect: Defect, touched: ReadonlySet<string>): ReadonlySet<string> {
+  if (defect.sample !== undefined) return sampleOf(defect, touched);
   const random = seededRandom('short self-test').stream(defect.id);
   const chosen = [...touched].filter((id) => {
     const isChosen = random.integer(1, OTHERS_SHARE) === 1;

@@ -148,7 +148,7 @@ async function findCapabilities(
   const isThere = admin.kind === 'token' || admin.kind === 'hooks';
   const means = compareGiven('operator', declared, isThere);
   const parts = capabilitiesOf('part').map(async (part) => {
-    const probed = probe ? await probeOn(target.session(signal), part, userToken) : unprobed;
+    const probed = probe ? await probeOn(target.session({ signal }), part, userToken) : unprobed;
     return compareCapability(part, declared, probed);
   });
   const behaviours = capabilitiesOf('behaviour').map((name) =>

@@ -41,6 +41,7 @@ import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
 import { nextDeploymentLastingCases } from './next-deployment-lasting.ts';
 import { quantityCases } from './quantities.ts';
 import { raceCases } from './races.ts';
+import { requestIdCases } from './request-ids.ts';
 import { roleCases } from './roles.ts';
 import { serviceCases } from './service.ts';
 import { tenantCases } from './tenants.ts';
@@ -52,6 +53,7 @@ import { versioningCases } from './versioning.ts';
 export const allCases: readonly PlayableCase[] = [
   ...serviceCases,
   ...errorCases,
+  ...requestIdCases,
   ...versioningCases,
   ...legalFormCases,
   ...authenticationCases,

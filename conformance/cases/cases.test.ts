@@ -3,6 +3,7 @@ import { type OperationId, operations } from '../../fixtures/contract/operations
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { isControl } from '../context/capabilities.ts';
+import { generalRequirements } from '../invariants/catalogue.ts';
 import { allCases } from './all-cases.ts';
 
 /** Statuses that the contract defines for every operation. */
@@ -54,8 +55,11 @@ describe('the cases', () => {
     expect([...covered].filter((each) => !named.has(each))).toEqual([]);
   });
 
-  it('name every requirement that is not excluded', () => {
-    const named = new Set<string>(allCases.flatMap((each) => each.requirements));
+  it('name every requirement that is neither excluded nor judged on every exchange', () => {
+    const named = new Set<string>([
+      ...allCases.flatMap((each) => each.requirements),
+      ...generalRequirements,
+    ]);
     const missing = records.filter(({ id, excluded }) => excluded === undefined && !named.has(id));
     expect(missing.map(({ id }) => id)).toEqual([]);
   });

@@ -1,18 +1,13 @@
 /** Rules on errors, and on the answers of operations that stand alone. Spec: Error; Errors */
 import * as v from 'valibot';
-import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { isObject } from '../context/instructions.ts';
-import {
-  expectEqual,
-  expectJson,
-  expectShape,
-  expectThat,
-  shown,
-  shownAnswer,
-} from '../target/expectations.ts';
-import type { Seen } from './observed.ts';
-import { succeedsWith, succeedsWithoutBody, type WatchRule } from './rule.ts';
+import { requirementOn } from '../invariants/answer-parts.ts';
+import { invariants } from '../invariants/catalogue.ts';
+import type { Invariant } from '../invariants/invariant.ts';
+import { ExpectationFailure, expectShape, expectThat, shown } from '../target/expectations.ts';
+import { succeedsWith, type WatchRule } from './rule.ts';
 
 /** The operations by which devices talk to a server and get JSON, where they get anything. */
 export const deviceOperations = [
@@ -31,88 +26,59 @@ export const deviceOperations = [
   'put-attributes',
 ] as const satisfies readonly OperationId[];
 
-const commonErrors = [401, 403, 429, 500];
-/** Refusals for which the contract shows no body. */
-const bodyless: Readonly<Partial<Record<string, number>>> = {
-  'put-deployment-status': 409,
-  'patch-attributes': 401,
-  'put-attributes': 401,
-};
+/** Operations whose successful answer has no body, though its status could have one. */
+const bodiless = [
+  'post-alerts',
+  'post-monitor-configuration',
+  'put-configuration',
+  'put-attributes',
+  'patch-attributes',
+] as const satisfies readonly OperationId[];
 
-/**
- * Whether the answer is an error that the contract names for its operation. Others come from what
- * stands before a server, or from one that does not know the path, and have bodies of their own.
- */
-function isContractError({ operation, status, hasWholeBody }: Seen): boolean {
-  if (status < 400 || !hasWholeBody || bodyless[operation] === status) return false;
-  const named: readonly number[] = operations[operation as OperationId].refusals;
-  return commonErrors.includes(status) || named.includes(status);
-}
+/** Those invariants that show in the exchanges of devices, whatever stands before the server. */
+const shared: readonly Invariant[] = invariants.filter(({ id }) =>
+  [
+    ...['error-body', 'body-is-json', 'error-is-a-text', 'request-id-is-a-text'],
+    ...['request-id-equals-header', 'request-id-of-the-server'],
+  ].includes(id),
+);
 
-function expectErrorBody({ answer, received }: Seen): void {
-  expectThat(isObject(received), 'a JSON object, an Error body', shownAnswer(answer));
-}
-
-function errorRule(
-  requirement: RequirementId,
-  expect: WatchRule['expect'],
-  applies: WatchRule['applies'] = (seen) => isObject(seen.received),
-): WatchRule {
-  return {
-    requirement,
-    operations: deviceOperations,
-    applies: (seen) => isContractError(seen) && applies(seen),
-    expect,
+function expectHolds(invariant: Invariant): WatchRule['expect'] {
+  return (seen) => {
+    const fault = seen.judged && invariant.fault(seen.judged, seen.memory);
+    if (fault) throw new ExpectationFailure(`${fault.where} to ${fault.must}`, fault.seen);
   };
 }
 
-function idIn({ received }: Seen): unknown {
-  return isObject(received) ? received.request_id : undefined;
+function ruleOf(
+  invariant: Invariant,
+  requirement: RequirementId,
+  places: readonly OperationId[] = deviceOperations,
+): WatchRule {
+  return {
+    requirement,
+    operations: places,
+    applies: ({ judged }) => judged !== undefined && invariant.applies(judged),
+    expect: expectHolds(invariant),
+  };
 }
 
-const always = (): boolean => true;
+const errorRules: readonly WatchRule[] = shared.flatMap((invariant) => {
+  const { id, requirement } = invariant;
+  if (requirement === undefined) return [];
+  const ofAuthentication = ruleOf(invariant, 'auth.refusals-are-errors', ['post-auth-request']);
+  return [ruleOf(invariant, requirement), ...(id === 'error-body' ? [ofAuthentication] : [])];
+});
 
-const errorRules: readonly WatchRule[] = [
-  errorRule('errors.body-is-error', expectErrorBody, always),
-  errorRule('service.bodies-are-json', ({ answer }) => void expectJson(answer), always),
-  errorRule('errors.error-is-a-text', ({ answer }) => {
-    expectShape(answer, v.looseObject({ error: v.optional(v.string()) }));
-  }),
-  errorRule('errors.request-id-is-a-text', ({ answer }) => {
-    expectShape(answer, v.looseObject({ request_id: v.optional(v.string()) }));
-  }),
-  errorRule(
-    'errors.request-id-equals-header',
-    (seen) =>
-      expectEqual(
-        'request_id',
-        idIn(seen),
-        seen.answer.headers[seen.names.requestId.toLowerCase()],
-      ),
-    (seen) =>
-      typeof idIn(seen) === 'string' &&
-      seen.answer.headers[seen.names.requestId.toLowerCase()] !== undefined,
-  ),
-  errorRule(
-    'errors.request-id-of-the-server',
-    (seen) => {
-      const id = idIn(seen);
-      const isOwn = id !== '' && id !== seen.device.requestId;
-      expectThat(isOwn, 'a request id of its own for each request', `again ${shown(id)}`);
-    },
-    (seen) => typeof idIn(seen) === 'string' && seen.header(seen.names.requestId) === undefined,
-  ),
-  {
-    requirement: 'auth.refusals-are-errors',
-    operations: ['post-auth-request'],
-    applies: isContractError,
-    expect: expectErrorBody,
-  },
-];
+/** Answers that are to have no body, each by the requirement of its operation. */
+const emptyRules: readonly WatchRule[] = invariants
+  .filter(({ id }) => id === 'no-body')
+  .flatMap((invariant) =>
+    bodiless.map((id) => ruleOf(invariant, requirementOn(id, ['body']), [id])),
+  );
 
 const configurationRules: readonly WatchRule[] = [
   succeedsWith(204, 'put-configuration', 'configuration.write'),
-  succeedsWithoutBody('put-configuration', 'configuration.write-has-no-body'),
   {
     requirement: 'configuration.read',
     operations: ['get-configuration'],
@@ -135,13 +101,10 @@ const configurationRules: readonly WatchRule[] = [
 /** Errors of every operation; configuration, monitor and inventory. */
 export const answerRules: readonly WatchRule[] = [
   ...errorRules,
+  ...emptyRules,
   ...configurationRules,
   succeedsWith(204, 'post-alerts', 'alerts.are-accepted'),
-  succeedsWithoutBody('post-alerts', 'alerts.answer-has-no-body'),
   succeedsWith(204, 'post-monitor-configuration', 'monitor.is-accepted'),
-  succeedsWithoutBody('post-monitor-configuration', 'monitor.answer-has-no-body'),
   succeedsWith(200, 'put-attributes', 'inventory.put-is-200'),
-  succeedsWithoutBody('put-attributes', 'inventory.put-has-no-body'),
   succeedsWith(200, 'patch-attributes', 'inventory.patch-is-200'),
-  succeedsWithoutBody('patch-attributes', 'inventory.patch-has-no-body'),
 ];

@@ -6,7 +6,8 @@ import { type OperationId, operations } from '../../fixtures/contract/operations
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
-import { isObject } from '../context/instructions.ts';
+import { JudgedExchange } from '../invariants/judged-exchange.ts';
+import type { RunMemory } from '../invariants/run-memory.ts';
 import type { Answer } from '../target/answer.ts';
 import { membersOf } from '../target/json-members.ts';
 
@@ -59,13 +60,25 @@ export class Seen {
   readonly names: VendorNames;
   /** As it was before this exchange. */
   readonly device: DeviceMemory;
+  /** What invariants remember of all devices. */
+  readonly memory: RunMemory;
+  /** The exchange as invariants see it; undefined for what is no operation of the contract. */
+  readonly judged: JudgedExchange | undefined;
   #sent: { readonly json: unknown } | undefined;
   #received: { readonly json: unknown } | undefined;
 
   constructor(
     exchange: ObservedExchange & { readonly answer: ObservedAnswer },
     operation: WatchedOperation,
-    { names, device }: { readonly names: VendorNames; readonly device: DeviceMemory },
+    {
+      names,
+      device,
+      memory,
+    }: {
+      readonly names: VendorNames;
+      readonly device: DeviceMemory;
+      readonly memory: RunMemory;
+    },
   ) {
     const { status, headers, body } = exchange.answer;
     const bytes = body ?? Buffer.alloc(0);
@@ -77,6 +90,18 @@ export class Seen {
     this.hasWholeBody = body !== undefined;
     this.names = names;
     this.device = device;
+    this.memory = memory;
+    this.judged = operation === SOURCE ? undefined : this.#judgedAs(operation);
+  }
+
+  #judgedAs(operation: OperationId): JudgedExchange {
+    const { url, headers } = this.exchange;
+    const request = { url, headers, bodyBytes: this.sentBytes, isChunked: false };
+    const seen = { answer: this.answer, isWhole: this.hasWholeBody };
+    return new JudgedExchange(operations[operation], request, {
+      ...seen,
+      requestIdHeader: this.names.requestId,
+    });
   }
 
   get status(): number {
@@ -180,8 +205,6 @@ export class DeviceMemory {
   readonly deployments = new Map<string, OfferedDeployment>();
   /** Operations that have succeeded, with the longest body that was taken. */
   readonly taken = new Map<WatchedOperation, number>();
-  /** The request id of the last error. */
-  requestId: unknown;
   /** The last refusal of a token; what it means shows when the device signs in again. */
   refusal: Refusal | undefined;
 
@@ -199,7 +222,7 @@ export class DeviceMemory {
   learn(seen: Seen): void {
     if (seen.isSuccess) {
       this.taken.set(seen.operation, Math.max(this.taken.get(seen.operation) ?? 0, seen.sentBytes));
-    } else if (isObject(seen.received)) this.requestId = seen.received.request_id;
+    }
     if (seen.operation === 'post-auth-request') this.#signedIn(seen);
     else this.#used(seen);
     if (seen.operation === 'put-deployment-status') this.#reported(seen);

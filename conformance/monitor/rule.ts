@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { expectNoBody, expectStatus } from '../target/expectations.ts';
+import { expectStatus } from '../target/expectations.ts';
 import type { ObservedExchange, Seen, WatchedOperation } from './observed.ts';
 
 /**
@@ -47,15 +47,5 @@ export function succeedsWith(
     operations: [operation],
     applies: (seen) => seen.isSuccess || isWronglyRefused(seen),
     expect: ({ answer }) => expectStatus(answer, status),
-  };
-}
-
-/** The answer to a request that is taken has no body. */
-export function succeedsWithoutBody(operation: OperationId, requirement: RequirementId): WatchRule {
-  return {
-    requirement,
-    operations: [operation],
-    applies: (seen) => seen.isSuccess && seen.hasWholeBody,
-    expect: ({ answer }) => expectNoBody(answer),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import { type VendorNames, vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { RunMemory } from '../invariants/run-memory.ts';
 import { exchangeOf, type Headers, reportedExchange } from '../target/exchange.ts';
 import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { MASKED, Mask } from '../target/mask.ts';
@@ -42,6 +43,7 @@ export const watchedRequirements = [
 /** Looks on at the exchanges of many devices; what it remembers of each is bounded. */
 export class Watch {
   readonly #names: VendorNames;
+  readonly #memory = new RunMemory();
   readonly #devices = new Map<number, DeviceMemory>();
   readonly #rules = new Map<string, WatchRule[]>();
 
@@ -70,7 +72,11 @@ export class Watch {
       device.learnSilence(exchange.operation, decodeURIComponent(id));
       return [];
     }
-    const seen = new Seen({ ...exchange, answer }, operation, { names: this.#names, device });
+    const seen = new Seen({ ...exchange, answer }, operation, {
+      names: this.#names,
+      device,
+      memory: this.#memory,
+    });
     const verdicts = this.#verdictsOn(seen);
     device.learn(seen);
     return verdicts;

@@ -31,6 +31,7 @@ export function coverageCsv({ rows }: Coverage): string {
     plan: row.plan,
     standing: row.standing,
     cases: row.cases.map(({ id }) => id).join(' '),
+    everywhere: row.everywhere?.join(' ') ?? '',
     reason: row.reason ?? '',
     open_point: row.openPoint?.id ?? '',
     operations: row.operations.join(' '),
@@ -62,14 +63,15 @@ ${headings.map((heading) => headingTable(heading, coverage)).join('\n')}
 }
 
 /** What became of a requirement, in words. */
-function standingWords({ standing, cases, reason, openPoint }: CoverageRow): string {
+function standingWords({ standing, cases, reason, openPoint, everywhere }: CoverageRow): string {
   const reading = openPoint ? ` (open point ${openPoint.id}: ${openPoint.choice})` : '';
   const names = cases.map(({ id, needs }) => {
     return needs.length === 0 ? id : `${id} (needs ${needs.join(', ')})`;
   });
   switch (standing) {
     case 'tested':
-      return `tested by ${names.join(', ')}`;
+      if (everywhere === undefined) return `tested by ${names.join(', ')}`;
+      return `tested on every exchange of ${everywhere.join(', ')}${names.length > 0 ? `; and by ${names.join(', ')}` : ''}`;
     case 'observed':
       return `observed by ${names.join(', ')}${reading}`;
     case 'excluded':

@@ -1,7 +1,12 @@
 /** A run's result as JUnit XML, which CI servers read: a suite of tests for each area. */
 import { XMLBuilder } from 'fast-xml-parser';
 import { printableText } from '../../fixtures/printable.ts';
-import type { CaseVerdict, ConformanceResult, RunProblem } from '../result/result.ts';
+import {
+  breachText,
+  type CaseVerdict,
+  type ConformanceResult,
+  type RunProblem,
+} from '../result/result.ts';
 
 type Element = Record<string, unknown>;
 
@@ -115,10 +120,19 @@ function boundedScript(script: string): string {
 }
 
 function outcome(each: CaseVerdict): Element {
-  const { verdict, expected = '', actual = '', reason, observation = '', sentences } = each;
+  const {
+    verdict,
+    expected = '',
+    actual = '',
+    reason,
+    observation = '',
+    sentences,
+    breaches = [],
+  } = each;
   const evidence = printableText(
     [
       ...sentences,
+      ...breaches.map(breachText),
       ...(each.byHand === undefined ? [] : ['', boundedScript(each.byHand), '']),
       JSON.stringify(each.exchanges ?? [], null, 1),
     ].join('\n'),

@@ -1,6 +1,8 @@
 /** A run's result as plain lines for a terminal. Renders facts, adds none. */
+import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import { printable, printableText } from '../../fixtures/printable.ts';
 import {
+  breachText,
   type CapabilityRow,
   type CaseVerdict,
   type ConformanceResult,
@@ -39,6 +41,7 @@ export function conformanceReport(result: ConformanceResult): string {
     section('Inconclusive', inconclusiveLines(withVerdict('inconclusive'))),
     section('Observed', withVerdict('observed').map(observationLine)),
     section('Open points, and what the target does', openPoints.flatMap(readingLines)),
+    section('Judged on every exchange', everywhereLines(result)),
     section('Skipped', withVerdict('skip').map(reasonLine)),
     section('What the target offers', capabilityLines(capabilities, withVerdict('skip').length)),
     section('Left behind', [...verdicts.flatMap((each) => each.leftBehind ?? []), ...leftBehind]),
@@ -98,6 +101,25 @@ function problemLines({ problems }: ConformanceResult): readonly string[] {
   return problems.map(({ code, text }) => `${oneLine(text)} [${code}]`);
 }
 
+function isMustId(id: string): boolean {
+  return Object.values(requirements).some((row) => row.id === id && row.level === 'must');
+}
+
+/** Of interest only where an operation was not judged, or broke what holds for all. */
+function everywhereLines({ judgedEverywhere, settings }: ConformanceResult): readonly string[] {
+  const isWhole = settings.selection.length === 0;
+  return judgedEverywhere.flatMap(({ requirement, operations, unjudged }) => {
+    const broken = operations.filter((each) => each.broken > 0);
+    const parts = [
+      ...broken.map((each) => `${each.operation} broke it ${each.broken} of ${each.judged} times`),
+      ...(isWhole && isMustId(requirement) && unjudged.length > 0
+        ? [`no exchange of ${unjudged.join(', ')} was judged`]
+        : []),
+    ];
+    return parts.length > 0 ? [`${requirement}: ${parts.join('; ')}`] : [];
+  });
+}
+
 function waiverLine({ id, actual = '', waiver }: CaseVerdict): readonly string[] {
   if (!waiver) return [];
   const { owner, expires, reason } = waiver;
@@ -141,16 +163,27 @@ function capabilityLines(rows: readonly CapabilityRow[], skipped: number): reado
 
 function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly string[] {
   const { id, title, sentences, requirements, expected, actual, reason, exchanges = [] } = each;
-  const { byHand: script, missed } = each;
+  const { byHand: script, missed, breaches = [] } = each;
   const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
   const finding =
     expected === undefined
       ? [`  because   ${printableText(reason?.text ?? '')}`]
       : [`  expected  ${printableText(expected)}`, `  saw       ${printableText(actual ?? '')}`];
   const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
+  const broken = breaches.map((breach) => `  breaks    ${printableText(breachText(breach))}`);
   const narrowed = missed === undefined ? [] : [`  missed    ${missed.join(', ')}`];
   const repeated = script === undefined ? [] : reproScriptLines(script, scriptLinesMax);
-  return ['', id, `  ${title}`, ...required, ...narrowed, ...finding, ...shown, ...repeated];
+  return [
+    '',
+    id,
+    `  ${title}`,
+    ...required,
+    ...narrowed,
+    ...finding,
+    ...broken,
+    ...shown,
+    ...repeated,
+  ];
 }
 
 /** A script is one command a line, so that the blanks in front do no harm. */

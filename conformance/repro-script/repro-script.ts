@@ -3,11 +3,10 @@
  * a request is signed. Secrets are variables, each with a note on how to get it; values that later
  * steps take from an answer are read from the new answer. Spec: Device authentication
  */
-import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { operations } from '../../fixtures/contract/operations.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { reportedExchanges } from '../target/exchange.ts';
+import { recognized } from '../target/operation-at.ts';
 import { cleanupLines, isMaking } from './cleanup.ts';
 import {
   keyLines,
@@ -207,25 +206,9 @@ const callers: Readonly<Record<Operation['authorization'], string>> = {
 
 /** Returns the operation that a request calls; of several, the one with the fewest parameters. */
 function operationOf(line: string, baseUrl: string): Operation | undefined {
-  const [method, url = ''] = line.split(' ');
+  const [method = '', url = ''] = line.split(' ');
   if (!URL.canParse(url) || !url.startsWith(baseUrl)) return undefined;
-  const path = url.slice(baseUrl.length).replace(/[?#].*$/s, '');
-  const all: readonly Operation[] = [
-    ...Object.values(operations),
-    ...Object.values(managementOperations),
-  ];
-  const parameters = (each: Operation): number => each.path.split('{').length;
-  return all
-    .filter((each) => each.method === method && fits(each.path, path))
-    .sort((one, other) => parameters(one) - parameters(other))[0];
-}
-
-function fits(template: string, path: string): boolean {
-  const [wanted, given] = [template.split('/'), path.split('/')];
-  return (
-    wanted.length === given.length &&
-    wanted.every((part, index) => part.startsWith('{') || part === given[index])
-  );
+  return recognized(method, url.slice(baseUrl.length).replace(/[?#].*$/s, '')).row;
 }
 
 interface StepLines {

@@ -5,12 +5,14 @@
 
 import type { OpenPoint } from '../../fixtures/contract/open-point.ts';
 import { openPoints } from '../../fixtures/contract/open-points.ts';
+import { operations as operationRows } from '../../fixtures/contract/operations.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import {
   headings,
   type Requirement,
   type RequirementLevel,
 } from '../../fixtures/contract/requirements/requirement.ts';
+import { generalRequirements } from '../invariants/catalogue.ts';
 import type { CaseListing } from '../suite/case.ts';
 
 /**
@@ -33,6 +35,8 @@ export interface CoverageRow {
   readonly plan: 'every' | 'enterprise';
   readonly standing: Standing;
   readonly cases: readonly CoveringCase[];
+  /** The operations each of whose exchanges is held against it, if it speaks of all. */
+  readonly everywhere?: readonly string[];
   /** Why no case decides it, or why it is unaccounted. */
   readonly reason?: string;
   /** The open point whose reading is observed: its question, and what our server does. */
@@ -83,6 +87,7 @@ function rowOf(record: Requirement, cases: readonly CaseListing[]): CoverageRow 
     operations,
     plan,
     ...standingOf(record, covering),
+    ...(isEverywhere(id) && { everywhere: Object.keys(operationRows) }),
     cases: covering.map(({ id, title, needs, risk }) => ({ id, title, needs, risk })),
     ...(openPoint && {
       openPoint: { id: openPoint.id, question: openPoint.question, choice: openPoint.choice },
@@ -91,7 +96,7 @@ function rowOf(record: Requirement, cases: readonly CaseListing[]): CoverageRow 
 }
 
 function standingOf(
-  { level, actor, excluded, openPoint }: Requirement,
+  { id, level, actor, excluded, openPoint }: Requirement,
   covering: readonly CaseListing[],
 ): Pick<CoverageRow, 'standing' | 'reason'> {
   if (excluded !== undefined) {
@@ -100,12 +105,16 @@ function standingOf(
   }
   if (actor === 'client')
     return unaccounted('it applies to clients, but no reason to exclude it is given');
-  if (covering.length === 0)
+  if (covering.length === 0 && !isEverywhere(id))
     return unaccounted('no case tests it, and no reason to exclude it is given');
   if (openPoint !== undefined && !openPoints.some(({ id }) => id === openPoint)) {
     return unaccounted(`there is no open point ${openPoint}`);
   }
   return { standing: level === 'may' ? 'observed' : 'tested' };
+}
+
+function isEverywhere(id: string): boolean {
+  return generalRequirements.some((each) => each === id);
 }
 
 function unaccounted(reason: string): Pick<CoverageRow, 'standing' | 'reason'> {

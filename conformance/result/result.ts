@@ -1,6 +1,9 @@
 /** The one result object of a run: plain values, from which every report is rendered. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
-import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import type {
+  Requirement,
+  RequirementLevel,
+} from '../../fixtures/contract/requirements/requirement.ts';
 import type { Made } from '../context/resource.ts';
 import type { CaseListing } from '../suite/case.ts';
 import type { RecordedOptions } from '../suite/options.ts';
@@ -37,6 +40,39 @@ interface AppliedWaiver {
   readonly expires: string;
 }
 
+/** An invariant that an exchange of a case broke. */
+export interface ReportedBreach {
+  /** That of the invariant, and the operation's own where both are broken. */
+  readonly requirements: readonly string[];
+  readonly level: RequirementLevel;
+  readonly operation: string;
+  /** What is wrong, such as `200 body: /timezone must be a text, not the number 7`. */
+  readonly text: string;
+  /** The exchange that shows it. */
+  readonly exchange: Exchange;
+}
+
+/** A breach in a line. */
+export function breachText({
+  operation,
+  text,
+  requirements: broken,
+}: Pick<ReportedBreach, 'operation' | 'text' | 'requirements'>): string {
+  return `invariant: ${operation}: ${text} (${broken.join(', ')})`;
+}
+
+/** How many exchanges of each operation were held against a requirement that speaks of all. */
+export interface JudgedEverywhere {
+  readonly requirement: string;
+  readonly operations: readonly {
+    readonly operation: string;
+    readonly judged: number;
+    readonly broken: number;
+  }[];
+  /** Operations of the target that no exchange was judged of. */
+  readonly unjudged: readonly string[];
+}
+
 /** The verdict on one case. */
 export interface CaseVerdict extends Finding, CaseListing {
   /** The sentences of the requirements, in the order of `requirements`. */
@@ -46,6 +82,8 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly durationMs: number;
   /** Each play of the case when it was played more than once. */
   readonly attempts?: readonly Attempt[];
+  /** Fail: the invariants that its exchanges broke, whatever the case itself looked at. */
+  readonly breaches?: readonly ReportedBreach[];
   /** There when the case failed and a waiver stands for that. */
   readonly waiver?: AppliedWaiver;
   /** The recorded exchanges, unless the case passed or was skipped. */
@@ -148,6 +186,8 @@ export interface ConformanceResult {
   readonly totals: Readonly<Record<VerdictName, number>>;
   readonly musts: DecidedMusts;
   readonly verdicts: readonly CaseVerdict[];
+  /** The requirements that are judged on every exchange. */
+  readonly judgedEverywhere: readonly JudgedEverywhere[];
   readonly capabilities: readonly CapabilityRow[];
   readonly openPoints: readonly OpenPointReading[];
   readonly waivers: readonly WaiverRow[];
@@ -184,17 +224,31 @@ export function outcomeOf(
   return worstOf(verdicts.filter(({ waiver }) => waiver === undefined));
 }
 
-/** Which musts at least one of the verdicts decides, among all that are not excluded. */
-export function decideMusts(verdicts: readonly CaseVerdict[]): DecidedMusts {
+/**
+ * Which musts at least one of the verdicts decides, among all that are not excluded. One that is
+ * judged on every exchange takes each operation of the target beside.
+ */
+export function decideMusts(
+  verdicts: readonly CaseVerdict[],
+  judgedEverywhere: readonly JudgedEverywhere[] = [],
+): DecidedMusts {
   const decisive = verdicts.filter(({ verdict }) => verdict === 'pass' || verdict === 'fail');
   const decided = new Set<string>(
     decisive.flatMap(({ missed, requirements: named }) => missed ?? named),
   );
   const records: readonly Requirement[] = Object.values(requirements);
   const musts = records.filter(({ level, excluded }) => level === 'must' && excluded === undefined);
-  const undecidedMusts = musts
-    .filter(({ id }) => !decided.has(id))
-    .map(({ id }) => ({ id, ...whyUndecided(id, verdicts) }));
+  const everywhere = new Map(judgedEverywhere.map((each) => [each.requirement, each]));
+  const isNamed = (id: string): boolean =>
+    verdicts.some(({ requirements: named }) => named.some((each) => each === id));
+  const undecidedMusts = musts.flatMap(({ id }): readonly UndecidedMust[] => {
+    const judged = everywhere.get(id);
+    const isDecided = decided.has(id) || (judged !== undefined && !isNamed(id));
+    if (!isDecided) return [{ id, ...whyUndecided(id, verdicts) }];
+    const { unjudged = [] } = judged ?? {};
+    if (unjudged.length === 0) return [];
+    return [{ id, because: `no exchange of ${unjudged.join(', ')} was judged by it` }];
+  });
   return {
     decided: musts.length - undecidedMusts.length,
     undecided: undecidedMusts.length,

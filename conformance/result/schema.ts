@@ -48,6 +48,8 @@ const exchange = v.pipe(
   v.description('One request and its answer. Times count from the start of the run.'),
 );
 
+const level = v.picklist(['must', 'should', 'may']);
+
 const finding = {
   verdict,
   reason: v.optional(v.object({ code: text, text })),
@@ -65,7 +67,7 @@ const caseVerdict = v.pipe(
     title: text,
     scenario: text,
     start: text,
-    level: v.picklist(['must', 'should', 'may']),
+    level,
     requirements: texts,
     covers: texts,
     needs: texts,
@@ -75,6 +77,9 @@ const caseVerdict = v.pipe(
     startedMs: count,
     durationMs: count,
     attempts: v.optional(v.array(v.object({ ...finding, startedMs: count, durationMs: count }))),
+    breaches: v.optional(
+      v.array(v.object({ requirements: texts, level, operation: text, text, exchange })),
+    ),
     waiver: v.optional(v.object(waiver)),
     exchanges: v.optional(v.array(exchange)),
     exchangesDropped: v.optional(count),
@@ -113,6 +118,15 @@ const resultShape = v.pipe(
       undecidedMusts: v.array(v.object({ id: text, because: text, code: v.optional(text) })),
     }),
     verdicts: v.array(caseVerdict),
+    judgedEverywhere: v.optional(
+      v.array(
+        v.object({
+          requirement: text,
+          operations: v.array(v.object({ operation: text, judged: count, broken: count })),
+          unjudged: texts,
+        }),
+      ),
+    ),
     capabilities: v.array(
       v.object({
         capability: text,

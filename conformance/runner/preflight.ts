@@ -31,10 +31,10 @@ export async function preflight(target: Target, signal?: AbortSignal): Promise<v
     const text = `no answer within ${ANSWER_MAX_MS / 1000} s`;
     limit.abort(new TransportFailure('request-time-limit', text));
   });
-  const session = target.session(
-    AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]),
-    true,
-  );
+  const session = target.session({
+    signal: AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]),
+    isImpatient: true,
+  });
   try {
     const answers = await refusedRequests(new Caller(session));
     const [first] = answers;

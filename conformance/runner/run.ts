@@ -13,8 +13,10 @@ import type { Made } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
+import { type CaseJudge, InvariantJudge } from '../invariants/judge.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
-import type { CaseVerdict, Finding, RunStart } from '../result/result.ts';
+import { judgedEverywhere } from '../result/judged-everywhere.ts';
+import type { CaseVerdict, Finding, JudgedEverywhere, RunStart } from '../result/result.ts';
 import type { PlayableCase } from '../suite/case.ts';
 import type { GivenOptions } from '../suite/options.ts';
 import type { Mask } from '../target/mask.ts';
@@ -60,12 +62,22 @@ export interface RunOptions extends Progress, Omit<GivenOptions, 'requestTimeLim
   readonly model?: ModelOptions | undefined;
 }
 
+/** What differs between the contexts of two attempts. */
+interface ContextOptions {
+  /** Names the chance of the case: the same name and seed, the same choices. */
+  readonly stream: string;
+  /** Ends every request of the case. */
+  readonly signal: AbortSignal;
+  readonly judge: CaseJudge;
+}
+
 /** The run. Its owner closes it, which removes what the cases shared. */
 export class Run {
   /** Part of the name of everything that the run makes. */
   readonly id: string;
   readonly #options: RunOptions;
   readonly #gates: Gates;
+  readonly #invariants: InvariantJudge;
   readonly #keyring = new Keyring();
   readonly #ledger: CleanupLedger;
   readonly #artifacts: SharedArtifacts;
@@ -86,6 +98,10 @@ export class Run {
       readOnly,
       adminUnusable: admin.kind === 'unusable' ? admin.because : undefined,
     };
+    const { target, headerPrefix } = options;
+    const names = vendorNames(headerPrefix);
+    const { baseUrl } = target.options;
+    this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered));
   }
 
   /** The verdict on each case, in the order of the cases whatever the order of play. */
@@ -106,6 +122,11 @@ export class Run {
   /** What was made for all cases, beside what each made of its own. */
   get made(): Made {
     return this.#artifacts.made;
+  }
+
+  /** The requirements that are judged on every exchange, with the operations that they met. */
+  get judgedEverywhere(): readonly JudgedEverywhere[] {
+    return judgedEverywhere(this.#invariants.tallies, operationsWith(this.#gates.capabilities));
   }
 
   /** What was asked of the target so far. */
@@ -141,14 +162,17 @@ export class Run {
     if (bar) return unplayed(each, bar, this.#elapsedMs());
     const { clock, caseTimeLimitMs, target, signal } = this.#options;
     const stream = attempt === 1 ? each.id : `${each.id}, attempt ${attempt}`;
+    const judge = this.#invariants.forCase(each.needs.includes('fault-control'));
+    const lasting = target.session({ onExchange: judge.see });
     const verdict = await play(each, {
       clock,
       runStartedMs: this.#startedMs,
       caseTimeLimitMs,
       allEvidence: this.#options.allEvidence,
       signal,
-      openContext: (_, ended) => this.#openContext(each, stream, ended),
-      release: (context) => context.ownership.release(this.#adminOn(target.session())),
+      openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, judge }),
+      breaches: () => judge.breaches,
+      release: (context) => context.ownership.release(this.#adminOn(lasting)),
     });
     this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
     return verdict;
@@ -166,10 +190,10 @@ export class Run {
     return inconclusive('target-lost', `${SILENT_CASES_MAX} cases in a row got no answer`);
   }
 
-  /** @param stream names the chance of the case: the same name and seed, the same choices */
-  #openContext(each: PlayableCase, stream: string, signal: AbortSignal): TestContext {
+  #openContext(each: PlayableCase, { stream, signal, judge }: ContextOptions): TestContext {
     const { target, headerPrefix, clock, mask, control, tenantToken } = this.#options;
-    const session = target.session(signal, judgesRateLimit(each));
+    const isImpatient = judgesRateLimit(each);
+    const session = target.session({ signal, isImpatient, onExchange: judge.see });
     const random = this.#options.random.stream(stream);
     return new TestContext({
       session,

@@ -1,16 +1,17 @@
 /** Plays one case: gates it, reaches its start state, bounds it in time, and finds the verdict. */
 
 import type { Clock, Timer } from '../../fixtures/clock.ts';
-import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';
 import { StartStateMissed } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
+import type { Breach } from '../invariants/judge.ts';
 import type { CaseVerdict, Finding } from '../result/result.ts';
 import type { Capability, PlayableCase } from '../suite/case.ts';
 import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
+import { listed, withBreaches } from './breaches.ts';
 
 /** What decides whether a case can be played at all. */
 export interface Gates {
@@ -31,6 +32,8 @@ export interface PlayOptions {
   readonly runStartedMs: number;
   /** Makes the context of a case; `signal` ends every request of it. */
   readonly openContext: (each: PlayableCase, signal: AbortSignal) => TestContext;
+  /** What the exchanges of the case broke, those of its clean-up among them. */
+  readonly breaches?: () => readonly Breach[];
   /** Removes what the case made, and gives a line for each resource that stayed. */
   readonly release: (context: TestContext) => Promise<readonly string[]>;
   /** Ends the run early. */
@@ -64,13 +67,14 @@ export async function play(each: PlayableCase, options: PlayOptions): Promise<Ca
   const startedMs = clock.monotonicMs();
   const limit = new AbortController();
   const context = options.openContext(each, limit.signal);
-  const finding = await withinLimit(perform(each, context), { limit, context }, options);
+  const own = await withinLimit(perform(each, context), { limit, context }, options);
   const leftBehind = await releaseInTime(context, options);
+  const { finding, listing } = withBreaches(each, own, options.breaches?.() ?? []);
   const { exchanges, dropped } = context.session.record;
   const { made } = context.ownership;
   const keepsEvidence = options.allEvidence === true || finding.verdict !== 'pass';
   return {
-    ...listed(each),
+    ...listing,
     ...finding,
     startedMs: Math.round(startedMs - options.runStartedMs),
     durationMs: Math.round(clock.monotonicMs() - startedMs),
@@ -103,17 +107,6 @@ export function inconclusive(code: string, text: string): Finding {
 
 function skip(code: string, text: string): Finding {
   return { verdict: 'skip', reason: { code, text } };
-}
-
-function listed({
-  arrange: _,
-  ...listing
-}: PlayableCase): Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'> {
-  return { ...listing, sentences: listing.requirements.map(sentenceOf) };
-}
-
-function sentenceOf(id: RequirementId): string {
-  return requirements[id].sentence;
 }
 
 /** The finding, or an inconclusive one when the time of the case, or of the run, is over first. */

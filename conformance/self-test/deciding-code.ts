@@ -1,5 +1,5 @@
 /**
- * The code that decides what a self-test results in: cases, model and defects, each module with the
+ * The code that decides what a self-test results in: cases, model, defects and invariants, each with the
  * modules of these folders that it imports. Comments, blanks and paths of imports decide nothing.
  */
 import { createHash } from 'node:crypto';
@@ -7,7 +7,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const decidingFolders = ['conformance/cases', 'conformance/model', 'conformance/self-test/defects'];
+/** What is held against every exchange bears on the verdict of every case. */
+export const invariantsFolder = 'conformance/invariants';
+
+const decidingFolders = [
+  ...['conformance/cases', 'conformance/model', 'conformance/self-test/defects'],
+  invariantsFolder,
+];
 
 /** Modules that only list what the others hold. */
 const lists: ReadonlySet<string> = new Set([
@@ -39,7 +45,7 @@ export async function codeHashes(): Promise<CodeHashes> {
 export async function modulesById(): Promise<ReadonlyMap<string, string>> {
   const modules = new Map<string, string>();
   const built = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  for (const path of modulePaths()) {
+  for (const path of modulePaths().filter((each) => !each.startsWith(invariantsFolder))) {
     const url = new URL(`../../${path.replace(/\.ts$/, built)}`, import.meta.url);
     const exported: Readonly<Record<string, unknown>> = await import(url.href);
     for (const id of Object.values(exported).flatMap(idsIn)) modules.set(id, path);

@@ -2,20 +2,15 @@
  * The form of a defect: a value that says what a server does wrong, which requirements that breaks,
  * and how a proxy in front of a correct server produces it.
  */
-import type { managementOperations } from '../../fixtures/contract/management/index.ts';
-import type { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Headers } from '../target/exchange.ts';
 import type { Frame } from '../target/frames.ts';
+import type { KnownOperation } from '../target/operation-at.ts';
 
 /**
  * Every operation that the proxy recognizes by path: the contract's, management, artifact files.
  */
-export type ProxiedOperation =
-  | OperationId
-  | keyof typeof managementOperations
-  | keyof typeof storageOperations;
+export type ProxiedOperation = KnownOperation;
 
 /** Common fields of a request and an answer. */
 export interface Message {
@@ -116,6 +111,10 @@ export interface Defect {
   readonly operations: readonly ProxiedOperation[] | 'all';
   /** Creates the hooks, with fresh state for each run. */
   readonly mutation: () => Mutation;
-  /** Why the defect cannot be observed from outside; it must then survive. */
+  /** The kind of mistake; only those have one that are made of the contract's rows. */
+  readonly kind?: string;
+  /** How many of the cases that it touches are played, chosen by its id; all when absent. */
+  readonly sample?: number;
+  /** Why nothing outside can see it; it must then survive. */
   readonly equivalent?: string;
 }

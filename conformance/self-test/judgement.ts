@@ -28,7 +28,12 @@ export interface DefectResult {
   /** The broken requirements that those cases name. */
   readonly proves: readonly RequirementId[];
   readonly falseCatches: readonly FalseCatch[];
-  /** Cases that ended with an error of the suite itself. */
+  /**
+   * What invariants found beside on the operations of the defect: an answer that is wrong in one way
+   * is often wrong in others, such as a status without its Error body.
+   */
+  readonly alsoBreaks: readonly RequirementId[];
+  /** Cases in which the suite itself broke down. */
   readonly suiteErrors: readonly string[];
   /** Number of cases that were run. */
   readonly played: number;
@@ -49,12 +54,17 @@ export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect
   const catches = failed.filter((each) => missedBy(each).some((id) => broken.has(id)));
   const missed = new Set(catches.flatMap(missedBy));
   const killedBy = catches.map(({ id }) => id);
+  const isOnTheWire = (each: CaseVerdict): boolean => isOfInvariants(each, defect);
+  const beside = failed.filter((each) => !catches.includes(each) && isOnTheWire(each));
   return {
     id: defect.id,
     outcome: outcomeOf(defect, { isCaught: killedBy.length > 0, isExercised: changes > 0 }),
     killedBy,
     proves: defect.breaks.filter((id) => missed.has(id)),
-    falseCatches: failed.filter((each) => !catches.includes(each)).map(falseCatchOf),
+    falseCatches: failed
+      .filter((each) => !catches.includes(each) && !beside.includes(each))
+      .map(falseCatchOf),
+    alsoBreaks: [...new Set(beside.flatMap(missedBy))].sort(),
     suiteErrors: verdicts.filter(({ verdict }) => verdict === 'error').map(({ id }) => id),
     played: verdicts.length,
     changes,
@@ -79,6 +89,19 @@ function outcomeOf(
 /** Returns the requirements missed by a failed case: all that it names, unless it narrows them. */
 function missedBy({ missed, requirements }: CaseVerdict): readonly RequirementId[] {
   return missed ?? requirements;
+}
+
+/** Whether the case failed by nothing but invariants, all on operations that the defect touches. */
+function isOfInvariants(verdict: CaseVerdict, { operations }: Defect): boolean {
+  const { breaches = [] } = verdict;
+  const broken = new Set(breaches.flatMap(({ requirements }) => requirements));
+  const isTouched = (operation: string): boolean =>
+    operations === 'all' || operations.some((each) => each === operation);
+  return (
+    breaches.length > 0 &&
+    breaches.every(({ operation }) => isTouched(operation)) &&
+    missedBy(verdict).every((id) => broken.has(id))
+  );
 }
 
 function falseCatchOf(verdict: CaseVerdict): FalseCatch {

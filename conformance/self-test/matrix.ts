@@ -1,15 +1,22 @@
 /** The kill matrix: every defect, the cases that catch it, and what that implies for the suite. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { seededRandom } from '../../fixtures/random.ts';
 import type { Defect } from './defect.ts';
 import { type DefectOutcome, type DefectResult, isSound } from './judgement.ts';
 import { type AffectedCases, casesTouched } from './self-test.ts';
 
-/** A defect and its outcome. */
+/** Ranks of cases in a sample are drawn from so many numbers. */
+const RANK_MAX = 1_000_000_000;
+
+/** A defect and what became of it. */
 export interface MatrixRow extends DefectResult {
   readonly title: string;
   readonly breaks: readonly RequirementId[];
-  /** Why the defect cannot be observed; absent when it must be. */
+  /** The kind of a generated defect, and the operation that it is on. */
+  readonly kind?: string;
+  readonly operation?: string;
+  /** Why nothing can see it; absent when something must. */
   readonly equivalent?: string;
   /** Cases that were not run because the defect affects none of their requests. */
   readonly untouched: number;
@@ -53,22 +60,20 @@ export interface MatrixOptions {
   readonly baselineFaults: readonly string[];
   /** Each runs one defect at a time. */
   readonly players: readonly PlayDefect[];
-  /** Selects which of the cases that a defect touches are run; default: all. */
-  readonly selects?: (defect: Defect, touched: ReadonlySet<string>) => ReadonlySet<string>;
   readonly onRow?: (row: MatrixRow) => void;
   readonly signal?: AbortSignal;
 }
 
 /** Runs every defect. Each player takes the next one as soon as it is free. */
 export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
-  const { defects, affectedCases, baselineFaults, players, onRow, signal, selects } = options;
+  const { defects, affectedCases, baselineFaults, players, onRow, signal } = options;
   const rows = new Map<string, MatrixRow>();
   const waiting = defects.values();
   const work = async (play: PlayDefect): Promise<void> => {
     for (const defect of waiting) {
       if (signal?.aborted) return;
       const touched = casesTouched(defect, affectedCases);
-      const result = await play(defect, selects ? selects(defect, touched) : touched);
+      const result = await play(defect, sampleOf(defect, touched));
       if (result === undefined) return;
       const row = rowOf(defect, result, affectedCases.size);
       rows.set(defect.id, row);
@@ -89,7 +94,19 @@ export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
   };
 }
 
-/** Returns true when suite and defects are sound, as far as they were run. */
+/** Of the cases that a defect touches those that are played, always the same ones. */
+export function sampleOf(
+  { id, sample = Number.POSITIVE_INFINITY }: Defect,
+  touched: ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (touched.size <= sample) return touched;
+  const random = seededRandom('sample').stream(id);
+  const ranked = [...touched].map((each) => ({ each, rank: random.integer(0, RANK_MAX) }));
+  const chosen = ranked.toSorted((one, other) => one.rank - other.rank).slice(0, sample);
+  return new Set(chosen.map(({ each }) => each));
+}
+
+/** Whether suite and defects are as they should be, so far as they were played. */
 export function holds({ baselineFaults, rows, interrupted }: KillMatrix): boolean {
   return baselineFaults.length === 0 && !interrupted && rows.every(isSound);
 }
@@ -117,9 +134,17 @@ function mustsBeside(known: readonly RequirementId[]): readonly RequirementId[] 
 }
 
 function rowOf(defect: Defect, result: DefectResult, cases: number): MatrixRow {
-  const { title, breaks, equivalent } = defect;
+  const { title, breaks, equivalent, kind, operations } = defect;
   const untouched = cases - result.played;
-  return { ...result, title, breaks, untouched, ...(equivalent !== undefined && { equivalent }) };
+  const [operation] = operations === 'all' ? [] : operations;
+  return {
+    ...result,
+    title,
+    breaks,
+    untouched,
+    ...(kind !== undefined && operation !== undefined && { kind, operation }),
+    ...(equivalent !== undefined && { equivalent }),
+  };
 }
 
 function totalsOf(rows: readonly MatrixRow[]): MatrixTotals {

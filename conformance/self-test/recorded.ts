@@ -1,14 +1,28 @@
 /** The committed result of the last self-test, and what of it still holds. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CodeHashes, codeHashes, modulesById, packageFolder } from './deciding-code.ts';
+import {
+  type CodeHashes,
+  codeHashes,
+  invariantsFolder,
+  modulesById,
+  packageFolder,
+} from './deciding-code.ts';
 import type { Defect } from './defect.ts';
 import type { KillMatrix, MatrixRow, MatrixTotals } from './matrix.ts';
 
 /** One defect, with what it takes to doubt its verdict. */
 type RecordedRow = Pick<
   MatrixRow,
-  'id' | 'outcome' | 'killedBy' | 'proves' | 'falseCatches' | 'suiteErrors' | 'played' | 'changes'
+  | 'id'
+  | 'outcome'
+  | 'killedBy'
+  | 'proves'
+  | 'falseCatches'
+  | 'alsoBreaks'
+  | 'suiteErrors'
+  | 'played'
+  | 'changes'
 >;
 
 /** The committed file: its first line without the defects, then a line for each of them. */
@@ -50,9 +64,14 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
   const now = await codeHashes();
   const modules = await modulesById();
   const rows = new Map(record.defects.map((row) => [row.id, row]));
+  const isSame = (path: string): boolean => now[path] === record.code[path];
+  const judges = Object.keys({ ...now, ...record.code }).filter((path) =>
+    path.startsWith(invariantsFolder),
+  );
+  if (!judges.every(isSame)) return () => undefined;
   const isUnchanged = (id: string): boolean => {
     const path = modules.get(id);
-    return path !== undefined && now[path] === record.code[path];
+    return path !== undefined && isSame(path);
   };
   return ({ id }, touched) => {
     const row = rows.get(id);
@@ -75,6 +94,7 @@ export function recordPath(): string {
 }
 
 function recordedRow(row: RecordedRow): RecordedRow {
-  const { id, outcome, killedBy, proves, falseCatches, suiteErrors, played, changes } = row;
-  return { id, outcome, killedBy, proves, falseCatches, suiteErrors, played, changes };
+  const { id, outcome, killedBy, proves, falseCatches, alsoBreaks } = row;
+  const { suiteErrors, played, changes } = row;
+  return { id, outcome, killedBy, proves, falseCatches, alsoBreaks, suiteErrors, played, changes };
 }

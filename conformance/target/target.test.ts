@@ -9,7 +9,7 @@ const clock = new ManualClock(Date.UTC(2026, 0, 1));
 function sessionOn(baseUrl: string, signal?: AbortSignal) {
   const target = new Target({ baseUrl, clock, requestTimeLimitMs: 1000 });
   onTestFinished(() => target.close());
-  return target.session(signal);
+  return target.session({ signal });
 }
 
 /** Opens a port that accepts connections and answers each with these bytes. */

@@ -8,7 +8,7 @@ import { Agent, type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import type { Answer, UpgradeAnswer } from './answer.ts';
-import { ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
+import { type Exchange, ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
 import { NotObservable, shown } from './expectations.ts';
 import { Pace } from './pace.ts';
 import { Traffic } from './traffic.ts';
@@ -42,6 +42,25 @@ export interface WireRequest {
   readonly form?: UploadForm;
 }
 
+/** A request, what came of it, and what is written down of both. */
+export interface Sight {
+  readonly request: WireRequest;
+  /** Absolute, unless the request is none to a target. */
+  readonly url: string;
+  readonly outcome: Answer | Error;
+  readonly record: Exchange;
+}
+
+/** How a line to the target differs from others. */
+export interface SessionOptions {
+  /** Ends every request on the line. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether an answer that asks for patience is what is judged, and so is not repeated. */
+  readonly isImpatient?: boolean;
+  /** Called with each exchange as it ends. */
+  readonly onExchange?: ((sight: Sight) => void) | undefined;
+}
+
 /** The target of one run. Its owner closes it. */
 export class Target {
   readonly options: TargetOptions;
@@ -65,10 +84,10 @@ export class Target {
   }
 
   /** Opens a line to the target with its own record; `signal` ends every request on it. */
-  session(signal?: AbortSignal, isImpatient = false): Session {
+  session(options: SessionOptions = {}): Session {
     const [beganMs, agent, pace] = [this.#beganMs, this.#agent, this.#pace];
     const { traffic } = this;
-    return new Session({ ...this.options, beganMs, agent, pace, traffic, signal, isImpatient });
+    return new Session({ ...this.options, ...options, beganMs, agent, pace, traffic });
   }
 
   async close(): Promise<void> {
@@ -77,17 +96,11 @@ export class Target {
 }
 
 /** Parts of a line to the target. */
-interface SessionParts extends TargetOptions {
+interface SessionParts extends TargetOptions, SessionOptions {
   readonly beganMs: number;
   readonly agent: Agent;
   readonly pace: Pace;
   readonly traffic: Traffic;
-  /** Ends every request on the line. */
-  readonly signal: AbortSignal | undefined;
-  /**
-   * True when an answer that asks to slow down is the subject of the case, so it is not retried.
-   */
-  readonly isImpatient: boolean;
 }
 
 /** A line to the target that records its exchanges. */
@@ -178,7 +191,7 @@ export class Session {
     act: (url: string, signal: AbortSignal) => Promise<{ answer: Answer; result: T }>,
     timeLimitMs = this.#parts.requestTimeLimitMs,
   ): Promise<T> {
-    const { clock, beganMs, signal: ending } = this.#parts;
+    const { clock, beganMs, signal: ending, onExchange } = this.#parts;
     const url = this.urlOf(request.url);
     await this.#turn();
     const limit = new AbortController();
@@ -193,7 +206,9 @@ export class Session {
         startMs: startedMs - beganMs,
         elapsedMs: clock.monotonicMs() - startedMs,
       };
-      this.record.add(exchangeOf({ ...request, url }, outcome, times));
+      const exchange = exchangeOf({ ...request, url }, outcome, times);
+      this.record.add(exchange);
+      onExchange?.({ request, url, outcome, record: exchange });
     };
     try {
       const { answer, result } = await act(url, signal);

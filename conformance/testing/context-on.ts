@@ -19,7 +19,7 @@ export function contextOn(
 ): TestContext {
   const target = new Target({ baseUrl, clock, requestTimeLimitMs: 5000 });
   const { signal } = new AbortController();
-  const session = target.session(signal);
+  const session = target.session({ signal });
   const random = seededRandom('a stage');
   const keyring = new Keyring();
   return new TestContext({

@@ -55,6 +55,7 @@ export function resultOf(
     openPoints: [],
     waivers: [],
     problems: [],
+    judgedEverywhere: [],
     made: {},
     footprint: { requests: 0, userChanges: 0 },
     headline: headlineOf({ problems: [], capabilities: [], ...judgement, ...more }),

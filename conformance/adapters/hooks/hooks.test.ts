@@ -20,7 +20,7 @@ function hooksOf(script: string, more: object = {}) {
   const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
   onTestFinished(() => target.close());
   const ender = new AbortController();
-  const session = target.session(ender.signal);
+  const session = target.session({ signal: ender.signal });
   return { hooks: new Hooks(book, baseUrl), session, ender, target };
 }
 

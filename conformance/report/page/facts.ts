@@ -28,6 +28,11 @@ export interface ShownVerdict {
   readonly expected?: string;
   readonly actual?: string;
   readonly observation?: string;
+  readonly breaches?: readonly {
+    readonly operation: string;
+    readonly text: string;
+    readonly requirements: readonly string[];
+  }[];
   readonly startedMs: number;
   readonly durationMs: number;
   readonly waiver?: { readonly reason: string; readonly owner: string; readonly expires: string };
@@ -47,6 +52,7 @@ export interface ShownRequirement {
   readonly standing: string;
   readonly reason?: string;
   readonly cases: readonly string[];
+  readonly everywhere?: readonly string[];
 }
 
 interface ShownReading {
@@ -80,6 +86,15 @@ export interface PageFacts {
   readonly problems: readonly { readonly code: string; readonly text: string }[];
   readonly leftBehind: readonly string[];
   readonly openPoints: readonly ShownReading[];
+  readonly judgedEverywhere: readonly {
+    readonly requirement: string;
+    readonly operations: readonly {
+      readonly operation: string;
+      readonly judged: number;
+      readonly broken: number;
+    }[];
+    readonly unjudged: readonly string[];
+  }[];
   readonly verdicts: readonly ShownVerdict[];
   readonly requirements: readonly ShownRequirement[];
 }

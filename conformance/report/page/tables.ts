@@ -3,8 +3,9 @@ import { byId, element, table, verdictMark } from './element.ts';
 import type { PageFacts, ShownRequirement, ShownVerdict } from './facts.ts';
 
 /** Each requirement under its heading, what decides it, and what this run found. */
-export function showCoverage({ requirements, verdicts }: PageFacts): void {
+export function showCoverage({ requirements, verdicts, judgedEverywhere }: PageFacts): void {
   const byCase = new Map(verdicts.map((each) => [each.id, each]));
+  const judged = new Map(judgedEverywhere.map((each) => [each.requirement, each]));
   const headings = [...new Set(requirements.map(({ heading }) => heading))];
   const tables = headings.map((heading) => {
     const own = requirements.filter((each) => each.heading === heading);
@@ -12,25 +13,43 @@ export function showCoverage({ requirements, verdicts }: PageFacts): void {
     return table(
       heading,
       columns,
-      own.map((each) => requirementRow(each, byCase)),
+      own.map((each) => requirementRow(each, { byCase, judged: judged.get(each.id) })),
     );
   });
   byId('coverage', HTMLElement).replaceChildren(...tables);
 }
 
 function requirementRow(
-  { id, level, plan, sentence, standing, reason, cases }: ShownRequirement,
-  byCase: ReadonlyMap<string, ShownVerdict>,
+  { id, level, plan, sentence, standing, reason, cases, everywhere }: ShownRequirement,
+  {
+    byCase,
+    judged,
+  }: {
+    readonly byCase: ReadonlyMap<string, ShownVerdict>;
+    readonly judged: PageFacts['judgedEverywhere'][number] | undefined;
+  },
 ) {
   const found = cases.flatMap((each) => byCase.get(each)?.verdict ?? []);
   const marks = [...new Set(found)].map(verdictMark);
+  const by = [...(everywhere ? ['every exchange of each operation'] : []), ...cases];
   return [
     element('code', {}, id),
     plan === 'every' ? level : `${level}, ${plan}`,
     sentence,
-    reason === undefined ? `${standing} by ${cases.join(', ')}` : `${standing}: ${reason}`,
-    element('span', {}, ...marks),
+    reason === undefined ? `${standing} by ${by.join(', ')}` : `${standing}: ${reason}`,
+    element('span', {}, ...marks, ...judgedWords(judged)),
   ];
+}
+
+/** How often each operation was judged, what was broken first. */
+function judgedWords(judged: PageFacts['judgedEverywhere'][number] | undefined): string[] {
+  if (judged === undefined) return [];
+  const rows = judged.operations.toSorted((one, other) => other.broken - one.broken);
+  const words = rows.map(({ operation, judged: count, broken }) => {
+    return broken > 0 ? `${operation} ${broken} of ${count} broken` : `${operation} ${count}`;
+  });
+  const missing = judged.unjudged.map((operation) => `${operation} not judged`);
+  return [` ${[...words, ...missing].join(', ')}`];
 }
 
 /** Which reading the target chose, beside our server's. */

@@ -144,11 +144,14 @@ function caseBody(
 
 /** Each fact of the verdict that is there, by its name. */
 function findings(verdict: ShownVerdict): HTMLElement {
-  const { expected, actual, observation, reason, waiver, attempts, leftBehind } = verdict;
+  const { expected, actual, observation, reason, waiver, attempts, leftBehind, breaches } = verdict;
   const facts: Readonly<Record<string, string | undefined>> = {
     expected,
     saw: actual,
     observed: observation,
+    breaks: breaches
+      ?.map((each) => `${each.operation}: ${each.text} (${each.requirements.join(', ')})`)
+      .join('\n'),
     reason: reason && `${reason.text} [${reason.code}]`,
     waived: waiver && `${waiver.reason} (${waiver.owner}, until ${waiver.expires})`,
     attempts: attempts?.map((each) => `${each.verdict} in ${each.durationMs} ms`).join(', '),

@@ -16,6 +16,7 @@ import { deploymentLogDefects } from './deployment-log.ts';
 import { deploymentStatusDefects } from './deployment-status.ts';
 import { errorDefects } from './errors.ts';
 import { faultDefects } from './faults.ts';
+import { generatedDefects } from './generated.ts';
 import { inventoryDefects } from './inventory.ts';
 import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
@@ -63,4 +64,5 @@ export const allDefects: readonly Defect[] = [
   ...timeDefects,
   ...connectFrameDefects,
   ...orderDefects,
+  ...generatedDefects,
 ];

@@ -15,6 +15,7 @@ function row(id: string, more: Partial<MatrixRow>): MatrixRow {
     killedBy: [`audit-log/catches-${id}`],
     proves: ['audit.total'],
     falseCatches: [],
+    alsoBreaks: [],
     suiteErrors: [],
     played: 7,
     untouched: 600,

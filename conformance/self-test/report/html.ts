@@ -3,6 +3,7 @@ import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { escaped, selfContainedPage } from '../../../fixtures/markup.ts';
 import { isSound } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
+import { kindTable } from './kind-table.ts';
 import { problemLines } from './text.ts';
 
 const style = `
@@ -26,7 +27,7 @@ code { font-size: 0.85em; overflow-wrap: anywhere; }
 /** Filters the rows by text and outcome. */
 const script = `
 const form = document.querySelector('form');
-const rows = [...document.querySelectorAll('tbody tr')];
+const rows = [...document.querySelectorAll('tbody tr[data-outcome]')];
 const shown = document.querySelector('output');
 const apply = () => {
   const text = form.elements.text.value.toLowerCase();
@@ -54,6 +55,7 @@ export function matrixHtml(matrix: KillMatrix, isWhole: boolean): string {
 <h1>The judge is judged</h1>
 <p>${escaped(summary(matrix))}</p>
 ${problems(matrix, isWhole)}
+${kindTableOf(matrix)}
 <form>
 <label>Filter <input name="text" type="search" placeholder="defect, requirement or case"></label>
 <label>Outcome <select name="outcome"><option value="">every</option>${outcomes
@@ -85,6 +87,25 @@ function problems(matrix: KillMatrix, isWhole: boolean): string {
   const lines = problemLines(matrix, isWhole);
   if (lines.length === 0) return '';
   return `<ul class="unsound">${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
+}
+
+/** The generated defects, killed of planted; nothing without any. */
+function kindTableOf(matrix: KillMatrix): string {
+  const { kinds, operations } = kindTable(matrix);
+  if (kinds.length === 0) return '';
+  const head = kinds.map((kind) => `<th scope="col">${escaped(kind)}</th>`).join('');
+  const body = operations.map(({ operation, cells }) => {
+    const counts = cells.map((cell) => {
+      if (!cell) return '<td></td>';
+      const mark = cell.killed === cell.planted ? 'killed' : 'unsound';
+      return `<td class="count ${mark}">${cell.killed}/${cell.planted}</td>`;
+    });
+    return `<tr><th scope="row">${escaped(operation)}</th>${counts.join('')}</tr>`;
+  });
+  return `<div class="scroll" tabindex="0"><table>
+<caption>Generated defects, killed of planted, by operation and kind</caption>
+<thead><tr><th scope="col">Operation</th>${head}</tr></thead>
+<tbody>${body.join('\n')}</tbody></table></div>`;
 }
 
 function defectRow(row: MatrixRow, areas: readonly string[]): string {

@@ -2,6 +2,7 @@
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { isSound } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
+import { kindTable } from './kind-table.ts';
 
 const VALUE_MAX_CHARACTERS = 200;
 const KILLERS_SHOWN = 4;
@@ -57,6 +58,7 @@ export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
   return [
     ...requirementLines(matrix),
     '',
+    ...kindLines(matrix),
     ...problemLines(matrix, isWhole).map((line) => `! ${line}`),
     ...(notSelected === undefined ? [] : [notSelected]),
     `${cases} cases, ${defects} defects: ${killed} killed, ${survived} survived, ` +
@@ -82,6 +84,30 @@ function requirementLines({ rows }: KillMatrix): string[] {
         return `  ${id}: ${killed} of ${own.length} defects killed, ${named} by its own name`;
       }),
   ]);
+}
+
+/** The generated defects: a line for each operation, a column for each kind, killed of planted. */
+function kindLines(matrix: KillMatrix): readonly string[] {
+  const { kinds, operations } = kindTable(matrix);
+  if (kinds.length === 0) return [];
+  const width = Math.max(...operations.map(({ operation }) => operation.length)) + 2;
+  return [
+    'Generated defects, killed of planted, by operation and kind',
+    ...kinds.map((kind, index) => `  ${columnName(index)}  ${kind}`),
+    `  ${''.padEnd(width)}${kinds.map((_, index) => columnName(index).padStart(5)).join('')}`,
+    ...operations.map(({ operation, cells }) => {
+      const counts = cells.map((cell) =>
+        (cell ? `${cell.killed}/${cell.planted}` : '').padStart(5),
+      );
+      return `  ${operation.padEnd(width)}${counts.join('')}`.trimEnd();
+    }),
+    '',
+  ];
+}
+
+/** A letter of its own for each of at most 26 kinds. */
+function columnName(index: number): string {
+  return String.fromCodePoint('A'.charCodeAt(0) + index);
 }
 
 function cut(text: string): string {

@@ -1,0 +1,47 @@
+/** Which requirement speaks of which part of an operation's successful answer, by the rows. */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+
+interface Part {
+  readonly requirement: RequirementId;
+  readonly steps: readonly string[];
+}
+
+const records: readonly Requirement[] = Object.values(requirements);
+const partsByOperation = new Map<OperationId, readonly Part[]>();
+
+function partsOf(operation: OperationId): readonly Part[] {
+  const known = partsByOperation.get(operation);
+  if (known) return known;
+  const parts = records.flatMap(({ id, operations, answerPart }): readonly Part[] => {
+    if (answerPart === undefined || !operations.includes(operation)) return [];
+    return [{ requirement: id as RequirementId, steps: answerPart.split('.') }];
+  });
+  partsByOperation.set(operation, parts);
+  return parts;
+}
+
+/**
+ * The requirement on the part of an operation's successful answer, or on what holds it.
+ * @param steps `status`, or `body` and the way to the member
+ * @throws when no row speaks of the operation's answers
+ */
+export function requirementOn(operation: OperationId, steps: readonly string[]): RequirementId {
+  const holding = partsOf(operation).filter(
+    (part) =>
+      part.steps.length <= steps.length &&
+      part.steps.every((step, index) => step === '*' || step === steps[index]),
+  );
+  const [nearest] = holding.toSorted((one, other) => other.steps.length - one.steps.length);
+  const found = nearest ?? partsOf(operation)[0];
+  if (!found) throw new Error(`no requirement speaks of the answers of ${operation}`);
+  return found.requirement;
+}
+
+/** Where the contract places URLs in the operation's successful answer, as steps from the body. */
+export function linkPlaces(operation: OperationId): readonly (readonly string[])[] {
+  return partsOf(operation)
+    .filter(({ steps }) => steps.at(-1) === 'uri')
+    .map(({ steps }) => steps.slice(1));
+}

@@ -1,0 +1,197 @@
+/** Invariants on the bodies and labels of answers. Spec: Resources and their fields; Endpoints */
+import * as v from 'valibot';
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import { shown, shownAnswer } from '../target/expectations.ts';
+import { linkPlaces, requirementOn } from './answer-parts.ts';
+import { hasErrorBody } from './error-rules.ts';
+import type { Fault, Invariant } from './invariant.ts';
+import type { JudgedExchange } from './judged-exchange.ts';
+
+const jsonLabel = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
+const foreignLabel = /^(application\/([\w.-]+\+)?json|text\/html)\s*(;|$)/i;
+
+/** The documented answer of the exchange's status; undefined where none is documented. */
+function documented({ row, status, hasBody }: JudgedExchange) {
+  return hasBody ? row.success[status] : undefined;
+}
+
+/** Whether the body is to be JSON of a shape. */
+function hasShape(exchange: JudgedExchange): boolean {
+  const success = documented(exchange);
+  return success?.shape !== undefined && success.mediaType === undefined;
+}
+
+function ofContract(applies: Invariant['applies']): Invariant['applies'] {
+  return (exchange) => exchange.contractOperation !== undefined && applies(exchange);
+}
+
+/** Words that an open point leaves to the server, and a map that a deployment need not have. */
+function isLeftOpen({ path, type, input }: v.BaseIssue<unknown>): boolean {
+  const last = path?.at(-1)?.key;
+  if (last === 'action' && type === 'picklist' && typeof input === 'string') return true;
+  return last === 'update_control_map' && input === null;
+}
+
+/** A first issue that counts; the shape is looked at whole only when there is one. */
+function issueOf(shape: v.GenericSchema, value: unknown): v.BaseIssue<unknown> | undefined {
+  if (v.safeParse(shape, value, { abortEarly: true }).success) return undefined;
+  return v.safeParse(shape, value).issues?.find((issue) => !isLeftOpen(issue));
+}
+
+/** The way to a member, without the place in a list that is the whole body. */
+function stepsTo(issue: v.BaseIssue<unknown>): readonly string[] {
+  const keys = issue.path?.map(({ key }) => key) ?? [];
+  return (typeof keys[0] === 'number' ? keys.slice(1) : keys).map(String);
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'a boolean',
+  Array: 'a list',
+  Object: 'an object',
+};
+
+/** What a value is, in a few words. */
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'none';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `the list ${shown(value)}`;
+  return `the ${typeof value === 'string' ? 'text' : typeof value} ${shown(value)}`;
+}
+
+function shapeFault(
+  operation: OperationId,
+  issue: v.BaseIssue<unknown>,
+  { status }: JudgedExchange,
+): Fault {
+  const { expected, message } = issue;
+  const last = issue.path?.at(-1);
+  const value = last ? last.value : issue.input;
+  const kind = value === undefined ? 'there' : kinds[expected ?? ''];
+  const steps = issue.path?.map(({ key }) => String(key)) ?? [];
+  return {
+    where: `${status} body: /${steps.join('/')}`,
+    must: kind === undefined ? `fit: ${message}` : `be ${kind}`,
+    seen: kindOf(value),
+    requirement: requirementOn(operation, ['body', ...stepsTo(issue)]),
+  };
+}
+
+function memberAt(value: unknown, steps: readonly string[]): unknown {
+  return steps.reduce<unknown>((inner, step) => {
+    const isObject = typeof inner === 'object' && inner !== null;
+    return isObject ? (inner as Readonly<Record<string, unknown>>)[step] : undefined;
+  }, value);
+}
+
+function isAbsoluteUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  return /^https?:$/.test(new URL(value).protocol);
+}
+
+function badLink(operation: OperationId, { json, status }: JudgedExchange): Fault | undefined {
+  for (const steps of linkPlaces(operation)) {
+    const link = memberAt(json?.value, steps);
+    if (link === undefined || isAbsoluteUrl(link)) continue;
+    return {
+      where: `${status} body: /${steps.join('/')}`,
+      must: 'be an absolute URL',
+      seen: kindOf(link),
+      requirement: requirementOn(operation, ['body', ...steps]),
+    };
+  }
+  return undefined;
+}
+
+/** Spec: What the service does, "Request and response bodies are JSON unless stated otherwise" */
+export const bodyInvariants: readonly Invariant[] = [
+  {
+    id: 'body-is-json',
+    requirement: 'service.bodies-are-json',
+    applies: (exchange) => hasShape(exchange) || hasErrorBody(exchange),
+    fault: ({ json, status, answer }) => {
+      if (json !== undefined) return undefined;
+      return { where: `${status} body`, must: 'be JSON', seen: shownAnswer(answer) };
+    },
+  },
+  {
+    id: 'body-fits-its-shape',
+    applies: ofContract((exchange) => hasShape(exchange) && exchange.json !== undefined),
+    fault: (exchange) => {
+      const { contractOperation: operation, json } = exchange;
+      const shape = documented(exchange)?.shape;
+      if (operation === undefined || shape === undefined) return undefined;
+      const issue = issueOf(shape, json?.value);
+      return issue ? shapeFault(operation, issue, exchange) : badLink(operation, exchange);
+    },
+  },
+  {
+    id: 'no-body',
+    applies: ofContract(({ row, status, hasBody }) => {
+      const isEmpty = Object.values(row.success).every(
+        ({ shape, mediaType }) => shape === undefined && mediaType === undefined,
+      );
+      return hasBody && status >= 200 && status < 300 && isEmpty;
+    }),
+    fault: ({ answer, status, contractOperation: operation }) => {
+      if (answer.bytes.length === 0 || operation === undefined) return undefined;
+      const requirement = requirementOn(operation, ['body']);
+      return {
+        where: `${status} body`,
+        must: 'be empty',
+        seen: shownAnswer(answer),
+        requirement,
+      };
+    },
+  },
+  {
+    id: 'token-is-bare',
+    requirement: 'auth.token-is-plain-text',
+    applies: ({ row, status, hasBody }) =>
+      row.id === 'post-auth-request' && status === 200 && hasBody,
+    fault: ({ answer, status }) =>
+      /^[^\s"{}<>]+$/.test(answer.text)
+        ? undefined
+        : { where: `${status} body`, must: 'be a bare token', seen: shownAnswer(answer) },
+  },
+  {
+    id: 'json-is-labelled',
+    requirement: 'service.json-is-labelled',
+    applies: ofContract(
+      (exchange) =>
+        exchange.json !== undefined &&
+        exchange.hasBody &&
+        (hasShape(exchange) || exchange.isNamedRefusal),
+    ),
+    fault: ({ answer, status }) => {
+      const label = answer.headers['content-type'] ?? '';
+      if (jsonLabel.test(label)) return undefined;
+      return { where: `${status} Content-Type`, must: 'be JSON', seen: shown(label || 'none') };
+    },
+  },
+  {
+    id: 'export-is-labelled',
+    requirement: 'audit.export-media-type',
+    applies: ({ row, status }) => row.id === 'export-audit-logs' && status === 200,
+    fault: ({ answer, status }) => {
+      const label = answer.headers['content-type'] ?? '';
+      if (/^text\/csv\s*(;|$)/i.test(label)) return undefined;
+      return { where: `${status} Content-Type`, must: 'be text/csv', seen: shown(label || 'none') };
+    },
+  },
+  {
+    id: 'other-media-types',
+    requirement: 'service.other-media-types',
+    applies: ofContract((exchange) => {
+      const success = documented(exchange);
+      return success?.mediaType !== undefined && success.mediaType !== 'text/csv';
+    }),
+    fault: ({ answer, status, row }) => {
+      const label = answer.headers['content-type'] ?? '';
+      if (!foreignLabel.test(label)) return undefined;
+      const must = `be ${row.success[status]?.mediaType ?? 'another'}, or the like`;
+      return { where: `${status} Content-Type`, must, seen: shown(label) };
+    },
+  },
+];

@@ -1,0 +1,52 @@
+/** Invariants on headers of answers. Spec: Audit logs; Versioning */
+import { shown } from '../target/expectations.ts';
+import type { Invariant } from './invariant.ts';
+
+/** A date of HTTP as it is to be sent. RFC 9110, section 5.6.7 */
+const httpDate =
+  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** The headers of deprecation, with the form of each. RFC 9745, section 2.1; RFC 8594, section 3 */
+const forms: Readonly<Record<string, RegExp>> = {
+  // Before RFC 9745 it was `true`, or a date of HTTP.
+  deprecation: new RegExp(`^@-?\\d+$|^true$|${httpDate.source}`),
+  sunset: httpDate,
+};
+
+/** Spec: Audit logs; Versioning */
+export const headerInvariants: readonly Invariant[] = [
+  {
+    id: 'total-count',
+    requirement: 'audit.total',
+    applies: ({ row, status }) => row.id === 'list-audit-logs' && status === 200,
+    fault: ({ answer, status }) => {
+      const total = answer.headers['x-total-count'];
+      if (/^\d+$/.test(total ?? '')) return undefined;
+      return { where: `${status} X-Total-Count`, must: 'be a count', seen: shown(total ?? 'none') };
+    },
+  },
+  {
+    id: 'page-links',
+    requirement: 'audit.links',
+    applies: ({ row, status }) => row.id === 'list-audit-logs' && status === 200,
+    fault: ({ answer, status }) => {
+      const link = answer.headers.link ?? '';
+      if (/rel\s*=\s*("[^"]*\bfirst\b[^"]*"|first\b)/i.test(link)) return undefined;
+      const must = 'have the relation first';
+      return { where: `${status} Link`, must, seen: shown(link || 'none') };
+    },
+  },
+  {
+    id: 'deprecation-headers',
+    requirement: 'versioning.deprecation-headers',
+    applies: ({ answer }) => Object.keys(forms).some((name) => answer.headers[name] !== undefined),
+    fault: ({ answer, status }) => {
+      for (const [name, form] of Object.entries(forms)) {
+        const value = answer.headers[name];
+        if (value === undefined || form.test(value.trim())) continue;
+        return { where: `${status} ${name}`, must: 'have its form', seen: shown(value) };
+      }
+      return undefined;
+    },
+  },
+];

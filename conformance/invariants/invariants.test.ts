@@ -1,0 +1,338 @@
+import { describe, expect, it } from 'vitest';
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { exchangeOf } from '../target/exchange.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
+import { linkPlaces, requirementOn } from './answer-parts.ts';
+import { invariants } from './catalogue.ts';
+import { InvariantJudge, isHang } from './judge.ts';
+
+const base = 'http://host:8080/prefix';
+const names = vendorNames('X-SVC');
+const error = { error: 'no', request_id: 'r-1' };
+const controlMap = {
+  id: 'd-1',
+  priority: 1,
+  states: { ArtifactInstall_Enter: { action: 'pause' } },
+};
+const artifact = {
+  artifact_name: 'release-1',
+  source: { uri: 'https://files.example/a', expire: '2026-01-31T12:00:00+01:00' },
+  device_types_compatible: ['board'],
+};
+const entry = {
+  actor: { id: 'u-1', type: 'user' },
+  time: '2026-01-31T12:00:00Z',
+  action: 'open_terminal',
+  object: { id: 'o-1', type: 'device' },
+};
+const page = '<html>no</html>';
+
+interface Given {
+  readonly sent?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly path?: string;
+  readonly request?: string;
+  readonly plansFaults?: boolean;
+}
+
+type Step = readonly [operation: OperationId, status: number, given?: Given];
+
+/** What the exchanges break, as `requirement: text`. */
+function broken(steps: readonly Step[]): readonly string[] {
+  const judge = new InvariantJudge(base, names);
+  return steps.flatMap(([id, status, given = {}]) => {
+    const { sent = {}, body, headers = {}, path, request, plansFaults } = given;
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+    const label = typeof body === 'object' ? { 'content-type': 'application/json' } : {};
+    const bytes = Buffer.from(text);
+    const outcome = { status, headers: { ...label, ...headers }, bytes, text };
+    const row = operations[id];
+    const url = `${base}${path ?? row.path.replace(/\{\w+\}/g, 'x')}`;
+    const wire = { method: row.method, url, headers: sent, ...(request && { body: request }) };
+    const record = exchangeOf(wire, outcome, { startMs: 0, elapsedMs: 1 });
+    const each = judge.forCase(plansFaults);
+    each.see({ request: wire, url, outcome, record });
+    return each.breaches.map(({ requirements: ids, text: what }) => `${ids.join()}: ${what}`);
+  });
+}
+
+const refused = (body: unknown, given: Given = {}): Step => [
+  'put-configuration',
+  400,
+  { body, ...given },
+];
+
+describe('an invariant is broken by', () => {
+  it.each<[string, RequirementId, readonly Step[], string]>([
+    ['a fault', 'errors.no-needless-fault', [['get-configuration', 500, { body: error }]], '500'],
+    ['another success', 'configuration.write', [['put-configuration', 200]], 'must be 204'],
+    ['a redirect', 'configuration.read', [['get-configuration', 302]], 'must be 200'],
+    ['an unlisted refusal', 'errors.statuses-are-listed', [['post-alerts', 409]], 'not 409'],
+    ['a page', 'errors.body-is-error', [refused(page)], 'must be a JSON object'],
+    ['an empty refusal', 'errors.body-is-error', [refused('')], 'without a body'],
+    ['a list', 'errors.body-is-error', [refused(['no'])], 'must be a JSON object'],
+    ['a page again', 'service.bodies-are-json', [refused(page)], 'must be JSON'],
+    ['an error that is an object', 'errors.error-is-a-text', [refused({ error: {} })], '/error'],
+    ['an error without words', 'errors.says-why', [refused({ ...error, error: '' })], 'empty'],
+    ['a numeric id', 'errors.request-id-is-a-text', [refused({ error: 'no', request_id: 1 })], '1'],
+    [
+      'another id than the caller sent',
+      'errors.request-id-of-the-caller',
+      [refused(error, { sent: { 'X-SVC-RequestID': 'mine' } })],
+      "must be the caller's, mine, not r-1",
+    ],
+    [
+      'an id used twice',
+      'errors.request-id-of-the-server',
+      [refused(error), refused(error)],
+      'r-1',
+    ],
+    ['an empty id', 'errors.request-id-of-the-server', [refused({ ...error, request_id: '' })], ''],
+    [
+      'another id than in the header',
+      'errors.request-id-equals-header',
+      [refused(error, { headers: { 'x-svc-requestid': 'r-2' } })],
+      'r-2',
+    ],
+    [
+      'never an id',
+      'errors.names-the-request',
+      Array.from({ length: 16 }, () => refused({ error: 'no' })),
+      '16 refusals',
+    ],
+    [
+      'JSON that says nothing of it',
+      'service.json-is-labelled',
+      [['get-configuration', 200, { body: '{}' }]],
+      'not none',
+    ],
+    [
+      'a token as JSON',
+      'auth.token-is-plain-text',
+      [['post-auth-request', 200, { body: '"a.b.c"' }]],
+      'a bare token',
+    ],
+    [
+      'a token labelled as JSON',
+      'service.other-media-types',
+      [['post-auth-request', 200, { body: 'a.b.c', headers: { 'content-type': 'text/html' } }]],
+      'application/jwt',
+    ],
+    [
+      'a value that is no text',
+      'configuration.read-texts',
+      [['get-configuration', 200, { body: { timezone: 7 } }]],
+      '200 body: /timezone must be a text, not the number 7',
+    ],
+    ['cut JSON', 'service.bodies-are-json', [['get-configuration', 200, { body: '{"a' }]], 'JSON'],
+    ['a body too many', 'inventory.put-has-no-body', [['put-attributes', 200, { body: {} }]], '{}'],
+    [
+      'a field that is missing',
+      'next.v1-id',
+      [['get-next-deployment', 200, { body: { artifact } }]],
+      '/id must be there, not none',
+    ],
+    [
+      'a link that leads nowhere',
+      'next.v2-source-uri',
+      [
+        [
+          'post-next-deployment-v2',
+          200,
+          { body: { id: 'd-1', artifact: { ...artifact, source: { uri: '/a' } } } },
+        ],
+      ],
+      'must be an absolute URL',
+    ],
+    [
+      'a time that is none',
+      'link.expire',
+      [['get-artifact-link', 200, { body: { uri: 'http://a/b', expire: 'tomorrow' } }]],
+      '/expire',
+    ],
+    [
+      'a member deep inside',
+      'map.action',
+      [
+        [
+          'get-update-control-map',
+          200,
+          { body: { update_control_map: { id: 'd', states: { S: { action: 1 } } } } },
+        ],
+      ],
+      '/update_control_map/states/S/action must be a text',
+    ],
+    ['a list without its count', 'audit.total', [['list-audit-logs', 200, { body: [entry] }]], ''],
+    ['a list without links', 'audit.links', [['list-audit-logs', 200, { body: [entry] }]], 'first'],
+    [
+      'an entry without its actor',
+      'audit.actor',
+      [['list-audit-logs', 200, { body: [{ ...entry, actor: undefined }] }]],
+      '/0/actor',
+    ],
+    ['an export of JSON', 'audit.export-media-type', [['export-audit-logs', 200]], 'text/csv'],
+    [
+      'a sunset that is no date',
+      'versioning.deprecation-headers',
+      [['put-configuration', 204, { headers: { sunset: 'soon' } }]],
+      'soon',
+    ],
+  ])('%s', (_, requirement, steps, words) => {
+    const found = broken(steps).filter((each) =>
+      each.split(':')[0]?.split(',').includes(requirement),
+    );
+    expect(found).not.toEqual([]);
+    expect(found.join('\n')).toContain(words);
+  });
+
+  it('a fault names the operation too', () => {
+    expect(broken([['get-configuration', 500, { body: error }]])[0]).toContain(
+      'configuration.read',
+    );
+  });
+});
+
+describe('no invariant is broken by', () => {
+  const list = { 'x-total-count': '1', link: '</x?page=1>; rel=first' };
+  it.each<[string, readonly Step[]]>([
+    ['a refusal without a request id', [refused({ error: 'no' })]],
+    ['a refusal for which no body is shown', [['put-deployment-status', 409]]],
+    ['a 401 of the inventory without a body', [['put-attributes', 401]]],
+    ['a role that forbids', [['put-configuration', 403, { body: error }]]],
+    ['a resource that is not there', [['get-artifact', 404, { body: error }]]],
+    ['an overloaded server', [['get-configuration', 503, { headers: { 'retry-after': '5' } }]]],
+    ['a full disk', [['put-configuration', 507]]],
+    [
+      'a fault that the case plans',
+      [['get-configuration', 500, { body: error, plansFaults: true }]],
+    ],
+    [
+      'a fault that the operator of a test server plans',
+      [['get-configuration', 500, { headers: { 'x-svc-testbed-fault': 'planned' } }]],
+    ],
+    ['a refusal of what is too large', [['post-alerts', 413, { request: 'x'.repeat(20_000) }]]],
+    [
+      'a refusal of what is no JSON',
+      [['post-alerts', 415, { sent: { 'content-type': 'text/plain' } }]],
+    ],
+    [
+      'what a proxy says of a path',
+      [
+        [
+          'get-artifact',
+          400,
+          { path: operations['get-artifact'].path.replace('{id}', '%E0%A4%A') },
+        ],
+      ],
+    ],
+    ['an odd id of the caller', [refused(error, { sent: { 'x-svc-requestid': 'two words' } })]],
+    [
+      'a compressed answer',
+      [
+        [
+          'get-configuration',
+          200,
+          {
+            body: 'x',
+            headers: { 'content-encoding': 'gzip', 'content-type': 'application/json' },
+          },
+        ],
+      ],
+    ],
+    ['words that are left open', [['list-audit-logs', 200, { body: [entry], headers: list }]]],
+    ['no control map', [['get-update-control-map', 200, { body: { update_control_map: null } }]]],
+    [
+      'a control map',
+      [['get-update-control-map', 200, { body: { update_control_map: controlMap } }]],
+    ],
+    [
+      'further fields',
+      [
+        [
+          'get-next-deployment',
+          200,
+          { body: { id: 'd', artifact: { ...artifact, more: 1 }, more: [] } },
+        ],
+      ],
+    ],
+    [
+      'a label of another case',
+      [
+        [
+          'get-configuration',
+          200,
+          { body: '{}', headers: { 'content-type': 'Application/JSON;charset="UTF-8"' } },
+        ],
+      ],
+    ],
+  ])('%s', (_, steps) => {
+    expect(broken(steps)).toEqual([]);
+  });
+});
+
+describe('the judge', () => {
+  it('counts by requirement and operation', () => {
+    const judge = new InvariantJudge(base, names);
+    const outcome = { status: 401, headers: {}, bytes: Buffer.alloc(0), text: '' };
+    const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
+    const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 1 });
+    judge.forCase().see({ request, url: request.url, outcome, record });
+    const tally = judge.tallies.get('errors.body-is-error')?.get('get-configuration');
+    expect(tally).toEqual({ judged: 1, broken: 1 });
+  });
+
+  it('takes an answer that never came for a breach of the operation', () => {
+    const each = new InvariantJudge(base, names).forCase();
+    const outcome = new TransportFailure('request-time-limit', 'no complete answer within 5 ms');
+    const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
+    const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
+    each.see({ request, url: request.url, outcome, record });
+    expect(each.breaches.map((breach) => [breach.requirements, isHang(breach)])).toEqual([
+      [['configuration.read'], true],
+    ]);
+  });
+
+  it('says nothing of an operation that the target does not have', () => {
+    const each = new InvariantJudge(base, names, new Set(['connect'])).forCase();
+    const outcome = { status: 404, headers: {}, bytes: Buffer.alloc(0), text: '' };
+    const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
+    const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
+    each.see({ request, url: request.url, outcome, record });
+    expect(each.breaches).toEqual([]);
+  });
+
+  it('says nothing of what is no operation', () => {
+    const each = new InvariantJudge(base, names).forCase();
+    const outcome = { status: 500, headers: {}, bytes: Buffer.alloc(0), text: '' };
+    for (const url of ['http://other/api/devices/v1/deviceconfig/configuration', `${base}/x`]) {
+      const request = { method: 'GET', url };
+      const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
+      each.see({ request, url, outcome, record });
+    }
+    expect(each.breaches).toEqual([]);
+  });
+});
+
+describe('the rows', () => {
+  it.each(Object.keys(operations) as OperationId[])(
+    'name a requirement on the status of %s',
+    (id) => {
+      const named = requirementOn(id, ['status']);
+      expect((requirements[named] as Requirement).answerPart).toBe('status');
+    },
+  );
+
+  it('name links', () => {
+    expect(linkPlaces('get-next-deployment')).toEqual([['artifact', 'source', 'uri']]);
+    expect(linkPlaces('get-artifact-link')).toEqual([['uri']]);
+  });
+
+  it('have invariants of different names', () => {
+    const ids = invariants.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});

@@ -1,0 +1,175 @@
+/** Holds the exchanges of a run against the invariants, case by case. */
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { type Exchange, reportedExchange } from '../target/exchange.ts';
+import { recognized } from '../target/operation-at.ts';
+import type { Sight, WireRequest } from '../target/target.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
+import { invariants } from './catalogue.ts';
+import { type Fault, type Invariant, requirementOf } from './invariant.ts';
+import { JudgedExchange } from './judged-exchange.ts';
+import { RunMemory } from './run-memory.ts';
+import { hangOf } from './status-rules.ts';
+
+/** Breaches that are kept of one case; what a broken server does, it does again and again. */
+const BREACHES_MAX = 10;
+
+/** An invariant that an exchange broke. */
+export interface Breach {
+  /** That of the invariant, and the operation's own where both are broken. */
+  readonly requirements: readonly [RequirementId, ...RequirementId[]];
+  readonly level: RequirementLevel;
+  /** The id of the operation. */
+  readonly operation: string;
+  /** What is wrong, such as `200 body: /timezone must be a text, not the number 7`. */
+  readonly text: string;
+  /** The exchange that shows it. */
+  readonly exchange: Exchange;
+}
+
+/** How many exchanges of an operation were judged by a requirement, and how many broke it. */
+export interface Tally {
+  judged: number;
+  broken: number;
+}
+
+/** The tallies of a run: by requirement, then by operation. */
+export type Tallies = ReadonlyMap<RequirementId, ReadonlyMap<string, Readonly<Tally>>>;
+
+/** The judge of one run. */
+export class InvariantJudge {
+  readonly #names: VendorNames;
+  readonly #base: string;
+  readonly #offered: ReadonlySet<OperationId>;
+  readonly #memory = new RunMemory();
+  readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
+
+  /**
+   * @param baseUrl of the target, without a slash at its end
+   * @param offered the operations of the contract that the target has; others are no one's fault
+   */
+  constructor(
+    baseUrl: string,
+    names: VendorNames,
+    offered: ReadonlySet<OperationId> = new Set(Object.keys(operations) as OperationId[]),
+  ) {
+    this.#offered = offered;
+    this.#base = new URL(baseUrl).href.replace(/\/$/, '');
+    this.#names = names;
+  }
+
+  /** What was judged so far. */
+  get tallies(): Tallies {
+    return this.#tallies;
+  }
+
+  /** @param plansFaults whether the case itself has faults brought about in the server */
+  forCase(plansFaults = false): CaseJudge {
+    return new CaseJudge((sight) => this.#judge(sight, plansFaults));
+  }
+
+  #judge({ request, url, outcome, record }: Sight, plansFaults: boolean): readonly Breach[] {
+    const row = this.#rowOf(request, url);
+    if (row === undefined) return [];
+    if (outcome instanceof Error) return hang(row.id, outcome, record);
+    // What the owner of a test server made it do is no doing of the server's.
+    if (outcome.headers[this.#names.testbed.fault.toLowerCase()] !== undefined) return [];
+    const exchange = new JudgedExchange(row, judgedRequest(request, url), {
+      answer: outcome,
+      requestIdHeader: this.#names.requestId,
+    });
+    return invariants.flatMap((each) => {
+      if (plansFaults && each.id === 'no-fault') return [];
+      return each.applies(exchange) ? this.#verdict(each, exchange, record) : [];
+    });
+  }
+
+  #verdict(each: Invariant, exchange: JudgedExchange, record: Exchange): readonly Breach[] {
+    const fault = each.fault(exchange, this.#memory);
+    const operation = exchange.row.id;
+    const requirement = fault ? requirementOf(each, fault) : each.requirement;
+    if (requirement !== undefined) this.#count(requirement, operation, fault !== undefined);
+    return fault ? [breachOf(fault, requirementOf(each, fault), { operation, record })] : [];
+  }
+
+  #count(requirement: RequirementId, operation: string, isBroken: boolean): void {
+    const byOperation = this.#tallies.get(requirement) ?? new Map<string, Tally>();
+    const tally = byOperation.get(operation) ?? { judged: 0, broken: 0 };
+    tally.judged += 1;
+    if (isBroken) tally.broken += 1;
+    byOperation.set(operation, tally);
+    this.#tallies.set(requirement, byOperation);
+  }
+
+  #rowOf({ method }: WireRequest, url: string) {
+    if (!URL.canParse(url)) return undefined;
+    const { href } = new URL(url);
+    if (!href.startsWith(`${this.#base}/`)) return undefined;
+    const { row } = recognized(method, href.slice(this.#base.length).replace(/[?#].*$/s, ''));
+    const isMissing = row !== undefined && Object.hasOwn(operations, row.id) && !this.#has(row.id);
+    return isMissing ? undefined : row;
+  }
+
+  #has(id: string): boolean {
+    return this.#offered.has(id as OperationId);
+  }
+}
+
+/** Collects what the exchanges of one case break. */
+export class CaseJudge {
+  readonly #judge: (sight: Sight) => readonly Breach[];
+  readonly #breaches = new Map<string, Breach>();
+
+  constructor(judge: (sight: Sight) => readonly Breach[]) {
+    this.#judge = judge;
+  }
+
+  /** Sees an exchange; to be called with each one of the case as it ends. */
+  readonly see = (sight: Sight): void => {
+    for (const breach of this.#judge(sight)) {
+      const key = `${breach.operation} ${breach.requirements.join()}`;
+      const isNews = !this.#breaches.has(key) && this.#breaches.size < BREACHES_MAX;
+      if (isNews) this.#breaches.set(key, breach);
+    }
+  };
+
+  /** The first breach of each requirement by each operation. */
+  get breaches(): readonly Breach[] {
+    return [...this.#breaches.values()];
+  }
+}
+
+/** Only in cases that observe: others say by themselves that no answer came. */
+export function isHang({ exchange }: Breach): boolean {
+  return exchange.answer === undefined;
+}
+
+function hang(id: string, failure: Error, record: Exchange): readonly Breach[] {
+  const isHanging = failure instanceof TransportFailure && failure.code === 'request-time-limit';
+  if (!isHanging || !Object.hasOwn(operations, id)) return [];
+  const fault = hangOf(id as OperationId, failure.message);
+  return [breachOf(fault, fault.requirement, { operation: id, record })];
+}
+
+function breachOf(
+  { where, must, seen, beside }: Fault,
+  requirement: RequirementId,
+  { operation, record }: { readonly operation: string; readonly record: Exchange },
+): Breach {
+  return {
+    requirements: beside === undefined ? [requirement] : [requirement, beside],
+    level: requirements[requirement].level,
+    operation,
+    text: `${where} must ${must}, not ${seen}`,
+    exchange: reportedExchange(record),
+  };
+}
+
+function judgedRequest({ headers = {}, body, form }: WireRequest, url: string) {
+  const isChunked = Array.isArray(body);
+  const bytes = isChunked ? body.join('') : (body as string | Buffer | undefined);
+  const bodyBytes = form ? form.file.bytes.length : Buffer.byteLength(bytes ?? '');
+  return { url, headers, bodyBytes, isChunked };
+}

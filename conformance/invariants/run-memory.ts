@@ -1,0 +1,36 @@
+/** What invariants remember of a run, or of one device that is watched. */
+
+/** Request ids that are remembered; the oldest make room. */
+const REQUEST_IDS_MAX = 50_000;
+
+/** Refusals of an operation, and whether any of them named its request. */
+interface Refusals {
+  count: number;
+  named: number;
+}
+
+/** The memory of one run. */
+export class RunMemory {
+  readonly #requestIds = new Set<string>();
+  readonly #refusals = new Map<string, Refusals>();
+
+  /** Takes in an id that the server made. Gives false when it was there before. */
+  isNewRequestId(id: string): boolean {
+    if (this.#requestIds.has(id)) return false;
+    this.#requestIds.add(id);
+    const [oldest] = this.#requestIds;
+    if (this.#requestIds.size > REQUEST_IDS_MAX && oldest !== undefined) {
+      this.#requestIds.delete(oldest);
+    }
+    return true;
+  }
+
+  /** Counts a refusal of the operation. Gives how many there were while none named its request. */
+  unnamedRefusals(operation: string, isNamed: boolean): number {
+    const known = this.#refusals.get(operation) ?? { count: 0, named: 0 };
+    known.count += 1;
+    if (isNamed) known.named += 1;
+    this.#refusals.set(operation, known);
+    return known.named > 0 ? 0 : known.count;
+  }
+}

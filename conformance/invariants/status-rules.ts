@@ -1,0 +1,85 @@
+/** Invariants on statuses. Spec: Endpoints; Errors */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { shownAnswer } from '../target/expectations.ts';
+import { requirementOn } from './answer-parts.ts';
+import type { Fault, Invariant } from './invariant.ts';
+import type { JudgedExchange } from './judged-exchange.ts';
+
+const UNAVAILABLE = 503;
+const STORAGE_FULL = 507;
+const NOT_FOUND = 404;
+const NOT_ACCEPTABLE = 406;
+
+/** Whether a server says that it is overloaded or full, which is no fault of its program. */
+function asksForPatience({ status, answer, row }: JudgedExchange): boolean {
+  if (status === STORAGE_FULL) return row.method !== 'GET';
+  return status === UNAVAILABLE && answer.headers['retry-after'] !== undefined;
+}
+
+/** Refusals that the row of the operation leaves room for. */
+function isOpenRefusal({ row, status, request }: JudgedExchange): boolean {
+  // No caller who says what it accepts need be given something else.
+  const names = Object.keys(request.headers).map((name) => name.toLowerCase());
+  if (status === NOT_ACCEPTABLE) return names.includes('accept');
+  return row.openRefusals?.includes(status) ?? false;
+}
+
+function statusFault({ answer }: JudgedExchange, must: string): Fault {
+  return { where: 'the status', must, seen: shownAnswer(answer) };
+}
+
+function listedStatuses({ row }: JudgedExchange): string {
+  const own = [...Object.keys(row.success), ...row.refusals.map(String)];
+  return [...new Set([...own, '400', '401', '403', '429'])].toSorted().join(', ');
+}
+
+/** Spec: Errors, "Unexpected server-side error"; the rows of Endpoints */
+export const statusInvariants: readonly Invariant[] = [
+  {
+    id: 'no-fault',
+    requirement: 'errors.no-needless-fault',
+    applies: (exchange) => !asksForPatience(exchange),
+    fault: (exchange) => {
+      const { status, contractOperation: operation } = exchange;
+      if (status < 500) return undefined;
+      const fault = statusFault(exchange, 'be below 500');
+      return operation ? { ...fault, beside: requirementOn(operation, ['status']) } : fault;
+    },
+  },
+  {
+    id: 'listed-success',
+    applies: ({ status, contractOperation, row }) => {
+      const isRedirect = status >= 300 && row.authorization === 'link';
+      return status < 400 && contractOperation !== undefined && !isRedirect;
+    },
+    fault: (exchange) => {
+      const { status, row, contractOperation } = exchange;
+      if (row.success[status] !== undefined || contractOperation === undefined) return undefined;
+      const requirement = requirementOn(contractOperation, ['status']);
+      const listed = Object.keys(row.success).join(' or ');
+      return { ...statusFault(exchange, `be ${listed} where it is a success`), requirement };
+    },
+  },
+  {
+    id: 'listed-refusal',
+    requirement: 'errors.statuses-are-listed',
+    applies: ({ status, contractOperation, isOrdinary }) =>
+      status >= 400 && status < 500 && contractOperation !== undefined && isOrdinary,
+    fault: (exchange) => {
+      if (exchange.isNamedRefusal || isOpenRefusal(exchange)) return undefined;
+      // What a path names may be gone, also where the row does not say so.
+      if (exchange.status === NOT_FOUND && exchange.row.path.includes('{')) return undefined;
+      return statusFault(exchange, `be one of ${listedStatuses(exchange)}`);
+    },
+  },
+];
+
+/** The fault of an operation that gave no answer in time. */
+export function hangOf(
+  operation: OperationId,
+  message: string,
+): Fault & { readonly requirement: RequirementId } {
+  const requirement = requirementOn(operation, ['status']);
+  return { where: 'the answer', must: 'come in time', seen: message, requirement };
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { decideMusts, type ReportedBreach } from '../result/result.ts';
+import { resultOf, verdictOn } from '../testing/results.ts';
+import { conformanceJunit } from './junit.ts';
+import { conformanceReport } from './text.ts';
+
+const breach: ReportedBreach = {
+  requirements: ['configuration.read-texts'],
+  level: 'must',
+  operation: 'get-configuration',
+  text: '200 body: /timezone must be a text, not the number 7',
+  exchange: { startMs: 0, request: { line: 'GET http://host/', headers: {} }, elapsedMs: 1 },
+};
+const verdict = verdictOn(
+  'errors/odd-request-ids',
+  { verdict: 'fail', missed: ['configuration.read-texts'], expected: 'x', actual: 'y' },
+  { level: 'must', breaches: [breach] },
+);
+const line =
+  'invariant: get-configuration: 200 body: /timezone must be a text, not the number 7 (configuration.read-texts)';
+
+describe('a breach', () => {
+  it('stands in the text and in JUnit, by operation and requirement', () => {
+    const result = resultOf([verdict]);
+    expect(conformanceReport(result)).toContain(`breaks    ${line}`);
+    expect(conformanceJunit(result)).toContain(line);
+  });
+
+  it('counts by operation', () => {
+    const row = { operation: 'get-configuration', judged: 9, broken: 2 };
+    const judgedEverywhere = [
+      { requirement: 'errors.body-is-error', operations: [row], unjudged: ['connect'] },
+    ];
+    const text = conformanceReport(resultOf([verdict], { judgedEverywhere }));
+    expect(text).toContain(
+      'errors.body-is-error: get-configuration broke it 2 of 9 times; no exchange of connect was judged',
+    );
+  });
+});
+
+describe('a must that speaks of all operations', () => {
+  const decided = (unjudged: readonly string[]) => {
+    const requirement = 'errors.statuses-are-listed';
+    const { undecidedMusts } = decideMusts([verdict], [{ requirement, operations: [], unjudged }]);
+    return undecidedMusts.find(({ id }) => id === requirement);
+  };
+
+  it('is decided only when each operation was judged by it', () => {
+    expect(decided([])).toBeUndefined();
+    expect(decided(['connect', 'put-attributes'])?.because).toBe(
+      'no exchange of connect, put-attributes was judged by it',
+    );
+  });
+
+  it('that a case names takes that case too', () => {
+    const requirement = 'errors.body-is-error';
+    const inconclusive = verdictOn('errors/malformed-is-an-error-body', {
+      verdict: 'inconclusive',
+      reason: { code: 'x', text: 'nothing came' },
+    });
+    const rows = [{ requirement, operations: [], unjudged: [] }];
+    const { undecidedMusts } = decideMusts([inconclusive], rows);
+    expect(undecidedMusts.map(({ id }) => id)).toContain(requirement);
+  });
+});

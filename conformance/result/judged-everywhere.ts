@@ -1,0 +1,22 @@
+/** Which operations a run has judged by the requirements that speak of all operations. */
+import type { OperationId } from '../../fixtures/contract/operations.ts';
+import { generalRequirements } from '../invariants/catalogue.ts';
+import type { Tallies } from '../invariants/judge.ts';
+import type { JudgedEverywhere } from './result.ts';
+
+/** A row for each requirement. @param offered the operations that the target has */
+export function judgedEverywhere(
+  tallies: Tallies,
+  offered: ReadonlySet<OperationId>,
+): readonly JudgedEverywhere[] {
+  return generalRequirements.map((requirement) => {
+    const byOperation = tallies.get(requirement) ?? new Map();
+    return {
+      requirement,
+      operations: [...byOperation].map(([operation, { judged, broken }]) => {
+        return { operation, judged, broken };
+      }),
+      unjudged: [...offered].filter((operation) => !byOperation.has(operation)),
+    };
+  });
+}

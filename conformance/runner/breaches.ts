@@ -1,0 +1,62 @@
+/** What a case comes to when its exchanges broke invariants, whatever the case itself looked at. */
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
+import { type Breach, isHang } from '../invariants/judge.ts';
+import { breachText, type CaseVerdict, type Finding } from '../result/result.ts';
+import type { PlayableCase } from '../suite/case.ts';
+
+type Listing = Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'>;
+
+const levels: readonly RequirementLevel[] = ['must', 'should', 'may'];
+
+/** A case as its verdict names it, with the sentences of its requirements. */
+export function listed({ arrange: _, ...listing }: PlayableCase): Listing {
+  return { ...listing, sentences: listing.requirements.map(sentenceOf) };
+}
+
+/**
+ * The finding and the listing of a case after its breaches: it fails, and names the requirements
+ * that were broken beside its own. An error of the suite stays one.
+ */
+export function withBreaches(
+  each: PlayableCase,
+  own: Finding,
+  seen: readonly Breach[],
+): { readonly finding: Finding; readonly listing: Listing } {
+  const breaches = seen.filter((breach) => each.level === 'may' || !isHang(breach));
+  const [first] = breaches;
+  if (!first) return { finding: own, listing: listed(each) };
+  const broken = [...new Set(breaches.flatMap(({ requirements: ids }) => ids))];
+  const named = [...new Set([...each.requirements, ...broken])];
+  const isOwnFailure = own.verdict === 'fail';
+  const level = worst([
+    ...breaches.map((breach) => breach.level),
+    ...(isOwnFailure ? [each.level] : []),
+  ]);
+  const listing = { ...listed({ ...each, level, requirements: named }), breaches };
+  if (own.verdict === 'error') return { finding: own, listing: { ...listing, level: each.level } };
+  const missed = isOwnFailure
+    ? [...new Set([...(own.missed ?? each.requirements), ...broken])]
+    : broken;
+  return { finding: { ...failureOf(own, first, breaches.length), missed }, listing };
+}
+
+/** The case's own failure, or the first breach; a reason stays, such as that no answer came. */
+function failureOf(own: Finding, first: Breach, count: number): Finding {
+  if (own.verdict === 'fail') return own;
+  const more = count > 1 ? `; and ${count - 1} more` : '';
+  return {
+    verdict: 'fail',
+    ...(isHang(first) && own.reason && { reason: own.reason }),
+    expected: `every exchange of ${first.operation} to keep the contract`,
+    actual: `${breachText(first)}${more}`,
+  };
+}
+
+function worst(found: readonly RequirementLevel[]): RequirementLevel {
+  return levels.find((level) => found.includes(level)) ?? 'must';
+}
+
+function sentenceOf(id: RequirementId): string {
+  return requirements[id].sentence;
+}

@@ -1,0 +1,440 @@
+/**
+ * Planted defects that are made of the contract's rows: each kind of mistake on each operation that
+ * can have it. The hand-written ones are about meaning; these show that nothing is left unlooked at.
+ */
+
+import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { type Field, fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
+import { linkPlaces, requirementOn } from '../../invariants/answer-parts.ts';
+import {
+  changedAt,
+  changedJson,
+  isSuccess,
+  jsonOf,
+  ownAnswer,
+  withHeaders,
+  withStatus,
+  withText,
+} from '../alter.ts';
+import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes } from '../mutations.ts';
+import { isObject } from '../sent.ts';
+
+/** Cases that are played with a generated defect, of all that it touches: any few must catch it. */
+const SAMPLE = 12;
+/** That an operation never names a request takes many refusals to tell. */
+const LARGE_SAMPLE = 60;
+/** One in so many good requests meets a fault. */
+const FAULT_EACH = 3;
+
+/** Answers that the contract shows no body of tell nothing by their body. */
+function isJudgedRefusal({ status }: ProxiedAnswer, row: Operation): boolean {
+  const named = [...row.refusals, 400, 401, 403];
+  return status >= 400 && named.includes(status) && !row.bodilessRefusals?.includes(status);
+}
+
+interface Kind {
+  readonly kind: string;
+  /** What is wrong, to follow the name of the operation. */
+  readonly says: string;
+  readonly breaks: (id: OperationId) => readonly [RequirementId, ...RequirementId[]];
+  readonly mutation: (row: Operation) => () => Mutation;
+  /** Whether an operation can have it; all can when absent. */
+  readonly fits?: (row: Operation) => boolean;
+  readonly sample?: number;
+}
+
+/** Refusals are changed; their status stays. */
+function refusalBecomes(
+  change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer,
+): Kind['mutation'] {
+  return (row) =>
+    answerBecomes((answer, request) =>
+      isJudgedRefusal(answer, row) ? change(answer, request) : answer,
+    );
+}
+
+function memberBecomes(name: string, change: (value: unknown) => unknown): Kind['mutation'] {
+  return refusalBecomes((answer) => changedJson(answer, (body) => changedAt(body, name, change)));
+}
+
+function requestIdHeader({ headers }: ProxiedAnswer | ProxiedRequest): string | undefined {
+  return Object.keys(headers).find((name) => name.endsWith('-requestid'));
+}
+
+function withRequestId(answer: ProxiedAnswer, id: string): ProxiedAnswer {
+  const name = requestIdHeader(answer);
+  const inBody = changedJson(answer, (body) => changedAt(body, 'request_id', () => id));
+  return name === undefined ? inBody : withHeaders(inBody, { [name]: id });
+}
+
+const own =
+  (part: string) =>
+  (id: OperationId): readonly [RequirementId] => [requirementOn(id, [part])];
+
+const refusalKinds: readonly Kind[] = [
+  {
+    kind: 'unlisted-status',
+    says: 'refuses with 422 what it refuses otherwise',
+    breaks: () => ['errors.statuses-are-listed'],
+    mutation: refusalBecomes((answer) => withStatus(answer, 422)),
+  },
+  {
+    kind: 'error-is-a-page',
+    says: 'refuses with a page of HTML',
+    breaks: () => ['errors.body-is-error', 'service.bodies-are-json'],
+    mutation: refusalBecomes((answer) =>
+      withText(withHeaders(answer, { 'content-type': 'text/html' }), '<p>no</p>'),
+    ),
+  },
+  {
+    kind: 'error-is-empty',
+    says: 'refuses without a body',
+    breaks: () => ['errors.body-is-error', 'service.bodies-are-json'],
+    mutation: refusalBecomes((answer) => withText(answer, '')),
+  },
+  {
+    kind: 'error-in-an-object',
+    says: 'refuses with an error that is an object',
+    breaks: () => ['errors.error-is-a-text'],
+    mutation: memberBecomes('error', (message) => ({ message })),
+  },
+  {
+    kind: 'error-without-words',
+    says: 'refuses without an error text',
+    breaks: () => ['errors.says-why'],
+    mutation: memberBecomes('error', () => undefined),
+  },
+  {
+    kind: 'request-id-is-a-number',
+    says: 'refuses with a request_id that is a number',
+    breaks: () => ['errors.request-id-is-a-text'],
+    mutation: memberBecomes('request_id', () => 17),
+  },
+  {
+    kind: 'request-id-is-constant',
+    says: 'refuses with the same request id each time',
+    breaks: () => ['errors.request-id-of-the-server'],
+    mutation: refusalBecomes((answer, request) =>
+      requestIdHeader(request) === undefined ? withRequestId(answer, 'the-only-one') : answer,
+    ),
+  },
+  {
+    kind: 'request-id-is-replaced',
+    says: 'refuses with a request id of its own although the caller sent one',
+    breaks: () => ['errors.request-id-of-the-caller'],
+    mutation: refusalBecomes((answer, request) =>
+      requestIdHeader(request) === undefined ? answer : withRequestId(answer, 'another'),
+    ),
+  },
+  {
+    kind: 'request-ids-differ',
+    says: 'refuses with another request id in the header than in the body',
+    breaks: () => ['errors.request-id-equals-header'],
+    mutation: refusalBecomes((answer) => {
+      const name = requestIdHeader(answer);
+      return name === undefined ? answer : withHeaders(answer, { [name]: 'another' });
+    }),
+  },
+  {
+    kind: 'request-id-is-missing',
+    says: 'refuses without a request id, always',
+    breaks: () => ['errors.names-the-request'],
+    mutation: memberBecomes('request_id', () => undefined),
+    // Of links there are too few refusals to tell that the id is missing from all.
+    fits: ({ authorization }) => authorization !== 'link',
+    sample: LARGE_SAMPLE,
+  },
+  {
+    kind: 'refusal-label',
+    says: 'labels the JSON of refusals as plain text',
+    breaks: () => ['service.json-is-labelled'],
+    mutation: refusalBecomes((answer) => withHeaders(answer, { 'content-type': 'text/plain' })),
+  },
+];
+
+/** A fault at one in so many good requests. */
+function nowAndThen(): Mutation {
+  let good = 0;
+  return {
+    answer: (answer) => {
+      if (!isSuccess(answer) && answer.status !== 101) return answer;
+      good += 1;
+      const error = { error: 'internal error', request_id: `fault-${good}` };
+      return good % FAULT_EACH === 1 ? ownAnswer(500, error) : answer;
+    },
+  };
+}
+
+/** What stands for each success in its place; 100 classes off for none, since clients break first. */
+const wrongSuccess: Readonly<Record<number, number>> = { 101: 200, 200: 206, 204: 202 };
+
+const successKinds: readonly Kind[] = [
+  {
+    kind: 'fault-now-and-then',
+    says: 'answers one good request of three with 500',
+    breaks: (id) => ['errors.no-needless-fault', ...own('status')(id)],
+    mutation: () => nowAndThen,
+  },
+  {
+    kind: 'wrong-success',
+    says: 'answers with another status of success',
+    breaks: own('status'),
+    mutation: () =>
+      answerBecomes((answer) => {
+        const status = wrongSuccess[answer.status];
+        return status === undefined ? answer : withStatus(answer, status);
+      }),
+  },
+  {
+    kind: 'needless-body',
+    says: 'answers with a body where none is documented',
+    breaks: own('body'),
+    mutation: () =>
+      answerBecomes((answer) =>
+        answer.status === 200 ? ownAnswer(200, { status: 'ok' }) : answer,
+      ),
+    fits: ({ success }) => success[200] !== undefined && isBodiless(success[200]),
+  },
+  {
+    kind: 'cut-json',
+    says: 'answers with JSON that is cut',
+    breaks: () => ['service.bodies-are-json'],
+    mutation: () =>
+      answerBecomes((answer) =>
+        answer.status === 200 ? { ...answer, body: answer.body.subarray(0, -1) } : answer,
+      ),
+    fits: ({ success }) => isJson(success[200]),
+  },
+  {
+    kind: 'success-label',
+    says: 'labels its JSON as a page of HTML',
+    breaks: () => ['service.json-is-labelled'],
+    mutation: () => labelled('text/html'),
+    fits: ({ success }) => isJson(success[200]),
+  },
+  {
+    kind: 'foreign-label',
+    says: 'labels what is no JSON as JSON',
+    breaks: (id) =>
+      id === 'export-audit-logs' ? ['audit.export-media-type'] : ['service.other-media-types'],
+    mutation: () => labelled('application/json'),
+    fits: ({ success }) => success[200]?.mediaType !== undefined,
+  },
+  {
+    kind: 'sunset-is-no-date',
+    says: 'announces its end for a day that is no date',
+    breaks: () => ['versioning.deprecation-headers'],
+    mutation: () => answerBecomes((answer) => withHeaders(answer, { sunset: 'next year' })),
+  },
+];
+
+function labelled(type: string): () => Mutation {
+  return answerBecomes((answer) =>
+    answer.status === 200 ? withHeaders(answer, { 'content-type': type }) : answer,
+  );
+}
+
+function isBodiless({ shape, mediaType }: Operation['success'][number] = {}): boolean {
+  return shape === undefined && mediaType === undefined;
+}
+
+function isJson({ shape, mediaType }: Operation['success'][number] = {}): boolean {
+  return shape !== undefined && mediaType === undefined;
+}
+
+/** The resource that an operation answers with, and the way to it from the body. */
+const answered: Readonly<Partial<Record<OperationId, readonly [resource: string, to: string]>>> = {
+  'list-artifacts': ['Artifact', '*.'],
+  'get-artifact': ['Artifact', ''],
+  'get-artifact-link': ['ArtifactLink', ''],
+  'get-next-deployment': ['DeploymentInstructions (v1)', ''],
+  'post-next-deployment': ['DeploymentInstructions (v1)', ''],
+  'post-next-deployment-v2': ['DeploymentInstructions (v2)', ''],
+  'get-update-control-map': ['UpdateControlMap', 'update_control_map.'],
+  'list-audit-logs': ['AuditLog entry', '*.'],
+};
+
+interface FieldKind {
+  readonly kind: string;
+  readonly says: string;
+  readonly fits: (field: Field) => boolean;
+  readonly change: (path: string) => (body: unknown) => unknown;
+}
+
+const fieldKinds: readonly FieldKind[] = [
+  {
+    kind: 'field-of-wrong-type',
+    says: 'is of another type',
+    fits: ({ isRequired }) => isRequired,
+    change: (path) => (body) => changedAt(body, path, wrongType),
+  },
+  {
+    kind: 'field-is-missing',
+    says: 'is missing',
+    fits: ({ isRequired }) => isRequired,
+    change: (path) => (body) => changedAt(body, path, () => undefined),
+  },
+  {
+    kind: 'field-is-renamed',
+    says: 'has its name in capitals',
+    fits: ({ isRequired }) => isRequired,
+    change: (path) => (body) => renamedAt(body, path.split('.')),
+  },
+  {
+    kind: 'date-is-none',
+    says: 'is no date-time',
+    fits: ({ type }) => type === 'time',
+    change: (path) => (body) => changedAt(body, path, () => '31.01.2026 12:00'),
+  },
+];
+
+function wrongType(value: unknown): unknown {
+  return typeof value === 'string' ? { value } : String(value);
+}
+
+function renamedAt(value: unknown, [step = '', ...rest]: readonly string[]): unknown {
+  if (step === '*')
+    return Array.isArray(value) ? value.map((each) => renamedAt(each, rest)) : value;
+  if (!isObject(value) || !(step in value)) return value;
+  const { [step]: member, ...others } = value;
+  return rest.length > 0
+    ? { ...others, [step]: renamedAt(member, rest) }
+    : { ...others, [step.toUpperCase()]: member };
+}
+
+function jsonBecomes(change: (body: unknown) => unknown): () => Mutation {
+  return answerBecomes((answer) =>
+    answer.status === 200 && jsonOf(answer) !== undefined ? changedJson(answer, change) : answer,
+  );
+}
+
+/** A field of each kind that the operation's answers always have; the last one, to go deep. */
+function fieldDefects(id: OperationId): readonly Defect[] {
+  const [name, to] = answered[id] ?? [];
+  const resource = tables.find((each) => each.name === name);
+  if (resource === undefined || to === undefined) return [];
+  const fields = fieldsOf(resource).filter(
+    ({ path, type }) => isAlwaysThere(path) || type === 'time',
+  );
+  return fieldKinds.flatMap(({ kind, says, fits, change }) => {
+    const field = fields.findLast(fits);
+    if (field === undefined) return [];
+    const place = field.path.map((step) => (step === '[]' ? '*' : step)).join('.');
+    const steps = `${to}${place}`.split('.').filter((step, index) => step !== '*' || index > 0);
+    return defectOf(id, {
+      kind,
+      says: `answers with a field ${field.path.join('.')} that ${says}`,
+      breaks: [requirementOn(id, ['body', ...steps])],
+      mutation: jsonBecomes(change(`${to}${place}`)),
+    });
+  });
+}
+
+/** Whether all that holds the field is required, so that every answer has a place for it. */
+function isAlwaysThere(path: readonly string[]): boolean {
+  const optional = ['object.', 'updates', 'info', 'states', 'update_control_map', 'artifact.id'];
+  return !optional.some((beginning) => path.join('.').startsWith(beginning));
+}
+
+function linkDefects(id: OperationId): readonly Defect[] {
+  return linkPlaces(id).map((steps) =>
+    defectOf(id, {
+      kind: 'link-is-relative',
+      says: 'answers with a link that has no host',
+      breaks: [requirementOn(id, ['body', ...steps])],
+      mutation: jsonBecomes((body) => changedAt(body, steps.join('.'), () => '/files/1')),
+    }),
+  );
+}
+
+const oddDefects: readonly Defect[] = [
+  defectOf('get-configuration', {
+    kind: 'field-of-wrong-type',
+    says: 'answers with values that are no texts',
+    breaks: ['configuration.read-texts'],
+    mutation: jsonBecomes((body) =>
+      isObject(body) ? Object.fromEntries(Object.keys(body).map((name) => [name, 7])) : body,
+    ),
+  }),
+  defectOf('post-auth-request', {
+    kind: 'needless-quotes',
+    says: 'answers with a token in quotes',
+    breaks: ['auth.token-is-plain-text'],
+    mutation: answerBecomes((answer) =>
+      answer.status === 200 ? withText(answer, `"${answer.body.toString('utf8')}"`) : answer,
+    ),
+  }),
+  defectOf('list-audit-logs', {
+    kind: 'header-is-lost',
+    says: 'answers without the count of all entries',
+    breaks: ['audit.total'],
+    mutation: answerBecomes((answer) => withHeaders(answer, { 'x-total-count': undefined })),
+  }),
+];
+
+/** Management operations that the suite uses in many cases, but not in its set-up of all of them. */
+const managementIds: readonly ManagementId[] = [
+  'get-device',
+  'set-auth-set-status',
+  'create-deployment',
+  'list-deployment-devices',
+  'abort-deployment',
+  'decommission-device',
+  'get-inventory',
+];
+
+const managementDefects: readonly Defect[] = managementIds.map((id) => ({
+  id: `every-${id}-fault-now-and-then`,
+  kind: 'fault-now-and-then',
+  title: `The operation ${id} answers one good request of three with 500.`,
+  breaks: ['errors.no-needless-fault'],
+  operations: [id],
+  sample: SAMPLE,
+  mutation: nowAndThen,
+}));
+
+function defectOf(
+  id: OperationId,
+  {
+    kind,
+    says,
+    breaks,
+    mutation,
+    sample = SAMPLE,
+  }: Pick<Defect, 'breaks' | 'mutation'> & {
+    readonly kind: string;
+    readonly says: string;
+    readonly sample?: number;
+  },
+): Defect {
+  const title = `The operation ${id} ${says}.`;
+  return { id: `every-${id}-${kind}`, kind, title, breaks, operations: [id], mutation, sample };
+}
+
+const ids = Object.keys(operations) as OperationId[];
+
+function kindDefects(id: OperationId): readonly Defect[] {
+  const row: Operation = operations[id];
+  return [...successKinds, ...refusalKinds]
+    .filter(({ fits }) => fits?.(row) ?? true)
+    .map(({ kind, says, breaks, mutation, sample }) =>
+      defectOf(id, {
+        kind,
+        says,
+        breaks: breaks(id),
+        mutation: mutation(row),
+        ...(sample !== undefined && { sample }),
+      }),
+    );
+}
+
+/** Each kind on each operation. */
+export const generatedDefects: readonly Defect[] = [
+  ...ids.flatMap((id) => [...kindDefects(id), ...fieldDefects(id), ...linkDefects(id)]),
+  ...oddDefects,
+  ...managementDefects,
+];

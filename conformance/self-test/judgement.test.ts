@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import type { ReportedBreach } from '../result/result.ts';
+import { verdictOn } from '../testing/results.ts';
+import type { Defect } from './defect.ts';
+import { judgedDefect } from './judgement.ts';
+import { type MatrixRow, sampleOf } from './matrix.ts';
+import { statusBecomes } from './mutations.ts';
+import { kindTable } from './report/kind-table.ts';
+
+const id = 'configuration/set-by-user-is-read';
+const defect: Defect = {
+  id: 'configuration-is-404',
+  title: 'Reading is answered 404.',
+  breaks: ['configuration.read'],
+  operations: ['get-configuration'],
+  mutation: statusBecomes(200, 404),
+};
+const exchange = { startMs: 0, request: { line: 'GET http://host/', headers: {} }, elapsedMs: 1 };
+
+function breachOn(operation: string): ReportedBreach {
+  const requirements = ['errors.body-is-error'];
+  return { requirements, level: 'must', operation, text: '404 body must be JSON', exchange };
+}
+
+function judged(missed: readonly RequirementId[], breaches?: readonly ReportedBreach[]) {
+  const more = breaches ? { breaches } : {};
+  const verdict = verdictOn(id, { verdict: 'fail', missed, expected: 'x', actual: 'y' }, more);
+  return judgedDefect(defect, { verdicts: [verdict], changes: 1 });
+}
+
+describe('a case that fails by an invariant alone', () => {
+  it('is no false catch on an operation that the defect touches, and catches nothing', () => {
+    const result = judged(['errors.body-is-error'], [breachOn('get-configuration')]);
+    expect(result).toMatchObject({
+      outcome: 'survived',
+      falseCatches: [],
+      alsoBreaks: ['errors.body-is-error'],
+    });
+  });
+
+  it('is one on another operation', () => {
+    const result = judged(['errors.body-is-error'], [breachOn('put-configuration')]);
+    expect(result.falseCatches).toMatchObject([{ caseId: id }]);
+  });
+
+  it('is one when it misses something else too', () => {
+    const missed = ['errors.body-is-error', 'configuration.set-by-user'] as const;
+    const result = judged(missed, [breachOn('get-configuration')]);
+    expect(result.falseCatches).toMatchObject([{ caseId: id }]);
+  });
+
+  it('catches a defect that breaks what the invariant names', () => {
+    expect(judged(['configuration.read'], [breachOn('get-configuration')])).toMatchObject({
+      outcome: 'killed',
+      alsoBreaks: [],
+    });
+  });
+});
+
+describe('the sample of cases', () => {
+  const touched = new Set(Array.from({ length: 100 }, (_, index) => `a/${index}`));
+
+  it('is of all where a defect names no size, and else always the same', () => {
+    expect(sampleOf(defect, touched)).toBe(touched);
+    const [one, again] = [0, 1].map(() => [...sampleOf({ ...defect, sample: 7 }, touched)]);
+    expect(one).toHaveLength(7);
+    expect(again).toEqual(one);
+    expect([...sampleOf({ ...defect, id: 'other', sample: 7 }, touched)]).not.toEqual(one);
+  });
+});
+
+describe('the table of kinds', () => {
+  it('counts what was killed of what was planted, and leaves out what cannot be', () => {
+    const row = (kind: string, operation: string, outcome: MatrixRow['outcome']): MatrixRow => ({
+      ...judgedDefect(defect, { verdicts: [], changes: 0 }),
+      ...{ title: '', breaks: [], untouched: 0, kind, operation, outcome },
+    });
+    const rows = [
+      row('fault', 'get-configuration', 'killed'),
+      row('fault', 'get-configuration', 'survived'),
+      row('label', 'connect', 'killed'),
+    ];
+    expect(kindTable({ rows })).toEqual({
+      kinds: ['fault', 'label'],
+      operations: [
+        { operation: 'get-configuration', cells: [{ planted: 2, killed: 1 }, undefined] },
+        { operation: 'connect', cells: [undefined, { planted: 1, killed: 1 }] },
+      ],
+    });
+  });
+});
