@@ -287,10 +287,14 @@ function formCase({ id, title, requirement, variants }: Form): JudgingCase<Offer
       for (const [what, change] of Object.entries(variants)) {
         for (const row of requestsTo(arranged, context)) {
           if (change(row.good.request('')) === undefined) continue;
-          const fault = await faultOf(context, row, (request) => change(request) ?? request);
+          const sendChanged = () => faultOf(context, row, (request) => change(request) ?? request);
+          const fault = await sendChanged();
           if (fault === undefined) continue;
           const plainFault = await faultOf(context, row);
-          throw plainFault ? notObservable(row.id, plainFault) : failureOf(row.id, what, fault);
+          if (plainFault) throw notObservable(row.id, plainFault);
+          // Once only: it was not for its form that the target refused the request.
+          if ((await sendChanged()) === undefined) throw notObservable(row.id, fault);
+          throw failureOf(row.id, what, fault);
         }
       }
     },
