@@ -19,10 +19,13 @@ const ROUNDS = 7;
 
 /** What files make at run time, as it is then. */
 const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
+  'conformance/invariants/header-rules.ts': [
+    /^@-?\d+$|^true$|^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
+  ],
   'conformance/repro-script/request.ts': [/.{1,120}/g],
   'conformance/repro-script/values.ts': [/"id"\s*:\s*"[^"]*"/g],
   'conformance/repro-script/variables.ts': [/^<masked:token-\d+>$/],
-  'conformance/self-test/requests.ts': [/^\/api\/(?<id>[^/]+)\/b\/(?<name>[^/]+)$/],
+  'conformance/target/operation-at.ts': [/^\/api\/(?<id>[^/]+)\/b\/(?<name>[^/]+)$/],
   'conformance/target/mask.ts': [
     /(")((?:[\w-]*_)?(?:password|secret|token))"(\s*:\s*)"(?!<masked)(?:\\.|[^"\\])+"/gis,
     /(\\")((?:[\w-]*_)?(?:password|secret|token))\\"(\s*:\s*)\\"(?!<masked)(?:\\\\.{1,2}|[^"\\])+\\"/gis,
@@ -31,7 +34,7 @@ const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
   'fixtures/formats/mender-artifact-header.ts': [
     /^scripts\/(Download|Idle)_(Enter|Leave|Error)_\d\d(_[^\s/]+)?$/,
   ],
-  'server/http/file-conditions.ts': [
+  'server/http/file-body.ts': [
     /^([A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT)$/,
   ],
   'server/api/management/device-file-upload.ts': [/^[0-7]{1,11}$/],

@@ -16,6 +16,7 @@ import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
   anySuccess,
   expectEqual,
+  expectJson,
   expectStatus,
   expectThat,
   shown,
@@ -154,7 +155,7 @@ const writes = defineScenario<SuiteDevice>({
         const body = Object.fromEntries(numbered(90, (number) => [`key-${number}`, `${number}`]));
         expectStatus(await device.call('put-configuration', { body }), 204);
         const answer = await device.call('get-configuration');
-        expectEqual('pairs', JSON.parse(answer.text), body);
+        expectEqual('pairs', expectJson(answer), body);
       },
     },
     {

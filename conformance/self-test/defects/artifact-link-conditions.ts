@@ -96,7 +96,7 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
   {
     id: 'if-modified-since-is-ignored',
     title: 'If-Modified-Since is ignored.',
-    breaks: ['link.if-modified-since'],
+    breaks: ['link.if-modified-since', 'link.later-modified-since'],
     operations: file,
     mutation: conditionIgnored('if-modified-since', false),
   },

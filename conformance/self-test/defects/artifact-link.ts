@@ -185,6 +185,7 @@ const ranges: readonly Defect[] = [
       'link.parts-make-the-file',
       'link.conditional-range',
       'link.range-past-the-end',
+      'link.unmodified-since',
     ],
     operations: file,
     mutation: rangeBecomes(closed, (range) => {

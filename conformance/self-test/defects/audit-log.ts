@@ -129,6 +129,7 @@ export const auditLogDefects: readonly Defect[] = [
       'audit.link-prev',
       'audit.per-page',
       'audit.first-page',
+      'audit.total',
     ],
     operations,
     mutation: requestBecomes(
@@ -139,14 +140,14 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-log-ignores-the-page-size',
     title: 'Every page is as long as it is by default.',
-    breaks: ['audit.per-page', 'audit.pages', 'audit.link-next', 'audit.links-lead'],
+    breaks: ['audit.per-page', 'audit.pages', 'audit.link-next', 'audit.links-lead', 'audit.total'],
     operations,
     mutation: parameterBecomes('per_page', undefined),
   },
   {
     id: 'audit-pages-are-one-too-long',
     title: 'A page holds one entry more than was asked for.',
-    breaks: ['audit.per-page'],
+    breaks: ['audit.per-page', 'audit.total'],
     operations,
     mutation: answerBecomes((answer) => {
       const entries = listOf(answer);

@@ -142,7 +142,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-keeps-the-first-value',
     title: 'A key that is set again keeps the value that it has.',
-    breaks: ['configuration.update'],
+    breaks: ['configuration.update', 'service.equal-forms', 'configuration.any-name'],
     operations: put,
     mutation: keepsFirst,
   },
@@ -230,6 +230,8 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.empty-removes',
       'configuration.remove-unknown',
       'configuration.set-by-user',
+      'configuration.read-all',
+      'configuration.any-name',
     ],
     operations: [...get, ...put],
     mutation: sharesStores,

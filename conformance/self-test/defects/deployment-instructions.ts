@@ -92,7 +92,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'v1-id-is-another',
     title: 'Version 1 names the deployment by an id that users do not know.',
-    breaks: ['next.id-of-the-deployment'],
+    breaks: ['next.id-of-the-deployment', 'service.equal-forms'],
     operations: [...forms.v1, ...reports],
     mutation: () => ({
       request: withoutPrefix,

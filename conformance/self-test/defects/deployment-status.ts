@@ -181,7 +181,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   {
     id: 'repeated-report-is-400',
     title: 'A status that is reported again is refused.',
-    breaks: ['status.repeated'],
+    breaks: ['status.repeated', 'service.equal-forms'],
     operations: reports,
     mutation: refusingAfter((before, now) => before === now),
   },

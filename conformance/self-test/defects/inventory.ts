@@ -114,7 +114,7 @@ const kinds: readonly Defect[] = [
   {
     id: 'text-of-digits-is-a-number',
     title: 'A text of digits is kept as a number.',
-    breaks: ['inventory.text'],
+    breaks: ['inventory.text', 'inventory.patch-adds', 'inventory.put-replaces'],
     operations: both,
     mutation: valueBecomes((value) =>
       typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
@@ -186,7 +186,7 @@ const writing: readonly Defect[] = [
   {
     id: 'patch-changes-nothing-known',
     title: 'PATCH does not change an attribute that exists.',
-    breaks: ['inventory.patch-upserts', 'inventory.value-kinds'],
+    breaks: ['inventory.patch-upserts', 'inventory.value-kinds', 'service.equal-forms'],
     operations: both,
     mutation: remembering(
       ({ name }, known, method) => method === 'PUT' || !known.has(String(name)),

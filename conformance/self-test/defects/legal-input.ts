@@ -343,7 +343,7 @@ const single: readonly Defect[] = [
   {
     id: 'every-key-of-a-preauthorized-identity-is-trusted',
     title: 'A pre-authorized identity is let in with any key that signs its request.',
-    breaks: ['auth.preauthorized-must-sign'],
+    breaks: ['auth.preauthorized-must-sign', 'auth.new-key-waits'],
     operations: ['preauthorize-device', 'post-auth-request'],
     mutation: trustsEveryKey,
   },

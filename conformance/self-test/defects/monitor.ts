@@ -185,7 +185,7 @@ const configuring: readonly Defect[] = [
   {
     id: 'monitor-configuration-stays-the-first',
     title: 'The first monitor configuration stays, whatever is sent later.',
-    breaks: ['monitor.is-current'],
+    breaks: ['monitor.is-current', 'service.equal-forms'],
     operations: configurations,
     mutation: keepsFirst,
   },

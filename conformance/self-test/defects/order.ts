@@ -83,7 +83,7 @@ export const orderDefects: readonly Defect[] = [
   {
     id: 'configuration-after-attributes-is-lost',
     title: 'The first configuration that a device writes after a PATCH of attributes is lost.',
-    breaks: ['configuration.written-is-read', 'configuration.update'],
+    breaks: ['configuration.written-is-read', 'configuration.update', 'service.equal-forms'],
     operations: ['patch-attributes', 'put-configuration'],
     mutation: lostAfter('patch-attributes', isPairs, {}),
   },
