@@ -5,7 +5,7 @@ import { startTestServer } from '../server/testing/test-server.ts';
 import { runCommand, startServe } from './testing/built-command.ts';
 import { wholeRun } from './testing/whole-run.ts';
 
-const RUN_MAX_MS = 120_000;
+const RUN_MAX_MS = 600_000;
 
 describe('suite and fleet', () => {
   it.each(['one', 's1', 'four'])(

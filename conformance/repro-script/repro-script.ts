@@ -143,6 +143,11 @@ function scriptOf(steps: readonly StepOfCase[], { baseUrl, mask = masked, droppe
   ].join('\n');
 }
 
+/** Returns the value with its last letter percent-encoded, as a case sends it in a path. */
+function escaped(value: string): string {
+  return value.replace(/[a-z](?=[^a-z]*$)/, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+}
+
 /** Returns the request with marks for values of earlier answers, and masks for secrets. */
 function marked(
   raw: SentRequest,
@@ -154,7 +159,10 @@ function marked(
 ): SentRequest {
   const longestFirst = [...values].sort((one, other) => other.value.length - one.value.length);
   const withMarks = (text: string): string =>
-    longestFirst.reduce((rest, { value, mark }) => rest.replaceAll(value, mark), text);
+    longestFirst.reduce(
+      (rest, { value, mark }) => rest.replaceAll(value, mark).replaceAll(escaped(value), mark),
+      text,
+    );
   const told = (own: string, otherwise: string): string => {
     const text = withMarks(own);
     return text === own ? otherwise : mask.text(text);

@@ -119,12 +119,13 @@ export function exchangeOf(
   outcome: ReceivedAnswer | Error,
   times: Pick<Exchange, 'startMs' | 'elapsedMs'>,
 ): Exchange {
-  const signature = signatureOf(headers, body);
+  const sent = Array.isArray(body) ? body.join('') : body;
+  const signature = signatureOf(headers, sent);
   const pieces = Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : {};
   const request = {
     line: `${method} ${asSent(url)}`,
     headers: recordedHeaders({ ...headers, ...pieces }),
-    ...sentBody(Array.isArray(body) ? body.join('') : body),
+    ...sentBody(sent),
     ...(signature === undefined ? {} : { signature }),
     ...(form && { form: recordedForm(form) }),
   };

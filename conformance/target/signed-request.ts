@@ -8,7 +8,7 @@ import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 
 /** The signature of a request whose body contains the public key. */
 export interface RequestSignature {
-  /** Name of the header that carries it, in lower case. */
+  /** Name of the header that carries it, as sent. */
   readonly header: string;
   readonly keyType: KeyType;
   /** True when it matches the body and the key in it; a case may send one that does not. */
@@ -38,7 +38,7 @@ export function signatureOf(
   if (key === undefined || keyType === undefined) return undefined;
   const signature = Buffer.from(headers[header] ?? '', 'base64');
   const isWhole = signature.toString('base64') === headers[header]?.trim();
-  return { header: header.toLowerCase(), keyType, fits: isWhole && fits(key, bytes, signature) };
+  return { header, keyType, fits: isWhole && fits(key, bytes, signature) };
 }
 
 /** Returns the key; undefined for a text that is not one, as cases on malformed keys send. */
