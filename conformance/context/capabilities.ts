@@ -71,6 +71,9 @@ export const capabilities = {
     kind: 'behaviour',
     offers: 'one configuration store, from which a device reads what it wrote',
     requirements: [
+      // Their cases read back what every operation wrote, the configuration among it.
+      'service.equal-forms',
+      'service.chunked-bodies',
       'configuration.written-is-read',
       'configuration.read-all',
       'configuration.any-name',
