@@ -20,6 +20,7 @@ import {
   expectThat,
   shownAnswer,
 } from '../target/expectations.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
 
 /** Concurrent first contacts of one identity. */
 const CONTACTS = 50;
@@ -96,9 +97,11 @@ const decisions = defineScenario({
       title: 'Requests that meet their acceptance are 401 or 200; the next ones are granted.',
       requirements: ['auth.accepted-gets-token', 'auth.undecided-is-401'],
       run: async (device, context) => {
-        const asked = atOnce(REQUESTS, () => device.authenticate());
-        await context.admin.decide(device.id, device.key, 'accepted');
-        expectAll(await asked, 200, 401);
+        const [asked] = await Promise.all([
+          atOnce(REQUESTS, () => device.authenticate()),
+          context.admin.decide(device.id, device.key, 'accepted'),
+        ]);
+        expectAll(asked, 200, 401);
         const ask = () => device.authenticate();
         expectStatus(await context.settled(ask, ({ status }) => status === 200), 200);
       },
@@ -111,7 +114,10 @@ const decisions = defineScenario({
         const { admin } = context;
         const decided = admin.decide(device.id, device.key, 'accepted');
         // Whichever arrives second may be refused; only the resulting state counts.
-        const [, removal] = await Promise.allSettled([decided, admin.decommission(device.id)]);
+        const ends = await Promise.allSettled([decided, admin.decommission(device.id)]);
+        const [, removal] = ends;
+        const lost = ends.find((end) => 'reason' in end && end.reason instanceof TransportFailure);
+        if (lost && 'reason' in lost) throw lost.reason;
         const left = await context.settled(
           () => admin.device(device.id),
           (found) => found === undefined || removal.status === 'rejected',
@@ -137,10 +143,12 @@ const ends = defineScenario({
       title: 'No token that is granted while the device is decommissioned opens anything later.',
       requirements: ['tokens.end-with-device'],
       run: async (device, context) => {
-        const asked = atOnce(REQUESTS, () => device.authenticate());
-        await context.admin.decommission(device.id);
+        const [asked] = await Promise.all([
+          atOnce(REQUESTS, () => device.authenticate()),
+          context.admin.decommission(device.id),
+        ]);
         device.id = '';
-        const tokens = (await asked).filter(({ status }) => status === 200).map(({ text }) => text);
+        const tokens = asked.filter(({ status }) => status === 200).map(({ text }) => text);
         for (const token of new Set([device.token, ...tokens])) {
           const use = () =>
             context.caller(token).call('get-next-deployment', { query: factoryProvides });

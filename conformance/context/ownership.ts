@@ -1,7 +1,11 @@
 /** What the suite created on the target and has to remove again, newest first. */
+import { TransportFailure } from '../target/transport-failure.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
 import { type Made, nameOf, type Resource, type ResourceKind, removeResource } from './resource.ts';
 import type { TargetAdmin } from './target-admin.ts';
+
+/** Attempts to remove a resource whose connections are closed. */
+const REMOVALS_MAX = 3;
 
 /** Removes one resource; without an operator only what needs none can be removed. */
 export type Removal = (admin: TargetAdmin | undefined) => Promise<void>;
@@ -67,12 +71,24 @@ export class Ownership {
     const leftBehind: string[] = [];
     for (let resource = this.#resources.pop(); resource; resource = this.#resources.pop()) {
       try {
-        await resource.remove(admin);
+        await removed(resource.remove, admin);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         leftBehind.push(`${resource.what}: ${reason}`);
       }
     }
     return leftBehind;
+  }
+}
+
+/** What is gone already counts as removed, so a removal that a closed connection cut short is repeated. */
+async function removed(remove: Removal, admin: TargetAdmin | undefined): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await remove(admin);
+    } catch (error) {
+      const isCutShort = error instanceof TransportFailure && error.code === 'connection-closed';
+      if (!isCutShort || attempt === REMOVALS_MAX) throw error;
+    }
   }
 }

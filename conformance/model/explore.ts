@@ -26,6 +26,8 @@ export interface Exploration {
   readonly steps: readonly fc.Arbitrary<Step>[];
   /** Number of sequences unless the run sets it. */
   readonly sequences: number;
+  /** Of the same sequences in every run, so that what is observed can be compared. */
+  readonly seed?: number;
 }
 
 /** The target's behaviour where the contract is silent: observed values by subject. */
@@ -50,7 +52,7 @@ export async function explore(context: TestContext, exploration: Exploration): P
     explorer.play(starts, commands),
   );
   const ownSeed = context.random.stream('sequences').integer(-0x80000000, 0x7fffffff);
-  const seed = replay?.seed ?? context.model.seed ?? ownSeed;
+  const seed = replay?.seed ?? context.model.seed ?? exploration.seed ?? ownSeed;
   const details = await fc.check(property, {
     seed,
     numRuns: replay ? 1 : sequences,

@@ -162,6 +162,9 @@ const storeRequirements = [
   ...store.attributeRules,
 ] as const satisfies readonly RequirementId[];
 
+/** Any will do. */
+const READINGS_SEED = 1;
+
 const unknown = fc.constant<Start>('unknown');
 const accepted = fc.constant<Start>('accepted');
 const either = fc.constantFrom<Start>('accepted', 'accepted', 'unknown');
@@ -249,7 +252,8 @@ export const modelCases = defineScenario({
       requirements: ['status.transitions', 'next.oldest-first'],
       observe: async (context) => {
         const steps = [...deploymentSteps];
-        const readings = await explore(context, { starts: accepted, steps, sequences: 8 });
+        const sought = { starts: accepted, steps, sequences: 8, seed: READINGS_SEED };
+        const readings = await explore(context, sought);
         const lines = [...readings].map(([matter, seen]) => `${matter}: ${[...seen].join(', ')}`);
         return observed(lines.sort().join('; ') || 'nothing of it came up');
       },

@@ -137,9 +137,18 @@ function totalLines(result: ConformanceResult): readonly string[] {
   return [
     `${verdicts.length} cases in ${seconds} s: ${counts}`,
     `${musts.decided} of ${musts.decided + musts.undecided} MUSTs of the contract tested`,
+    ...cutShortLines(verdicts),
     ...footprintLines(result),
     oneLine(headline),
   ];
+}
+
+/** What the network did, apart from what the server did. */
+function cutShortLines(verdicts: readonly CaseVerdict[]): readonly string[] {
+  const ends = verdicts.flatMap(({ attempts = [] }) => attempts);
+  const count = ends.filter(({ reason }) => reason?.code === 'connection-closed').length;
+  if (count === 0) return [];
+  return [`${count} plays of cases were cut short by a closed connection, and repeated`];
 }
 
 /**

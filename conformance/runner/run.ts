@@ -25,10 +25,13 @@ import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
 import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
 import { eachOf, judgesRateLimit, lanesOf } from './schedule.ts';
-import { verdictOfAttempts } from './stability.ts';
+import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
 /** Cases in a row that may get no answer before the rest is given up. */
 const SILENT_CASES_MAX = 5;
+
+/** Plays of a case whose connections are closed. */
+const PLAYS_MAX = 3;
 
 const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
 
@@ -152,19 +155,30 @@ export class Run {
     if (barred) return unplayed(each, barred, this.#elapsedMs());
     const attempts: CaseVerdict[] = [];
     for (let attempt = 1; attempt <= repeat; attempt += 1) {
-      attempts.push(await this.#attempt(each, attempt));
+      const stream = attempt === 1 ? each.id : `${each.id}, attempt ${attempt}`;
+      const verdict = await this.#undisturbed(each, stream);
+      attempts.push(verdict);
+      this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
     }
     return verdictOfAttempts(attempts);
   }
 
-  async #attempt(each: PlayableCase, attempt: number): Promise<CaseVerdict> {
+  /** A case that a closed connection cut short is played again: networks do that now and then. */
+  async #undisturbed(each: PlayableCase, stream: string): Promise<CaseVerdict> {
+    const plays = [await this.#play(each, stream)];
+    while (plays.length < PLAYS_MAX && isCutShort(plays.at(-1))) {
+      plays.push(await this.#play(each, `${stream}, play ${plays.length + 1}`));
+    }
+    return verdictOfLast(plays);
+  }
+
+  async #play(each: PlayableCase, stream: string): Promise<CaseVerdict> {
     const bar = this.#bar();
     if (bar) return unplayed(each, bar, this.#elapsedMs());
     const { clock, caseTimeLimitMs, target, signal } = this.#options;
-    const stream = attempt === 1 ? each.id : `${each.id}, attempt ${attempt}`;
     const judge = this.#invariants.forCase(each.needs.includes('fault-control'));
     const lasting = target.session({ onExchange: judge.see });
-    const verdict = await play(each, {
+    return play(each, {
       clock,
       runStartedMs: this.#startedMs,
       caseTimeLimitMs,
@@ -174,8 +188,6 @@ export class Run {
       breaches: () => judge.breaches,
       release: (context) => context.ownership.release(this.#adminOn(lasting)),
     });
-    this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
-    return verdict;
   }
 
   #elapsedMs(): number {

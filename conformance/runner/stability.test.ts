@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding, VerdictName } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
-import { verdictOfAttempts } from './stability.ts';
+import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
 const id = 'authentication/first-contact-is-401';
 const attempt = (verdict: VerdictName, more: Partial<Finding> = {}) =>
@@ -72,5 +72,31 @@ describe('several attempts of a case', () => {
 
   it('none at all is no verdict', () => {
     expect(() => verdictOfAttempts([])).toThrow('without an attempt');
+  });
+});
+
+describe('a case that a closed connection cut short', () => {
+  const reason = { code: 'connection-closed', text: 'read ECONNRESET' };
+  const cut = attempt('inconclusive', { reason });
+
+  it('is told from one without an answer for another reason', () => {
+    const late = attempt('inconclusive', { reason: { ...reason, code: 'request-time-limit' } });
+    expect([cut, late, failed, undefined].map(isCutShort)).toEqual([true, false, false, false]);
+  });
+
+  it('has the verdict of its last play, and shows the others', () => {
+    const verdict = verdictOfLast([cut, failed]);
+    expect(verdict).toMatchObject({ verdict: 'fail', actual: 'status 500', durationMs: 24 });
+    expect(verdict.reason).toBeUndefined();
+    expect(verdict.attempts).toMatchObject([
+      { verdict: 'inconclusive', reason },
+      { verdict: 'fail' },
+    ]);
+  });
+
+  it('keeps its plays when it is repeated to find out whether it is stable', () => {
+    const verdict = verdictOfAttempts([verdictOfLast([cut, attempt('pass')]), attempt('pass')]);
+    expect(verdict.verdict).toBe('pass');
+    expect(verdict.attempts).toHaveLength(3);
   });
 });

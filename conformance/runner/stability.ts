@@ -17,11 +17,28 @@ export function verdictOfAttempts(verdicts: readonly CaseVerdict[]): CaseVerdict
   const worst = interrupted ?? worstAttempt(verdicts, first);
   const isStable = verdicts.every(({ verdict }) => verdict === first.verdict);
   const { missed: _, expected: __, actual: ___, observation: ____, ...facts } = worst;
+  return summed(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }, verdicts);
+}
+
+/** Whether a connection was closed before the case came to a verdict. */
+export function isCutShort(verdict: CaseVerdict | undefined): boolean {
+  return verdict?.reason?.code === 'connection-closed';
+}
+
+/** The verdict of the last play, at least one; those before it were cut short. */
+export function verdictOfLast(plays: readonly CaseVerdict[]): CaseVerdict {
+  const last = plays.at(-1);
+  if (!last) throw new Error('a case without a play has no verdict');
+  return plays.length === 1 ? last : summed(last, plays);
+}
+
+/** The verdict with the time, the traces and the list of all attempts. */
+function summed(verdict: CaseVerdict, verdicts: readonly CaseVerdict[]): CaseVerdict {
   return {
-    ...(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }),
-    startedMs: first.startedMs,
+    ...verdict,
+    startedMs: verdicts[0]?.startedMs ?? verdict.startedMs,
     durationMs: verdicts.reduce((sum, { durationMs }) => sum + durationMs, 0),
-    attempts: verdicts.map(attemptOf),
+    attempts: verdicts.flatMap((each) => each.attempts ?? [attemptOf(each)]),
     ...madeBy(verdicts),
     ...leftBehindBy(verdicts),
   };

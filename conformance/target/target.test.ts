@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { serve } from '../testing/tiny-server.ts';
@@ -48,6 +49,76 @@ describe('a request', () => {
     const session = sessionOn(await speaking(words));
     await expect(session.send({ method: 'GET', url: '/' })).rejects.toMatchObject({ code });
     expect(session.record.exchanges[0]?.failure).toBeDefined();
+  });
+
+  it.each(['gzip', 'deflate', 'br'] as const)('is read without its coding %s', async (coding) => {
+    const code = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }[coding];
+    const baseUrl = await serve((_, answer) =>
+      answer
+        .writeHead(200, { 'content-encoding': coding, 'content-type': 'application/json' })
+        .end(code('{"a":"ü"}')),
+    );
+    const answer = await sessionOn(baseUrl).send({ method: 'GET', url: '/' });
+    expect(answer.text).toBe('{"a":"ü"}');
+    expect(answer.headers).not.toHaveProperty('content-encoding');
+  });
+
+  it('whose body is not coded as it says fails', async () => {
+    const baseUrl = await serve((_, answer) =>
+      answer.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
+    );
+    const sent = sessionOn(baseUrl).send({ method: 'GET', url: '/' });
+    await expect(sent).rejects.toMatchObject({
+      code: 'not-http',
+      message: 'the body is not gzip, as its header says',
+    });
+  });
+
+  it('whose body grows beyond all bounds when decoded is read no further', async () => {
+    const bomb = gzipSync(Buffer.alloc(17 * 1_048_576));
+    const baseUrl = await serve((_, answer) =>
+      answer.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    );
+    const sent = sessionOn(baseUrl).send({ method: 'GET', url: '/' });
+    await expect(sent).rejects.toMatchObject({ code: 'answer-too-large' });
+  });
+
+  it('without a body has none, whatever coding it names', async () => {
+    const baseUrl = await serve((_, answer) =>
+      answer.writeHead(204, { 'content-encoding': 'gzip' }).end(),
+    );
+    const answer = await sessionOn(baseUrl).send({ method: 'GET', url: '/' });
+    expect(answer).toMatchObject({ status: 204, text: '' });
+  });
+
+  it('to a link is led on by redirects, and carries no token to another origin', async () => {
+    const storage = await serve((request, answer) => {
+      answer.end(`${request.headers.range} ${request.headers.authorization}`);
+    });
+    const baseUrl = await serve((_, answer) =>
+      answer.writeHead(307, { location: `${storage}/file` }).end(),
+    );
+    const headers = { authorization: 'Bearer x', range: 'bytes=0-' };
+    const session = sessionOn(baseUrl);
+    const answer = await session.send({ method: 'GET', url: `${baseUrl}/link`, headers });
+    expect(answer).toMatchObject({ status: 200, text: 'bytes=0- undefined' });
+    expect(session.record.exchanges.map(({ request }) => request.line)).toEqual([
+      `GET ${baseUrl}/link`,
+      `GET ${storage}/file`,
+    ]);
+  });
+
+  it('to a link that only leads in circles ends with a redirect', async () => {
+    const baseUrl = await serve((_, answer) => answer.writeHead(302, { location: '/' }).end());
+    const answer = await sessionOn(baseUrl).send({ method: 'GET', url: `${baseUrl}/link` });
+    expect(answer.status).toBe(302);
+  });
+
+  it('to an operation is not led on', async () => {
+    const baseUrl = await serve((_, answer) => answer.writeHead(302, { location: '/' }).end());
+    const session = sessionOn(baseUrl);
+    await session.send({ method: 'GET', url: '/api' });
+    expect(session.record.exchanges).toHaveLength(1);
   });
 
   it('that is interrupted says so', async () => {

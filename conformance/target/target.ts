@@ -2,12 +2,11 @@
  * The server under test, seen from the wire: sends requests, bounds them in time and size, and
  * records each exchange. Knows nothing about operations or about right and wrong.
  */
-import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
-import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import type { Answer, UpgradeAnswer } from './answer.ts';
+import { type AnsweredHeaders, readAnswer } from './answer-body.ts';
 import { type Exchange, ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
 import { NotObservable, shown } from './expectations.ts';
 import { Pace } from './pace.ts';
@@ -16,8 +15,9 @@ import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
 import { formBody, type UploadForm } from './upload-form.ts';
 
-/** The largest answer that is read; the suite's artifacts are far smaller. */
-const ANSWER_MAX_BYTES = 16 * 1_048_576;
+/** How often a link may redirect, as usual in HTTP clients. */
+const REDIRECTS_MAX = 10;
+const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 export interface TargetOptions {
   /** Without a trailing slash. */
@@ -128,11 +128,21 @@ export class Session {
   }
 
   /**
-   * Sends a request, and repeats it after a pause when the target asks for that. Throws a
-   * TransportFailure when no HTTP answer arrives in time, or when the requested pauses are too
-   * long.
+   * Sends a request, and repeats it after a pause when the target asks for that. A link may lead to
+   * storage that redirects, as a client's HTTP library follows it. Throws a TransportFailure when no
+   * HTTP answer arrives in time, or when the requested pauses are too long.
    */
   async send(request: WireRequest): Promise<Answer> {
+    let [answer, at] = [await this.#sendPatiently(request), request];
+    for (let hops = 0; hops < REDIRECTS_MAX; hops += 1) {
+      const next = redirected(at, answer);
+      if (!next) return answer;
+      [answer, at] = [await this.#sendPatiently(next), next];
+    }
+    return answer;
+  }
+
+  async #sendPatiently(request: WireRequest): Promise<Answer> {
     const { pace, isImpatient } = this.#parts;
     for (let repetition = 0; ; repetition += 1) {
       const answer = await this.#sendOnce(request);
@@ -156,8 +166,8 @@ export class Session {
         signal,
         dispatcher: this.#parts.agent,
       });
-      const bytes = await readAnswer(given.body, given.headers);
-      const answer = answerOf(given.statusCode, given.headers, bytes);
+      const { bytes, headers: seen } = await readAnswer(given.body, given.headers);
+      const answer = answerOf(given.statusCode, seen, bytes);
       traffic.answered(method, url, answer.status);
       return { answer, result: answer };
     });
@@ -233,6 +243,20 @@ export class Session {
   }
 }
 
+/** The request that follows a redirect of a link; what a path below the base URL answers is final. */
+function redirected(request: WireRequest, answer: Answer): WireRequest | undefined {
+  const { method, url, headers = {} } = request;
+  const { location } = answer.headers;
+  const isLink = method === 'GET' && URL.canParse(url);
+  if (!isLink || !redirects.includes(answer.status) || !URL.canParse(location ?? '', url)) {
+    return undefined;
+  }
+  const next = new URL(location ?? '', url);
+  const { authorization: _, ...others } = headers;
+  const isSameOrigin = next.origin === new URL(url).origin;
+  return { ...request, url: next.href, headers: isSameOrigin ? headers : others };
+}
+
 function streamed(body: WireRequest['body']) {
   return Array.isArray(body) ? Readable.from(body) : (body as string | Buffer | undefined);
 }
@@ -252,37 +276,7 @@ function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** Leaving the loop, or never entering it, destroys the connection. */
-async function readAnswer(
-  body: Dispatcher.ResponseData['body'],
-  headers: Dispatcher.ResponseData['headers'],
-): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    const isTooLarge = Math.max(length, Number(headers['content-length'] ?? 0)) > ANSWER_MAX_BYTES;
-    if (isTooLarge) throw tooLarge(`is larger than ${ANSWER_MAX_BYTES} bytes`, 'read');
-    chunks.push(chunk);
-  }
-  const bytes = Buffer.concat(chunks);
-  // A piece of an artifact may start like JSON.
-  const isBinary = !isUtf8(bytes) && !/json/i.test(String(headers['content-type']));
-  const excess = isBinary ? undefined : jsonExcess(bytes);
-  if (excess !== undefined) throw tooLarge(excess, 'went');
-  return bytes;
-}
-
-function tooLarge(how: string, did: string): TransportFailure {
-  const message = `the answer ${how}; the suite ${did} no further`;
-  return new TransportFailure('answer-too-large', message);
-}
-
-function answerOf(
-  status: number,
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  bytes: Buffer,
-): Answer {
+function answerOf(status: number, headers: AnsweredHeaders, bytes: Buffer): Answer {
   const joined = Object.entries(headers).map(([name, value]) => [
     name.toLowerCase(),
     Array.isArray(value) ? value.join(', ') : (value ?? ''),

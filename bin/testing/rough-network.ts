@@ -1,0 +1,120 @@
+/** A proxy that does to exchanges what networks and gateways do. */
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request as open,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createGzip } from 'node:zlib';
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Random } from '../../fixtures/random.ts';
+
+export interface RoughNetworkOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Time from a request to its answer that the network adds, in ms. */
+  readonly latencyMs: number;
+  /** Share of the requests whose connection is reset, half of them after the server acted. */
+  readonly resets: number;
+  /** Compresses JSON and CSV, whether the client asked for that or not. */
+  readonly isCompressing: boolean;
+}
+
+export interface RoughNetwork {
+  readonly baseUrl: string;
+  close(): void;
+}
+
+/** Listens on a free port of the loopback interface, in front of a server there. */
+export async function openRoughNetwork(
+  targetUrl: string,
+  options: RoughNetworkOptions,
+): Promise<RoughNetwork> {
+  const port = Number(new URL(targetUrl).port);
+  const agent = new Agent({ keepAlive: true });
+  const sockets = new Set<Socket>();
+  const server = createServer({ requireHostHeader: false, maxHeaderSize: 1_048_576 });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.on('request', (request, response) => {
+    pass(request, response, { port, agent, ...options }).catch(() => request.socket.destroy());
+  });
+  server.on('upgrade', (request, socket: Socket, head) => {
+    const { method, url, rawHeaders } = request;
+    const lines = pairsOf(rawHeaders).map(([name, value]) => `${name}: ${value}`);
+    const inside = connect(port, '127.0.0.1');
+    sockets.add(inside);
+    for (const each of [socket, inside]) each.on('error', () => each.destroy());
+    inside.write(`${[`${method} ${url} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`);
+    inside.write(head);
+    socket.pipe(inside).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      agent.destroy();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+type Passing = RoughNetworkOptions & { readonly port: number; readonly agent: Agent };
+
+async function pass(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { clock, random, latencyMs, resets, isCompressing, port, agent }: Passing,
+): Promise<void> {
+  const isReset = random.fraction() < resets;
+  const isLate = random.fraction() < 0.5;
+  await clock.sleep(latencyMs / 2);
+  if (isReset && !isLate) {
+    request.socket.resetAndDestroy();
+    return;
+  }
+  const { method, url: path } = request;
+  const headers = pairsOf(request.rawHeaders).flatMap(([name, value]) => [
+    name.toUpperCase(),
+    value,
+  ]);
+  const outgoing = open({ port, host: '127.0.0.1', method, path, headers, agent, setHost: false });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.on('response', resolve).on('error', reject);
+  });
+  request.pipe(outgoing);
+  const answer = await answered;
+  await clock.sleep(latencyMs / 2);
+  if (isReset) {
+    answer.destroy();
+    request.socket.resetAndDestroy();
+    return;
+  }
+  relay(answer, response, isCompressing);
+}
+
+/** Header names come in capital letters, as some gateways write them. */
+function relay(answer: IncomingMessage, response: ServerResponse, isCompressing: boolean): void {
+  const { statusCode = 502, statusMessage, rawHeaders } = answer;
+  const pairs = pairsOf(rawHeaders).map(([name, value]) => [name.toUpperCase(), value] as const);
+  const isText = pairs.some(([name, value]) => name === 'CONTENT-TYPE' && /json|csv/.test(value));
+  if (!isCompressing || !isText || statusCode === 204) {
+    response.writeHead(statusCode, statusMessage, pairs.flat());
+    answer.pipe(response);
+    return;
+  }
+  const kept = pairs.filter(([name]) => name !== 'CONTENT-LENGTH');
+  response.writeHead(statusCode, statusMessage, [...kept.flat(), 'CONTENT-ENCODING', 'gzip']);
+  answer.pipe(createGzip()).pipe(response);
+}
+
+function pairsOf(rawHeaders: readonly string[]): readonly (readonly [string, string])[] {
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
+  );
+}

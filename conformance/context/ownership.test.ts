@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { TransportFailure } from '../target/transport-failure.ts';
+import { Ownership } from './ownership.ts';
+
+const closed = new TransportFailure('connection-closed', 'read ECONNRESET');
+
+/** Owns a thing whose removal fails so often, and returns how often it was tried. */
+async function release(failures: number, failure: Error) {
+  const ownership = new Ownership();
+  let tried = 0;
+  ownership.owns('a thing', async () => {
+    tried += 1;
+    if (tried <= failures) throw failure;
+  });
+  return { leftBehind: await ownership.release(undefined), tried };
+}
+
+describe('a removal', () => {
+  it('is repeated when its connection was closed', async () => {
+    expect(await release(2, closed)).toEqual({ leftBehind: [], tried: 3 });
+  });
+
+  it.each([
+    [3, closed, 3],
+    [1, new TransportFailure('request-time-limit', 'no answer'), 1],
+    [1, new Error('refused'), 1],
+  ])('that fails %i times by %s leaves a line for what remains', async (failures, fault, tried) => {
+    const leftBehind = [`a thing: ${fault.message}`];
+    expect(await release(failures, fault)).toEqual({ leftBehind, tried });
+  });
+});

@@ -1,0 +1,76 @@
+/** Reads the body of an answer: bounded in size, and without the content coding of a gateway. */
+import { isUtf8 } from 'node:buffer';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { jsonExcess } from '../../fixtures/json-bounds.ts';
+import { TransportFailure } from './transport-failure.ts';
+
+/** The largest answer that is read; the suite's artifacts are far smaller. */
+const ANSWER_MAX_BYTES = 16 * 1_048_576;
+
+const decoders = new Map([
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['deflate', inflateSync],
+  ['br', brotliDecompressSync],
+]);
+
+/** Headers as they came; one that came several times has a list. */
+export type AnsweredHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** A body with its headers: without a coding that was undone, and the length that it had. */
+interface ReadBody {
+  readonly bytes: Buffer;
+  readonly headers: AnsweredHeaders;
+}
+
+/**
+ * Returns the whole body.
+ * @throws TransportFailure for a body that is larger than the suite reads, or not coded as it says
+ */
+export async function readAnswer(
+  body: Dispatcher.ResponseData['body'],
+  headers: AnsweredHeaders,
+): Promise<ReadBody> {
+  const read = decoded({ bytes: await readBytes(body, headers), headers });
+  // A piece of an artifact may start like JSON.
+  const isBinary = !isUtf8(read.bytes) && !/json/i.test(String(headers['content-type']));
+  const excess = isBinary ? undefined : jsonExcess(read.bytes);
+  if (excess !== undefined) throw tooLarge(excess, 'went');
+  return read;
+}
+
+/** Leaving the loop, or never entering it, destroys the connection. */
+async function readBytes(
+  body: Dispatcher.ResponseData['body'],
+  headers: AnsweredHeaders,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    const isTooLarge = Math.max(length, Number(headers['content-length'] ?? 0)) > ANSWER_MAX_BYTES;
+    if (isTooLarge) throw tooLarge(`is larger than ${ANSWER_MAX_BYTES} bytes`, 'read');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decoded({ bytes, headers }: ReadBody): ReadBody {
+  const { 'content-encoding': coding, 'content-length': _, ...others } = headers;
+  const decode = decoders.get(String(coding).trim().toLowerCase());
+  if (!decode || bytes.length === 0) return { bytes, headers };
+  try {
+    return { bytes: decode(bytes, { maxOutputLength: ANSWER_MAX_BYTES }), headers: others };
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw tooLarge(`is larger than ${ANSWER_MAX_BYTES} bytes`, 'read');
+    const message = `the body is not ${coding}, as its header says`;
+    throw new TransportFailure('not-http', message, error);
+  }
+}
+
+function tooLarge(how: string, did: string): TransportFailure {
+  const message = `the answer ${how}; the suite ${did} no further`;
+  return new TransportFailure('answer-too-large', message);
+}
