@@ -18,6 +18,7 @@ import {
   decideMusts,
   type JudgedEverywhere,
   outcomeOf,
+  tolerating,
 } from './result/result.ts';
 import { applyWaivers, type Waiver } from './result/waivers.ts';
 import { preflight } from './runner/preflight.ts';
@@ -172,6 +173,7 @@ function judgementOf(
   options: ConformanceOptions,
 ) {
   const waived = waive(played, options);
+  const verdicts = options.failOn === 'must' ? tolerating(waived.verdicts) : waived.verdicts;
   const musts = decideMusts(played, judgedEverywhere);
   const undecided = options.requireAllMust ? musts.undecidedMusts : [];
   const problems = [
@@ -181,8 +183,8 @@ function judgementOf(
       text: `${id} (MUST) was not tested: ${because}`,
     })),
   ];
-  const outcome = outcomeOf(waived.verdicts, problems);
-  return { ...waived, outcome, totals: countVerdicts(played), musts, problems };
+  const outcome = outcomeOf(verdicts, problems);
+  return { ...waived, verdicts, outcome, totals: countVerdicts(played), musts, problems };
 }
 
 function waive(verdicts: readonly CaseVerdict[], { clock, waivers = [] }: ConformanceOptions) {

@@ -5,6 +5,7 @@ import {
   breachText,
   type CaseVerdict,
   type ConformanceResult,
+  isExcused,
   type RunProblem,
 } from '../result/result.ts';
 
@@ -70,13 +71,13 @@ function seconds(durationMs: number): string {
 /** @param problems what fails the run beside its verdicts, each a test of its own */
 function counts(verdicts: readonly CaseVerdict[], problems = 0): Element {
   const count = (...names: readonly string[]): number =>
-    verdicts.filter(({ verdict, waiver }) => !waiver && names.includes(verdict)).length;
-  const waived = verdicts.filter(({ waiver }) => waiver !== undefined).length;
+    verdicts.filter((each) => !isExcused(each) && names.includes(each.verdict)).length;
+  const excused = verdicts.filter(isExcused).length;
   return {
     '@tests': verdicts.length + problems,
     '@failures': count('fail') + problems,
     '@errors': count('error', 'inconclusive'),
-    '@skipped': count('skip') + waived,
+    '@skipped': count('skip') + excused,
   };
 }
 
@@ -143,6 +144,10 @@ function outcome(each: CaseVerdict): Element {
       if (each.waiver) {
         const { owner, expires, reason: why } = each.waiver;
         const message = `waived by ${owner} until ${expires}: ${why}; saw ${actual}`;
+        return { skipped: { '@message': printableText(message) } };
+      }
+      if (each.tolerated) {
+        const message = `a SHOULD, which does not fail this run: expected ${expected}, saw ${actual}`;
         return { skipped: { '@message': printableText(message) } };
       }
       return {

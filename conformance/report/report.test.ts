@@ -189,6 +189,20 @@ describe('the JUnit report', () => {
   });
 });
 
+describe('a SHOULD that is missed with --fail-on must', () => {
+  const failure = { verdict: 'fail', expected: 'a label', actual: 'none' } as const;
+  const tolerated = resultOf([verdictOn('service/json-is-labelled', failure, { tolerated: true })]);
+
+  it('is told with its evidence, and fails no test of a CI server', () => {
+    expect(conformanceReport(tolerated)).toContain('Failed: expected by clients (SHOULD)');
+    const xml = conformanceJunit(tolerated);
+    expect(xml).toContain('failures="0"');
+    expect(xml).toContain(
+      '<skipped message="a SHOULD, which does not fail this run: expected a label, saw none"',
+    );
+  });
+});
+
 describe('a failure that is waived', () => {
   const waiver = { reason: 'ticket 7', owner: 'Ada', expires: '2026-12-31' };
   const failure = { verdict: 'fail', expected: 'a text', actual: 'none' } as const;

@@ -34,11 +34,17 @@ function headline(verdicts: readonly CaseVerdict[], more: Partial<ConformanceRes
 
 const pass = verdictOn('errors/error-says-why', { verdict: 'pass' });
 const fail = verdictOn('authentication/first-contact-is-401', failed);
+const tolerated = verdictOn('service/json-is-labelled', failed, { tolerated: true });
 const none = { decided: 1, undecided: 0, undecidedMusts: [] };
 
 describe('what decides the outcome', () => {
   it.each<[string, readonly CaseVerdict[], Partial<ConformanceResult>]>([
     ['pass: 1 case passed', [pass], { musts: none }],
+    [
+      'pass: 1 case passed, 1 failed by a SHOULD',
+      [pass, tolerated],
+      { outcome: 'pass', musts: none },
+    ],
     [
       'pass: 1 case passed, 1 skipped; 1 MUST not tested, it needs --control-url',
       [pass, verdictOn('authentication/first-contact-is-401', skipped('clock-control'))],

@@ -1,11 +1,12 @@
 /** What decides the outcome of a run, in one sentence: the first and the last line of its reports. */
 import { type Capability, capabilityNames, isControl } from '../context/capabilities.ts';
-import type {
-  CapabilityRow,
-  CaseVerdict,
-  DecidedMusts,
-  RunProblem,
-  VerdictName,
+import {
+  type CapabilityRow,
+  type CaseVerdict,
+  type DecidedMusts,
+  isExcused,
+  type RunProblem,
+  type VerdictName,
 } from './result.ts';
 
 interface Judgement {
@@ -61,21 +62,27 @@ function whyInconclusive(judgement: Judgement): string {
   return `nothing was tested: no case passed or failed${why}`;
 }
 
-/** What a run that passed may have beside passed cases; its failures are all waived. */
-const beside = { observed: 'observed', skip: 'skipped', fail: 'waived' };
-
 function whyPassed({ verdicts, musts, capabilities }: Judgement): string {
   const counts = [
     `${amount(withVerdict(verdicts, 'pass').length, 'case')} passed`,
-    ...(['observed', 'skip', 'fail'] as const).flatMap((name) => {
-      const { length } = verdicts.filter(({ verdict }) => verdict === name);
-      return length > 0 ? [`${length} ${beside[name]}`] : [];
-    }),
+    ...counted('observed', verdicts, ({ verdict }) => verdict === 'observed'),
+    ...counted('skipped', verdicts, ({ verdict }) => verdict === 'skip'),
+    ...counted('waived', verdicts, ({ waiver }) => waiver !== undefined),
+    ...counted('failed by a SHOULD', verdicts, ({ tolerated = false }) => tolerated),
   ];
   const isSelection = musts.undecidedMusts.some(({ code }) => code === undefined);
   const isSilent = isSelection || musts.undecided === 0;
   const untested = isSilent ? [] : [untestedText(musts, capabilities)];
   return [counts.join(', '), ...untested].join('; ');
+}
+
+function counted(
+  what: string,
+  verdicts: readonly CaseVerdict[],
+  isCounted: (verdict: CaseVerdict) => boolean,
+): readonly string[] {
+  const { length } = verdicts.filter(isCounted);
+  return length > 0 ? [`${length} ${what}`] : [];
 }
 
 function whyWorst({ verdicts }: Judgement, name: VerdictName, what: string): string {
@@ -84,7 +91,7 @@ function whyWorst({ verdicts }: Judgement, name: VerdictName, what: string): str
 }
 
 function withVerdict(verdicts: readonly CaseVerdict[], name: VerdictName) {
-  return verdicts.filter(({ verdict, waiver }) => verdict === name && !waiver);
+  return verdicts.filter((each) => each.verdict === name && !isExcused(each));
 }
 
 function said({ id, expected, actual, reason }: CaseVerdict): string {

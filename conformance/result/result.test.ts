@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { verdictOn } from '../testing/results.ts';
-import { countVerdicts, decideMusts, type VerdictName, worstOf } from './result.ts';
+import {
+  countVerdicts,
+  decideMusts,
+  outcomeOf,
+  tolerating,
+  type VerdictName,
+  worstOf,
+} from './result.ts';
 
 function findings(...names: readonly VerdictName[]) {
   return names.map((verdict) => ({ verdict }));
@@ -17,6 +24,30 @@ describe('worstOf', () => {
     [[], 'inconclusive'],
   ])('of %j is %s', (names, worst) => {
     expect(worstOf(findings(...names))).toBe(worst);
+  });
+});
+
+describe('with --fail-on must', () => {
+  const failed = { verdict: 'fail', expected: 'a', actual: 'b' } as const;
+  const should = verdictOn('service/json-is-labelled', failed);
+  const must = verdictOn('authentication/first-contact-is-401', failed);
+  const passed = verdictOn('errors/error-says-why', { verdict: 'pass' });
+
+  it('a missed SHOULD stays a failure that does not fail the run', () => {
+    const verdicts = tolerating([should, passed]);
+    expect(verdicts).toEqual([{ ...should, tolerated: true }, passed]);
+    expect(outcomeOf(verdicts, [])).toBe('pass');
+  });
+
+  it.each([
+    ['a missed MUST', [must, should], []],
+    ['a problem', [should, passed], [{ code: 'waiver-expired', text: 'expired' }]],
+  ])('%s fails the run', (_, verdicts, problems) => {
+    expect(outcomeOf(tolerating(verdicts), problems)).toBe('fail');
+  });
+
+  it('nothing passes by failures alone', () => {
+    expect(outcomeOf(tolerating([should]), [])).toBe('inconclusive');
   });
 });
 

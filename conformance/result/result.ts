@@ -86,6 +86,8 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly breaches?: readonly ReportedBreach[];
   /** There when the case failed and a waiver stands for that. */
   readonly waiver?: AppliedWaiver;
+  /** There when the case failed by a SHOULD, and only a MUST fails the run. */
+  readonly tolerated?: true;
   /** The recorded exchanges, unless the case passed or was skipped. */
   readonly exchanges?: readonly Exchange[];
   readonly exchangesDropped?: number;
@@ -177,7 +179,7 @@ export interface ConformanceResult {
   readonly startedAt: string;
   readonly durationMs: number;
   /**
-   * The worst verdict that is not waived, a problem being a failure; `inconclusive` when nothing
+   * The worst verdict that is neither waived nor tolerated, a problem being a failure; `inconclusive` when nothing
    * passed or failed.
    */
   readonly outcome: VerdictName;
@@ -221,7 +223,22 @@ export function outcomeOf(
   problems: readonly RunProblem[],
 ): VerdictName {
   if (problems.length > 0) return 'fail';
-  return worstOf(verdicts.filter(({ waiver }) => waiver === undefined));
+  return worstOf(verdicts.filter((verdict) => !isExcused(verdict)));
+}
+
+/** Whether the run does not fail although the case did. */
+export function isExcused({
+  waiver,
+  tolerated,
+}: Pick<CaseVerdict, 'waiver' | 'tolerated'>): boolean {
+  return waiver !== undefined || tolerated === true;
+}
+
+/** Lets failures of SHOULDs count no longer. */
+export function tolerating(verdicts: readonly CaseVerdict[]): readonly CaseVerdict[] {
+  return verdicts.map((each) =>
+    each.verdict === 'fail' && each.level !== 'must' ? { ...each, tolerated: true } : each,
+  );
 }
 
 /**

@@ -81,6 +81,7 @@ const caseVerdict = v.pipe(
       v.array(v.object({ requirements: texts, level, operation: text, text, exchange })),
     ),
     waiver: v.optional(v.object(waiver)),
+    tolerated: v.optional(v.literal(true)),
     exchanges: v.optional(v.array(exchange)),
     exchangesDropped: v.optional(count),
     byHand: v.optional(v.pipe(text, v.description('The repro script, for bash.'))),

@@ -107,6 +107,14 @@ export const suiteOptions = {
     help: 'fail if a MUST of the contract was not tested',
     ...recordedSwitch,
   },
+  failOn: {
+    flag: '--fail-on <level>',
+    group: 'Requirements',
+    help: 'lowest level that fails the run when missed',
+    cli: { kind: 'choices', of: ['should', 'must'] },
+    usual: { value: 'should' },
+    recorded: { as: v.optional(v.picklist(['should', 'must']), 'should'), absent: 'should' },
+  },
   allEvidence: {
     flag: '--all-evidence',
     group: 'Reports',

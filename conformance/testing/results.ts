@@ -43,6 +43,7 @@ export function resultOf(
       disruptive: false,
       readOnly: false,
       requireAllMust: false,
+      failOn: 'should',
       caseTimeLimitMs: 60_000,
       requestTimeLimitMs: 15_000,
     },

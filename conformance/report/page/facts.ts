@@ -35,6 +35,7 @@ export interface ShownVerdict {
   }[];
   readonly startedMs: number;
   readonly durationMs: number;
+  readonly tolerated?: true;
   readonly waiver?: { readonly reason: string; readonly owner: string; readonly expires: string };
   readonly attempts?: readonly { readonly verdict: string; readonly durationMs: number }[];
   readonly exchanges?: readonly ShownExchange[];

@@ -144,7 +144,17 @@ function caseBody(
 
 /** Each fact of the verdict that is there, by its name. */
 function findings(verdict: ShownVerdict): HTMLElement {
-  const { expected, actual, observation, reason, waiver, attempts, leftBehind, breaches } = verdict;
+  const {
+    expected,
+    actual,
+    observation,
+    reason,
+    waiver,
+    tolerated,
+    attempts,
+    leftBehind,
+    breaches,
+  } = verdict;
   const facts: Readonly<Record<string, string | undefined>> = {
     expected,
     saw: actual,
@@ -153,6 +163,7 @@ function findings(verdict: ShownVerdict): HTMLElement {
       ?.map((each) => `${each.operation}: ${each.text} (${each.requirements.join(', ')})`)
       .join('\n'),
     reason: reason && `${reason.text} [${reason.code}]`,
+    tolerated: tolerated && 'a SHOULD, which does not fail this run',
     waived: waiver && `${waiver.reason} (${waiver.owner}, until ${waiver.expires})`,
     attempts: attempts?.map((each) => `${each.verdict} in ${each.durationMs} ms`).join(', '),
     'left behind': leftBehind?.join(', '),
