@@ -91,7 +91,18 @@ export function setUpFault(fault: Error, place: string): CommandFault {
   const { exitCode, sentence } = reportFault(fault, place);
   const isKnown = exitCode === exitCodes.setUp;
   const unknown = fault.message === 'fetch failed' ? failedFetch(fault, place) : fault.message;
-  return new CommandFault(isKnown ? sentence : unknown, exitCodes.setUp, fault);
+  const text = isKnown ? `${sentence}${proxyHint(place)}` : unknown;
+  return new CommandFault(text, exitCodes.setUp, fault);
+}
+
+const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY'];
+
+/** Other tools would go through the proxy, so that the same address works there. */
+function proxyHint(place: string): string {
+  const host = URL.canParse(place) ? new URL(place).hostname : 'localhost';
+  const name = proxyVariables.find((each) => process.env[each]);
+  if (name === undefined || /^(?:localhost|127\..*|\[::1\])$/.test(host)) return '';
+  return ` (${name} is set, but fleetbed connects without a proxy)`;
 }
 
 /** Its own message says nothing: the innermost cause does. */

@@ -41,8 +41,11 @@ async function listener(onSocket: (socket: Socket) => void): Promise<Server & { 
 }
 
 /** Runs to the end; must be exit code 3 with one line, which is returned. */
-async function failsToSetUp(words: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await runCommand(words);
+async function failsToSetUp(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(words, environment);
   expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
   const lines = stderr.trimEnd().split('\n');
   const last = lines.at(-1) ?? '';
@@ -235,4 +238,18 @@ describe('Ctrl-C', () => {
     for (const socket of sockets) socket.destroy();
     mute.close();
   });
+});
+
+describe('a proxy in the environment', () => {
+  it.each([
+    ['http://fleetbed.invalid', ' (HTTPS_PROXY is set, but fleetbed connects without a proxy)'],
+    ['http://127.0.0.1:1', ''],
+  ])(
+    'is named when %s cannot be reached without it, unless it is this machine',
+    async (url, hint) => {
+      const environment = { HTTPS_PROXY: 'http://proxy.invalid:3128' };
+      const sentence = await failsToSetUp(['conform', '--url', url, '--anonymous'], environment);
+      expect(sentence.endsWith(`the server runs${hint}`), sentence).toBe(true);
+    },
+  );
 });
