@@ -95,12 +95,14 @@ const boundaries = defineScenario({
     },
     {
       id: 'null-tenant-token',
-      title: 'What a request is answered whose tenant_token or external_id is null.',
+      title: 'What a request is answered whose tenant_token is empty, or it or external_id null.',
       requirements: ['auth.tenant-token-null'],
       observe: async (device) => {
         const one = await device.authenticate({ members: { tenant_token: null } });
         const other = await device.authenticate({ members: { external_id: null } });
-        return observed(`tenant_token: ${one.status}; external_id: ${other.status}`);
+        const { status } = await device.authenticate({ members: { tenant_token: '' } });
+        const seen = `tenant_token null: ${one.status}, empty: ${status}`;
+        return observed(`${seen}; external_id null: ${other.status}`);
       },
     },
     {

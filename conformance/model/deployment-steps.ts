@@ -198,28 +198,19 @@ export function reports(index: number, number: number, status: ReportableStatus)
         judge(answer, [409], 'status.aborted-is-409');
         return;
       }
-      judgeReport(reality, part, { status, answer });
+      judgeReport(part, status, answer);
       if (answer.status === 204) become(life, part, status);
     },
   };
 }
 
-function judgeReport(
-  reality: Reality,
-  part: PartLife,
-  { status, answer }: { readonly status: ReportableStatus; readonly answer: Answer },
-): void {
+function judgeReport(part: PartLife, status: ReportableStatus, answer: Answer): void {
   if (part.status === status) {
     judge(answer, [204], 'status.repeated');
     return;
   }
-  if (part.over === undefined) {
-    const first = part.status === undefined ? optional(status) : [];
-    judge(answer, [204], 'status.each-value-is-accepted', ...first);
-    return;
-  }
-  judge(answer, [204, 400, 409], 'status.each-value-is-accepted');
-  reality.note('another status after an end', `${answer.status}`);
+  const first = part.status === undefined ? optional(status) : [];
+  judge(answer, [204], 'status.each-value-is-accepted', ...first);
 }
 
 function optional(status: ReportableStatus): readonly RequirementId[] {

@@ -193,6 +193,20 @@ export const deploymentStatusDefects: readonly Defect[] = [
     mutation: refusingAfter((before, now) => before === 'downloading' && now === 'installing'),
   },
   {
+    id: 'step-back-is-400',
+    title: 'A device that reports downloading after installing is refused.',
+    breaks: ['status.each-value-is-accepted'],
+    operations: reports,
+    mutation: refusingAfter((before, now) => before === 'installing' && now === 'downloading'),
+  },
+  {
+    id: 'report-after-failure-is-400',
+    title: 'A device that reports another status after failure is refused.',
+    breaks: ['status.each-value-is-accepted'],
+    operations: reports,
+    mutation: refusingAfter((before, now) => before === 'failure' && now !== 'failure'),
+  },
+  {
     id: 'end-at-once-is-400',
     title: 'A device that reports already-installed at once is refused.',
     breaks: [
