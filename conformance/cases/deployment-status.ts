@@ -1,5 +1,6 @@
 /** Cases: status reports of a device on its deployment. Spec: DeploymentStatus */
 
+import { statusRequirements } from '../../fixtures/contract/requirements/deployment-status.ts';
 import {
   abortOnTheWay,
   report,
@@ -112,18 +113,6 @@ export const reportInputs: readonly InputRow[] = [
   },
 ];
 
-/** The nine statuses, each with the requirement that defines it. */
-export const statusRequirements = {
-  downloading: 'status.downloading',
-  pause_before_installing: 'status.pause-before-installing',
-  installing: 'status.installing',
-  pause_before_rebooting: 'status.pause-before-rebooting',
-  rebooting: 'status.rebooting',
-  pause_before_committing: 'status.pause-before-committing',
-  success: 'status.success',
-  failure: 'status.failure',
-  'already-installed': 'status.already-installed',
-} as const;
 type Status = keyof typeof statusRequirements;
 
 /** Words that are not a status a device may report, by what is wrong with each. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import { statusRequirements } from '../../fixtures/contract/requirements/deployment-status.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
@@ -18,12 +19,7 @@ import {
   endedStates,
   statusColumns,
 } from './deployment-states.ts';
-import {
-  goodReport,
-  otherStatuses,
-  reportInputs,
-  statusRequirements,
-} from './deployment-status.ts';
+import { goodReport, otherStatuses, reportInputs } from './deployment-status.ts';
 import { goodBodyV2, goodProvides, inputsV2, provideInputs } from './next-deployment-inputs.ts';
 
 /** Returns the fields of a contract resource, named as in the tables of inputs. */

@@ -1,9 +1,9 @@
 /** Rules on deployments: what is offered, what reports do, what is over. Spec: Device deployments */
 import * as v from 'valibot';
+import { statusRequirements } from '../../fixtures/contract/requirements/deployment-status.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { deploymentStatusShape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
-import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { fieldIn, isObject, textIn } from '../context/instructions.ts';
 import { instructionFields, instructionForms } from '../suite/instruction-fields.ts';
 import {
@@ -232,18 +232,6 @@ function accepts(
       expectThat(answer.status !== 400, 'the report to be accepted', shownAnswer(answer)),
   };
 }
-
-const statusRequirements: Readonly<Record<ReportableStatus, RequirementId>> = {
-  downloading: 'status.downloading',
-  pause_before_installing: 'status.pause-before-installing',
-  installing: 'status.installing',
-  pause_before_rebooting: 'status.pause-before-rebooting',
-  rebooting: 'status.rebooting',
-  pause_before_committing: 'status.pause-before-committing',
-  success: 'status.success',
-  failure: 'status.failure',
-  'already-installed': 'status.already-installed',
-};
 
 const reportRules: readonly WatchRule[] = [
   {

@@ -1,4 +1,5 @@
 /** Defects in status reports of a device on its deployment. */
+import { statusRequirements } from '../../../fixtures/contract/requirements/deployment-status.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
@@ -17,19 +18,6 @@ import {
 } from '../sent.ts';
 
 type Picks = (request: ProxiedRequest) => boolean;
-
-/** The requirement of each status that a device may report. */
-const statuses = {
-  downloading: 'status.downloading',
-  pause_before_installing: 'status.pause-before-installing',
-  installing: 'status.installing',
-  pause_before_rebooting: 'status.pause-before-rebooting',
-  rebooting: 'status.rebooting',
-  pause_before_committing: 'status.pause-before-committing',
-  success: 'status.success',
-  failure: 'status.failure',
-  'already-installed': 'status.already-installed',
-} as const;
 
 const reports = ['put-deployment-status'] as const;
 
@@ -80,7 +68,7 @@ function takenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
 }
 
 function isAStatus(value: unknown): boolean {
-  return typeof value === 'string' && Object.hasOwn(statuses, value);
+  return typeof value === 'string' && Object.hasOwn(statusRequirements, value);
 }
 
 /** Returns a key for one device's part in one deployment. */
@@ -154,7 +142,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     ],
     both(holds('status', 'installing'), lacks('substate')),
   ),
-  ...Object.entries(statuses).map(
+  ...Object.entries(statusRequirements).map(
     ([status, requirement]): Defect =>
       refused(
         `the status ${status.replaceAll('_', ' ')}`,
