@@ -1,4 +1,5 @@
 /** What was asked, read from the record of an exchange. */
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 
 /** A request as it came. */
@@ -46,16 +47,12 @@ export function textOf({ body }: Asked): string | undefined {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A text as JSON; nothing when it is none, or nests too deep to be walked. */
+/** The value of a JSON text; undefined when it is not JSON, or nests too deeply to be traversed. */
 export function jsonOf(text: string | undefined): { readonly value: unknown } | undefined {
   if (text === undefined || levelsOf(text) > LEVELS_MAX) return undefined;
-  try {
-    // A byte order mark is no part of JSON, and the server leaves it out as well.
-    return { value: JSON.parse(text.replace(/^\u{feff}/u, '')) };
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return undefined;
-    throw fault;
-  }
+  // A byte order mark is no part of JSON, and the server leaves it out as well.
+  const value = parsedJson(text.replace(/^\u{feff}/u, ''));
+  return value === undefined ? undefined : { value };
 }
 
 /** Deeper than any body of the contract, and far from where walking through it would fail. */
@@ -78,6 +75,5 @@ export function subjectOf({ headers }: Asked): string | undefined {
   const [, claims] = /\.([A-Za-z0-9_-]+)\./.exec(token) ?? [];
   const text = claims && Buffer.from(claims, 'base64url').toString();
   const read = jsonOf(text)?.value;
-  const isObject = typeof read === 'object' && read !== null && 'sub' in read;
-  return isObject && typeof read.sub === 'string' ? read.sub : undefined;
+  return isObject(read) && typeof read.sub === 'string' ? read.sub : undefined;
 }

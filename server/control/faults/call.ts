@@ -1,8 +1,10 @@
 /** One request as a rule looks at it: what is costly to know is found out only when a rule asks. */
+
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
+import { parsedJson } from '../../../fixtures/json.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Caller } from '../../pipeline/callers.ts';
@@ -75,7 +77,6 @@ export class Call {
     return given === this.exchange.requestId ? this.exchange.requestId : undefined;
   }
 
-  /** The body as JSON; nothing when it is none. */
   get json(): unknown {
     return jsonOf(this.raw);
   }
@@ -110,14 +111,9 @@ function keyTypeOf(pem: unknown): Pick<SeenDevice, 'keyType'> {
   return key && 'keyType' in key ? { keyType: key.keyType } : {};
 }
 
-/** The value that JSON text in UTF-8 stands for; nothing when it is none. */
+/** The value of a JSON body; undefined when it is absent or not JSON. */
 export function jsonOf(raw: Buffer | undefined): unknown {
-  if (!raw) return undefined;
-  try {
-    return JSON.parse(raw.toString());
-  } catch {
-    return undefined;
-  }
+  return raw && parsedJson(raw.toString());
 }
 
 const FRACTION_STEPS = 2 ** 48;

@@ -1,5 +1,7 @@
 /** What can be found out about an entry when somebody looks: its device, user and deployment. */
+
 import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
+import { parsedJson } from '../../../fixtures/json.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { JournalEntry } from './entry.ts';
@@ -81,14 +83,9 @@ function madeBy({ answerHeaders, answerBody }: ExchangeRecord): string | undefin
   return typeof id === 'string' ? id : undefined;
 }
 
-/** A body's members; none when it is no object. */
+/** The members of a JSON body; none when it is not an object. */
 export function jsonObject(body: Buffer | string | undefined): Readonly<Record<string, unknown>> {
   if (body === undefined || body.length === 0) return {};
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return {};
-    throw fault;
-  }
+  const value = parsedJson(body.toString());
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
