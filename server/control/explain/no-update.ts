@@ -1,5 +1,7 @@
 /** Why a device got no update, or would get none now: the server's own rules, asked again in their order. */
+
 import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
 import { decideInstruction } from '../../rules/instruction.ts';
@@ -10,8 +12,8 @@ import { candidate } from '../../store/artifacts.ts';
 import type { DeviceParts } from '../../store/deployment-devices.ts';
 import type { PartWithFacts } from '../../store/part-rows.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
+import { jsonObject } from '../journal/facts.ts';
 import { type Judged, labelOf, type Passed, passedBy, sentenceOf } from './no-update-sentences.ts';
-import { requestOf } from './polled.ts';
 
 /** A rule that was asked, and what it said. */
 interface Step {
@@ -181,6 +183,31 @@ function lastPoll({ journal }: PolledTenant, deviceId: string): ExchangeRecord |
     if (operation?.deploymentRole === 'hands-out') return entry;
   }
   return undefined;
+}
+
+/** The data of a poll as its rule received it; undefined when its body was not kept whole. */
+function requestOf({ operation, url, body, bodyBytes }: ExchangeRecord) {
+  if (operation === operations['get-next-deployment'].id) {
+    const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
+    const names = Object.keys(operations['get-next-deployment'].query);
+    return withProvides(names.map((name) => [name, query.get(name) ?? '']));
+  }
+  if (!body || body.length !== bodyBytes) return undefined;
+  const given = jsonObject(body);
+  const isV2 = operation === operations['post-next-deployment-v2'].id;
+  const provides = isV2 ? given.device_provides : given;
+  if (typeof provides !== 'object' || provides === null) return undefined;
+  const pairs = Object.entries(provides).map(([name, value]) => [name, String(value)] as const);
+  return withProvides(pairs, isV2 && given.update_control_map === true);
+}
+
+function withProvides(
+  pairs: readonly (readonly [string, string])[],
+  takesControlMap = false,
+): NextRequest {
+  const provides = Object.fromEntries(pairs);
+  const { device_type: deviceType = '', artifact_name: artifactName = '' } = provides;
+  return { deviceType, artifactName, provides, takesControlMap };
 }
 
 function refusedText({ atMs, status, refusal, requestId }: ExchangeRecord): string {

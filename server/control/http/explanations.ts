@@ -3,14 +3,14 @@
 import type { Express, Request, Response } from 'express';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
 import { type ExplainFacts, explain, type RefusedRecord } from '../explain/explain.ts';
-import { explanationText } from '../explain/explanation-text.ts';
+import { explanationText, noUpdateText } from '../explain/explanation-text.ts';
 import { explainDevice, explainPoll } from '../explain/no-update.ts';
-import { noUpdateText } from '../explain/no-update-text.ts';
-import { refusedRecord } from '../explain/unreadable.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
+import type { UnreadableRecord } from '../journal/unreadable.ts';
 import { mount, namedTenant, refuse } from './answers.ts';
 
 /** What explanations are made with, beside a record and its tenant. */
@@ -93,4 +93,35 @@ function find(tenants: readonly ControlledTenant[], requestId: string): Found {
     return `the newest ${entriesMax} exchanges and ${bytesMax} bytes of tenant ${name}`;
   });
   refuse(404, `no request with this id is in the journal, which keeps ${bounds.join(', ')}`);
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+/** The refusal of bytes that were not HTTP. */
+function refusedRecord(record: UnreadableRecord): RefusedRecord {
+  const { atMs, requestId, code, status, line } = record;
+  const [method = 'GET', url = '/'] = line?.split(' ') ?? [];
+  const told = `the request cannot be read as HTTP: ${reasons[status] ?? status}`;
+  return {
+    atMs,
+    requestId,
+    method,
+    url,
+    headers: [],
+    body: undefined,
+    bodyBytes: 0,
+    operation: undefined,
+    refusal: new Refusal(status, told, {
+      detail: {
+        path: 'request',
+        expected: 'a request of HTTP/1.1 (RFC 9112)',
+        actual: `${code}${line === undefined ? '' : ` after ${line}`}`,
+        rule: 'A request must follow RFC 9112, within the limits of time and size.',
+      },
+    }),
+  };
 }

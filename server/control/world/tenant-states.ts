@@ -3,13 +3,13 @@
  * says; and the fork of one tenant into another.
  */
 
+import { systemClock } from '../../../fixtures/clock.ts';
 import type { Services } from '../../pipeline/services.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { DeviceReset, Snapshot } from '../../store/snapshot.ts';
 import type { AddedTenant, GivenAdmin, Tenant, TenantFault } from '../../tenants/tenants.ts';
 import { controlled } from '../controlled-tenant.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
-import { dropTenant } from './drop-tenant.ts';
 import { type LoadedWorld, loadWorld } from './load.ts';
 import type { Ask } from './steps.ts';
 import type { World } from './world-shape.ts';
@@ -56,12 +56,22 @@ export class TenantStates {
     return added;
   }
 
-  /** Drops a tenant that is not the first, with everything in it. */
+  /**
+   * Drops a tenant other than the first: its tokens, devices and users are unknown from now on, then
+   * its sockets, store, folder and mail go. Does nothing to a tenant that was dropped already.
+   */
   async drop(tenant: Tenant): Promise<void> {
     if (tenant.isFirst) return;
     const { faults, journal } = controlled(tenant);
     faults.clear();
-    await dropTenant(this.#services, tenant);
+    const { tenants, sockets, outbox } = this.#services;
+    if (tenants.forget(tenant)) {
+      await sockets.closeTenant(tenant.store);
+      // Handlers that waited for a socket now write to the audit log: the store goes last.
+      await systemClock.sleep(0);
+      outbox.forget(tenant.id);
+      tenants.remove(tenant);
+    }
     journal.clear();
   }
 
