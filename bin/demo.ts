@@ -8,6 +8,7 @@ import { pathOf } from '../fixtures/contract/operation.ts';
 import { artifactMediaType } from '../fixtures/contract/operations.ts';
 import { controlPaths } from '../fixtures/control-listener.ts';
 import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
+import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
 import { seededRandom } from '../fixtures/random.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
 import {
@@ -23,7 +24,7 @@ import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { fleetExitCode, fleetFault } from './fleet-outcome.ts';
-import * as values from './option-values.ts';
+import { addOptionRows } from './option-rows.ts';
 import { createOutput, type Output } from './output.ts';
 import { serverReady } from './ready.ts';
 import { prepareReports, writeReports } from './reports.ts';
@@ -44,11 +45,29 @@ const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com
 const SUITE_JOBS = 4;
 const SUITE_CASE_MAX_MS = 60_000;
 
-interface DemoOptions {
-  readonly exit?: boolean;
-  readonly report?: values.ReportFiles;
-  readonly json?: boolean;
-}
+const group = 'Options';
+const rows = {
+  exit: {
+    flag: '--exit',
+    group,
+    help: 'exit after the run instead of staying up',
+    cli: { kind: 'switch' },
+  },
+  report: {
+    flag: '--report <form=file>',
+    group,
+    help: 'write a report: json=FILE or junit=FILE (verdicts); repeatable',
+    cli: { kind: 'reports-without-page' },
+  },
+  json: {
+    flag: '--json',
+    group,
+    help: 'write the results to stdout as JSON',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
+
+type DemoOptions = ValuesOf<typeof rows>;
 
 interface Ports {
   readonly port: number;
@@ -59,17 +78,9 @@ const wantedPorts: Ports = { port: 8080, controlPort: 8081 };
 
 /** Adds the options of `fleetbed demo` and what it does. */
 export function configure(command: Command): void {
-  command
-    .option('--exit', 'exit after the run instead of staying up')
-    .option(
-      '--report <form=file>',
-      'write a report: json=FILE or junit=FILE (verdicts); repeatable',
-      values.report,
-    )
-    .option('--json', 'write the results to stdout as JSON')
-    .action(async (options: DemoOptions) => {
-      process.exitCode = await demo(options);
-    });
+  addOptionRows(command, rows).action(async (options: DemoOptions) => {
+    process.exitCode = await demo(options);
+  });
   addExamples(command, 'fleetbed demo', 'fleetbed demo --exit --report junit=demo.xml');
 }
 
