@@ -8,7 +8,7 @@ import { pathOf } from '../fixtures/contract/operation.ts';
 import { artifactMediaType } from '../fixtures/contract/operations.ts';
 import { controlPaths } from '../fixtures/control-listener.ts';
 import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
-import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
 import { seededRandom } from '../fixtures/random.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
 import {
@@ -45,27 +45,23 @@ const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com
 const SUITE_JOBS = 4;
 const SUITE_CASE_MAX_MS = 60_000;
 
-const group = 'Options';
-const rows = {
+const rows = inGroup('Options', {
   exit: {
     flag: '--exit',
-    group,
     help: 'exit after the run instead of staying up',
     cli: { kind: 'switch' },
   },
   report: {
     flag: '--report <form=file>',
-    group,
     help: 'write a report: json=FILE or junit=FILE (verdicts); repeatable',
     cli: { kind: 'reports-without-page' },
   },
   json: {
     flag: '--json',
-    group,
     help: 'write the results to stdout as JSON',
     cli: { kind: 'switch' },
   },
-} as const satisfies OptionRows;
+} as const satisfies UngroupedRows);
 
 type DemoOptions = ValuesOf<typeof rows>;
 

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
-import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
 import {
   type FleetPlan,
   type FleetProgress,
@@ -39,45 +39,38 @@ import {
 import { stopSignals } from './stop-signal.ts';
 import { packageVersion } from './version.ts';
 
-const group = 'Results';
-const resultRows = {
+const resultRows = inGroup('Results', {
   report: {
     flag: '--report <form=file>',
-    group,
     help: 'write a report: json=FILE, junit=FILE or html=FILE; repeatable',
     cli: { kind: 'reports' },
   },
   json: {
     flag: '--json',
-    group,
     help: 'write the result to stdout as JSON',
     cli: { kind: 'switch' },
   },
   events: {
     flag: '--events <file>',
-    group,
     help: 'write every event as a line of JSON; - is stdout',
     cli: { kind: 'text' },
   },
   metrics: {
     flag: '--metrics <address>',
-    group,
     help: 'serve Prometheus metrics at PORT or ADDRESS:PORT',
     cli: { kind: 'read', read: listenAddress, accepted: listenAddressForm },
   },
   readyFile: {
     flag: '--ready-file <file>',
-    group,
     help: 'write this JSON file when every device has made contact',
     cli: { kind: 'text' },
   },
   planSchema: {
     flag: '--plan-schema',
-    group,
     help: 'print the JSON Schema of a plan file and exit',
     cli: { kind: 'switch' },
   },
-} as const satisfies OptionRows;
+} as const satisfies UngroupedRows);
 
 /** The options that are about the run and its reports; the others make up the plan. */
 type RunOptions = SpreadOptions & ValuesOf<typeof resultRows>;
