@@ -60,7 +60,7 @@ export function addControlOptions(command: Command): Command {
 interface AskOptions extends RequestInit {
   /** Statuses that are no fault. */
   readonly expected?: readonly number[];
-  /** A stream whose reader bounds each event. */
+  /** A stream; its reader limits the size of each event. */
   readonly isEndless?: boolean;
 }
 

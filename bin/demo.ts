@@ -258,7 +258,7 @@ async function removeOthers(server: RunningServer, { devices }: FleetResult): Pr
   }
 }
 
-/** A tenant that is the suite's alone, so that the console shows the fleet by itself. */
+/** A tenant for the suite alone, so that the console shows only the fleet. */
 async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
   const headers = {
     Authorization: `Bearer ${controlToken}`,

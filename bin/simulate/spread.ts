@@ -83,8 +83,8 @@ export const spreadRows = {
 export type SpreadOptions = ValuesOf<typeof spreadRows>;
 
 /**
- * What is wrong with the options together, in words, or nothing.
- * @param isRedisAsked whether Redis was asked for on the command line, not by the environment alone
+ * The sentence about options that contradict one another, if any.
+ * @param isRedisAsked true when the command line names Redis, not only the environment
  */
 export function spreadFault(
   { shards, redis }: SpreadOptions,
@@ -97,7 +97,7 @@ export function spreadFault(
   return isUseless ? "option '--redis <url>' needs --shards COUNT" : undefined;
 }
 
-/** The plan with what the options say of its part and its deployment. */
+/** The plan with the shard and the deployment that the options name. */
 export function spreadPlan(plan: FleetPlan, { shard, deploymentId }: SpreadOptions): FleetPlan {
   return {
     ...plan,
@@ -106,12 +106,15 @@ export function spreadPlan(plan: FleetPlan, { shard, deploymentId }: SpreadOptio
   };
 }
 
-/** Where a run on workers says what goes on. */
+/** Prints messages about a run on workers. */
 export interface SpreadTeller {
   readonly say: (text: string) => void;
 }
 
-/** Runs the plan the way the options say. @throws what simulateFleet throws; CommandFault */
+/**
+ * Runs the plan in one process, several, or on workers.
+ * @throws what simulateFleet throws; CommandFault
+ */
 export async function simulateSpread(
   plan: FleetPlan,
   hooks: FleetHooks & SpreadTeller,

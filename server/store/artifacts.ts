@@ -139,8 +139,8 @@ export class ArtifactStore {
   }
 
   /**
-   * Forgets the artifact, and with the last one of a name what the release had beside them; tells
-   * whether its content is still wanted by another.
+   * Removes the artifact, and the release with its last artifact.
+   * @returns whether another artifact has the same content
    */
   remove(id: string, sha256: string): { contentInUse: boolean } {
     this.#sql.run('DELETE FROM artifacts WHERE id = ?', [id]);

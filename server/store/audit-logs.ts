@@ -54,7 +54,7 @@ export class AuditLogStore {
     );
   }
 
-  /** The place of the newest entry; 0 when there is none. */
+  /** The sequence number of the newest entry; 0 without entries. */
   lastSeq(): number {
     const row = this.#sql.first('SELECT coalesce(max(seq), 0) AS n FROM audit_logs');
     return row ? number(row, 'n') : 0;
@@ -76,7 +76,7 @@ export class AuditLogStore {
     return row ? number(row, 'n') : 0;
   }
 
-  /** An identity stands in the device's own row, however many entries are about the device. */
+  /** Identities are stored once, in the row of the device, not in each entry. */
   #withoutIdentities<Entry extends Identified>(entry: Entry): Entry {
     const { actor, object } = entry;
     const known = this.#identities([actor.id, object.id]);

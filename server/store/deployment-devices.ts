@@ -60,7 +60,7 @@ export class DeploymentDeviceStore {
     this.#waiting = waiting;
   }
 
-  /** Settles anew whether deployments are over, as when parts were changed from outside. */
+  /** Determines again whether deployments are over, after parts were changed by others. */
   refresh(deploymentSeqs: readonly number[], nowMs: number): void {
     for (const seq of deploymentSeqs) this.#refreshFinished(seq, nowMs);
   }
@@ -108,7 +108,7 @@ export class DeploymentDeviceStore {
     return { parts, lastFinishedSeq: this.#lastFinished(deviceId) };
   }
 
-  /** Records what a rule has decided on a part, and whether its deployment has ended by it. */
+  /** Records the decision of a rule on a part, and whether that ends its deployment. */
   save(of: StoredPart, changed: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
       this.#update(of, changed);

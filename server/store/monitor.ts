@@ -75,7 +75,7 @@ export class MonitorStore {
     return this.#sql.all(query, [...values, ALERTS_KEPT_PER_DEVICE]).map(storedAlert);
   }
 
-  /** Subjects whose last alert is critical; nothing when the device never sent an alert. */
+  /** Number of subjects with a critical last alert; undefined when the device never sent any. */
   criticalCount(deviceId: string): number | undefined {
     const query = `SELECT count(*) AS n, coalesce(sum(level = 'CRITICAL'), 0) AS critical
       FROM alert_subjects WHERE device_id = ?`;

@@ -1,9 +1,9 @@
 /**
  * The engine that keeps everything in one file: libsql, in WAL mode with full synchronisation, so
  * that what is committed survives the end of the process and of the machine. The file is locked for
- * as long as it is open; the system lets go of the lock when the process ends, however it ends.
+ * as long as it is open; the system releases the lock when the process ends in any way.
  *
- * Its reader cuts a text at a NUL, so that in the file SUB 0 stands for NUL and SUB SUB for SUB.
+ * It truncates texts at a NUL when reading, so the file has SUB 0 for NUL, and SUB SUB for SUB.
  */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import Database from 'libsql';
@@ -175,7 +175,7 @@ export class FileSql implements Sql {
     }
   }
 
-  /** After a commit. What fails here is tried again at the next; the commit itself stands. */
+  /** After a commit. A failure is retried at the next one; the commit itself is not undone. */
   #noteCommit(): void {
     if (!this.#sums || this.#database.inTransaction) return;
     try {

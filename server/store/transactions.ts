@@ -1,9 +1,9 @@
-/** Nested work over one connection as one transaction, and what waits for its end. */
+/** Nested work on one connection as one transaction, and actions that wait for its end. */
 
 /** What the transactions ask of a connection. */
 interface Connection {
   run(statement: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): void;
-  /** False when the engine has undone the transaction by itself, as when the disk is full. */
+  /** False when the engine has rolled the transaction back itself, as when the disk is full. */
   isInTransaction(): boolean;
 }
 
@@ -65,7 +65,7 @@ export class Transactions {
   }
 }
 
-/** What a promise writes later would be in no transaction, or in somebody else's. */
+/** A promise would write later: in no transaction, or in a different one. */
 function refuseToWait(promise: Promise<unknown>): never {
   promise.catch(() => undefined);
   throw new TypeError('a transaction cannot wait: its work gave a promise');

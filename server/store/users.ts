@@ -16,7 +16,7 @@ export interface StoredUser {
   readonly id: string;
   readonly email: string;
   readonly passwordHash?: string;
-  /** Names of roles; none means that he may do everything. */
+  /** Names of roles; without any, the user has full access. */
   readonly roles: readonly string[];
   readonly createdMs: number;
   readonly updatedMs: number;
