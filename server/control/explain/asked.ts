@@ -1,8 +1,8 @@
-/** What was asked, read from the record of an exchange. */
+/** The request, read from the record of an exchange. */
 import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 
-/** A request as it came. */
+/** A request as it was received. */
 export interface Asked {
   readonly method: string;
   /** Without the query. */
@@ -34,7 +34,7 @@ export function askedIn(
   };
 }
 
-/** The body as text, byte order mark and all; nothing when it is no UTF-8 or there is none. */
+/** The body as text, byte order mark included; undefined without one, or when it is not UTF-8. */
 export function textOf({ body }: Asked): string | undefined {
   if (!body) return undefined;
   try {
@@ -69,7 +69,7 @@ function levelsOf(text: string): number {
   return deepest;
 }
 
-/** Whose token the request came with, as the token itself says; it may be forged. */
+/** The subject of the token, which may be forged. */
 export function subjectOf({ headers }: Asked): string | undefined {
   const token = headers.get('authorization') ?? headers.get('cookie') ?? '';
   const [, claims] = /\.([A-Za-z0-9_-]+)\./.exec(token) ?? [];

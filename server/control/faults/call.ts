@@ -1,4 +1,4 @@
-/** One request as a rule looks at it: what is costly to know is found out only when a rule asks. */
+/** One request as rules see it: expensive facts are computed only when a rule needs them. */
 
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
@@ -51,7 +51,7 @@ export class Call {
     this.#requestIdHeader = facts.requestIdHeader.toLowerCase();
   }
 
-  /** The device that calls, or that a link was made for, if the request tells. */
+  /** The device that calls, or that a link was made for, if known. */
   get deviceId(): string | undefined {
     const { device_id: ofLink } = this.exchange.parameters;
     return this.caller.device?.id ?? (this.operation.authorization === 'link' ? ofLink : undefined);
@@ -66,7 +66,7 @@ export class Call {
     return this.#seenDevice()?.keyType;
   }
 
-  /** Whom it is counted for: a device by its identity, which is the same in every run. */
+  /** Whom the call counts for: a device by its identity, which is the same in every run. */
   get party(): string {
     return this.identity ?? (this.caller.user ? 'users' : 'strangers');
   }

@@ -124,7 +124,7 @@ function listening(server: Server, { host, port }: ControlOptions): Promise<void
 const tooManyConnections =
   'the control listener has reached its limit of open connections; close some first';
 
-/** Of a share of its own, whatever the API holds. */
+/** With a share of its own, independent of the API. */
 function ownConnections({ connectionsMax }: ConnectionLimits): Connections {
   const { control, refused } = shareOpenFiles(openFilesLimit(), connectionsMax);
   return new Connections({ openFiles: new Semaphore(control), surplusMax: refused });

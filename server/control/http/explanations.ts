@@ -1,4 +1,4 @@
-/** Why a request was refused or brought no update, by its request id; how a device stands to its next update. */
+/** Explains a request that was refused or brought no update, and the next update of a device. */
 
 import type { Express, Request, Response } from 'express';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';

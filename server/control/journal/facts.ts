@@ -1,4 +1,4 @@
-/** What can be found out about an entry when somebody looks: its device, user and deployment. */
+/** Facts derived from an entry on demand: its device, user and deployment. */
 
 import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
 import { parsedJson } from '../../../fixtures/json.ts';
@@ -6,7 +6,7 @@ import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { JournalEntry } from './entry.ts';
 
-/** What of a tenant tells of devices and users. */
+/** The part of a tenant that identifies devices and users. */
 export interface Belongings {
   readonly store: {
     readonly devices: {
@@ -17,14 +17,14 @@ export interface Belongings {
   };
 }
 
-/** A device as far as it is known: one that asks to be let in may have no id yet. */
+/** A device as far as it is known: one that requests admission may have no id yet. */
 export interface EntryDevice {
   readonly id?: string;
   /** Text of the identity, JSON as a rule. */
   readonly identity?: string;
 }
 
-/** The device that spoke, or whose socket it is; nothing where no device did. */
+/** The device that sent the request, or that the socket belongs to, if any. */
 export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevice | undefined {
   if (entry.kind === 'unreadable') return undefined;
   const id = entry.kind === 'frame' ? entry.origin.deviceId : entry.deviceId;
@@ -40,7 +40,7 @@ export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevic
   return { ...(known && { id: known.id }), identity };
 }
 
-/** The user who asked, or whose socket it is. */
+/** The user that sent the request, or that the socket belongs to. */
 export function userIdOf(entry: JournalEntry): string | undefined {
   if (entry.kind === 'unreadable') return undefined;
   return entry.kind === 'frame' ? entry.origin.userId : entry.userId;
@@ -70,7 +70,7 @@ export function deploymentOf(record: ExchangeRecord): string | undefined {
   return at < 0 ? undefined : record.url.replace(/\?.*$/s, '').split('/')[at];
 }
 
-/** The new deployment's id stands at the end of Location, or in the answer. */
+/** The id of the new deployment, from Location or from the body. */
 function madeBy({ answerHeaders, answerBody }: ExchangeRecord): string | undefined {
   const at = answerHeaders.findIndex(
     (text, index) => index % 2 === 0 && String(text).toLowerCase() === 'location',
