@@ -19,7 +19,7 @@ import {
   triesAgain,
   unfinished,
 } from './part-rows.ts';
-import { number, numberOrNothing, text, textOrNothing } from './row.ts';
+import { number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql } from './sql.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
@@ -163,12 +163,12 @@ export class DeploymentDeviceStore {
 
   /** How many devices were offered the deployment. */
   countOffered({ seq }: StoredDeployment): number {
-    const row = this.#sql.first(
+    return numberIn(
+      this.#sql,
       `SELECT count(*) AS n FROM deployment_devices
        WHERE deployment_seq = ? AND offered_ms IS NOT NULL`,
       [seq],
     );
-    return row ? number(row, 'n') : 0;
   }
 
   /** Parts of a deployment by device id. */
@@ -180,12 +180,12 @@ export class DeploymentDeviceStore {
 
   count(of: StoredDeployment, filter: PartFilter): number {
     const { where, values } = partFilter(of, filter);
-    const row = this.#sql.first(
+    return numberIn(
+      this.#sql,
       `SELECT count(*) AS n FROM deployment_devices p
        JOIN deployments d ON d.seq = p.deployment_seq ${where}`,
       values,
     );
-    return row ? number(row, 'n') : 0;
   }
 
   /** Ids of the devices of a deployment, in order; at most as many as one may have. */

@@ -3,7 +3,7 @@ import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabu
 import { type DeviceFilter, deviceFilter } from './device-filter.ts';
 import type { Condition } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { number, numberOrNothing, text, textOrNothing } from './row.ts';
+import { number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 export interface StoredAuthSet {
@@ -134,8 +134,7 @@ export class DeviceStore {
 
   count(filter: DeviceFilter = {}): number {
     const { where, values } = deviceFilter(filter);
-    const row = this.#sql.first(`SELECT count(*) AS n FROM devices ${where}`, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, `SELECT count(*) AS n FROM devices ${where}`, values);
   }
 
   /** How many devices are accepted; memory only, as every acceptance may ask. */

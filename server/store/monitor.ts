@@ -2,7 +2,7 @@
 import type { Alert, MonitorConfiguration } from '../../fixtures/contract/resources.ts';
 import { equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, number, text } from './row.ts';
+import { document, number, numberIn, text } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 export interface NewAlert {
@@ -63,8 +63,7 @@ export class MonitorStore {
 
   countAlerts(deviceId: string, filter: AlertFilter): number {
     const { where, values } = alertFilter(deviceId, filter);
-    const row = this.#sql.first(`SELECT count(*) AS n FROM alerts ${where}`, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, `SELECT count(*) AS n FROM alerts ${where}`, values);
   }
 
   /** The last alert of each subject, all or those of a level, the oldest first. */
