@@ -37,6 +37,7 @@ import {
   spreadRows,
 } from './simulate/spread.ts';
 import { stopSignals } from './stop-signal.ts';
+import { addSubcommands, type Subcommands } from './subcommands.ts';
 import { packageVersion } from './version.ts';
 
 const resultRows = inGroup('Results', {
@@ -90,7 +91,7 @@ export function configure(command: Command): void {
     '# The load of a plan file, on every core (all options: simulator/guide.md)',
     'fleetbed simulate --plan night.yaml --processes auto',
   );
-  addSubcommands(command);
+  addSubcommands(command, subcommands);
 }
 
 /** Adds every option of a run. */
@@ -100,29 +101,12 @@ export function addRunOptions(command: Command): Command {
   return command;
 }
 
-interface SubcommandRow {
-  readonly summary: string;
-  readonly load: () => Promise<{ readonly configure: (command: Command) => void }>;
-}
-
-const subcommands: Readonly<Record<string, SubcommandRow>> = {
+const subcommands: Subcommands = {
   behaviours: {
     summary: 'list the behaviours with their parameters',
     load: () => import('./simulate/behaviours.ts'),
   },
 };
-
-/** Each is loaded when it is asked for. */
-function addSubcommands(command: Command): void {
-  command.helpCommand(false);
-  for (const [name, { summary }] of Object.entries(subcommands)) {
-    command.command(name).description(summary).allowExcessArguments(false);
-  }
-  command.hook('preSubcommand', async (_, subcommand) => {
-    const loaded = await subcommands[subcommand.name()]?.load();
-    loaded?.configure(subcommand);
-  });
-}
 
 async function act(command: Command, options: RunOptions): Promise<ExitCode> {
   if (options.planSchema) {
