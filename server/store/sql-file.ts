@@ -11,7 +11,7 @@ import { ensureSums } from './database-check.ts';
 import { forgetSums, PageSums } from './page-sums.ts';
 import { PreparedStatements, type Sql, type SqlCopy, type SqlRow, type SqlValue } from './sql.ts';
 import { storageFault } from './storage-fault.ts';
-import { Transactions } from './transactions.ts';
+import { Transactional } from './transactions.ts';
 
 interface Prepared {
   readonly statement: Database.Statement;
@@ -59,16 +59,16 @@ export function openPlainSql(path: string): FileSql {
 }
 
 /** A database in a file. */
-export class FileSql implements Sql {
+export class FileSql extends Transactional implements Sql {
   readonly #path: string;
   readonly #database: Database.Database;
   readonly #prepared: PreparedStatements<Prepared>;
-  readonly #transactions: Transactions;
   #sums: PageSums | undefined;
   #checkpointAt = CHECKPOINT_FRAMES;
   #copies = 0;
 
   constructor(path: string) {
+    super();
     this.#path = path;
     const database = new Database(path);
     this.#database = database;
@@ -81,12 +81,6 @@ export class FileSql implements Sql {
       // Statements go with the last reference to them.
       () => undefined,
     );
-    this.#transactions = new Transactions({
-      run: (statement) => {
-        this.run(statement);
-      },
-      isInTransaction: () => database.inTransaction,
-    });
   }
 
   run(statement: string, values: readonly SqlValue[] = []): number {
@@ -125,16 +119,8 @@ export class FileSql implements Sql {
     this.#noteCommit();
   }
 
-  atomically<Result>(work: () => Result): Result {
-    return this.#transactions.atomically(work);
-  }
-
-  afterCommit(act: () => void): void {
-    this.#transactions.afterCommit(act);
-  }
-
-  afterUndo(act: () => void): void {
-    this.#transactions.afterUndo(act);
+  protected isInTransaction(): boolean {
+    return this.#database.inTransaction;
   }
 
   copy(): SqlCopy {
