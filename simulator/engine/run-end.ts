@@ -18,33 +18,26 @@ interface Limits {
 /** The end of one run; only the first reason counts. */
 export class RunEnd {
   readonly reason: Promise<Ended>;
-  #finish: (because: Ended) => void = () => undefined;
-  #forget: () => void;
+  /** Ends the run now, for this reason. */
+  readonly now: (because: Ended) => void;
+  /** Stops the timer and the listener. */
+  readonly forget: () => void;
 
   constructor({ clock, signal, coordinator, durationMs, lateMs }: Limits) {
+    let finish: (because: Ended) => void = () => undefined;
     this.reason = new Promise((resolve) => {
-      this.#finish = resolve;
+      finish = resolve;
     });
-    const interrupt = (): void => this.#finish('interrupted');
-    coordinator?.ended.then((because) => this.#finish(because));
+    this.now = finish;
+    coordinator?.ended.then(finish);
+    const interrupt = (): void => finish('interrupted');
     if (signal.aborted) interrupt();
     signal.addEventListener('abort', interrupt, { once: true });
     const leftMs = durationMs && Math.max(durationMs - lateMs, Math.min(durationMs, LATE_LEAST_MS));
-    const timer =
-      leftMs === undefined ? undefined : clock.after(leftMs, () => this.#finish('duration'));
-    this.#forget = (): void => {
+    const timer = leftMs === undefined ? undefined : clock.after(leftMs, () => finish('duration'));
+    this.forget = (): void => {
       timer?.cancel();
       signal.removeEventListener('abort', interrupt);
     };
-  }
-
-  /** Ends the run now, for this reason. */
-  now(because: Ended): void {
-    this.#finish(because);
-  }
-
-  /** Stops its timer and listener. */
-  forget(): void {
-    this.#forget();
   }
 }
