@@ -13,7 +13,7 @@ import { RecordingError } from '../conformance/recordings/recording.ts';
 import { type Schedule, scheduleOn } from '../conformance/recordings/schedule.ts';
 import { scheduleText, trafficSentence, trafficText } from '../conformance/recordings/text.ts';
 import { systemClock } from '../fixtures/clock.ts';
-import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
 import { printableJson } from '../fixtures/printable.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -22,31 +22,26 @@ import { fileFault, requireWritable, writeWhole } from './files.ts';
 import { addOptionRows } from './option-rows.ts';
 import { createOutput } from './output.ts';
 
-const group = 'Options';
-const rows = {
+const rows = inGroup('Options', {
   format: {
     flag: '--format <form>',
-    group,
     help: 'output format; ical only without recordings',
     cli: { kind: 'choices', of: ['table', 'json', 'ical'] },
     usual: { value: 'table' },
   },
   json: {
     flag: '--json',
-    group,
     help: 'print JSON, as --format json',
     cli: { kind: 'switch' },
     conflicts: ['format'],
   },
   out: {
     flag: '--out <file>',
-    group,
     help: 'write to this file (default: standard output)',
     cli: { kind: 'text' },
   },
   on: {
     flag: '--on <date>',
-    group,
     help: 'reference day, YYYY-MM-DD in UTC (default: today)',
     cli: {
       kind: 'read',
@@ -54,7 +49,7 @@ const rows = {
       accepted: 'a day that exists as YYYY-MM-DD, such as 2027-08-25',
     },
   },
-} as const satisfies OptionRows;
+} as const satisfies UngroupedRows);
 
 type CalendarPlan = Omit<ValuesOf<typeof rows>, 'json'>;
 

@@ -58,7 +58,7 @@ async function cleanUp(
   return worstExitCode(codes);
 }
 
-/** A folder is the state of a fleet; a file says in its first line whose ledger it is. */
+/** A folder is the state of a fleet; the first line of a file names the kind of ledger. */
 function isOfFleet(place: string): boolean {
   try {
     if (statSync(place).isDirectory()) return true;

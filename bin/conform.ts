@@ -17,16 +17,12 @@ import { addOptionRows } from './option-rows.ts';
 import { createOutput, type Output } from './output.ts';
 import { prepareReports, writeReports } from './reports.ts';
 import { stopSignal } from './stop-signal.ts';
+import { addSubcommands, type Subcommands } from './subcommands.ts';
 import { selectedCases, verdictTeller } from './suite-watch.ts';
 
 type RunSettings = Awaited<ReturnType<typeof runSettingsOf>>;
 
-interface SubcommandRow {
-  readonly summary: string;
-  readonly load: () => Promise<{ readonly configure: (command: Command) => void }>;
-}
-
-const subcommands: Readonly<Record<string, SubcommandRow>> = {
+const subcommands: Subcommands = {
   cleanup: {
     summary: 'remove what an interrupted run left on the target',
     load: () => import('./conform/cleanup.ts'),
@@ -101,25 +97,13 @@ export function configure(command: Command): void {
     '# One area, or one case',
     'fleetbed conform --url https://staging.example.com deployment-status/ errors/error-says-why',
   );
-  addSubcommands(command);
+  addSubcommands(command, subcommands);
   command.argument('[id-prefix...]', 'run only cases whose ID starts with this');
   addOptionRows(addRunOptions(command), commandRows).action(
     async (selection: readonly string[], options: Options) => {
       process.exitCode = await act(selection, options);
     },
   );
-}
-
-/** Each is loaded when it is asked for; what follows its name is its own. */
-function addSubcommands(command: Command): void {
-  command.helpCommand(false);
-  for (const [name, { summary }] of Object.entries(subcommands)) {
-    command.command(name).description(summary).allowExcessArguments(false);
-  }
-  command.hook('preSubcommand', async (_, subcommand) => {
-    const loaded = await subcommands[subcommand.name()]?.load();
-    loaded?.configure(subcommand);
-  });
 }
 
 async function act(selection: readonly string[], options: Options): Promise<ExitCode> {

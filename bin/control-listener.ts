@@ -1,5 +1,7 @@
 /** Asking the control listener of a running server: where it is, its token, and what it answers. */
+
 import { type Command, Option } from 'commander';
+import { isObject, parsedJson } from '../fixtures/json.ts';
 import { printable } from '../fixtures/printable.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
@@ -58,7 +60,7 @@ export function addControlOptions(command: Command): Command {
 interface AskOptions extends RequestInit {
   /** Statuses that are no fault. */
   readonly expected?: readonly number[];
-  /** A stream whose reader bounds each event. */
+  /** A stream; its reader limits the size of each event. */
   readonly isEndless?: boolean;
 }
 
@@ -136,11 +138,6 @@ export async function refusalOf(url: string, answer: Response): Promise<string> 
 }
 
 function errorIn(text: string): string | undefined {
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown };
-    return typeof error === 'string' ? error : undefined;
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return undefined;
-    throw fault;
-  }
+  const answer = parsedJson(text);
+  return isObject(answer) && typeof answer.error === 'string' ? answer.error : undefined;
 }

@@ -8,6 +8,7 @@ import { pathOf } from '../fixtures/contract/operation.ts';
 import { artifactMediaType } from '../fixtures/contract/operations.ts';
 import { controlPaths } from '../fixtures/control-listener.ts';
 import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
 import { seededRandom } from '../fixtures/random.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
 import {
@@ -23,7 +24,7 @@ import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { fleetExitCode, fleetFault } from './fleet-outcome.ts';
-import * as values from './option-values.ts';
+import { addOptionRows } from './option-rows.ts';
 import { createOutput, type Output } from './output.ts';
 import { serverReady } from './ready.ts';
 import { prepareReports, writeReports } from './reports.ts';
@@ -44,11 +45,25 @@ const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com
 const SUITE_JOBS = 4;
 const SUITE_CASE_MAX_MS = 60_000;
 
-interface DemoOptions {
-  readonly exit?: boolean;
-  readonly report?: values.ReportFiles;
-  readonly json?: boolean;
-}
+const rows = inGroup('Options', {
+  exit: {
+    flag: '--exit',
+    help: 'exit after the run instead of staying up',
+    cli: { kind: 'switch' },
+  },
+  report: {
+    flag: '--report <form=file>',
+    help: 'write a report: json=FILE or junit=FILE (verdicts); repeatable',
+    cli: { kind: 'reports-without-page' },
+  },
+  json: {
+    flag: '--json',
+    help: 'write the results to stdout as JSON',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies UngroupedRows);
+
+type DemoOptions = ValuesOf<typeof rows>;
 
 interface Ports {
   readonly port: number;
@@ -59,17 +74,9 @@ const wantedPorts: Ports = { port: 8080, controlPort: 8081 };
 
 /** Adds the options of `fleetbed demo` and what it does. */
 export function configure(command: Command): void {
-  command
-    .option('--exit', 'exit after the run instead of staying up')
-    .option(
-      '--report <form=file>',
-      'write a report: json=FILE or junit=FILE (verdicts); repeatable',
-      values.report,
-    )
-    .option('--json', 'write the results to stdout as JSON')
-    .action(async (options: DemoOptions) => {
-      process.exitCode = await demo(options);
-    });
+  addOptionRows(command, rows).action(async (options: DemoOptions) => {
+    process.exitCode = await demo(options);
+  });
   addExamples(command, 'fleetbed demo', 'fleetbed demo --exit --report junit=demo.xml');
 }
 
@@ -251,7 +258,7 @@ async function removeOthers(server: RunningServer, { devices }: FleetResult): Pr
   }
 }
 
-/** A tenant that is the suite's alone, so that the console shows the fleet by itself. */
+/** A tenant for the suite alone, so that the console shows only the fleet. */
 async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
   const headers = {
     Authorization: `Bearer ${controlToken}`,

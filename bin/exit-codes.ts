@@ -34,7 +34,7 @@ const order: readonly ExitCode[] = [
   exitCodes.pass,
 ];
 
-/** The exit code of a run whose parts came to these. */
+/** The exit code of a run with these partial results. */
 export function worstExitCode(parts: readonly ExitCode[]): ExitCode {
   return order.find((code) => parts.includes(code)) ?? exitCodes.undecided;
 }

@@ -1,10 +1,10 @@
 /**
- * From whatever was thrown to one sentence with a way out and an exit code. The only place where
- * errors of the parts turn into text for the command line.
+ * Turns anything thrown into one sentence with a remedy, and an exit code. The only place where
+ * errors become text for the command line.
  */
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** A fault that a command foresees: its message is a whole sentence with the way out. */
+/** A fault that a command foresees: its message is a complete sentence with a remedy. */
 export class CommandFault extends Error {
   override readonly name = 'CommandFault';
   readonly exitCode: ExitCode;
@@ -59,7 +59,7 @@ const sentences: Readonly<Record<string, string>> = {
 
 /**
  * The sentence and the exit code for anything thrown.
- * @param place what the fault is about, such as the base URL; stands in front of the sentence
+ * @param place what the fault is about, such as the base URL; begins the sentence
  */
 export function reportFault(fault: unknown, place?: string): FaultReport {
   const chain = causes(fault);

@@ -1,4 +1,4 @@
-/** Files that a command is told to read or to write, each failure being one sentence. */
+/** Files that a command reads or writes; each failure is reported in one sentence. */
 import { fchmodSync, fstatSync, open } from 'node:fs';
 import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -53,9 +53,9 @@ const OWNER_ONLY = 0o600;
 export const FOR_ALL = 0o644;
 
 /**
- * Writes a file by rename, so that nobody ever reads half of it. It is for its owner only, also
- * where a file with other rights stood.
- * @param mode permission bits in place of that
+ * Writes a file by rename, so that it is never read half-written. Only its owner may read it, even
+ * if it replaces a file with other permissions.
+ * @param mode other permission bits
  * @throws CommandFault
  */
 export async function writeWhole(

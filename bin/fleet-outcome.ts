@@ -34,7 +34,7 @@ export function fleetExitCode(result: FleetResult, plan: Pick<FleetPlan, 'accept
   return isMissing ? exitCodes.undecided : exitCodes.pass;
 }
 
-/** What the figures of a run are worth: invalid ones decide nothing, whatever they seem to say. */
+/** The exit code for the figures of a run; invalid figures decide nothing. */
 export function figuresExitCode({ validity, thresholds }: FleetResult): ExitCode {
   if (validity === 'invalid') return exitCodes.limited;
   const isMet = thresholds.every(({ verdict }) => verdict === 'met');
@@ -79,10 +79,10 @@ function refusedUser(place: string, user: NonNullable<FleetPlan['acceptWith']>):
   return `${place} refused the login of ${user.email}; check --email and --password`;
 }
 
-/** What a server says, where it says anything, to a caller whose certificate it does not take. */
+/** What a server answers, if anything, when it refuses the certificate of a caller. */
 const refusedCertificate =
   /ALERT_(ACCESS_DENIED|BAD_CERTIFICATE|CERTIFICATE_|HANDSHAKE_FAILURE|UNKNOWN_CA)/;
-/** What such a caller sees when it says nothing. */
+/** What such a caller sees when there is no answer. */
 const cuts: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** Whether a server with TLS may have hung up because of who calls, and the way out. */

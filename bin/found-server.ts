@@ -20,7 +20,7 @@ export function fillControl(command: Command): void {
   if (url !== undefined && token !== undefined) return;
   const given = `--control-url and --control-token (env: ${secretVariables.controlToken})`;
   if (url === undefined && token !== undefined) {
-    // A token is of one server: whoever gives it means that one, or the usual place.
+    // A token belongs to one server: use that one, or the default address.
     const owner = runningServers().find(({ controlToken }) => controlToken === token);
     command.setOptionValueWithSource(
       'controlUrl',
@@ -75,7 +75,7 @@ function serverAt(kind: 'baseUrl' | 'controlUrl', url: string): RunFile | undefi
   return runningServers().find((run) => new URL(run[kind]).href === new URL(url).href);
 }
 
-/** The one that runs. @throws CommandFault when there is none, or several */
+/** The only running server. @throws CommandFault when there is none, or several */
 function onlyServer(option: '--url' | '--control-url', given: string): RunFile {
   const [run, ...others] = runningServers();
   if (run && others.length === 0) return run;

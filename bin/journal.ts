@@ -86,7 +86,7 @@ async function saveHar(file: string, options: ReadOptions, output: Output): Prom
   return exitCodes.pass;
 }
 
-/** Shows what comes until Ctrl-C; goes on from the last entry when the stream ends within. */
+/** Prints new entries until Ctrl-C; reconnects after the last entry when the stream ends. */
 async function follow(options: JournalOptions, output: Output, stop: AbortSignal): Promise<void> {
   const whole = String(output.json);
   let { after } = options;
@@ -125,7 +125,7 @@ async function* eventsOf({ body }: Response): AsyncGenerator<ShownEntry> {
       }
     }
   } catch (fault) {
-    // The connection was cut; whoever reads goes on from the last entry.
+    // The connection was cut; the reader continues after the last entry.
     if (!(fault instanceof TypeError)) throw fault;
   }
 }

@@ -1,22 +1,22 @@
 /**
- * One line of a terminal that is written anew as something goes on. It stands below everything else
- * that the command says, and nothing of it stays. Where no terminal is, there is no such line.
+ * One line of a terminal that is updated in place, below all other output of the command, and
+ * removed at the end. Without a terminal there is no such line.
  */
 import { printable } from '../fixtures/printable.ts';
 import type { Output } from './output.ts';
 
-/** Back to the first column, and the line is empty. */
+/** Moves to the first column and clears the line. */
 const CLEAR = '\r\u001b[K';
-/** Of a terminal that does not tell its width. */
+/** For a terminal that does not report its width. */
 const COLUMNS_DEFAULT = 80;
 
 /** Output with a line that changes. */
 export interface LiveOutput extends Output {
-  /** Puts this text in place of what the line showed. Absent where no terminal is. */
+  /** Replaces the text of the line. Absent without a terminal. */
   readonly live?: (text: string) => void;
 }
 
-/** Where the line stands. */
+/** The stream that the line is written to. */
 interface LiveStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;

@@ -24,7 +24,7 @@ type Keyboard = Pick<RemoteShell, 'type' | 'endInput' | 'resize' | 'drained'>;
 /** Ctrl-], as telnet has it. */
 const LEAVE_KEY = 0x1d;
 const NEWLINE = 0x0a;
-/** What a shell is told when the output goes to no terminal. */
+/** The size of a shell when the output does not go to a terminal. */
 const defaultSize: ScreenSize = { height: 40, width: 80 };
 
 /** Joins once; `restore` gives the terminal back as it was. */

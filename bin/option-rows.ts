@@ -40,6 +40,8 @@ const secrets: Readonly<Record<string, string>> = {
   'admin-password': secretVariables.adminPassword,
   'control-token': secretVariables.controlToken,
   'tenant-token': secretVariables.tenantToken,
+  'redis-url': secretVariables.redis,
+  'worker-secret': secretVariables.workerSecret,
 };
 
 function optionOf(row: ShownRow, parse: Parser | undefined): Option {
@@ -91,7 +93,9 @@ const parsers: Readonly<Partial<Record<OptionValue['kind'], Parser>>> = {
   'admin-password': values.adminPassword,
   'control-token': values.filled,
   'tenant-token': values.filled,
+  'redis-url': values.redisUrl,
   reports: values.reportOrPage,
+  'reports-without-page': values.report,
 };
 
 function reader(read: (text: string) => unknown, accepted: string): Parser {

@@ -187,6 +187,16 @@ export function addresses(text: string): readonly string[] {
   return text.split(',').map((address) => filled(address).trim());
 }
 
+/** A `redis:` or `rediss:` URL. */
+export function redisUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isRedis = url && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
+  if (isRedis && !url.search && !url.hash && /^\/?\d*$/.test(url.pathname)) return url.href;
+  throw new InvalidArgumentError(
+    'Accepted: a redis:// URL, or rediss:// with TLS, such as rediss://:PASSWORD@queue.example.com:6379/0.',
+  );
+}
+
 /** A password that the server takes. */
 export function adminPassword(text: string): string {
   if (text.length >= PASSWORD_LEAST_CHARACTERS) return text;

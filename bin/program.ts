@@ -1,5 +1,6 @@
 /** Every command of the program. Each lives in its own file and is loaded when it is asked for. */
 import { Command } from 'commander';
+import { inGroup } from '../fixtures/option-row.ts';
 import { printableText } from '../fixtures/printable.ts';
 import { addExamples } from './examples.ts';
 import { requireSecrets } from './secret-option.ts';
@@ -19,127 +20,113 @@ interface CommandRow {
 
 /** Every command by its name. */
 export const commands: Readonly<Record<string, CommandRow>> = {
-  serve: {
-    group: 'Run:',
-    summary: 'run the reference server until Ctrl-C',
-    load: () => import('./serve.ts'),
-  },
-  simulate: {
-    group: 'Run:',
-    summary: 'simulate a fleet of devices',
-    load: () => import('./simulate.ts'),
-  },
-  conform: {
-    group: 'Run:',
-    summary: 'test a server against the contract',
-    load: () => import('./conform.ts'),
-  },
-  demo: {
-    group: 'Run:',
-    summary: 'run server, fleet and conformance suite together',
-    load: () => import('./demo.ts'),
-  },
-  devices: {
-    group: 'Manage devices:',
-    summary: 'list the devices of a server',
-    load: () => import('./devices.ts'),
-  },
-  accept: {
-    group: 'Manage devices:',
-    summary: 'accept devices that are pending',
-    load: () => import('./accept.ts'),
-  },
-  deploy: {
-    group: 'Manage devices:',
-    summary: 'deploy a file to devices',
-    load: () => import('./deploy.ts'),
-  },
-  terminal: {
-    group: 'Manage devices:',
-    summary: 'open a shell on a connected device',
-    load: () => import('./terminal.ts'),
-  },
-  explain: {
-    group: 'Find out why:',
-    summary: 'explain why a request was refused, or a device gets no update',
-    load: () => import('./explain.ts'),
-  },
-  journal: {
-    group: 'Find out why:',
-    summary: 'show or follow the requests and answers of a running server',
-    load: () => import('./journal.ts'),
-  },
-  doctor: {
-    group: 'Find out why:',
-    summary: 'diagnose a signature, or this machine',
-    load: () => import('./doctor.ts'),
-  },
-  clock: {
-    group: 'Control a running server:',
-    summary: 'show and change its time',
-    load: () => import('./clock.ts'),
-  },
-  faults: {
-    group: 'Control a running server:',
-    summary: 'plan faults, and check that they happened',
-    load: () => import('./faults.ts'),
-  },
-  reset: {
-    group: 'Control a running server:',
-    summary: 'put the server, or one device, back to its start state',
-    load: () => import('./reset.ts'),
-  },
-  snapshot: {
-    group: 'Control a running server:',
-    summary: 'save and restore its state',
-    load: () => import('./snapshot.ts'),
-  },
-  world: {
-    group: 'Control a running server:',
-    summary: 'write, check and load start states',
-    load: () => import('./world.ts'),
-  },
-  await: {
-    group: 'Control a running server:',
-    summary: 'wait until it has received certain requests',
-    load: () => import('./await.ts'),
-  },
-  assert: {
-    group: 'Control a running server:',
-    summary: 'assert what a device has done',
-    load: () => import('./assert.ts'),
-  },
-  cleanup: {
-    group: 'Files and results:',
-    summary: 'remove what runs of simulate and conform left on a server',
-    load: () => import('./cleanup.ts'),
-  },
-  report: {
-    group: 'Files and results:',
-    summary: 'render, merge and compare results of simulate',
-    load: () => import('./report.ts'),
-  },
-  calendar: {
-    group: 'Files and results:',
-    summary: 'show what is deprecated until when, and who still uses it',
-    load: () => import('./calendar.ts'),
-  },
-  state: {
-    group: 'Files and results:',
-    summary: 'export a data folder to one SQLite file, and import it',
-    load: () => import('./state.ts'),
-  },
-  worker: {
-    group: 'Files and results:',
-    summary: 'run parts of a fleet that is simulated on several machines',
-    load: () => import('./worker.ts'),
-  },
-  'play-shard': {
-    group: 'Files and results:',
-    summary: 'run one part of a fleet for a parent process',
-    hidden: true,
-    load: () => import('./simulate/play-shard.ts'),
-  },
+  ...inGroup('Run:', {
+    serve: {
+      summary: 'run the reference server until Ctrl-C',
+      load: () => import('./serve.ts'),
+    },
+    simulate: {
+      summary: 'simulate a fleet of devices',
+      load: () => import('./simulate.ts'),
+    },
+    conform: {
+      summary: 'test a server against the contract',
+      load: () => import('./conform.ts'),
+    },
+    demo: {
+      summary: 'run server, fleet and conformance suite together',
+      load: () => import('./demo.ts'),
+    },
+  }),
+  ...inGroup('Manage devices:', {
+    devices: {
+      summary: 'list the devices of a server',
+      load: () => import('./devices.ts'),
+    },
+    accept: {
+      summary: 'accept devices that are pending',
+      load: () => import('./accept.ts'),
+    },
+    deploy: {
+      summary: 'deploy a file to devices',
+      load: () => import('./deploy.ts'),
+    },
+    terminal: {
+      summary: 'open a shell on a connected device',
+      load: () => import('./terminal.ts'),
+    },
+  }),
+  ...inGroup('Find out why:', {
+    explain: {
+      summary: 'explain why a request was refused, or a device gets no update',
+      load: () => import('./explain.ts'),
+    },
+    journal: {
+      summary: 'show or follow the requests and answers of a running server',
+      load: () => import('./journal.ts'),
+    },
+    doctor: {
+      summary: 'diagnose a signature, or this machine',
+      load: () => import('./doctor.ts'),
+    },
+  }),
+  ...inGroup('Control a running server:', {
+    clock: {
+      summary: 'show and change its time',
+      load: () => import('./clock.ts'),
+    },
+    faults: {
+      summary: 'plan faults, and check that they happened',
+      load: () => import('./faults.ts'),
+    },
+    reset: {
+      summary: 'put the server, or one device, back to its start state',
+      load: () => import('./reset.ts'),
+    },
+    snapshot: {
+      summary: 'save and restore its state',
+      load: () => import('./snapshot.ts'),
+    },
+    world: {
+      summary: 'write, check and load start states',
+      load: () => import('./world.ts'),
+    },
+    await: {
+      summary: 'wait until it has received certain requests',
+      load: () => import('./await.ts'),
+    },
+    assert: {
+      summary: 'assert what a device has done',
+      load: () => import('./assert.ts'),
+    },
+  }),
+  ...inGroup('Files and results:', {
+    cleanup: {
+      summary: 'remove what runs of simulate and conform left on a server',
+      load: () => import('./cleanup.ts'),
+    },
+    report: {
+      summary: 'render, merge and compare results of simulate',
+      load: () => import('./report.ts'),
+    },
+    calendar: {
+      summary: 'show what is deprecated until when, and who still uses it',
+      load: () => import('./calendar.ts'),
+    },
+    state: {
+      summary: 'export a data folder to one SQLite file, and import it',
+      load: () => import('./state.ts'),
+    },
+    worker: {
+      summary: 'run parts of a fleet that is simulated on several machines',
+      load: () => import('./worker.ts'),
+    },
+    'play-shard': {
+      summary: 'run one part of a fleet for a parent process',
+      hidden: true,
+      load: () => import('./simulate/play-shard.ts'),
+    },
+  }),
 };
 
 /** The program with the options of those commands that the words name. */

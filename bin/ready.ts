@@ -1,4 +1,4 @@
-/** The word that a command is ready, for people, for scripts and for whoever watches a file. */
+/** Reports that a command is ready: to people, to scripts, and in a ready file. */
 import { rm } from 'node:fs/promises';
 import type { RunningServer } from '../server/server.ts';
 import { requireWritable, writeWhole } from './files.ts';

@@ -113,7 +113,7 @@ function makeFolder({ path, isOurs }: Folder): boolean {
   try {
     mkdirSync(path, { recursive: isOurs, mode: FOLDER_MODE });
   } catch {
-    // It is there already, or cannot be made: the next look tells.
+    // It exists already, or cannot be created: the check below decides.
   }
   try {
     const found = lstatSync(path);
@@ -139,7 +139,7 @@ function isOwn({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === process.getuid();
 }
 
-/** Undefined for whatever is not ours alone, or is no run file. */
+/** Undefined when the file is not a run file, or accessible to other users. */
 function readRunFile(path: string): RunFile | undefined {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

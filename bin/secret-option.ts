@@ -1,6 +1,6 @@
 /**
- * Options whose value nobody else is to see. A command line can be read by every user of the machine
- * and stays in the shell's history, so each of them can stand in the environment instead.
+ * Options with a secret value. A command line can be read by every user of the machine and stays in
+ * the history of the shell, so each of them can be given in the environment instead.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as values from './option-values.ts';

@@ -130,7 +130,7 @@ function judged({ faults }: RunningServer, output: Output): ExitCode {
   return lines.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
-/** Loads the world, now and at each SIGHUP; a file that has become wrong by then changes nothing. */
+/** Loads the start state, now and on SIGHUP; a file that has become invalid changes nothing. */
 async function loadNow(server: RunningServer, file: string, output: Output): Promise<void> {
   const load = async () => {
     for (const line of worldLines(await loadWorldFile(file, server))) output.progress(line);

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
 import {
   type FleetPlan,
   type FleetProgress,
@@ -15,7 +16,7 @@ import { fleetReport } from '../simulator/report/text.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
 import { figuresExitCode, fleetExitCode, fleetFault } from './fleet-outcome.ts';
-import * as values from './option-values.ts';
+import { addOptionRows } from './option-rows.ts';
 import { createOutput, type Output } from './output.ts';
 import { prepareReadyFile } from './ready.ts';
 import { prepareReports, writeReports } from './reports.ts';
@@ -23,30 +24,57 @@ import { AcceptanceHint } from './simulate/acceptance-hint.ts';
 import { openAudience, STANDARD_OUTPUT } from './simulate/audience.ts';
 import { addCleanup } from './simulate/cleanup.ts';
 import { keyTeller } from './simulate/identity-options.ts';
-import { type ListenAddress, listenAddress } from './simulate/listen-address.ts';
+import { listenAddress, listenAddressForm } from './simulate/listen-address.ts';
 import { planFrom } from './simulate/plan.ts';
 import { addPlanOptions } from './simulate/plan-options.ts';
 import { preflight } from './simulate/preflight.ts';
 import { ReadyWatch } from './simulate/ready-watch.ts';
 import {
-  addSpreadOptions,
   type SpreadOptions,
   simulateSpread,
   spreadFault,
   spreadPlan,
+  spreadRows,
 } from './simulate/spread.ts';
 import { stopSignals } from './stop-signal.ts';
+import { addSubcommands, type Subcommands } from './subcommands.ts';
 import { packageVersion } from './version.ts';
 
+const resultRows = inGroup('Results', {
+  report: {
+    flag: '--report <form=file>',
+    help: 'write a report: json=FILE, junit=FILE or html=FILE; repeatable',
+    cli: { kind: 'reports' },
+  },
+  json: {
+    flag: '--json',
+    help: 'write the result to stdout as JSON',
+    cli: { kind: 'switch' },
+  },
+  events: {
+    flag: '--events <file>',
+    help: 'write every event as a line of JSON; - is stdout',
+    cli: { kind: 'text' },
+  },
+  metrics: {
+    flag: '--metrics <address>',
+    help: 'serve Prometheus metrics at PORT or ADDRESS:PORT',
+    cli: { kind: 'read', read: listenAddress, accepted: listenAddressForm },
+  },
+  readyFile: {
+    flag: '--ready-file <file>',
+    help: 'write this JSON file when every device has made contact',
+    cli: { kind: 'text' },
+  },
+  planSchema: {
+    flag: '--plan-schema',
+    help: 'print the JSON Schema of a plan file and exit',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies UngroupedRows);
+
 /** The options that are about the run and its reports; the others make up the plan. */
-interface RunOptions extends SpreadOptions {
-  readonly planSchema?: boolean;
-  readonly readyFile?: string;
-  readonly report?: values.ReportFiles;
-  readonly events?: string;
-  readonly metrics?: ListenAddress;
-  readonly json?: boolean;
-}
+type RunOptions = SpreadOptions & ValuesOf<typeof resultRows>;
 
 /** Adds the options of `fleetbed simulate` and what it does. */
 export function configure(command: Command): void {
@@ -63,53 +91,22 @@ export function configure(command: Command): void {
     '# The load of a plan file, on every core (all options: simulator/guide.md)',
     'fleetbed simulate --plan night.yaml --processes auto',
   );
-  addSubcommands(command);
+  addSubcommands(command, subcommands);
 }
 
 /** Adds every option of a run. */
 export function addRunOptions(command: Command): Command {
-  addPlanOptions(command)
-    .optionsGroup('Results:')
-    .option(
-      '--report <form=file>',
-      'write a report: json=FILE, junit=FILE or html=FILE; repeatable',
-      values.reportOrPage,
-    )
-    .option('--json', 'write the result to stdout as JSON')
-    .option('--events <file>', 'write every event as a line of JSON; - is stdout', values.filled)
-    .option(
-      '--metrics <address>',
-      'serve Prometheus metrics at PORT or ADDRESS:PORT',
-      listenAddress,
-    )
-    .option('--ready-file <file>', 'write this JSON file when every device has made contact')
-    .option('--plan-schema', 'print the JSON Schema of a plan file and exit');
-  return addSpreadOptions(command);
+  addPlanOptions(command);
+  for (const rows of [resultRows, spreadRows]) addOptionRows(command, rows);
+  return command;
 }
 
-interface SubcommandRow {
-  readonly summary: string;
-  readonly load: () => Promise<{ readonly configure: (command: Command) => void }>;
-}
-
-const subcommands: Readonly<Record<string, SubcommandRow>> = {
+const subcommands: Subcommands = {
   behaviours: {
     summary: 'list the behaviours with their parameters',
     load: () => import('./simulate/behaviours.ts'),
   },
 };
-
-/** Each is loaded when it is asked for. */
-function addSubcommands(command: Command): void {
-  command.helpCommand(false);
-  for (const [name, { summary }] of Object.entries(subcommands)) {
-    command.command(name).description(summary).allowExcessArguments(false);
-  }
-  command.hook('preSubcommand', async (_, subcommand) => {
-    const loaded = await subcommands[subcommand.name()]?.load();
-    loaded?.configure(subcommand);
-  });
-}
 
 async function act(command: Command, options: RunOptions): Promise<ExitCode> {
   if (options.planSchema) {

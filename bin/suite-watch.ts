@@ -7,7 +7,7 @@ const CASES_PER_LINE = 50;
 /** A server that is gone makes every case bad; the report has them all. */
 const BAD_LINES_MAX = 20;
 
-/** The cases whose ids begin with one of the prefixes; all of them without any prefix. */
+/** The cases with an ID that starts with one of the prefixes; all cases without prefixes. */
 export function selectedCases(prefixes: readonly string[] = []) {
   const cases = listCases();
   if (prefixes.length === 0) return cases;

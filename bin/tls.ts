@@ -1,4 +1,4 @@
-/** The options of `fleetbed serve` that encrypt the API, and what is written and told of them. */
+/** The TLS options of `fleetbed serve`, and the files and messages that result from them. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OptionRows } from '../fixtures/option-row.ts';
@@ -10,7 +10,7 @@ import { CommandFault } from './fault.ts';
 import { FOR_ALL, fileFault, requireWritable, writeWhole } from './files.ts';
 import { settingsOfOptions } from './option-rows.ts';
 
-/** The options; each of them encrypts, with or without --tls. */
+/** The options; each of them enables TLS, with or without --tls. */
 export const tlsOptionRows = {
   isAsked: {
     flag: '--tls',
@@ -27,13 +27,13 @@ export const tlsOptionRows = {
   },
 } as const satisfies OptionRows;
 
-/** Of the encrypted listeners, for scripts. */
+/** TLS as the ready line shows it. */
 export interface TlsReady {
   /** Where --tls-ca-out has put the test CA's certificate. */
   readonly caFile?: string;
-  /** The test CA's certificate; absent with a certificate of one's own. */
+  /** The test CA's certificate; absent with a given certificate. */
   readonly caPem?: string;
-  /** Base URL by what is wrong there; empty without --tls-gallery. */
+  /** Base URLs by kind of defect; empty without --tls-gallery. */
   readonly gallery: Readonly<Record<string, string>>;
 }
 
@@ -63,7 +63,7 @@ export async function prepareCaFolder(folder: string | undefined): Promise<void>
   await requireWritable('--tls-ca-out', join(folder, 'ca.pem'));
 }
 
-/** Writes the test CA where that was asked for, and tells of TLS. @throws CommandFault */
+/** Writes the test CA to the folder, if any. @returns the TLS of the server @throws CommandFault */
 export async function publishTls(
   { tls }: RunningServer,
   folder: string | undefined,

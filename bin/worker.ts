@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { systemClock } from '../fixtures/clock.ts';
+import type { ValuesOf } from '../fixtures/option-row.ts';
 import { systemRandom } from '../fixtures/random.ts';
 import { openRedis } from '../simulator/cluster/redis/connection.ts';
 import { followRuns } from '../simulator/cluster/redis/follow-runs.ts';
@@ -9,21 +10,21 @@ import type { OwnPlan } from '../simulator/plan/divided-plan.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { fleetFault } from './fleet-outcome.ts';
+import { addOptionRows } from './option-rows.ts';
 import { createOutput } from './output.ts';
 import { authorityIn } from './simulate/certificates.ts';
-import { type RedisOptions, redisOptions } from './simulate/redis-options.ts';
-import { workerSecret, workerSecretOption } from './simulate/worker-secret.ts';
+import { redisRows, workerSecret } from './simulate/redis-options.ts';
 import { stopSignal } from './stop-signal.ts';
 import { packageVersion } from './version.ts';
 import { addOwnOptions, type OwnOptions, ownPlan } from './worker/own-options.ts';
 
-type WorkerOptions = RedisOptions & OwnOptions & { readonly workerSecret?: string };
+const coordinatorRows = redisRows('Coordinator', 'Redis of the runs');
+
+type WorkerOptions = ValuesOf<typeof coordinatorRows> & OwnOptions;
 
 /** Adds the options of `fleetbed worker` and what it does. */
 export function configure(command: Command): void {
-  command.optionsGroup('Coordinator:');
-  for (const option of redisOptions('Redis of the runs')) command.addOption(option);
-  addOwnOptions(command.addOption(workerSecretOption()));
+  addOwnOptions(addOptionRows(command, coordinatorRows));
   addExamples(
     command,
     '# Redis in FLEETBED_REDIS, its shared secret in FLEETBED_WORKER_SECRET, the password in FLEETBED_PASSWORD',

@@ -1,4 +1,4 @@
-/** World files: checked, loaded into a running server, and what they hold in lines. */
+/** World files: checked, loaded into a running server, and summarized. */
 import { printable } from '../fixtures/printable.ts';
 import type { LoadedWorld } from '../server/control/world/load.ts';
 import { timelineOf, WorldFault } from '../server/control/world/timeline.ts';
@@ -8,7 +8,7 @@ import { exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { readNamedFile } from './files.ts';
 
-/** What a world holds, for people. */
+/** The content of a world in lines. */
 export function worldLines({ devices, artifacts, deployments }: LoadedWorld): string[] {
   const line = (kind: string, { name, id }: { name: string; id: string }) =>
     `${kind} ${printable(name, 256)}: ${id}`;
@@ -19,7 +19,7 @@ export function worldLines({ devices, artifacts, deployments }: LoadedWorld): st
   ];
 }
 
-/** Loads a file into the world of a running server. @throws CommandFault */
+/** Loads a file into a tenant of a running server. @throws CommandFault */
 export async function loadWorldFile(file: string, where: ControlOptions): Promise<LoadedWorld> {
   const text = await readNamedFile('--world', file);
   checkedWorld(text, file);
@@ -32,7 +32,7 @@ export async function loadWorldFile(file: string, where: ControlOptions): Promis
   throw new CommandFault(`${file}: ${error.replace(/^body: /, '')}`, exitCodes.usage);
 }
 
-/** Checks here what can be checked here, so that faults name the file. @throws CommandFault */
+/** Checks the file before it is sent, so that faults name the file. @throws CommandFault */
 export function checkedWorld(text: string, file: string): void {
   try {
     timelineOf(readWorld(text, file));

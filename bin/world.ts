@@ -1,4 +1,4 @@
-/** `fleetbed world`: start states as files; written, checked, and loaded into a running server. */
+/** `fleetbed world`: start states as files: created, checked, and loaded into a running server. */
 import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { exampleWorld } from '../server/control/world/example.ts';
@@ -12,7 +12,7 @@ import * as values from './option-values.ts';
 import { createOutput } from './output.ts';
 import { checkedWorld, loadWorldFile, worldLines } from './world-file.ts';
 
-/** Adds the commands of `fleetbed world` and what they do. */
+/** Adds the commands of `fleetbed world`. */
 export function configure(command: Command): void {
   addExamples(
     command,

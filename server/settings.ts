@@ -3,9 +3,10 @@ import { limits } from '../fixtures/contract/limits.ts';
 import { type VariantName, variantNames } from '../fixtures/contract/variants.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
 import {
-  type OptionRow,
+  inGroup,
   offSwitch,
   optionFault,
+  type UngroupedRows,
   usualValues,
   type ValuesOf,
 } from '../fixtures/option-row.ts';
@@ -25,40 +26,35 @@ const JOURNAL_ENTRIES_MAX = 1_000_000;
 const JOURNAL_BYTES_LEAST = 65_536;
 const JOURNAL_BYTES_MAX = 4_294_967_296;
 
-const listening = {
+const listening = inGroup('Listening', {
   host: {
     flag: '--host <address>',
-    group: 'Listening',
     help: 'address to listen on',
     cli: { kind: 'text' },
     usual: { value: '127.0.0.1' },
   },
   port: {
     flag: '--port <port>',
-    group: 'Listening',
     help: 'port of the API; 0 for any free port',
     cli: { kind: 'port' },
     usual: { value: 8080 },
   },
   controlPort: {
     flag: '--control-port <port>',
-    group: 'Listening',
     help: 'port of control listener and console; 0 for any free port',
     cli: { kind: 'port' },
     usual: { value: 8081 },
   },
   trustProxy: {
     flag: '--trust-proxy',
-    group: 'Listening',
     help: 'build links from X-Forwarded-Host and X-Forwarded-Proto',
     ...offSwitch,
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
-const users = {
+const users = inGroup('Users and devices', {
   adminEmail: {
     flag: '--admin-email <email>',
-    group: 'Users and devices',
     help: 'first user',
     cli: { kind: 'email' },
     usual: { value: 'admin@example.com' },
@@ -69,7 +65,6 @@ const users = {
   },
   adminPassword: {
     flag: '--admin-password <password>',
-    group: 'Users and devices',
     help: 'password of the first user, at least 8 characters (default: random)',
     cli: { kind: 'admin-password' },
     fault: (password: string) =>
@@ -79,13 +74,11 @@ const users = {
   },
   autoAccept: {
     flag: '--auto-accept',
-    group: 'Users and devices',
     help: 'accept each device right after its first request, which is refused',
     ...offSwitch,
   },
   headerPrefix: {
     flag: '--header-prefix <prefix>',
-    group: 'Users and devices',
     help: 'vendor part of header names',
     cli: { kind: 'header-prefix' },
     usual: { value: defaultHeaderPrefix },
@@ -96,7 +89,6 @@ const users = {
   },
   tokenLifetimeSeconds: {
     flag: '--token-lifetime <duration>',
-    group: 'Users and devices',
     help: 'lifetime of tokens, such as 30s, 15m or 7d',
     cli: { kind: 'lifetime' },
     usual: { value: limits.tokenLifetimeSeconds, shown: '7d' },
@@ -104,25 +96,25 @@ const users = {
   },
   linkLifetimeSeconds: {
     flag: '--link-lifetime <duration>',
-    group: 'Users and devices',
     help: 'lifetime of download links, such as 30s, 15m or 7d',
     cli: { kind: 'lifetime' },
     usual: { value: limits.linkLifetimeSeconds, shown: '1d' },
     fault: wholeNumberFault('linkLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
-const behaviour = {
+const state = inGroup('State and time', {
   dataFolder: {
     flag: '--data <folder>',
-    group: 'State and time',
     help: 'keep the state in this folder over restarts (default: in memory)',
     cli: { kind: 'text' },
   },
+} as const satisfies UngroupedRows);
+
+const dialects = inGroup('Dialects, variation and faults', {
   variants: {
     flag: '--dialect [name]',
     oldNames: ['--variant'],
-    group: 'Dialects, variation and faults',
     help: 'differ from the contract as other servers do; repeatable; without a name: list all dialects',
     cli: { kind: 'names', of: variantNames },
     usual: { value: new Set<VariantName>(), isQuiet: true },
@@ -136,7 +128,6 @@ const behaviour = {
   },
   provisioningDelayMs: {
     flag: '--provisioning-delay <duration>',
-    group: 'Dialects, variation and faults',
     help: 'delay of the dialect asynchronous-provisioning',
     cli: { kind: 'duration' },
     usual: { value: 1000, shown: '1s' },
@@ -146,23 +137,20 @@ const behaviour = {
   varySeed: {
     flag: '--variation-seed [seed]',
     oldNames: ['--vary'],
-    group: 'Dialects, variation and faults',
     help: 'answer in other forms that the contract allows; without a seed: list all forms',
     cli: { kind: 'text' },
   },
   spreadsheetSafeCsv: {
     flag: '--spreadsheet-safe-csv',
-    group: 'Dialects, variation and faults',
     help: 'put a quote before audit log CSV fields that begin with = + - @, tab or line end',
     ...offSwitch,
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
-const bounds = {
+const bounds = inGroup('Limits', {
   /** Of a tenant that has no limit of its own; -1 for none. */
   deviceLimit: {
     flag: '--device-limit <count>',
-    group: 'Limits',
     help: 'maximum number of accepted devices',
     cli: { kind: 'count', least: 0, most: DEVICE_LIMIT_MAX },
     usual: { value: limits.deviceLimitNone, shown: 'unlimited' },
@@ -173,7 +161,6 @@ const bounds = {
   },
   pendingDevicesMax: {
     flag: '--pending-devices-max <count>',
-    group: 'Limits',
     help: 'maximum number of pending keys of a tenant',
     cli: { kind: 'count', least: 1, most: DEVICE_LIMIT_MAX },
     usual: { value: 100_000 },
@@ -184,18 +171,16 @@ const bounds = {
   },
   rateLimit: {
     flag: '--rate-limit <limit>',
-    group: 'Limits',
     help: 'requests of one caller in a time, such as 100/60s (default: unlimited)',
     cli: { kind: 'rate-limit' },
     fault: rateLimitFault,
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
-const records = {
+const records = inGroup('Journal and log', {
   /** Of each tenant. */
   journalEntriesMax: {
     flag: '--journal-entries <count>',
-    group: 'Journal and log',
     help: 'entries that the journal of a tenant keeps; 0: no journal',
     cli: { kind: 'count', least: 0, most: JOURNAL_ENTRIES_MAX },
     usual: { value: 10_000 },
@@ -203,7 +188,6 @@ const records = {
   },
   journalBytesMax: {
     flag: '--journal-bytes <bytes>',
-    group: 'Journal and log',
     help: 'approximate memory of these entries',
     cli: { kind: 'count', least: JOURNAL_BYTES_LEAST, most: JOURNAL_BYTES_MAX },
     usual: { value: 64 * 1024 * 1024 },
@@ -211,21 +195,26 @@ const records = {
   },
   logLevel: {
     flag: '--log-level <level>',
-    group: 'Journal and log',
     help: 'detail of the log on standard error',
     cli: { kind: 'choices', of: logLevels },
     usual: { value: 'info' },
   },
   explainHeader: {
     flag: '--explain-header',
-    group: 'Journal and log',
     help: 'link to an explanation in a header of refused answers',
     ...offSwitch,
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
 /** Every setting that `fleetbed serve` has an option for, but for TLS, by its name. */
-export const settingRows = { ...listening, ...users, ...behaviour, ...bounds, ...records } as const;
+export const settingRows = {
+  ...listening,
+  ...users,
+  ...state,
+  ...dialects,
+  ...bounds,
+  ...records,
+} as const;
 
 /** What a user of the server may choose. */
 export interface Settings extends ValuesOf<typeof settingRows> {

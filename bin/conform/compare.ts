@@ -1,4 +1,4 @@
-/** `fleetbed conform compare`: tells regressions, repairs and changed observations between two reports. */
+/** `fleetbed conform compare`: regressions, fixes and changed observations between two reports. */
 
 import type { Command } from 'commander';
 import { comparisonText } from '../../conformance/report/differences.ts';

@@ -18,7 +18,7 @@ import type { Output } from '../output.ts';
 
 type Settings = Omit<ConformanceOptions, 'clock' | 'random'>;
 
-/** Rehearses the run, and tells what it would do. */
+/** Performs a dry run, and prints what the run would do. */
 export async function dryRun(settings: Settings, output: Output): Promise<ExitCode> {
   output.progress(
     'rehearsing against a reference server in this process; no request is sent to the target',

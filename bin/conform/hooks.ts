@@ -1,4 +1,4 @@
-/** `fleetbed conform hooks`: tells what hooks are given and what they answer. */
+/** `fleetbed conform hooks`: prints the input and output of hooks. */
 
 import type { Command } from 'commander';
 import { describedSteps } from '../../conformance/conformance.ts';

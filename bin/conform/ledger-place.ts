@@ -17,8 +17,8 @@ export interface LedgerPlace {
 }
 
 /**
- * The file that was named, or one in the user's state folder when the suite has a user and so makes
- * resources; undefined when there is none.
+ * The given file, or one in the user's state folder when the suite has a user and so creates
+ * resources; undefined otherwise.
  */
 export function ledgerPlace(
   options: ConformOptions & { readonly ledger?: string },
@@ -31,7 +31,7 @@ export function ledgerPlace(
   return { file, isNamed: false, hint: hintOf(file, options) };
 }
 
-/** Tells at a second Ctrl-C, which leaves resources behind, how they are removed; until it is dismissed. */
+/** Prints how to remove resources that a second Ctrl-C leaves behind, until it is dismissed. */
 export function tellWhenCutShort(
   { file, hint }: LedgerPlace,
   stop: AbortSignal,
@@ -43,7 +43,7 @@ export function tellWhenCutShort(
   return { dismiss: () => process.off('exit', tell) };
 }
 
-/** Takes a ledger away that has nothing to tell and that nobody asked for; else says where it is. */
+/** Removes a ledger that is empty and was not asked for; otherwise prints where it is. */
 export function closeLedger(place: LedgerPlace, result: ConformanceResult, output: Output): void {
   const stayed = [
     ...result.leftBehind,

@@ -76,7 +76,7 @@ export function credentialsOf({
   return password === undefined ? 'none' : { email, password };
 }
 
-/** Throws where nobody makes users act and that was not asked for: most cases would be skipped. */
+/** Requires a user, hooks or --anonymous: without, most cases would be skipped. */
 function requireUser(options: ConformOptions): void {
   const { anonymous, hooks } = options;
   if (anonymous || hooks !== undefined || credentialsOf(options) !== 'none') return;

@@ -9,7 +9,7 @@ import { endLine, startLine, verdictNdjson } from '../../conformance/report/ndjs
 import type { RunStart } from '../../conformance/result/result.ts';
 import { openForLines } from '../files.ts';
 
-/** What to call as a run goes on. */
+/** Writes the events of a run. */
 interface RunLines {
   readonly start: (start: RunStart) => void;
   readonly verdict: (verdict: CaseVerdict) => void;

@@ -79,8 +79,8 @@ export async function steeringOf(options: SteeringOptions) {
 }
 
 /**
- * The control listener that was named; undefined when none was. A token alone names none: it may
- * stand in the environment for other commands. @throws CommandFault
+ * The given control listener, if any. A token alone does not select one: it may be set in the
+ * environment for other commands. @throws CommandFault
  */
 export function controlOf({
   controlUrl,

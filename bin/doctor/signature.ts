@@ -1,7 +1,9 @@
 /** `fleetbed doctor signature`: the server's signature doctor over files. */
+
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { limits } from '../../fixtures/contract/limits.ts';
+import { isObject, parsedJson } from '../../fixtures/json.ts';
 import type { Diagnosis } from '../../server/control/explain/doctor/diagnosis.ts';
 import { diagnoseKey } from '../../server/control/explain/doctor/key.ts';
 import { diagnoseSignature } from '../../server/control/explain/doctor/signature.ts';
@@ -172,12 +174,7 @@ function keysOf(device: string, text: string): DeviceKey[] {
 }
 
 function memberText(body: Buffer, name: string): string | undefined {
-  try {
-    const data: unknown = JSON.parse(body.toString('utf8'));
-    const value: unknown = typeof data === 'object' && data !== null && Reflect.get(data, name);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    // What is no JSON names no key.
-    return undefined;
-  }
+  const data = parsedJson(body.toString('utf8'));
+  const value = isObject(data) ? data[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
 }

@@ -48,7 +48,7 @@ export function addFilterOptions(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-/** The query that the options stand for, with what a command adds. */
+/** The query for the options, with the parameters of a command. */
 export function queryOf(
   options: JournalOptions,
   more: Readonly<Record<string, string>> = {},

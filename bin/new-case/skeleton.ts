@@ -90,7 +90,7 @@ export const ${values} = defineScenario({
 `;
 }
 
-/** Behind the last cases of the same area; at the end where there are none. */
+/** After the last cases of the same area; at the end when there are none. */
 function withCase(
   list: string,
   {

@@ -1,4 +1,4 @@
-/** `fleetbed report compare`: whether the later of two runs is worse, beyond chance and noise. */
+/** `fleetbed report compare`: whether the later of two runs is worse by more than noise explains. */
 
 import { type Command, Option } from 'commander';
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';

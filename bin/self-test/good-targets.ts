@@ -17,7 +17,7 @@ const HASTE = 5;
 const CASE_TIME_LIMIT_MS = 20_000;
 const REQUEST_TIME_LIMIT_MS = 10_000;
 
-/** A server that somebody else opens and closes. */
+/** A server that the caller opens and closes. */
 export type GivenTarget = Omit<GoodTarget, 'close'>;
 
 /** The self-test on a given server, or on our own ones. */

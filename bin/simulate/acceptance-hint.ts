@@ -3,10 +3,10 @@
 import type { FleetPlan, FleetProgress } from '../../simulator/engine/simulate-fleet.ts';
 import { acceptanceHint } from '../../simulator/report/text.ts';
 
-/** A server that accepts devices by itself has done so by then. */
+/** By then a server that accepts devices automatically has done so. */
 const WAITED_MS = 3000;
 
-/** Looks on while a run goes on. */
+/** Watches the progress of a run. */
 export class AcceptanceHint {
   readonly #say: (text: string) => void;
   #isNeeded: boolean;

@@ -36,12 +36,12 @@ interface Surroundings {
   readonly signal: AbortSignal;
 }
 
-/** Those who look on; `close` them after the run. */
+/** The observers of a run; `close` them after it. */
 export interface Audience {
-  /** What the run is to be given. */
+  /** The hooks to pass to the run. */
   readonly hooks: Pick<FleetHooks, 'onEvent' | 'onEventsLost'>;
   see(progress: FleetProgress): void;
-  /** For what is said while the run goes on. */
+  /** For messages during the run. */
   readonly output: Output;
   /**
    * Lets the last events be written, and says how many were lost.

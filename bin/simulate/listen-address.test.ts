@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { listenAddress } from './listen-address.ts';
+import { parserOf } from '../option-rows.ts';
+import { listenAddress, listenAddressForm } from './listen-address.ts';
 
 describe('an address to listen at', () => {
   it.each([
@@ -25,6 +26,7 @@ describe('an address to listen at', () => {
     '127.0.0.1:',
     'http://127.0.0.1:80',
   ])('is not read from %j', (text) => {
-    expect(() => listenAddress(text)).toThrow('Accepted: a port');
+    const parse = parserOf({ kind: 'read', read: listenAddress, accepted: listenAddressForm });
+    expect(() => parse?.(text, undefined as never)).toThrow('Accepted: a port');
   });
 });

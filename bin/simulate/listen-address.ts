@@ -1,6 +1,5 @@
 /** `ADDRESS:PORT` of an option. */
 import { isIP } from 'node:net';
-import { InvalidArgumentError } from 'commander';
 
 /** Where to listen. */
 export interface ListenAddress {
@@ -12,23 +11,21 @@ export interface ListenAddress {
 const LOOPBACK = '127.0.0.1';
 const PORT_MAX = 65_535;
 
+/** What `listenAddress` accepts, for a sentence. */
+export const listenAddressForm =
+  'a port, which is then opened on the loopback interface, or an IP address with a ' +
+  'port, such as 0.0.0.0:9464 or [::1]:9464; port 0 takes a free one';
+
 /**
  * A port on the loopback interface, or an address with a port: `9464`, `0.0.0.0:9464`,
- * `[::1]:9464`.
- * @throws InvalidArgumentError for anything else
+ * `[::1]:9464`; undefined for anything else.
  */
-export function listenAddress(text: string): ListenAddress {
+export function listenAddress(text: string): ListenAddress | undefined {
   const [, bracketed, plain, digits] =
     /^(?:\[([^\]]*)\]:|([^:]*):)?(\d{1,5})$/.exec(text.trim()) ?? [];
   const address = bracketed ?? plain ?? LOOPBACK;
   const port = Number(digits);
   const isAddress =
     bracketed === undefined ? isIP(address) === 4 || address === 'localhost' : isIP(address) === 6;
-  if (digits === undefined || port > PORT_MAX || !isAddress) {
-    throw new InvalidArgumentError(
-      'Accepted: a port, which is then opened on the loopback interface, or an IP address with a ' +
-        'port, such as 0.0.0.0:9464 or [::1]:9464; port 0 takes a free one.',
-    );
-  }
-  return { address, port };
+  return digits === undefined || port > PORT_MAX || !isAddress ? undefined : { address, port };
 }

@@ -1,6 +1,6 @@
 /**
- * Where a run stands, shown while it goes on: a frame that is written anew on a terminal, a line
- * now and then elsewhere. Nothing of the frame stays when the run is over.
+ * The progress of a run: a frame that is redrawn on a terminal, or occasional lines elsewhere. The
+ * frame is removed when the run is over.
  */
 import { createLogUpdate } from 'log-update';
 import type { FleetProgress } from '../../simulator/engine/simulate-fleet.ts';
@@ -8,15 +8,15 @@ import { progressLine } from '../../simulator/report/text.ts';
 import type { Output } from '../output.ts';
 import { endedCount, liveFrame, type Rates } from './live-frame.ts';
 
-/** Shows progress; `close` it before the result is said. */
+/** Shows progress; `close` it before the result is printed. */
 export interface LiveView {
-  /** Says something meanwhile, above whatever is shown. */
+  /** Prints something above the frame. */
   above(say: () => void): void;
   see(progress: FleetProgress): void;
   close(): void;
 }
 
-/** What is shown, and to whom. */
+/** Title, output and stream of a view. */
 export interface LiveViewOptions {
   /** Of the run, such as `10 devices against http://127.0.0.1:8080, seed "x"`. */
   readonly title: string;
@@ -27,11 +27,11 @@ export interface LiveViewOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Of a terminal that does not tell its size. */
+/** For a terminal that does not report its size. */
 const COLUMNS_DEFAULT = 80;
 const ROWS_DEFAULT = 24;
 const LINE_EVERY_MS = 5000;
-/** Progress comes once a second; more often it is not drawn, whoever sends it. */
+/** Progress arrives once a second; it is never drawn more often than this. */
 const DRAWN_EVERY_MS = 200;
 /** Time over which rates are taken. */
 const RATE_WINDOW_MS = 5000;

@@ -7,11 +7,11 @@ import { CommandFault } from '../fault.ts';
 import type { ListenAddress } from './listen-address.ts';
 
 const PATH = '/metrics';
-/** A scraper needs one; whoever else comes is not let in. */
+/** A scraper needs one; more than these are refused. */
 const CONNECTIONS_MAX = 16;
 const REQUEST_MAX_MS = 5000;
 
-/** A listener that stands; `close` it with the run. */
+/** An open listener; `close` it with the run. */
 export interface MetricsListener {
   /** Where to scrape, such as `http://127.0.0.1:9464/metrics`. */
   readonly url: string;

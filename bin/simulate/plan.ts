@@ -80,7 +80,7 @@ function inOptions(error: unknown, command: Command): unknown {
 
 type UserWords = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token' | 'acceptWith'>;
 
-/** The user that accepts the devices; undefined when nobody does. */
+/** The user that accepts the devices, if any. */
 function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
   const { accept, email = '', password, token, acceptWith } = words;
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
@@ -95,7 +95,7 @@ function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
   return accept === false ? undefined : acceptWith;
 }
 
-/** A fleet that is kept goes on with its own seed. */
+/** A kept fleet continues with its own seed. */
 function seedIn(folder: string | undefined): string | undefined {
   try {
     return folder === undefined ? undefined : keptSeed(folder);

@@ -27,7 +27,7 @@ async function obey(): Promise<number> {
   }
   // Ctrl-C reaches the whole group; the parent decides what it means.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  // Without a parent nobody wants the shard any more.
+  // Without a parent the shard has no use.
   process.once('disconnect', () => process.exit(exitCodes.interrupted));
   const line = new ParentLine();
   const order = await line.order;

@@ -20,7 +20,7 @@ export class ReadyWatch {
     const { baseUrl, devices, seed } = this.#plan;
     const ready = { event: 'ready', baseUrl, devices, seed, version: packageVersion() };
     this.readyWritten = writeReadyFile(this.#readyFile, ready);
-    // Reported when the run is over; until then nobody awaits it.
+    // A failure is reported when the run is over; until then it is not awaited.
     this.readyWritten.catch(() => undefined);
   }
 }

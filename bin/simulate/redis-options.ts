@@ -1,31 +1,42 @@
-/** The options that say where Redis is. */
-import { InvalidArgumentError, Option } from 'commander';
-import { SecretOption, secretVariables } from '../secret-option.ts';
+/** Redis, and the secret shared over it by a coordinator and its workers. */
+import type { OptionRows } from '../../fixtures/option-row.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
+import { secretVariables } from '../secret-option.ts';
 
-/** Where a Redis is and whom it is to trust. */
-export interface RedisOptions {
-  readonly redis?: string;
-  /** PEM file. */
-  readonly redisCa?: string;
+const VARIABLE = secretVariables.workerSecret;
+/** No spaces or line ends, which get into a variable unnoticed. */
+const usable = /^[\x21-\x7e]{16,1024}$/;
+
+/** The options; `meaning` is the help of `--redis`. */
+export function redisRows(group: string, meaning: string) {
+  return {
+    redis: {
+      flag: '--redis <url>',
+      group,
+      help: meaning,
+      cli: { kind: 'redis-url' },
+    },
+    redisCa: {
+      flag: '--redis-ca <file>',
+      group,
+      help: 'PEM file with the authority of a rediss:// server',
+      cli: { kind: 'file' },
+    },
+    workerSecret: {
+      flag: '--worker-secret <secret>',
+      group,
+      help: 'secret shared by coordinator and workers',
+      cli: { kind: 'worker-secret' },
+    },
+  } as const satisfies OptionRows;
 }
 
-/** The options that say where Redis is. */
-export function redisOptions(meaning: string): readonly Option[] {
-  return [
-    new SecretOption('--redis <url>', meaning, {
-      variable: secretVariables.redis,
-      parse: redisUrl,
-    }),
-    new Option('--redis-ca <file>', 'PEM file with the authority of a rediss:// server'),
-  ];
-}
-
-/** A `redis:` or `rediss:` URL. */
-function redisUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isRedis = url && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
-  if (isRedis && !url.search && !url.hash && /^\/?\d*$/.test(url.pathname)) return url.href;
-  throw new InvalidArgumentError(
-    'Accepted: a redis:// URL, or rediss:// with TLS, such as rediss://:PASSWORD@queue.example.com:6379/0.',
-  );
+/** The secret of `--worker-secret`. @throws CommandFault when it is missing or too short */
+export function workerSecret(given: string | undefined): string {
+  if (given !== undefined && usable.test(given)) return given;
+  const sentence =
+    `--worker-secret (or ${VARIABLE}) must be at least 16 characters without spaces, the same ` +
+    'for fleetbed simulate --shards and every fleetbed worker; make one with: openssl rand -hex 32';
+  throw new CommandFault(sentence, exitCodes.usage);
 }

@@ -1,6 +1,6 @@
 /** How a fleet is spread: over processes of this machine, over machines, or as one shard of many. */
 import { availableParallelism } from 'node:os';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
 import { systemRandom } from '../../fixtures/random.ts';
 import { type ClusterOutcome, mergedResult } from '../../simulator/cluster/coordinator.ts';
 import { runInProcesses } from '../../simulator/cluster/local-workers.ts';
@@ -10,12 +10,11 @@ import {
   type FleetResult,
   simulateFleet,
 } from '../../simulator/engine/simulate-fleet.ts';
-import { count, durationMs, filled, positiveDurationMs } from '../option-values.ts';
+import { durationMs } from '../option-values.ts';
 import { packageVersion } from '../version.ts';
 import { authorityIn } from './certificates.ts';
 import { judgeFor } from './checks.ts';
-import { redisOptions } from './redis-options.ts';
-import { workerSecret, workerSecretOption } from './worker-secret.ts';
+import { redisRows, workerSecret } from './redis-options.ts';
 
 /** More processes than this help on no machine. */
 const PROCESSES_MAX = 256;
@@ -25,58 +24,67 @@ const WORKER_SHARDS_MAX = 1000;
 const TAKEOVER_LEAST_MS = 1000;
 const TAKEOVER_MOST_MS = 600_000;
 
-/** The options that say how a fleet is spread, as commander gives them. */
-export interface SpreadOptions {
-  readonly processes?: number;
-  readonly shard?: { readonly index: number; readonly of: number };
-  readonly deploymentId?: string;
-  readonly redis?: string;
-  readonly redisCa?: string;
-  readonly workerSecret?: string;
-  readonly shards?: number;
-  /** Milliseconds. */
-  readonly workerWait: number;
-  readonly takeoverAfter: number;
-}
+const group = 'Processes and machines';
 
-/** Adds the options that say how a fleet is spread. */
-export function addSpreadOptions(command: Command): Command {
-  command
-    .optionsGroup('Processes and machines:')
-    .addOption(
-      new Option('--processes <count>', 'number of processes (auto: one per core)').argParser(
-        processCount,
-      ),
-    )
-    .addOption(
-      new Option('--shard <index/count>', 'run only this part of the fleet; the first is 0')
-        .argParser(shard)
-        .conflicts('processes'),
-    )
-    .option('--deployment-id <id>', 'join this deployment instead of creating one', filled);
-  for (const option of redisOptions('Redis of the workers')) command.addOption(option);
-  return command
-    .addOption(workerSecretOption())
-    .addOption(
-      new Option('--shards <count>', 'number of parts to divide the fleet into, for workers')
-        .argParser(count(1, WORKER_SHARDS_MAX))
-        .conflicts(['processes', 'shard']),
-    )
-    .addOption(
-      new Option('--worker-wait <duration>', 'time that a part may wait for a worker')
-        .argParser(positiveDurationMs)
-        .default(120_000, '2m'),
-    )
-    .addOption(
-      new Option('--takeover-after <duration>', 'silence after which a worker counts as failed')
-        .argParser(takeoverMs)
-        .default(10_000, '10s'),
-    );
-}
+/** How a fleet is spread. */
+export const spreadRows = {
+  processes: {
+    flag: '--processes <count>',
+    group,
+    help: 'number of processes (auto: one per core)',
+    cli: {
+      kind: 'read',
+      read: processCount,
+      accepted: `auto, or a whole number from 1 to ${PROCESSES_MAX}`,
+    },
+  },
+  shard: {
+    flag: '--shard <index/count>',
+    group,
+    help: 'run only this part of the fleet; the first is 0',
+    cli: {
+      kind: 'read',
+      read: shard,
+      accepted: `INDEX/COUNT, such as 0/4 for the first of four, at most ${SHARDS_MAX} of them`,
+    },
+    conflicts: ['processes'],
+  },
+  deploymentId: {
+    flag: '--deployment-id <id>',
+    group,
+    help: 'join this deployment instead of creating one',
+    cli: { kind: 'text' },
+  },
+  ...redisRows(group, 'Redis of the workers'),
+  shards: {
+    flag: '--shards <count>',
+    group,
+    help: 'number of parts to divide the fleet into, for workers',
+    cli: { kind: 'count', least: 1, most: WORKER_SHARDS_MAX },
+    conflicts: ['processes', 'shard'],
+  },
+  workerWait: {
+    flag: '--worker-wait <duration>',
+    group,
+    help: 'time that a part may wait for a worker',
+    cli: { kind: 'positive-duration' },
+    usual: { value: 120_000, shown: '2m' },
+  },
+  takeoverAfter: {
+    flag: '--takeover-after <duration>',
+    group,
+    help: 'silence after which a worker counts as failed',
+    cli: { kind: 'read', read: takeoverMs, accepted: 'a length of time from 1s to 10m' },
+    usual: { value: 10_000, shown: '10s' },
+  },
+} as const satisfies OptionRows;
+
+/** The options that say how a fleet is spread, as commander gives them; times in milliseconds. */
+export type SpreadOptions = ValuesOf<typeof spreadRows>;
 
 /**
- * What is wrong with the options together, in words, or nothing.
- * @param isRedisAsked whether Redis was asked for on the command line, not by the environment alone
+ * The sentence about options that contradict one another, if any.
+ * @param isRedisAsked true when the command line names Redis, not only the environment
  */
 export function spreadFault(
   { shards, redis }: SpreadOptions,
@@ -89,7 +97,7 @@ export function spreadFault(
   return isUseless ? "option '--redis <url>' needs --shards COUNT" : undefined;
 }
 
-/** The plan with what the options say of its part and its deployment. */
+/** The plan with the shard and the deployment that the options name. */
 export function spreadPlan(plan: FleetPlan, { shard, deploymentId }: SpreadOptions): FleetPlan {
   return {
     ...plan,
@@ -98,12 +106,15 @@ export function spreadPlan(plan: FleetPlan, { shard, deploymentId }: SpreadOptio
   };
 }
 
-/** Where a run on workers says what goes on. */
+/** Prints messages about a run on workers. */
 export interface SpreadTeller {
   readonly say: (text: string) => void;
 }
 
-/** Runs the plan the way the options say. @throws what simulateFleet throws; CommandFault */
+/**
+ * Runs the plan in one process, several, or on workers.
+ * @throws what simulateFleet throws; CommandFault
+ */
 export async function simulateSpread(
   plan: FleetPlan,
   hooks: FleetHooks & SpreadTeller,
@@ -150,25 +161,21 @@ async function playSpread(
 }
 
 /** A number of processes, or all the cores that this process may use. */
-function processCount(text: string): number {
+function processCount(text: string): number | undefined {
   if (text === 'auto') return Math.min(availableParallelism(), PROCESSES_MAX);
   const value = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (value >= 1 && value <= PROCESSES_MAX) return value;
-  throw new InvalidArgumentError(`Accepted: auto, or a whole number from 1 to ${PROCESSES_MAX}.`);
+  return value >= 1 && value <= PROCESSES_MAX ? value : undefined;
 }
 
-/** Long enough for a worker to say in between that it lives. */
-function takeoverMs(text: string): number {
+/** Long enough for a worker to report in between that it is alive. */
+function takeoverMs(text: string): number | undefined {
   const milliseconds = durationMs(text);
-  if (milliseconds >= TAKEOVER_LEAST_MS && milliseconds <= TAKEOVER_MOST_MS) return milliseconds;
-  throw new InvalidArgumentError('Accepted: a length of time from 1s to 10m.');
+  const isWithin = milliseconds >= TAKEOVER_LEAST_MS && milliseconds <= TAKEOVER_MOST_MS;
+  return isWithin ? milliseconds : undefined;
 }
 
-function shard(text: string): { readonly index: number; readonly of: number } {
+function shard(text: string): { readonly index: number; readonly of: number } | undefined {
   const [, first = '', second = ''] = /^(\d{1,5})\/(\d{1,5})$/.exec(text) ?? [];
   const [index, of] = [Number(first), Number(second)];
-  if (first !== '' && index < of && of <= SHARDS_MAX) return { index, of };
-  throw new InvalidArgumentError(
-    `Accepted: INDEX/COUNT, such as 0/4 for the first of four, at most ${SHARDS_MAX} of them.`,
-  );
+  return first !== '' && index < of && of <= SHARDS_MAX ? { index, of } : undefined;
 }

@@ -59,7 +59,7 @@ export async function soakConnections(
   ];
 }
 
-/** SIGTERM ends the server cleanly, whatever is still open by then. */
+/** SIGTERM ends the server cleanly, even with open connections. */
 async function withServer(
   openFiles: number,
   part: (server: ServerProcess) => Promise<string[]>,
@@ -258,7 +258,7 @@ async function settled(count: () => number, wanted: number): Promise<number> {
 function reach(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // The parts count the end of a connection, whatever its kind.
+  // The parts count the end of a connection, errors included.
   socket.on('error', () => undefined);
   return socket;
 }

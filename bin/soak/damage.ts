@@ -104,7 +104,7 @@ export async function damageSoak({ output, random, cases }: DamageOptions): Prom
   }
 }
 
-/** Creates a folder whose server was closed, and one whose server was killed. */
+/** Creates the data folder of a closed server, and that of a killed one. */
 async function statesIn(folder: string): Promise<State[]> {
   const data = join(folder, 'data');
   const first = new ServedFolder(data);

@@ -23,7 +23,7 @@ const pieces = [
   '/',
 ];
 
-/** A text of some thousand characters whose end does not match. */
+/** A text of some thousand characters; its end does not match. */
 export const longText = fc
   .tuple(fc.constantFrom(...pieces), fc.integer({ min: 200, max: 12_000 }))
   .map(([piece, length]) => piece.repeat(Math.ceil(length / piece.length)));

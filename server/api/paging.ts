@@ -29,3 +29,14 @@ export function linkHeader({ url, page, perPage, total }: PagedList): { Link: st
 export function pagingHeaders(list: PagedList): { Link: string[]; 'X-Total-Count': string } {
   return { ...linkHeader(list), 'X-Total-Count': String(list.total) };
 }
+
+/** Answers with one page of a list, its neighbours as links, and the total. */
+export function pagedAnswer<Body>(
+  { request }: { readonly request: { readonly url?: string | undefined } },
+  query: { readonly page: number; readonly per_page: number },
+  { total, list }: { readonly total: number; readonly list: (page: Page) => Body },
+) {
+  const page = { page: query.page, perPage: query.per_page };
+  const headers = pagingHeaders({ url: request.url ?? '', total, ...page });
+  return { status: 200, headers, body: list(page) } as const;
+}

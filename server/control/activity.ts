@@ -1,4 +1,4 @@
-/** What happens on the protocol listener, told to whoever watches; nothing is kept. */
+/** Publishes what happens on the protocol listener; nothing is kept. */
 import type { RequestContext } from '../pipeline/context.ts';
 import type { ExchangeObserver } from '../pipeline/plug-ins.ts';
 import { type Ended, type Subscriber, Subscribers } from './subscribers.ts';
@@ -18,13 +18,13 @@ export interface Activity {
 export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
   readonly #subscribers = new Subscribers<Activity>();
 
-  /** False when publishing would reach nobody; spares the hot path from building the object. */
+  /** False without subscribers. */
   get watched(): boolean {
     return !this.#subscribers.isEmpty;
   }
 
   onAnswer({ endpoint, exchange, nowMs, device }: RequestContext, status: number): void {
-    // Most of the time nobody watches: no object is built for that.
+    // Without subscribers the hot path does not build the object.
     if (this.#subscribers.isEmpty) return;
     const { id: operation, method } = endpoint.operation;
     this.publish({

@@ -1,9 +1,9 @@
-/** A tenant with what a test steers and watches in it, which the server itself knows nothing of. */
+/** A tenant with its test powers, which the rest of the server knows nothing of. */
 import type { Tenant } from '../tenants/tenants.ts';
 import { FaultPlans } from './faults/fault-plans.ts';
 import { Journal, type JournalBounds } from './journal/journal.ts';
 
-/** What stands beside a tenant for tests, from its making to its end. */
+/** The test powers of a tenant, from its creation to its end. */
 interface TestPowers {
   readonly journal: Journal;
   /** What goes wrong on purpose. */

@@ -1,15 +1,15 @@
-/** Those who are told of something as it happens. One that throws harms neither the others nor what happens. */
+/** Subscribers to events. One that throws affects neither the others nor the publisher. */
 
-/** Is told of each event; what it throws ends its subscription. */
+/** Called for each event; an exception ends the subscription. */
 export type Subscriber<Event> = (event: Event) => void;
 
-/** Is told once why the subscription ended; must not throw. */
+/** Called once with the reason when a subscription ends; must not throw. */
 export type Ended = (fault: unknown) => void;
 
 export class Subscribers<Event> {
   readonly #ended = new Map<Subscriber<Event>, Ended>();
 
-  /** True when there is nobody to tell. */
+  /** True without subscribers. */
   get isEmpty(): boolean {
     return this.#ended.size === 0;
   }

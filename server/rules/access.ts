@@ -47,7 +47,7 @@ export function decideAccess(operationId: string, roles: readonly Role[]): Acces
   return { decision: 'allow', groups: [...new Set(scopes.flatMap((groups) => groups ?? []))] };
 }
 
-/** Whether the roles open everything, so that somebody can still mend what others broke. */
+/** True for full access: at least one such user must remain, to repair what others broke. */
 export function isAdmin(roles: readonly Role[]): boolean {
   const grants = roles.flatMap((role) => role.grants);
   return roles.length === 0 || grants.some((grant) => 'set' in grant && grant.set === 'SuperUser');

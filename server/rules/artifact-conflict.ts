@@ -1,10 +1,10 @@
-/** May two artifacts of one name stand side by side? A delta beside the whole it saves, for one. */
+/** Whether two artifacts of one name may coexist, such as a delta and the whole artifact. */
 
 type Depends = Readonly<Record<string, readonly string[]>>;
 
 /**
- * True when both depend on the same names, with a value of each in common. Where only one of them
- * depends on a name, it is the closer one for the devices that have it, and both may stand.
+ * True when both depend on the same names and share a value of each. Where only one
+ * depends on a name, it is the better match for devices that have it, and both may coexist.
  */
 export function conflictsWith(known: Depends, added: Depends): boolean {
   const names = Object.keys(known);

@@ -1,7 +1,10 @@
-/** What becomes of an authentication request that is well signed. Spec: Device identity (authentication) flow */
+/**
+ * The outcome of a correctly signed authentication request.
+ * Spec: Device identity (authentication) flow
+ */
 import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 
-/** How the request's identity and key stand in the store. */
+/** What the store knows of the identity and key of a request. */
 export type AuthSituation =
   | 'unknown-device'
   | 'unknown-key'

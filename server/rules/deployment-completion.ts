@@ -3,7 +3,7 @@
 /** What the end of a deployment depends on. */
 export interface CompletionFacts {
   readonly finishedMs?: number | undefined;
-  /** Devices after which it ends, whatever the others do. */
+  /** Number of devices after which it ends, even if others are not finished. */
   readonly maxDevices?: number | undefined;
   /** True when it is not over for a device. */
   readonly hasUnfinished: boolean;

@@ -36,7 +36,7 @@ export interface StatusReport {
   readonly substate?: string | undefined;
 }
 
-/** What decides whether a device can still do something in a deployment. */
+/** Decides whether a deployment is over for a device. */
 type Standing = Pick<DeviceDeployment, 'status' | 'retriesLeft'>;
 
 /** The only status in which a device may try again. */
@@ -89,7 +89,7 @@ export function retried<Of extends DeviceDeployment>(of: Of): Of {
   };
 }
 
-/** The status changes, whoever decides it; one that is not an end opens the deployment again. */
+/** Sets a status; one that is not final opens the deployment again. */
 export function settled<Of extends DeviceDeployment>(
   of: Of,
   status: DeviceDeploymentStatus,

@@ -2,7 +2,7 @@
 import { limits } from '../../fixtures/contract/limits.ts';
 
 interface Acceptance {
-  /** Accepted devices at most; 0 is none, `limits.deviceLimitNone` as many as there are. */
+  /** Maximum number of accepted devices; `limits.deviceLimitNone` for no limit. */
   readonly limit: number;
   readonly acceptedCount: number;
   /** True when the device has an accepted key already: another one does not count again. */

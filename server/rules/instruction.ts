@@ -18,7 +18,7 @@ export type InstructedPart = DeviceDeployment &
 /** A device that asks. */
 export interface Asking<Part> {
   readonly request: NextRequest;
-  /** Those that may not be over, in order of creation. */
+  /** Those that may still be open, in order of creation. */
   readonly parts: readonly Part[];
   /** The newest deployment that the device was offered and finished; 0 when there is none. */
   readonly lastFinishedSeq: number;

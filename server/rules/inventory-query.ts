@@ -52,7 +52,7 @@ function valuesOf(given: string): (string | number | boolean)[] {
   return text.trim() === '' || Number.isNaN(Number(text)) ? [text] : [text, Number(text)];
 }
 
-/** Descending by the field's habit, when the order is not told. */
+/** Descending when no order is given. */
 function sortKey(key: string): InventorySort | undefined {
   const mark = key.lastIndexOf(':');
   if (mark < 0) return { ...placeOf(key), order: 'desc' };

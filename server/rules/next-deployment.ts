@@ -71,13 +71,13 @@ export function decideNext(
   return { decision: 'serve', artifactId: chosen.id };
 }
 
-/** One text for equal requests, whatever the order of the pairs. */
+/** A canonical text: equal requests give the same one, in any order of the pairs. */
 export function requestText({ provides, takesControlMap }: NextRequest): string {
   const pairs = Object.entries(provides).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([pairs, takesControlMap]);
 }
 
-/** The request that a canonical text stands for. */
+/** The request of a canonical text. */
 export function requestIn(text: string): NextRequest {
   const [pairs, takesControlMap] = JSON.parse(text) as [[string, string][], boolean];
   const provides = Object.fromEntries(pairs);
@@ -85,7 +85,7 @@ export function requestIn(text: string): NextRequest {
   return { deviceType, artifactName, provides, takesControlMap };
 }
 
-/** What stands between a device and a release of which nothing fits it: its type before all else. */
+/** Why no artifact of a release fits a device; the device type is checked first. */
 export function misfit(candidates: readonly Candidate[], { provides }: NextRequest): Misfit {
   if (candidates.length === 0) return { rule: 'artifact' };
   const name = 'device_type';
@@ -101,7 +101,7 @@ export function misfit(candidates: readonly Candidate[], { provides }: NextReque
   return { rule: 'depends', name: unmet, given: own(provides, unmet), accepted };
 }
 
-/** The smallest artifact whose every dependency the device meets. */
+/** The smallest artifact with all dependencies met by the device. */
 function choose(candidates: readonly Candidate[], request: NextRequest): Candidate | undefined {
   return bySize(candidates.filter(({ depends }) => !unmetIn(depends, request.provides)))[0];
 }

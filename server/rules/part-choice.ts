@@ -1,8 +1,11 @@
-/** Which of a device's deployments it is served now, or what keeps each one back. Spec: Device deployments, GET and POST next */
+/**
+ * Which deployment a device is served now, or why each is withheld.
+ * Spec: Device deployments, GET and POST next
+ */
 import { type DeviceDeployment, isOver, mayTryAgain } from './device-deployment.ts';
 import type { Phase } from './phases.ts';
 
-/** One device's part in a deployment, with all that decides whether it is served. */
+/** One device deployment, with the facts that decide whether it is served. */
 export interface PartFacts extends Pick<DeviceDeployment, 'status' | 'offeredMs' | 'retriesLeft'> {
   /** Devices of the deployment that were offered it; counted only where something limits them. */
   readonly offeredDevices: number;
@@ -16,14 +19,14 @@ export interface PartFacts extends Pick<DeviceDeployment, 'status' | 'offeredMs'
   };
 }
 
-/** What the device has beside its parts. */
+/** The time, and the device's last finished deployment. */
 interface Moment {
   readonly nowMs: number;
   /** The newest deployment that the device was offered and finished; 0 when there is none. */
   readonly lastFinishedSeq: number;
 }
 
-/** What keeps a part back for good, then what may pass. */
+/** Permanent reasons to withhold a part, then temporary ones. */
 type Over = 'finished' | 'aborted' | 'deployment-over' | 'older';
 export type Held = 'start' | 'phase' | 'max-devices';
 export type KeptBack = Over | Held;
@@ -55,7 +58,7 @@ export function choosePart<Part extends PartFacts>(
   return waiting;
 }
 
-/** The first rule that keeps a part from being served now; nothing when the device may have it. */
+/** The first rule that withholds a part now; undefined when the device may have it. */
 export function keptBack(
   part: PartFacts,
   { nowMs, lastFinishedSeq }: Moment,

@@ -5,7 +5,7 @@ import type { Candidate } from '../rules/next-deployment.ts';
 import type { TextSearch } from '../rules/text-search.ts';
 import { type Condition, equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, number, text, textOrNothing } from './row.ts';
+import { document, number, numberIn, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
 
 /** The resource together with the name of its content. */
@@ -97,8 +97,7 @@ export class ArtifactStore {
 
   count(filter: ArtifactFilter): number {
     const { where, values } = filterBy(...artifactConditions(filter));
-    const row = this.#sql.first(`SELECT count(*) AS n FROM artifacts ${where}`, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, `SELECT count(*) AS n FROM artifacts ${where}`, values);
   }
 
   /** Every content that an artifact has, with the name of one that has it. */
@@ -113,10 +112,10 @@ export class ArtifactStore {
 
   /** Bytes of all files together; a file that two artifacts share counts once. */
   usedBytes(): number {
-    const row = this.#sql.first(
+    return numberIn(
+      this.#sql,
       'SELECT coalesce(sum(size_bytes), 0) AS n FROM (SELECT DISTINCT sha256, size_bytes FROM artifacts)',
     );
-    return row ? number(row, 'n') : 0;
   }
 
   /** Types of all updates that there are, at most `most`, in order. */
@@ -139,8 +138,8 @@ export class ArtifactStore {
   }
 
   /**
-   * Forgets the artifact, and with the last one of a name what the release had beside them; tells
-   * whether its content is still wanted by another.
+   * Removes the artifact, and the release with its last artifact.
+   * @returns whether another artifact has the same content
    */
   remove(id: string, sha256: string): { contentInUse: boolean } {
     this.#sql.run('DELETE FROM artifacts WHERE id = ?', [id]);

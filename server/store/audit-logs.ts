@@ -3,7 +3,7 @@ import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
 import { equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, number, text } from './row.ts';
+import { document, numberIn, text } from './row.ts';
 import type { Sql } from './sql.ts';
 
 /** An entry before it has a time in text form. */
@@ -54,10 +54,9 @@ export class AuditLogStore {
     );
   }
 
-  /** The place of the newest entry; 0 when there is none. */
+  /** The sequence number of the newest entry; 0 without entries. */
   lastSeq(): number {
-    const row = this.#sql.first('SELECT coalesce(max(seq), 0) AS n FROM audit_logs');
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, 'SELECT coalesce(max(seq), 0) AS n FROM audit_logs');
   }
 
   /** Entries by time, and by order of appending within one millisecond. */
@@ -72,11 +71,10 @@ export class AuditLogStore {
 
   count(filter: AuditFilter): number {
     const { where, values } = auditFilter(filter);
-    const row = this.#sql.first(`SELECT count(*) AS n FROM audit_logs ${where}`, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, `SELECT count(*) AS n FROM audit_logs ${where}`, values);
   }
 
-  /** An identity stands in the device's own row, however many entries are about the device. */
+  /** Identities are stored once, in the row of the device, not in each entry. */
   #withoutIdentities<Entry extends Identified>(entry: Entry): Entry {
     const { actor, object } = entry;
     const known = this.#identities([actor.id, object.id]);

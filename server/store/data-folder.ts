@@ -131,7 +131,7 @@ export class DataFolder {
     return join(this.path, worldsFolder, id);
   }
 
-  /** A fault of a file within the folder tells the folder in its way out. */
+  /** Adds the folder to the remedy in a fault of one of its files. */
   static async #telling<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();

@@ -26,7 +26,7 @@ export const worldsFolder = 'worlds';
 /** Below `worlds`, in the folder of one. */
 export const worldFile = 'world.sqlite';
 export const artifactsFolder = 'artifacts';
-/** Locked for as long as somebody works with the folder; nothing is ever written to it. */
+/** Locked while the folder is in use; nothing is ever written to it. */
 export const lockFile = 'server.lock';
 
 /** An id is the name of a folder, and a content's digest that of a file. */

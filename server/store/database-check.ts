@@ -81,15 +81,15 @@ function readHeader(path: string): Buffer {
   return header;
 }
 
-/** A page of 64 KiB is told as 1. */
+/** SQLite writes 64 KiB as 1. */
 function pageBytesOf(header: Buffer): number {
   const told = header.readUInt16BE(16);
   return told === 1 ? 65_536 : told;
 }
 
 /**
- * The log must reach as far as it did, unless it was begun anew since: what it held is in the
- * database then, and whoever was killed right after its head has no frame in it yet.
+ * The log must reach as far as recorded, unless it was restarted since: its content is in the
+ * database then, and a process killed right after writing the new header leaves no frame in it.
  */
 function requireLog(path: string, { mark }: SavedSums, log: WriteAheadLog): void {
   if (mark.frames === 0) return;

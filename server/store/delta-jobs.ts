@@ -1,6 +1,6 @@
 /** Jobs that make a delta between two artifacts; see `management/delta-jobs.ts` for what becomes of them here. */
 import { bounds, type Page } from './page.ts';
-import { document, number, text } from './row.ts';
+import { document, number, numberIn, text } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 export interface StoredDeltaJob {
@@ -66,8 +66,7 @@ export class DeltaJobStore {
   }
 
   count(): number {
-    const row = this.#sql.first('SELECT count(*) AS n FROM delta_jobs');
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, 'SELECT count(*) AS n FROM delta_jobs');
   }
 }
 

@@ -19,7 +19,7 @@ import {
   triesAgain,
   unfinished,
 } from './part-rows.ts';
-import { number, numberOrNothing, text, textOrNothing } from './row.ts';
+import { number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql } from './sql.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
@@ -60,7 +60,7 @@ export class DeploymentDeviceStore {
     this.#waiting = waiting;
   }
 
-  /** Settles anew whether deployments are over, as when parts were changed from outside. */
+  /** Determines again whether deployments are over, after parts were changed by others. */
   refresh(deploymentSeqs: readonly number[], nowMs: number): void {
     for (const seq of deploymentSeqs) this.#refreshFinished(seq, nowMs);
   }
@@ -108,7 +108,7 @@ export class DeploymentDeviceStore {
     return { parts, lastFinishedSeq: this.#lastFinished(deviceId) };
   }
 
-  /** Records what a rule has decided on a part, and whether its deployment has ended by it. */
+  /** Records the decision of a rule on a part, and whether that ends its deployment. */
   save(of: StoredPart, changed: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
       this.#update(of, changed);
@@ -163,12 +163,12 @@ export class DeploymentDeviceStore {
 
   /** How many devices were offered the deployment. */
   countOffered({ seq }: StoredDeployment): number {
-    const row = this.#sql.first(
+    return numberIn(
+      this.#sql,
       `SELECT count(*) AS n FROM deployment_devices
        WHERE deployment_seq = ? AND offered_ms IS NOT NULL`,
       [seq],
     );
-    return row ? number(row, 'n') : 0;
   }
 
   /** Parts of a deployment by device id. */
@@ -180,12 +180,12 @@ export class DeploymentDeviceStore {
 
   count(of: StoredDeployment, filter: PartFilter): number {
     const { where, values } = partFilter(of, filter);
-    const row = this.#sql.first(
+    return numberIn(
+      this.#sql,
       `SELECT count(*) AS n FROM deployment_devices p
        JOIN deployments d ON d.seq = p.deployment_seq ${where}`,
       values,
     );
-    return row ? number(row, 'n') : 0;
   }
 
   /** Ids of the devices of a deployment, in order; at most as many as one may have. */

@@ -6,7 +6,7 @@ import { notBegun } from '../rules/device-deployment.ts';
 import type { Phase } from '../rules/phases.ts';
 import { type Condition, filterBy, oneOf } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, number, numberOrNothing, text, textOrNothing } from './row.ts';
+import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
@@ -121,8 +121,7 @@ export class DeploymentStore {
 
   count(filter: DeploymentFilter): number {
     const { where, values } = deploymentFilter(filter);
-    const row = this.#sql.first(`SELECT count(*) AS n FROM deployments ${where}`, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, `SELECT count(*) AS n FROM deployments ${where}`, values);
   }
 
   /** How many of its devices are in the groups, and how many are not. */

@@ -10,7 +10,7 @@ import {
   stateValues,
   statusCondition,
 } from './part-rows.ts';
-import { number } from './row.ts';
+import { numberIn } from './row.ts';
 import type { Sql } from './sql.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
@@ -34,8 +34,7 @@ export class DeviceHistoryStore {
   count(deviceId: string, status: string | undefined): number {
     const { where, values } = historyFilter(deviceId, status);
     const query = `SELECT count(*) AS n FROM deployment_devices p ${where}`;
-    const row = this.#sql.first(query, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, query, values);
   }
 
   /**

@@ -3,7 +3,7 @@ import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabu
 import { type DeviceFilter, deviceFilter } from './device-filter.ts';
 import type { Condition } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { number, numberOrNothing, text, textOrNothing } from './row.ts';
+import { number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 export interface StoredAuthSet {
@@ -72,20 +72,20 @@ export class DeviceStore {
     this.#sql = sql;
   }
 
-  /** The device whose accepted set this is; memory only, for every authenticated call. */
+  /** The device of an accepted set; from memory, as every authenticated call needs it. */
   acceptedDevice(authSetId: string): DeviceFacts | undefined {
     return this.#accepted.get(authSetId);
   }
 
   /**
-   * The keys that nobody has accepted yet, rejected ones too, and the bytes of these and of their
-   * identities; memory only, as every first contact asks.
+   * The number of keys that have never been accepted, rejected ones included, and the bytes of these
+   * and of their identities; from memory, as every first contact needs it.
    */
   get waiting(): WaitingKeys {
     return this.#waiting;
   }
 
-  /** Builds the facts anew from tables that are not what they were, check-ins too. */
+  /** Rebuilds the facts, check-ins included, after the tables were replaced. */
   load(): void {
     this.#facts.clear();
     this.#accepted.clear();
@@ -134,8 +134,7 @@ export class DeviceStore {
 
   count(filter: DeviceFilter = {}): number {
     const { where, values } = deviceFilter(filter);
-    const row = this.#sql.first(`SELECT count(*) AS n FROM devices ${where}`, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, `SELECT count(*) AS n FROM devices ${where}`, values);
   }
 
   /** How many devices are accepted; memory only, as every acceptance may ask. */
@@ -260,7 +259,7 @@ export class DeviceStore {
     });
   }
 
-  /** A key that was accepted once, as before a rotation, waits for nobody. */
+  /** A key that was accepted once, as before a rotation, is not waiting. */
   #waitingIn([more, ...values]: Condition): WaitingKeys {
     const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))
         + length(CAST(d.identity AS BLOB))), 0) AS bytes

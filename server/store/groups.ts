@@ -1,6 +1,6 @@
 /** Static groups of devices: a device is in one group at most, and a group is there while it has devices. */
 import { bounds, type Page } from './page.ts';
-import { number, text } from './row.ts';
+import { numberIn, text } from './row.ts';
 import type { Sql } from './sql.ts';
 
 /** The verbs for groups. */
@@ -49,7 +49,6 @@ export class GroupStore {
 
   count(name: string): number {
     const query = 'SELECT count(*) AS n FROM device_groups WHERE name = ?';
-    const row = this.#sql.first(query, [name]);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, query, [name]);
   }
 }

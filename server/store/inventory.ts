@@ -1,6 +1,6 @@
 /**
- * Attributes of the scopes that somebody writes: `inventory` by the device, `tags` by users. The
- * other scopes are made from other stores.
+ * Attributes of the scopes that are written: `inventory` by the device, `tags` by users. The other
+ * scopes are derived from other stores.
  */
 import type { Attribute, AttributeValue } from '../../fixtures/contract/resources.ts';
 import { document, number, text, textOrNothing } from './row.ts';

@@ -2,7 +2,7 @@
 import type { Alert, MonitorConfiguration } from '../../fixtures/contract/resources.ts';
 import { equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, number, text } from './row.ts';
+import { document, number, numberIn, text } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 export interface NewAlert {
@@ -63,8 +63,7 @@ export class MonitorStore {
 
   countAlerts(deviceId: string, filter: AlertFilter): number {
     const { where, values } = alertFilter(deviceId, filter);
-    const row = this.#sql.first(`SELECT count(*) AS n FROM alerts ${where}`, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, `SELECT count(*) AS n FROM alerts ${where}`, values);
   }
 
   /** The last alert of each subject, all or those of a level, the oldest first. */
@@ -75,7 +74,7 @@ export class MonitorStore {
     return this.#sql.all(query, [...values, ALERTS_KEPT_PER_DEVICE]).map(storedAlert);
   }
 
-  /** Subjects whose last alert is critical; nothing when the device never sent an alert. */
+  /** Number of subjects with a critical last alert; undefined when the device never sent any. */
   criticalCount(deviceId: string): number | undefined {
     const query = `SELECT count(*) AS n, coalesce(sum(level = 'CRITICAL'), 0) AS critical
       FROM alert_subjects WHERE device_id = ?`;

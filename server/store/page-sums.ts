@@ -1,7 +1,7 @@
 /**
- * The file beside a database that tells what is in it: the sum of every page, and how far the
- * write-ahead log must reach. A database or a log that was changed, cut or taken away by anybody
- * but the engine is known by it. Not the database's own structure, which the engine checks.
+ * The file beside a database with the sum of every page, and how far the write-ahead log must
+ * reach. It reveals a database or a log that was changed, cut or removed by anything but the engine.
+ * The structure of the database is checked by the engine itself.
  *
  * Pages in the log are newer than their sums here; these are brought up to date, and written
  * through to the disk, before the engine moves pages from the log into the database.
@@ -27,7 +27,7 @@ const PLACE_OF_SUMS = 64;
 /** Page size, number of pages, and the sum over these and the sums. */
 const FIELDS = 16;
 
-/** What the file says. */
+/** The content of the file. */
 export interface SavedSums {
   readonly pageBytes: number;
   readonly sums: Uint32Array;
@@ -37,12 +37,12 @@ export interface SavedSums {
 
 const noMark: LogMark = { salt1: 0, salt2: 0, frames: 0 };
 
-/** Where the sums of a database are. */
+/** The path of the sums of a database. */
 function sumsPathOf(database: string): string {
   return `${database}-sums`;
 }
 
-/** Takes the sums of a database away, where they cannot be kept right. */
+/** Removes the sums of a database that can no longer be kept up to date. */
 export function forgetSums(database: string): void {
   rmSync(sumsPathOf(database), { force: true });
 }
@@ -51,8 +51,8 @@ export function forgetSums(database: string): void {
 export const noSums: SavedSums = { pageBytes: 4096, sums: new Uint32Array(), mark: noMark };
 
 /**
- * Reads the file of a database; nothing when there is none.
- * @throws StateFault when it is not as it was written
+ * Reads the sums of a database; undefined when there are none.
+ * @throws StateFault when the file is damaged
  */
 export function readSums(database: string): SavedSums | undefined {
   const path = sumsPathOf(database);
@@ -129,7 +129,7 @@ export class PageSums {
   #saved: SavedSums;
   #descriptor: number;
 
-  /** @param saved as they stand in the file */
+  /** @param saved the content of the file */
   constructor(database: string, saved: SavedSums) {
     this.#database = database;
     this.#saved = saved;
@@ -138,7 +138,7 @@ export class PageSums {
     this.#descriptor = openSync(sumsPathOf(database), 'r+');
   }
 
-  /** Notes how far the log must reach from now on, and tells how many frames that are. */
+  /** Records how far the log must reach from now on. @returns the number of its frames */
   committed(): number {
     const { mark: before } = this.#log;
     this.#log.follow();

@@ -18,7 +18,7 @@ export interface StoredPart extends DeviceDeployment {
   readonly hasLog: boolean;
 }
 
-/** A part with all that decides whether the device is served it. */
+/** A part with the facts that decide whether the device is served it. */
 export type PartWithFacts = StoredPart & PartFacts;
 
 /** The statuses in which a part is over, and all others, as SQL lists them. */
@@ -39,7 +39,7 @@ const offeredDevices = `CASE WHEN d.max_devices IS NULL AND d.phases IS NULL THE
 const source = 'FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq';
 /** Every part that a query names `p`, together with its deployment `d`. */
 export const partQuery = `SELECT ${columns} ${source}`;
-/** The same with what decides whether the device is served the part. */
+/** The same with the facts that decide whether the device is served the part. */
 export const factsQuery = `SELECT ${columns}, ${offeredDevices} ${source}`;
 
 /** Conditions behind the words that users filter parts by. */

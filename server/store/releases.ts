@@ -3,7 +3,7 @@ import type { ReleaseOrder } from '../../fixtures/contract/management/releases.t
 import { type ArtifactFilter, artifactConditions } from './artifacts.ts';
 import { filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, number, text } from './row.ts';
+import { document, number, numberIn, text } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 /** A release without its artifacts, which `ArtifactStore.findByName` has. */
@@ -54,8 +54,7 @@ export class ReleaseStore {
   count(filter: ReleaseFilter): number {
     const { where, values } = releaseFilter(filter);
     const query = `SELECT count(*) AS n FROM (${releaseQuery} ${where} ${grouped})`;
-    const row = this.#sql.first(query, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, query, values);
   }
 
   /** Replaces what is given; an existing release. */

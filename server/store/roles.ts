@@ -1,7 +1,7 @@
 /** The roles that a tenant has made for itself; the predefined ones are not stored. */
 import type { Grant, Role } from '../rules/access.ts';
 import { bounds, type Page } from './page.ts';
-import { document, number, text } from './row.ts';
+import { document, numberIn, text } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 /** The verbs for roles. */
@@ -29,8 +29,7 @@ export class RoleStore {
   }
 
   count(): number {
-    const row = this.#sql.first('SELECT count(*) AS n FROM roles');
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, 'SELECT count(*) AS n FROM roles');
   }
 
   change({ name, description, grants }: Role): void {

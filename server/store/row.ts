@@ -1,5 +1,5 @@
 /** Reading typed values out of rows; a row that is not as the schema says is our own fault. */
-import type { SqlRow, SqlValue } from './sql.ts';
+import type { Sql, SqlRow, SqlValue } from './sql.ts';
 
 /** A text column. */
 export function text(row: SqlRow, column: string): string {
@@ -28,6 +28,12 @@ export function numberOrNothing(row: SqlRow, column: string): number | undefined
 /** A column of JSON that the store itself wrote. */
 export function document<Document>(row: SqlRow, column: string): Document {
   return JSON.parse(text(row, column)) as Document;
+}
+
+/** The number `n` of a query, such as a count; 0 without a row. */
+export function numberIn(sql: Sql, query: string, values: readonly SqlValue[] = []): number {
+  const row = sql.first(query, values);
+  return row ? number(row, 'n') : 0;
 }
 
 function isNull(value: SqlValue | undefined): boolean {

@@ -1,6 +1,6 @@
 /**
- * Snapshots of a store: taken whole, and brought back whole or for one device, while every handler
- * goes on holding the same store. Not their names, which are for whoever takes them to give.
+ * Snapshots of a store: taken whole, and restored whole or for one device, while handlers keep the
+ * same store. Names are given by the caller.
  */
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { DeviceHistoryStore } from './device-history.ts';
@@ -8,14 +8,14 @@ import type { FileStore } from './files.ts';
 import { number, text } from './row.ts';
 import type { Sql, SqlCopy } from './sql.ts';
 
-/** A store as it stood at one moment; for any store of this process. */
+/** The state of a store at one moment; it can be restored in any store of this process. */
 export interface Snapshot {
   readonly copy: SqlCopy;
   /** Contents of artifact files by name, which stay in the folder as long as the snapshot. */
   readonly contents: readonly string[];
   readonly folder: string;
   isDiscarded(): boolean;
-  /** Gives back what it takes up; it cannot be restored any more. */
+  /** Frees its memory and files; it cannot be restored any more. */
   discard(): void;
 }
 
@@ -25,7 +25,7 @@ export interface RestoreOptions {
   readonly keepsUsers?: boolean;
 }
 
-/** What became of a device: as the snapshot has it, gone since the snapshot has it not, or never there. */
+/** The outcome for a device: as in the snapshot, removed as the snapshot lacks it, or unknown. */
 export type DeviceReset = 'restored' | 'gone' | 'unknown';
 
 /** Which devices were touched by the reset of one. */
@@ -41,7 +41,7 @@ interface Areas {
   readonly history: DeviceHistoryStore;
 }
 
-/** Sign-ins are no state of the tenant: a user goes on with the token he has. */
+/** Sign-ins are not restored: users keep their tokens. */
 const signIns = 'user_tokens';
 const usersTables: ReadonlySet<string> = new Set([signIns, 'users', 'roles', 'confirmations']);
 

@@ -1,9 +1,9 @@
 /**
  * The engine that keeps everything in one file: libsql, in WAL mode with full synchronisation, so
  * that what is committed survives the end of the process and of the machine. The file is locked for
- * as long as it is open; the system lets go of the lock when the process ends, however it ends.
+ * as long as it is open; the system releases the lock when the process ends in any way.
  *
- * Its reader cuts a text at a NUL, so that in the file SUB 0 stands for NUL and SUB SUB for SUB.
+ * It truncates texts at a NUL when reading, so the file has SUB 0 for NUL, and SUB SUB for SUB.
  */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import Database from 'libsql';
@@ -11,7 +11,7 @@ import { ensureSums } from './database-check.ts';
 import { forgetSums, PageSums } from './page-sums.ts';
 import { PreparedStatements, type Sql, type SqlCopy, type SqlRow, type SqlValue } from './sql.ts';
 import { storageFault } from './storage-fault.ts';
-import { Transactions } from './transactions.ts';
+import { Transactional } from './transactions.ts';
 
 interface Prepared {
   readonly statement: Database.Statement;
@@ -59,16 +59,16 @@ export function openPlainSql(path: string): FileSql {
 }
 
 /** A database in a file. */
-export class FileSql implements Sql {
+export class FileSql extends Transactional implements Sql {
   readonly #path: string;
   readonly #database: Database.Database;
   readonly #prepared: PreparedStatements<Prepared>;
-  readonly #transactions: Transactions;
   #sums: PageSums | undefined;
   #checkpointAt = CHECKPOINT_FRAMES;
   #copies = 0;
 
   constructor(path: string) {
+    super();
     this.#path = path;
     const database = new Database(path);
     this.#database = database;
@@ -81,12 +81,6 @@ export class FileSql implements Sql {
       // Statements go with the last reference to them.
       () => undefined,
     );
-    this.#transactions = new Transactions({
-      run: (statement) => {
-        this.run(statement);
-      },
-      isInTransaction: () => database.inTransaction,
-    });
   }
 
   run(statement: string, values: readonly SqlValue[] = []): number {
@@ -125,16 +119,8 @@ export class FileSql implements Sql {
     this.#noteCommit();
   }
 
-  atomically<Result>(work: () => Result): Result {
-    return this.#transactions.atomically(work);
-  }
-
-  afterCommit(act: () => void): void {
-    this.#transactions.afterCommit(act);
-  }
-
-  afterUndo(act: () => void): void {
-    this.#transactions.afterUndo(act);
+  protected isInTransaction(): boolean {
+    return this.#database.inTransaction;
   }
 
   copy(): SqlCopy {
@@ -175,7 +161,7 @@ export class FileSql implements Sql {
     }
   }
 
-  /** After a commit. What fails here is tried again at the next; the commit itself stands. */
+  /** After a commit. A failure is retried at the next one; the commit itself is not undone. */
   #noteCommit(): void {
     if (!this.#sums || this.#database.inTransaction) return;
     try {

@@ -1,7 +1,7 @@
 /** The engine in memory: sql.js. What it holds goes with the process. */
 import initSqlJs, { type Database, type SqlJsStatic, type Statement } from 'sql.js';
 import { PreparedStatements, type Sql, type SqlCopy, type SqlRow, type SqlValue } from './sql.ts';
-import { Transactions } from './transactions.ts';
+import { Transactional } from './transactions.ts';
 
 /** Opens an empty database in memory. */
 export async function openMemorySql(schema: string): Promise<Sql> {
@@ -13,16 +13,13 @@ export async function openMemorySql(schema: string): Promise<Sql> {
 
 const byteOrderMark = '\ufeff';
 
-class MemorySql implements Sql {
+class MemorySql extends Transactional implements Sql {
   readonly #engine: SqlJsStatic;
   readonly #database: Database;
   readonly #prepared: PreparedStatements<Statement>;
-  readonly #transactions = new Transactions({
-    run: (statement) => this.run(statement),
-    isInTransaction: () => true,
-  });
 
   constructor(engine: SqlJsStatic, database: Database) {
+    super();
     this.#engine = engine;
     this.#database = database;
     this.#prepared = new PreparedStatements(
@@ -64,16 +61,8 @@ class MemorySql implements Sql {
     return rows;
   }
 
-  atomically<Result>(work: () => Result): Result {
-    return this.#transactions.atomically(work);
-  }
-
-  afterCommit(act: () => void): void {
-    this.#transactions.afterCommit(act);
-  }
-
-  afterUndo(act: () => void): void {
-    this.#transactions.afterUndo(act);
+  protected isInTransaction(): boolean {
+    return true;
   }
 
   copy(): SqlCopy {

@@ -1,7 +1,6 @@
 /**
- * What the store knows of an SQL engine: a small synchronous interface, behind which stand one in
- * memory (`sql-memory.ts`) and one that keeps everything in a file (`sql-file.ts`). Not a place for
- * queries: those are the store's verbs.
+ * The SQL engine as the store sees it: a small synchronous interface with two implementations, in
+ * memory (`sql-memory.ts`) and in a file (`sql-file.ts`). Queries belong in the methods of the store.
  */
 
 /** What can be bound to a placeholder. */
@@ -10,17 +9,17 @@ export type SqlValue = string | number | Uint8Array | null;
 /** A row as the engine gives it. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** A copy of a whole database as it stood at one moment. */
+/** A copy of a whole database at one moment. */
 export interface SqlCopy {
   /** What ATTACH opens; of any database of the same engine in this process. */
   readonly location: string;
-  /** Gives back what the copy takes up; again does nothing. */
+  /** Frees the copy; has no effect the second time. */
   discard(): void;
 }
 
 /** One open database. Every method is synchronous; statements are prepared once and kept. */
 export interface Sql {
-  /** Runs a statement and tells how many rows it changed. */
+  /** Runs a statement. @returns the number of changed rows */
   run(statement: string, values?: readonly SqlValue[]): number;
   /** The first row, if any. */
   first(query: string, values?: readonly SqlValue[]): SqlRow | undefined;
@@ -37,7 +36,7 @@ export interface Sql {
   close(): void;
 }
 
-/** Statements whose text varies with a filter must not fill the memory. */
+/** Bounds the memory of statements that vary with a filter. */
 const PREPARED_MAX = 500;
 
 /** The statements of one connection by their text; the oldest is freed for a new one. */
@@ -60,7 +59,7 @@ export class PreparedStatements<Statement> {
     return statement;
   }
 
-  /** Forgets all; whoever closes the connection has freed them. */
+  /** Forgets all statements, which the closed connection has freed. */
   clear(): void {
     this.#known.clear();
   }

@@ -1,6 +1,6 @@
 /**
- * Exports a data folder as one plain SQLite file. What is damaged is left out and told, and
- * everything around it saved: this is how one gets out of a folder that the server refuses.
+ * Exports a data folder as one plain SQLite file. Damaged data is left out and reported, all else
+ * is saved: this recovers a folder that the server refuses.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -41,7 +41,7 @@ import {
 } from './state-tables.ts';
 import { syncPath } from './sync-path.ts';
 
-/** What an export has come to. */
+/** The result of an export. */
 export interface ExportedState {
   readonly worlds: number;
   readonly rows: number;
@@ -53,7 +53,7 @@ export interface ExportedState {
 interface ExportOptions {
   readonly folder: string;
   readonly out: string;
-  /** Makes a token for a tenant whose own is lost. */
+  /** Makes a token for a tenant that has lost its own. */
   readonly newToken: () => string;
 }
 
@@ -63,7 +63,7 @@ interface ExportOptions {
  */
 export async function exportState(options: ExportOptions): Promise<ExportedState> {
   const tables = await worldTables();
-  // One name for all, so that what a killed export has left is known for what it is.
+  // One name for all drafts, so that those of a killed export are recognized.
   const drafts = `${options.out}.draft`;
   rmSync(drafts, { recursive: true, force: true });
   mkdirSync(drafts, { mode: 0o700 });
@@ -157,7 +157,7 @@ class StateExport {
     }
   }
 
-  /** Ids of the tenants; their folders tell them where the list is lost. */
+  /** The ids of the tenants, from the names of their folders when the list is lost. */
   #exportServer(): string[] {
     const listed: string[] = [];
     this.#reading(join(this.#options.folder, serverFile), (server) => {

@@ -58,7 +58,7 @@ const kinds: Readonly<Record<string, readonly [StateFaultKind, string]>> = {
   EEXIST: ['unreadable', 'is a file where a folder must be'],
 };
 
-/** What the engine or the system threw over a file, as a fault that tells the file. */
+/** An error of the engine or the system, as a fault that names the file. */
 export function stateFault(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error) || cause instanceof StateFault) return cause;
   const code = 'code' in cause ? String(cause.code) : '';

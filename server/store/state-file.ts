@@ -15,12 +15,12 @@ export interface StateShape {
   readonly upgrades?: Readonly<Record<number, string>>;
 }
 
-/** How many findings of a check are told. */
+/** Number of reported findings of a check. */
 const FINDINGS_MAX = 3;
 
 /**
- * Reads a file of state that must be there and that nobody has open; nothing is changed by it.
- * @throws StateFault when it is not as it was written, or of another version
+ * Reads a state file, which must exist and not be in use, without changing it.
+ * @throws StateFault when it is damaged, or of another version
  */
 export function readStateFile<Result>(
   path: string,
@@ -110,7 +110,7 @@ function isEmpty(sql: FileSql): boolean {
   return sql.first('SELECT 1 FROM sqlite_master LIMIT 1') === undefined && versionOf(sql) === 0;
 }
 
-/** The version of the tables in a database; 0 when nobody has said. */
+/** The version of the tables in a database; 0 when it was never set. */
 export function versionOf(sql: Sql): number {
   return Number(sql.first('PRAGMA user_version')?.user_version);
 }

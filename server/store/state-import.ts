@@ -71,7 +71,7 @@ export async function importState(file: string, folder: string): Promise<Importe
   }
 }
 
-/** Begins anew where a killed import has left something; nobody else can be at work there. */
+/** Replaces the draft of a killed import; no other process can be using it. */
 function beginDraft(draft: string): FolderLock {
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   const names = new Set([lockFile, worldsFolder]);

@@ -1,4 +1,4 @@
-/** Faults of the disk over a write, as the system and the engine tell them. */
+/** Faults of the disk when writing, as the system and the engine report them. */
 
 export const noSpace = 'no space left in';
 const unwritable = 'nothing can be written in';

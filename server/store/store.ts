@@ -65,9 +65,9 @@ export interface Store {
   close(): void;
 }
 
-/** Where a store keeps what it is told; in memory and a temporary folder when nothing is said. */
+/** Where a store keeps its data: in a folder, or in memory and a temporary folder. */
 interface StoreOptions {
-  /** Made when it is not there. */
+  /** Created when it does not exist. */
   readonly folder?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What holds for a whole tenant: how many devices it may accept, and whether alerts go out by e-mail. */
+/** Settings of a tenant: its device limit, and whether alerts are sent by e-mail. */
 import { number } from './row.ts';
 import type { Sql } from './sql.ts';
 
@@ -20,7 +20,7 @@ export class TenantSettingStore {
     this.#save('device_limit', most);
   }
 
-  /** Whether alerts go out by e-mail; they do until somebody says otherwise. */
+  /** Whether alerts are sent by e-mail; true by default. */
   sendsAlertEmails(): boolean {
     return this.#find('alert_emails') !== 0;
   }

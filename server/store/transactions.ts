@@ -1,24 +1,20 @@
-/** Nested work over one connection as one transaction, and what waits for its end. */
+/** Nested work on one connection as one transaction, and actions that wait for its end. */
 
-/** What the transactions ask of a connection. */
-interface Connection {
-  run(statement: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): void;
-  /** False when the engine has undone the transaction by itself, as when the disk is full. */
-  isInTransaction(): boolean;
-}
-
-/** The one transaction that a connection may have open. */
-export class Transactions {
-  readonly #connection: Connection;
+/** A connection, which may have one transaction open. */
+export abstract class Transactional {
   #isOpen = false;
   #waiting: (() => void)[] = [];
   #undoing: (() => void)[] = [];
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
+  abstract run(statement: string): number;
 
-  /** Runs `work`; work within it joins it. An exception undoes everything and is passed on. @throws TypeError for a promise */
+  /** False when the engine has rolled the transaction back itself, as when the disk is full. */
+  protected abstract isInTransaction(): boolean;
+
+  /**
+   * Runs `work`; work within it joins it. An exception undoes everything and is passed on.
+   * @throws TypeError for a promise
+   */
   atomically<Result>(work: () => Result): Result {
     if (this.#isOpen) return work();
     const result = this.#commit(work);
@@ -29,6 +25,7 @@ export class Transactions {
     return result;
   }
 
+  /** Runs `act` after the commit; at once outside of a transaction. */
   afterCommit(act: () => void): void {
     if (this.#isOpen) this.#waiting.push(act);
     else act();
@@ -40,16 +37,16 @@ export class Transactions {
   }
 
   #commit<Result>(work: () => Result): Result {
-    this.#connection.run('BEGIN');
+    this.run('BEGIN');
     this.#isOpen = true;
     try {
       const result = work();
       if (result instanceof Promise) refuseToWait(result);
-      this.#connection.run('COMMIT');
+      this.run('COMMIT');
       return result;
     } catch (fault) {
       this.#waiting = [];
-      if (this.#connection.isInTransaction()) this.#connection.run('ROLLBACK');
+      if (this.isInTransaction()) this.run('ROLLBACK');
       this.#isOpen = false;
       this.#undo();
       throw fault;
@@ -65,7 +62,7 @@ export class Transactions {
   }
 }
 
-/** What a promise writes later would be in no transaction, or in somebody else's. */
+/** A promise would write later: in no transaction, or in a different one. */
 function refuseToWait(promise: Promise<unknown>): never {
   promise.catch(() => undefined);
   throw new TypeError('a transaction cannot wait: its work gave a promise');

@@ -1,7 +1,7 @@
 /** Tokens of users that still open something: sessions, personal access tokens, and the first one. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { bounds, type Page } from './page.ts';
-import { number, numberOrNothing, text } from './row.ts';
+import { number, numberIn, numberOrNothing, text } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 /** `first` is the token that the server hands out at its start; no later session ends it. */
@@ -80,8 +80,7 @@ export class UserTokenStore {
 
   countPersonal(userId: string, nowMs: number): number {
     const query = `SELECT count(*) AS n FROM user_tokens WHERE ${livePersonal}`;
-    const row = this.#sql.first(query, [userId, nowMs]);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, query, [userId, nowMs]);
   }
 
   /** Whether a personal access token of the user that has not expired has the name. */

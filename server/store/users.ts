@@ -1,7 +1,7 @@
 /** The people (and their scripts) who may use the management API. E-mails know no capitals. */
 import { type Filter, filterBy, oneOf } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, number, numberOrNothing, text, textOrNothing } from './row.ts';
+import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
 
 /** A user to be; one without a password has been invited and cannot sign in yet. */
@@ -16,7 +16,7 @@ export interface StoredUser {
   readonly id: string;
   readonly email: string;
   readonly passwordHash?: string;
-  /** Names of roles; none means that he may do everything. */
+  /** Names of roles; without any, the user has full access. */
   readonly roles: readonly string[];
   readonly createdMs: number;
   readonly updatedMs: number;
@@ -79,8 +79,7 @@ export class UserStore {
 
   count(filter: UserFilter): number {
     const { where, values } = conditions(filter);
-    const row = this.#sql.first(`SELECT count(*) AS n FROM users ${where}`, values);
-    return row ? number(row, 'n') : 0;
+    return numberIn(this.#sql, `SELECT count(*) AS n FROM users ${where}`, values);
   }
 
   /** The users who hold the role, at most `most`. */

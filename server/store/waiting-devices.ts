@@ -1,8 +1,8 @@
-/** The devices that may have something to be served; all others are answered without a query. */
+/** The devices that may have an open deployment; all others are answered without a query. */
 import { text } from './row.ts';
 import type { Sql } from './sql.ts';
 
-/** Owned by the store: what changes parts notes here whose they are. One too many costs a query. */
+/** Every change of parts adds their devices here. A device too many costs only a query. */
 export class WaitingDevices {
   readonly #sql: Sql;
   readonly #ids = new Set<string>();

@@ -46,7 +46,7 @@ export class WriteAheadLog {
     return this.#pages;
   }
 
-  /** Pages of the whole database after the last commit; 0 while there is none. */
+  /** Number of pages of the database after the last commit; 0 without one. */
   get databasePages(): number {
     return this.#databasePages;
   }
@@ -124,7 +124,7 @@ export class WriteAheadLog {
     }
   }
 
-  /** The running sum after a frame of this log; nothing when it is none, or not whole. */
+  /** The running sum after a frame; undefined when it is not a complete frame of this log. */
   #frameSum(at: number, before: [number, number]): [number, number] | undefined {
     const chunk = this.#chunk;
     const { salt1, salt2 } = this.#mark;

@@ -1,8 +1,8 @@
 /** Merges the progress of several shards into the progress of the run. */
 
+import { summed } from '../result/counts.ts';
 import type { PartFigures, PartsTogether } from '../result/part-figures.ts';
 import type { FleetProgress } from '../result/result.ts';
-import type { Funnel } from '../result/result-devices.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
 
 type ErrorCount = FleetProgress['causes'][number];
@@ -52,7 +52,7 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
     ...part,
     ...sum,
     elapsedMs: Math.max(sum.elapsedMs, part.elapsedMs),
-    funnel: addFunnels(sum.funnel, part.funnel),
+    funnel: summed(sum.funnel, part.funnel),
     exchanges: sum.exchanges + part.exchanges,
     errors: sum.errors + part.errors,
     socketsOpen: sum.socketsOpen + part.socketsOpen,
@@ -63,24 +63,6 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
 function bothBroken(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'broken'> {
   if (one.broken === undefined && other.broken === undefined) return {};
   return { broken: [...new Set([...(one.broken ?? []), ...(other.broken ?? [])])] };
-}
-
-function addFunnels(one: Funnel, other: Funnel): Funnel {
-  return {
-    devices: one.devices + other.devices,
-    offered: one.offered + other.offered,
-    downloading: one.downloading + other.downloading,
-    installing: one.installing + other.installing,
-    rebooting: one.rebooting + other.rebooting,
-    success: one.success + other.success,
-    failure: one.failure + other.failure,
-    aborted: one.aborted + other.aborted,
-    alreadyInstalled: one.alreadyInstalled + other.alreadyInstalled,
-    underway: one.underway + other.underway,
-    idle: one.idle + other.idle,
-    waiting: one.waiting + other.waiting,
-    silent: one.silent + other.silent,
-  };
 }
 
 function summedCauses(parts: readonly ErrorCount[]): readonly ErrorCount[] {

@@ -1,5 +1,5 @@
 /** A running fleet: runs the devices of a plan, and ends them all together. */
-import type { Clock, Timer } from '../../fixtures/clock.ts';
+import type { Clock } from '../../fixtures/clock.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import { DeviceClient } from '../client/device-client.ts';
 import { ManagementClient, type Target } from '../client/management.ts';
@@ -28,6 +28,7 @@ import { Load } from './load.ts';
 import { FleetOperator } from './operator.ts';
 import { untilNextPollMs } from './poll-schedule.ts';
 import { reconcile } from './reconciliation.ts';
+import { RunEnd } from './run-end.ts';
 import { exchangeTaps } from './sample.ts';
 import { Scheduler } from './scheduler.ts';
 import { SettledDevices } from './settled-devices.ts';
@@ -37,8 +38,6 @@ import { FleetSockets } from './sockets.ts';
 const CONNECTIONS_MAX = 256;
 /** How long exchanges in progress may continue after the end, and after the drain. */
 const EXCHANGES_MAX_MS = 1500;
-/** Least remaining time of a restarted shard, however late it is. */
-const LATE_LEAST_MS = 5000;
 /** How long an interrupted run waits for the server's records. */
 const HURRY_MAX_MS = 2000;
 
@@ -79,7 +78,7 @@ export class Fleet {
   #sockets: FleetSockets | undefined;
   #livesCount = 0;
   readonly #load: Load;
-  #finish: (ended: Ended) => void = () => undefined;
+  #end: RunEnd | undefined;
   /** State that outlives the run; set before it begins. */
   memory: Memory = noMemory;
   readonly metrics: RunMetrics;
@@ -189,7 +188,10 @@ export class Fleet {
   async run(signal: AbortSignal, { hurry, stay }: RunOptions = {}): Promise<Ended> {
     const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
     this.#startedMs = this.#clock.monotonicMs();
-    const ended = this.#whenEnded(signal, lateMs);
+    const { durationMs } = this.#plan;
+    const coordinator = this.#coordinator;
+    const ended = new RunEnd({ clock: this.#clock, signal, coordinator, durationMs, lateMs });
+    this.#end = ended;
     const lives = this.#begin();
     this.#livesCount = lives.length;
     for (const each of lives) each.catch(() => this.#livesCount--);
@@ -203,13 +205,14 @@ export class Fleet {
       return reason;
     } finally {
       ended.forget();
+      this.#load.stop();
       await this.#stop(lives, hurry);
     }
   }
 
   /** Ends the run now, for this reason. */
   end(because: Ended): void {
-    this.#finish(because);
+    this.#end?.now(because);
   }
 
   /** Returns the number of requests that had fallen due by the end and were not sent. */
@@ -227,31 +230,6 @@ export class Fleet {
   /** Closes every connection. */
   close(): Promise<void> {
     return this.#transport.close();
-  }
-
-  #whenEnded(
-    signal: AbortSignal,
-    lateMs: number,
-  ): { readonly reason: Promise<Ended>; forget(): void } {
-    const { durationMs } = this.#plan;
-    const reason = new Promise<Ended>((resolve) => {
-      this.#finish = resolve;
-    });
-    const interrupt = (): void => this.#finish('interrupted');
-    this.#coordinator?.ended.then((because) => this.#finish(because));
-    if (signal.aborted) interrupt();
-    signal.addEventListener('abort', interrupt, { once: true });
-    let timer: Timer | undefined;
-    if (durationMs !== undefined) {
-      const leftMs = Math.max(durationMs - lateMs, Math.min(durationMs, LATE_LEAST_MS));
-      timer = this.#clock.after(leftMs, () => this.#finish('duration'));
-    }
-    const forget = (): void => {
-      timer?.cancel();
-      this.#load.stop();
-      signal.removeEventListener('abort', interrupt);
-    };
-    return { reason, forget };
   }
 
   #begin(): readonly Promise<never>[] {

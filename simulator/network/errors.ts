@@ -20,6 +20,8 @@ export abstract class ClientError extends Error {
   abstract readonly code: ClientErrorCode;
   /** Stable short form of the cause for counting: `transport/ECONNREFUSED`, `status/503`. */
   abstract readonly label: string;
+  /** True when the same request may succeed later. */
+  abstract readonly passing: boolean;
   readonly operation: string;
   readonly caller: string;
   readonly elapsedMs: number;
@@ -31,9 +33,6 @@ export abstract class ClientError extends Error {
     this.caller = caller;
     this.elapsedMs = elapsedMs;
   }
-
-  /** True when the same request may succeed later. */
-  abstract get passing(): boolean;
 }
 
 const MESSAGE_MAX_CHARACTERS = 500;
@@ -44,18 +43,13 @@ export class TransportError extends ClientError {
   readonly code = 'transport';
   /** Name of the fault as given by the system or library, such as `ECONNREFUSED`. */
   readonly reason: string;
+  readonly label: string;
+  readonly passing = true;
 
   constructor(reason: string, circumstances: Circumstances) {
     super(`no answer, ${transportSentences[reason] ?? reason}`, circumstances);
     this.reason = reason;
-  }
-
-  get label(): string {
-    return `transport/${this.reason}`;
-  }
-
-  get passing(): boolean {
-    return true;
+    this.label = `transport/${reason}`;
   }
 }
 
@@ -98,13 +92,10 @@ export class TimeoutError extends ClientError {
   override readonly name = 'TimeoutError';
   readonly code = 'timeout';
   readonly label = 'timeout';
+  readonly passing = true;
 
   constructor(limitMs: number, circumstances: Circumstances) {
     super(`no complete answer within ${limitMs} ms`, circumstances);
-  }
-
-  get passing(): boolean {
-    return true;
   }
 }
 
@@ -124,6 +115,8 @@ export class StatusError extends ClientError {
   readonly status: number;
   readonly serverSays: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly label: string;
+  readonly passing: boolean;
 
   constructor(answer: RefusedAnswer, circumstances: Circumstances) {
     const said = answer.serverSays ? `: ${answer.serverSays}` : '';
@@ -131,14 +124,8 @@ export class StatusError extends ClientError {
     this.status = answer.status;
     this.serverSays = answer.serverSays;
     this.retryAfterMs = answer.retryAfterMs;
-  }
-
-  get label(): string {
-    return `status/${this.status}`;
-  }
-
-  get passing(): boolean {
-    return this.status === 429 || this.status === 408 || this.status >= 500;
+    this.label = `status/${answer.status}`;
+    this.passing = answer.status === 429 || answer.status === 408 || answer.status >= 500;
   }
 }
 
@@ -150,18 +137,13 @@ export class AnswerError extends ClientError {
   override readonly name = 'AnswerError';
   readonly code = 'answer';
   readonly fault: AnswerFault;
+  readonly label: string;
+  readonly passing = false;
 
   constructor(fault: AnswerFault, what: string, circumstances: Circumstances) {
     super(what, circumstances);
     this.fault = fault;
-  }
-
-  get label(): string {
-    return `answer/${this.fault}`;
-  }
-
-  get passing(): boolean {
-    return false;
+    this.label = `answer/${fault}`;
   }
 }
 
@@ -173,18 +155,14 @@ export class DownloadError extends ClientError {
   override readonly name = 'DownloadError';
   readonly code = 'download';
   readonly fault: DownloadFault;
+  readonly label: string;
+  readonly passing: boolean;
 
   constructor(fault: DownloadFault, what: string, circumstances: Circumstances) {
     super(what, circumstances);
     this.fault = fault;
-  }
-
-  get label(): string {
-    return `download/${this.fault}`;
-  }
-
-  get passing(): boolean {
-    return this.fault === 'cut-off';
+    this.label = `download/${fault}`;
+    this.passing = fault === 'cut-off';
   }
 }
 

@@ -1,7 +1,9 @@
 /** Options that apply to the whole fleet and that a cohort may override. */
+
 import * as v from 'valibot';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
-import { kinds, type OptionRow } from './option-row.ts';
+import { inGroup } from '../../fixtures/option-row.ts';
+import { kinds, type UngroupedRows } from './option-row.ts';
 import { milliseconds, number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
 import { backOffFields, downloads, linkFields, phases } from './policy.ts';
 import { backOffOfWords, backOffWords, linkOfWords, linkWords } from './word-values.ts';
@@ -51,10 +53,9 @@ const parametersShape = v.record(
 type Shares = Readonly<Record<string, number>>;
 
 /** The mix of keys and behaviours among the devices. */
-export const mixtureOptions = {
+export const mixtureOptions = inGroup('Fleet', {
   keys: {
     flag: '--keys <shares>',
-    group: 'Fleet',
     help: 'key types (default: rsa=1,ecdsa=1,ed25519=1)',
     cli: { kind: 'weights', names: keyTypes },
     word: v.optional(v.strictObject(v.entriesFromList(keyTypes, v.optional(weight, 0)))),
@@ -66,7 +67,6 @@ export const mixtureOptions = {
   },
   behaviour: {
     flag: '--behaviour <name=weight>',
-    group: 'Fleet',
     help: "behaviours of the devices, listed by 'simulate behaviours'; repeatable (default: steady=1)",
     cli: { kind: 'weights' },
     word: v.optional(v.record(v.string(), weight, 'must be an object of names and weights')),
@@ -79,7 +79,6 @@ export const mixtureOptions = {
   },
   behaviourParameter: {
     flag: '--behaviour-parameter <name.number=value>',
-    group: 'Fleet',
     help: 'parameter of a behaviour, such as slow.installMs=5000; repeatable',
     cli: { kind: 'parameters' },
     word: v.optional(
@@ -93,13 +92,12 @@ export const mixtureOptions = {
     plan: v.optional(parametersShape),
     result: v.exactOptional(v.record(v.string(), v.record(v.string(), v.number()))),
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
 /** How the devices interact with the server. */
-export const policyOptions = {
+export const policyOptions = inGroup('Devices', {
   poll: {
     flag: '--poll <duration>',
-    group: 'Devices',
     help: 'time between two polls for an update',
     ...kinds.duration(10),
     usual: { value: 5000, shown: '5s' },
@@ -110,7 +108,6 @@ export const policyOptions = {
   /** Each poll is late by up to this share of the interval, at random. */
   pollJitter: {
     flag: '--poll-jitter <share>',
-    group: 'Devices',
     help: 'random delay of a poll, as a share of the interval',
     cli: { kind: 'share' },
     word: v.optional(share),
@@ -125,7 +122,6 @@ export const policyOptions = {
    */
   phase: {
     flag: '--phase <phase>',
-    group: 'Devices',
     help: 'spread of polls over the interval',
     cli: { kind: 'choices', of: phases },
     word: v.optional(oneOf(phases)),
@@ -136,7 +132,6 @@ export const policyOptions = {
   },
   inventory: {
     flag: '--inventory <duration>',
-    group: 'Devices',
     help: 'time between two inventory updates',
     ...kinds.duration(10),
     usual: { value: 60_000, shown: '1m' },
@@ -146,7 +141,6 @@ export const policyOptions = {
   },
   connect: {
     flag: '--connect',
-    group: 'Devices',
     help: 'open a websocket for every device',
     cli: { kind: 'switch', off: 'open no websockets, whatever the plan file says' },
     word: v.optional(yesOrNo),
@@ -158,7 +152,6 @@ export const policyOptions = {
   /** How much of an artifact is downloaded: all of it, its headers only, or nothing. */
   download: {
     flag: '--download <part>',
-    group: 'Devices',
     help: 'part of an artifact to download',
     cli: { kind: 'choices', of: downloads },
     word: v.optional(oneOf(downloads)),
@@ -169,7 +162,6 @@ export const policyOptions = {
   },
   backOff: {
     flag: '--back-off <words>',
-    group: 'Devices',
     help: "wait after errors: 'kind: full-jitter, least: 1s, most: 1m'",
     cli: { kind: 'words', isList: false },
     word: v.optional(backOffWords),
@@ -186,7 +178,6 @@ export const policyOptions = {
   /** The network simulated in this process; when absent, the real one is used unchanged. */
   link: {
     flag: '--link <words>',
-    group: 'Devices',
     help: "network quality: 'latency: 300ms, loss: 0.02, bytesPerSecond: 3000'",
     cli: { kind: 'words', isList: false },
     word: v.optional(linkWords),
@@ -197,7 +188,7 @@ export const policyOptions = {
       v.object({ latencyMs: number, jitterMs: number, lossShare: number, bytesPerSecond: number }),
     ),
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
 /** All of them. */
 export const cohortOptions = { ...mixtureOptions, ...policyOptions };

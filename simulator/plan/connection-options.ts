@@ -1,7 +1,9 @@
 /** The options of a plan about the server and the credentials of the fleet and its user. */
+
 import * as v from 'valibot';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
-import type { OptionRow } from './option-row.ts';
+import { inGroup } from '../../fixtures/option-row.ts';
+import type { UngroupedRows } from './option-row.ts';
 import { filled, milliseconds, number } from './plan-values.ts';
 import { optionalDuration } from './word-values.ts';
 
@@ -10,10 +12,9 @@ const SOURCE_ADDRESSES_MAX = 256;
 const text = v.optional(filled);
 
 /** Options shared between commands bring their own flag and help. */
-export const connectionOptions = {
+export const connectionOptions = inGroup('Connection', {
   /** Without the API's path. */
   url: {
-    group: 'Connection',
     cli: { kind: 'own' },
     word: text,
     field: 'baseUrl',
@@ -30,17 +31,15 @@ export const connectionOptions = {
   },
   accept: {
     flag: '--accept',
-    group: 'Connection',
     help: 'accept the devices, as the user of --email or --token',
     cli: { kind: 'switch' },
     word: v.optional(v.boolean('must be true or false')),
   },
-  email: { group: 'Connection', cli: { kind: 'own' }, word: text },
-  password: { group: 'Connection', cli: { kind: 'own' }, word: text },
-  token: { group: 'Connection', cli: { kind: 'own' }, word: text },
+  email: { cli: { kind: 'own' }, word: text },
+  password: { cli: { kind: 'own' }, word: text },
+  token: { cli: { kind: 'own' }, word: text },
   tenantToken: {
     flag: '--tenant-token <token>',
-    group: 'Connection',
     help: 'tenant token sent by the devices',
     cli: { kind: 'tenant-token' },
     word: text,
@@ -51,7 +50,6 @@ export const connectionOptions = {
   },
   headerPrefix: {
     flag: '--header-prefix <prefix>',
-    group: 'Connection',
     help: "vendor prefix of the API's header names",
     cli: { kind: 'header-prefix' },
     usual: { value: defaultHeaderPrefix },
@@ -66,7 +64,6 @@ export const connectionOptions = {
   /** For a whole response, and for each pause in a download. */
   requestTimeLimit: {
     flag: '--request-time-limit <duration>',
-    group: 'Connection',
     help: 'time limit of a request',
     cli: { kind: 'positive-duration' },
     usual: { value: 30_000, shown: '30s' },
@@ -78,28 +75,24 @@ export const connectionOptions = {
   /** Files, relative to the working directory of the command. */
   ca: {
     flag: '--ca <file>',
-    group: 'Connection',
     help: 'PEM file with the certificate of the server or of its authority',
     cli: { kind: 'file' },
     word: text,
   },
   cert: {
     flag: '--cert <file>',
-    group: 'Connection',
     help: "PEM file with the fleet's client certificate; needs --key",
     cli: { kind: 'file' },
     word: text,
   },
   key: {
     flag: '--key <file>',
-    group: 'Connection',
     help: 'PEM file with the private key of --cert',
     cli: { kind: 'file' },
     word: text,
   },
   sourceAddresses: {
     flag: '--source-addresses <addresses>',
-    group: 'Connection',
     help: 'local addresses to connect from, in turn',
     cli: { kind: 'addresses' },
     word: v.optional(v.array(filled)),
@@ -114,4 +107,4 @@ export const connectionOptions = {
     owner: 'worker',
     lack: 'source addresses',
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);

@@ -59,6 +59,9 @@ export interface OptionRow
 
 type Rows = Readonly<Record<string, OptionRow>>;
 
+/** Rows whose group is not yet given. */
+export type UngroupedRows = Readonly<Record<string, Omit<OptionRow, 'group'>>>;
+
 /** The schemas of a plan file's members, by name. */
 export type WordEntries<R extends Rows> = { readonly [Name in keyof R]: R[Name]['word'] };
 

@@ -2,13 +2,15 @@
  * Every option of a plan, a row each, in the order of the help; those of cohorts are in
  * `cohort-options.ts`.
  */
+
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
+import { inGroup } from '../../fixtures/option-row.ts';
 import { cohortOfWords, cohortsShape, cohortWords } from './cohort.ts';
 import { mixtureOptions, policyOptions } from './cohort-options.ts';
 import { connectionOptions } from './connection-options.ts';
 import { arrivalEvents, arrivalsShape, incidentsShape, stagesShape } from './load-fields.ts';
-import { kinds, type OptionRow } from './option-row.ts';
+import { kinds, type UngroupedRows } from './option-row.ts';
 import { count, filled, milliseconds, number, wholeNumber } from './plan-values.ts';
 import { thresholdsShape } from './thresholds-parser.ts';
 import {
@@ -29,11 +31,10 @@ const RSA_POOL_MAX = 4096;
 const rsaKeyBits = [2048, 3072] as const;
 const text = v.optional(filled);
 
-const fleetOptions = {
+const fleetOptions = inGroup('Fleet', {
   /** The last three bytes of a MAC address count devices; memory is the limit long before that. */
   devices: {
     flag: '--devices <count>',
-    group: 'Fleet',
     help: 'number of devices',
     ...kinds.count(1, 1_000_000, 100_000),
     usual: { value: 10 },
@@ -44,7 +45,6 @@ const fleetOptions = {
   /** Any text; the same text gives the same fleet. A result includes it besides the plan. */
   seed: {
     flag: '--seed <text>',
-    group: 'Fleet',
     help: 'seed: same seed, same fleet (default: random)',
     cli: { kind: 'text' },
     word: v.optional(v.pipe(v.union([v.string(), v.number()]), v.transform(String))),
@@ -55,7 +55,6 @@ const fleetOptions = {
   /** Files, relative to the working directory of the command; read before the plan is checked. */
   behaviourFile: {
     flag: '--behaviour-file <file>',
-    group: 'Fleet',
     help: 'JavaScript file with more behaviours; repeatable',
     cli: { kind: 'texts' },
     word: v.optional(v.array(filled)),
@@ -66,7 +65,6 @@ const fleetOptions = {
   },
   cohort: {
     flag: '--cohort <words>',
-    group: 'Fleet',
     help: "part of the fleet that differs: 'night, weight: 2, poll: 1m'; repeatable",
     cli: { kind: 'words', isList: true },
     word: v.optional(v.array(cohortWords)),
@@ -76,25 +74,22 @@ const fleetOptions = {
   },
   deploy: {
     flag: '--deploy <artifact>',
-    group: 'Fleet',
     help: 'deploy this artifact to the fleet',
     ...kinds.text(limits.provideMaxCharacters),
     field: 'deploy',
   },
   deploymentName: {
     flag: '--deployment-name <text>',
-    group: 'Fleet',
     help: 'name of the deployment',
     ...kinds.text(limits.deploymentNameMaxCharacters),
     field: 'deploymentName',
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
-const loadOptions = {
+const loadOptions = inGroup('Load', {
   /** First contacts are spread evenly over this time. */
   ramp: {
     flag: '--ramp <duration>',
-    group: 'Load',
     help: 'time over which devices make their first contact',
     ...kinds.duration(0),
     usual: { value: 1000, shown: '1s' },
@@ -104,7 +99,6 @@ const loadOptions = {
   },
   stage: {
     flag: '--stage <words>',
-    group: 'Load',
     help: "stage of the run: 'ramp: 30s, devices: 100', 'hold: 2m'; repeatable",
     cli: { kind: 'words', isList: true },
     word: v.optional(v.array(stageWords)),
@@ -117,7 +111,6 @@ const loadOptions = {
   },
   arrivals: {
     flag: '--arrivals <event=rate>',
-    group: 'Load',
     help: 'extra requests at a fixed rate: alerts=20/s, logs=5/s, first-contacts=1/s',
     cli: { kind: 'rates' },
     word: v.optional(v.strictObject(v.entriesFromList(arrivalEvents, v.optional(rate)))),
@@ -133,7 +126,6 @@ const loadOptions = {
   incident: {
     flag: '--incident <words>',
     oldNames: ['--scene'],
-    group: 'Load',
     help: "incident: 'power-cut, at: 10s'; repeatable",
     cli: { kind: 'words', isList: true },
     word: v.optional(v.array(incidentWords)),
@@ -156,7 +148,6 @@ const loadOptions = {
   /** The run ends after this time at the latest. */
   duration: {
     flag: '--duration <duration>',
-    group: 'Load',
     help: 'end after this time (default: until Ctrl-C)',
     ...kinds.duration(1),
     field: 'durationMs',
@@ -164,7 +155,6 @@ const loadOptions = {
   /** Polls of each device; a device is switched off after its last. */
   iterations: {
     flag: '--iterations <count>',
-    group: 'Load',
     help: 'end after this many polls of each device',
     ...kinds.count(1, 1_000_000_000),
     field: 'iterations',
@@ -172,7 +162,6 @@ const loadOptions = {
   /** A device has finished when it has ended a deployment (that of the run, where there is one). */
   until: {
     flag: '--until <event>',
-    group: 'Load',
     help: 'end when every device has finished a deployment',
     cli: { kind: 'choices', of: ['settled'] },
     word: v.optional(v.literal('settled', 'must be settled or absent')),
@@ -182,19 +171,17 @@ const loadOptions = {
   },
   drain: {
     flag: '--drain <duration>',
-    group: 'Load',
     help: 'time for open deployments to finish after the end',
     ...kinds.duration(0),
     usual: { value: 30_000, shown: '30s' },
     field: 'drainMs',
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
-const deviceOptions = {
+const deviceOptions = inGroup('Devices', {
   ...policyOptions,
   deviceType: {
     flag: '--device-type <type>',
-    group: 'Devices',
     help: 'device type, which artifacts must be compatible with',
     ...kinds.text(limits.provideMaxCharacters),
     usual: { value: defaultDeviceType },
@@ -203,7 +190,6 @@ const deviceOptions = {
   },
   idPrefix: {
     flag: '--id-prefix <text>',
-    group: 'Devices',
     help: 'prefix of serial numbers (default: FB)',
     ...kinds.text(),
     field: 'idPrefix',
@@ -216,14 +202,12 @@ const deviceOptions = {
   },
   rsaPool: {
     flag: '--rsa-pool <count>',
-    group: 'Devices',
     help: 'number of RSA keys that the devices share (default: 64)',
     cli: { kind: 'count', least: 1, most: RSA_POOL_MAX },
     word: v.optional(wholeNumber(1, RSA_POOL_MAX)),
   },
   rsaBits: {
     flag: '--rsa-bits <bits>',
-    group: 'Devices',
     help: 'size of RSA keys: 2048 or 3072 (default: 2048)',
     cli: {
       kind: 'read',
@@ -235,7 +219,6 @@ const deviceOptions = {
   /** Without one the keys last for the run. */
   rsaPoolFolder: {
     flag: '--rsa-pool-folder <folder>',
-    group: 'Devices',
     help: "folder of RSA keys (default: in the user's cache folder)",
     cli: { kind: 'text' },
     word: text,
@@ -243,7 +226,6 @@ const deviceOptions = {
   /** Replaces all other keys. */
   keyFolder: {
     flag: '--key-folder <folder>',
-    group: 'Devices',
     help: 'folder of PEM files with your own device keys',
     ...kinds.path('device keys'),
     field: 'keyFolder',
@@ -251,39 +233,34 @@ const deviceOptions = {
   /** A JSON object as a text, with placeholders such as `{index}`. */
   idData: {
     flag: '--id-data <template>',
-    group: 'Devices',
     help: 'template of id_data: \'{"mac":"{mac}","nr":"{index}"}\'',
     ...kinds.text(),
     field: 'idData',
   },
   idDataCsv: {
     flag: '--id-data-csv <file>',
-    group: 'Devices',
     help: 'CSV file of id_data, one row per device',
     ...kinds.path('id_data'),
     field: 'idDataFile',
   },
   state: {
     flag: '--state <folder>',
-    group: 'Devices',
     help: 'folder to keep the fleet in; the next run continues from it',
     ...kinds.path('state folder'),
     field: 'state',
   },
   ledger: {
     flag: '--ledger <file>',
-    group: 'Devices',
     help: 'list what the fleet creates, for `fleetbed cleanup`',
     ...kinds.path('ledger'),
     field: 'ledger',
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
-const resultOptions = {
+const resultOptions = inGroup('Results', {
   /** Conditions on the run, such as `p99(poll) < 200ms`. */
   threshold: {
     flag: '--threshold <condition>',
-    group: 'Results',
     help: "condition to meet: 'p99(poll) < 200ms', 'errors < 0.1%'; repeatable",
     cli: { kind: 'thresholds' },
     word: v.optional(thresholdsShape),
@@ -294,14 +271,12 @@ const resultOptions = {
   /** When absent, only the thresholds marked for it. */
   abortOnThreshold: {
     flag: '--abort-on-threshold',
-    group: 'Results',
     help: 'end the run as soon as a threshold can no longer be met',
     ...kinds.switch(),
     field: 'abortOnThreshold',
   },
   checkShare: {
     flag: '--check-share <share>',
-    group: 'Results',
     help: 'share of devices whose traffic is checked against the contract, such as 1%',
     cli: { kind: 'device-share' },
     word: v.optional(checkShare),
@@ -311,7 +286,7 @@ const resultOptions = {
     ),
     result: v.exactOptional(number),
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
 /** By the name in a plan file. */
 export const options = {

@@ -1,5 +1,6 @@
 /** Merges the time series of several processes row by row. */
 
+import { summed } from './counts.ts';
 import type { Accounts, Series } from './result-figures.ts';
 import {
   addCounts,
@@ -41,7 +42,7 @@ function laidTogether(
       addCounts(whole, row);
       standing[part] = row.devices ?? nobody;
     }
-    whole.devices = standing.reduce(added, nobody);
+    whole.devices = standing.reduce(summed, nobody);
     rows.set(index, whole);
   }
   return rows;
@@ -55,17 +56,6 @@ function tableOf(series: Series, widthMs: number): ReadonlyMap<number, SeriesRow
     rows.set(startMs / series.widthMs, row);
   }
   return foldedRows(rows, widthMs / series.widthMs);
-}
-
-function added(one: Accounts, other: Accounts): Accounts {
-  return {
-    waiting: one.waiting + other.waiting,
-    idle: one.idle + other.idle,
-    updating: one.updating + other.updating,
-    done: one.done + other.done,
-    failed: one.failed + other.failed,
-    silent: one.silent + other.silent,
-  };
 }
 
 function leastOf(values: readonly number[]): number {

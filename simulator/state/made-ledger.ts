@@ -3,6 +3,7 @@
  * can be removed even when the simulator was killed. A device is noted before its first contact;
  * its ID follows once the server has assigned one. Contains no secrets.
  */
+
 import { createHash, createPublicKey } from 'node:crypto';
 import {
   closeSync,
@@ -14,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import * as v from 'valibot';
+import { parsedJson } from '../../fixtures/json.ts';
 import type { Target } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
 import type { IdData } from '../identity/identity.ts';
@@ -194,12 +196,8 @@ function linesOf(path: string): readonly string[] {
 }
 
 function parsedLine(text: string): Line | undefined {
-  try {
-    const read = v.safeParse(lineShape, JSON.parse(text));
-    return read.success ? read.output : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = v.safeParse(lineShape, parsedJson(text));
+  return read.success ? read.output : undefined;
 }
 
 /** Opens a file for appending lines; first adds a line end after a truncated last line. */

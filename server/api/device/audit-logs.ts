@@ -2,17 +2,15 @@
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
-import { pagingHeaders } from '../paging.ts';
+import { pagedAnswer } from '../paging.ts';
 import { auditCsv, auditFields, unknownField } from './audit-csv.ts';
 
-export const listAuditLogs = defineEndpoint('list-audit-logs', ({ query }, { store, request }) => {
-  const page = { page: query.page, perPage: query.per_page };
-  const total = store.auditLogs.count(query);
-  return {
-    status: 200,
-    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-    body: store.auditLogs.list(query, query.sort, page),
-  };
+export const listAuditLogs = defineEndpoint('list-audit-logs', ({ query }, context) => {
+  const { auditLogs } = context.store;
+  return pagedAnswer(context, query, {
+    total: auditLogs.count(query),
+    list: (page) => auditLogs.list(query, query.sort, page),
+  });
 });
 
 export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, context) => {

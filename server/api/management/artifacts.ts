@@ -9,7 +9,7 @@ import type { ArtifactFilter, StoredArtifact } from '../../store/artifacts.ts';
 import type { Page } from '../../store/page.ts';
 import { type AuditedAct, audit, userActor } from '../../tenants/audit.ts';
 import { artifactView } from '../deprecated-fields.ts';
-import { pagingHeaders } from '../paging.ts';
+import { pagedAnswer } from '../paging.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchArtifact = refuse.notFound('there is no artifact with this id');
@@ -58,13 +58,10 @@ function pageOf(
   filter: ArtifactFilter,
   query: { page: number; per_page: number; sort: Parameters<typeof store.artifacts.list>[2] },
 ) {
-  const page: Page = { page: query.page, perPage: query.per_page };
-  const total = store.artifacts.count(filter);
-  return {
-    status: 200,
-    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-    body: shown(store.artifacts.list(filter, page, query.sort), nowMs),
-  } as const;
+  return pagedAnswer({ request }, query, {
+    total: store.artifacts.count(filter),
+    list: (page) => shown(store.artifacts.list(filter, page, query.sort), nowMs),
+  });
 }
 
 function shown(found: readonly StoredArtifact[], nowMs: number): Artifact[] {

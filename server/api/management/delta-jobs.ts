@@ -8,20 +8,16 @@ import type { DeltaJob, ListedDeltaJob } from '../../../fixtures/contract/manage
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredDeltaJob } from '../../store/delta-jobs.ts';
-import type { Page } from '../../store/page.ts';
 import { deltaJobView } from '../deprecated-fields.ts';
-import { pagingHeaders } from '../paging.ts';
+import { pagedAnswer } from '../paging.ts';
 import { iso } from './views.ts';
 
 export const listDeltaJobs = defineEndpoint('list-delta-jobs', ({ query }, context) => {
-  const { store, request } = context;
-  const page: Page = { page: query.page, perPage: query.per_page };
-  const total = store.deltaJobs.count();
-  return {
-    status: 200,
-    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-    body: store.deltaJobs.list(page).map(listedDeltaJob),
-  };
+  const { deltaJobs } = context.store;
+  return pagedAnswer(context, query, {
+    total: deltaJobs.count(),
+    list: (page) => deltaJobs.list(page).map(listedDeltaJob),
+  });
 });
 
 export const getDeltaJob = defineEndpoint('get-delta-job', ({ parameters }, context) => {

@@ -7,7 +7,7 @@ import type { Page } from '../../store/page.ts';
 import type { StoredPart } from '../../store/part-rows.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
-import { pagingHeaders } from '../paging.ts';
+import { pagedAnswer } from '../paging.ts';
 import { shownDeployment } from './deployments.ts';
 import { deploymentDeviceView } from './views.ts';
 import { visibleDeployment } from './visible-deployments.ts';
@@ -16,17 +16,14 @@ import { visibleDevice } from './visible-devices.ts';
 export const listDeploymentDevices = defineEndpoint(
   'list-deployment-devices',
   ({ parameters, query }, context) => {
-    const { store, user, request } = context;
+    const { store, user } = context;
     const deployment = visibleDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
     const filter = { status: query.status, groups: user.groups };
-    const page: Page = { page: query.page, perPage: query.per_page };
-    const total = store.parts.count(deployment, filter);
-    return {
-      status: 200,
-      headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-      body: shownParts(store, store.parts.list(deployment, filter, page)),
-    };
+    return pagedAnswer(context, query, {
+      total: store.parts.count(deployment, filter),
+      list: (page) => shownParts(store, store.parts.list(deployment, filter, page)),
+    });
   },
 );
 
@@ -67,25 +64,24 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
 export const listDeviceDeployments = defineEndpoint(
   'list-device-deployments',
   ({ parameters, query }, context) => {
-    const { store, request } = context;
+    const { store } = context;
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    const page: Page = { page: query.page, perPage: query.per_page };
-    const total = store.history.count(device.id, query.status);
-    const parts = store.history.list(device.id, query.status, page);
-    const shown = shownParts(store, parts);
-    return {
-      status: 200,
-      headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-      body: parts.flatMap(({ deployment }, at) => {
-        const part = shown[at];
-        // A part has no id of its own; within the list of its device the deployment's is one.
-        if (!part) return [];
-        return [
-          { id: deployment.id, deployment: shownDeployment(store, deployment), device: part },
-        ];
-      }),
-    };
+    return pagedAnswer(context, query, {
+      total: store.history.count(device.id, query.status),
+      list: (page) => {
+        const parts = store.history.list(device.id, query.status, page);
+        const shown = shownParts(store, parts);
+        return parts.flatMap(({ deployment }, at) => {
+          const part = shown[at];
+          // A part has no id of its own; within the list of its device the deployment's is one.
+          if (!part) return [];
+          return [
+            { id: deployment.id, deployment: shownDeployment(store, deployment), device: part },
+          ];
+        });
+      },
+    });
   },
 );
 

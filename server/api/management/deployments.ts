@@ -5,10 +5,9 @@ import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { abortRefused, controlMapRefused } from '../../rules/deployment-change.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
 import type { DeploymentFilter, StoredDeployment } from '../../store/deployments.ts';
-import type { Page } from '../../store/page.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deploymentObject, userActor } from '../../tenants/audit.ts';
-import { pagingHeaders } from '../paging.ts';
+import { pagedAnswer } from '../paging.ts';
 import { deploymentView, statisticsView } from './views.ts';
 import { changeableDeployment, visibleDeployment } from './visible-deployments.ts';
 import type { UserContext } from './visible-devices.ts';
@@ -50,15 +49,13 @@ function listed(
     ...(after !== undefined && { createdAfterMs: after * 1000 }),
     ...(user.groups && { groups: user.groups }),
   };
-  const page: Page = { page: query.page, perPage: query.per_page };
-  const total = store.deployments.count(filter);
-  return {
-    status: 200,
-    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-    body: store.deployments
-      .list(filter, query.sort, page)
-      .map((deployment) => shownDeployment(store, deployment)),
-  } as const;
+  return pagedAnswer({ request }, query, {
+    total: store.deployments.count(filter),
+    list: (page) =>
+      store.deployments
+        .list(filter, query.sort, page)
+        .map((deployment) => shownDeployment(store, deployment)),
+  });
 }
 
 /** The deployment with what the store knows of its devices and artifacts. */

@@ -6,7 +6,7 @@ import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
-import { pagingHeaders } from '../paging.ts';
+import { pagedAnswer } from '../paging.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -50,17 +50,15 @@ export const clearDeviceGroup = defineEndpoint('clear-device-group', ({ paramete
 export const listGroupDevices = defineEndpoint(
   'list-group-devices',
   ({ parameters: { name }, query }, context) => {
-    const { store, request } = context;
+    const { store } = context;
     const barred = barredFrom(context, name);
     if (barred) return barred;
     const total = store.groups.count(name);
     if (total === 0) return noSuchGroup;
-    const page = { page: query.page, perPage: query.per_page };
-    return {
-      status: 200,
-      headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-      body: store.groups.deviceIds(name, page),
-    };
+    return pagedAnswer(context, query, {
+      total,
+      list: (page) => store.groups.deviceIds(name, page),
+    });
   },
 );
 

@@ -3,11 +3,11 @@ import { timestampMs } from '../../../fixtures/contract/text.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { audit, userActor } from '../../tenants/audit.ts';
-import { pagingHeaders } from '../paging.ts';
+import { pagedAnswer } from '../paging.ts';
 import { visibleDevice } from './visible-devices.ts';
 
 export const listAlerts = defineEndpoint('list-alerts', ({ parameters, query }, context) => {
-  const { store, request } = context;
+  const { store } = context;
   const device = visibleDevice(context, parameters.id);
   if (device instanceof Refusal) return device;
   const { issued_after: after, issued_before: before } = query;
@@ -16,13 +16,10 @@ export const listAlerts = defineEndpoint('list-alerts', ({ parameters, query }, 
     ...(before !== undefined && { issuedBeforeMs: timestampMs(before) }),
   };
   const order = query.sort ?? (query.sort_ascending === 'true' ? 'asc' : 'desc');
-  const page = { page: query.page, perPage: query.per_page };
-  const total = store.monitor.countAlerts(device.id, filter);
-  return {
-    status: 200,
-    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-    body: store.monitor.listAlerts(device.id, { ...filter, order }, page),
-  };
+  return pagedAnswer(context, query, {
+    total: store.monitor.countAlerts(device.id, filter),
+    list: (page) => store.monitor.listAlerts(device.id, { ...filter, order }, page),
+  });
 });
 
 export const listLatestAlerts = defineEndpoint(

@@ -8,7 +8,7 @@ import { partOrPrefix } from '../../rules/text-search.ts';
 import type { Page } from '../../store/page.ts';
 import type { ReleaseFilter, StoredRelease } from '../../store/releases.ts';
 import { artifactView } from '../deprecated-fields.ts';
-import { pagingHeaders } from '../paging.ts';
+import { pagedAnswer } from '../paging.ts';
 import { auditArtifact, removeArtifact } from './artifacts.ts';
 import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';
@@ -17,21 +17,17 @@ const noSuchRelease = refuse.notFound('there is no release with this name');
 const byName = 'name:asc';
 
 export const listReleases = defineEndpoint('list-releases', ({ query }, context) => {
-  const { store, request } = context;
   const filter: ReleaseFilter = {
     ...(query.name !== undefined && { name: [partOrPrefix(query.name)] }),
     tags: query.tag,
     updateType: query.update_type,
   };
-  const page: Page = { page: query.page, perPage: query.per_page };
-  const total = store.releases.count(filter);
-  return {
-    status: 200,
-    headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-    body: store.releases
-      .list(filter, page, query.sort)
-      .map((release) => releaseView(context, release)),
-  };
+  const { releases } = context.store;
+  return pagedAnswer(context, query, {
+    total: releases.count(filter),
+    list: (page) =>
+      releases.list(filter, page, query.sort).map((release) => releaseView(context, release)),
+  });
 });
 
 export const listReleasesV1 = defineEndpoint('list-releases-v1', ({ query }, context) => {
@@ -43,17 +39,13 @@ export const listReleasesV1 = defineEndpoint('list-releases-v1', ({ query }, con
 export const listPagedReleasesV1 = defineEndpoint(
   'list-paged-releases-v1',
   ({ query }, context) => {
-    const { store, request } = context;
+    const { releases } = context.store;
     const filter = filterOfV1(query);
-    const page: Page = { page: query.page, perPage: query.per_page };
-    const total = store.releases.count(filter);
-    return {
-      status: 200,
-      headers: pagingHeaders({ url: request.url ?? '', total, ...page }),
-      body: store.releases
-        .list(filter, page, query.sort)
-        .map((release) => releaseViewV1(context, release)),
-    };
+    return pagedAnswer(context, query, {
+      total: releases.count(filter),
+      list: (page) =>
+        releases.list(filter, page, query.sort).map((release) => releaseViewV1(context, release)),
+    });
   },
 );
 

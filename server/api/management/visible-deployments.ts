@@ -16,40 +16,35 @@ const furtherGroups = refuse.forbidden(
 
 type DeploymentContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;
 
-/** The deployment of an id; 400 for an id that is no UUID, 404 when there is none, 403 when none of its devices is the user's. */
+/**
+ * The deployment of an id; 400 for an id that is not a UUID, 404 for an unknown one, 403 when the
+ * user may see none of its devices.
+ */
 export function visibleDeployment(
   context: DeploymentContext,
   id: string,
 ): StoredDeployment | Refusal {
-  const { store, user } = context;
-  const deployment = begunDeployment(context, id);
-  if (!deployment) return missing(id);
-  if (!user.groups) return deployment;
-  return store.deployments.reach(deployment, user.groups).inside > 0 ? deployment : otherGroups;
+  return reachable(context, id, ({ inside }) => (inside > 0 ? undefined : otherGroups));
 }
 
-/** The deployment of an id, to be changed for all its devices; 403 unless each one is the user's. */
+/** The deployment of an id, to be changed for all its devices; 403 unless the user may see each. */
 export function changeableDeployment(
   context: DeploymentContext,
   id: string,
 ): StoredDeployment | Refusal {
-  const { store, user } = context;
-  const deployment = begunDeployment(context, id);
-  if (!deployment) return missing(id);
-  if (!user.groups) return deployment;
-  return store.deployments.reach(deployment, user.groups).outside === 0
-    ? deployment
-    : furtherGroups;
+  return reachable(context, id, ({ outside }) => (outside === 0 ? undefined : furtherGroups));
 }
 
-function missing(id: string): Refusal {
-  return uuid.test(id) ? noSuchDeployment : notAnId;
-}
-
-function begunDeployment(
-  { store, settings, nowMs }: DeploymentContext,
+function reachable(
+  context: DeploymentContext,
   id: string,
-): StoredDeployment | undefined {
+  refusalFor: (reach: { readonly inside: number; readonly outside: number }) => Refusal | undefined,
+): StoredDeployment | Refusal {
+  const { store, user, settings, nowMs } = context;
   const deployment = store.deployments.find(id);
-  return deployment && hasBegun(deployment, settings, nowMs) ? deployment : undefined;
+  if (!deployment || !hasBegun(deployment, settings, nowMs)) {
+    return uuid.test(id) ? noSuchDeployment : notAnId;
+  }
+  if (!user.groups) return deployment;
+  return refusalFor(store.deployments.reach(deployment, user.groups)) ?? deployment;
 }

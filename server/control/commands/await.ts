@@ -4,31 +4,31 @@ import type { ControlledTenant } from '../controlled-tenant.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import { type EntryFilter, matcher } from '../journal/filter.ts';
 
-/** Entries that came in place of those that were waited for. */
+/** Number of other entries that are kept for the answer. */
 const INSTEAD_MAX = 20;
 
-/** What is waited for, and for how long. */
+/** The expected entries, and for how long to wait. */
 interface Awaited {
   readonly filter: EntryFilter;
-  /** Only entries behind this sequence count; those to come when absent. */
+  /** Only entries after this sequence number count; only future ones when absent. */
   readonly after?: number | undefined;
-  /** How many are to match. */
+  /** Number of entries to wait for. */
   readonly count: number;
   readonly timeoutSeconds: number;
-  /** The machine's own: a tenant's may stand still. */
+  /** The clock of the machine: that of a tenant may be stopped. */
   readonly clock: Clock;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller is gone. */
   readonly gone?: AbortSignal;
 }
 
-/** What came until enough of it matched, the time was up, or nobody waited any more. */
+/** The entries until enough matched, the time was up, or the caller was gone. */
 export interface Came {
   readonly matching: readonly JournalEntry[];
-  /** The newest of what did not match. */
+  /** The newest entries that did not match. */
   readonly others: readonly JournalEntry[];
 }
 
-/** Rejects when an entry cannot be looked at, as when a filter takes too many steps. */
+/** Waits. Rejects when an entry cannot be examined. */
 export async function awaitEntries(tenant: ControlledTenant, awaited: Awaited): Promise<Came> {
   const { journal } = tenant;
   const { filter, after, count, timeoutSeconds, clock, gone } = awaited;

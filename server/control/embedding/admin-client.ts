@@ -43,7 +43,7 @@ type AnswersOf<Success> = BodyOf<Success[keyof Success]>;
 interface AdminAnswer<Id extends AdminOperation> {
   readonly status: number;
   readonly headers: Headers;
-  /** JSON as a value, anything else as a text; undefined when there is none. */
+  /** The parsed JSON, or the text of any other type; undefined without a body. */
   readonly body: AnswersOf<Rows[Id]['success']>;
 }
 

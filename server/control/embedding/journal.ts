@@ -1,4 +1,4 @@
-/** The journal of a tenant, as a test asks it: what happened, what is awaited, what must hold. */
+/** The journal of a tenant in a test: entries, waiting, and assertions. */
 import { systemClock } from '../../../fixtures/clock.ts';
 import { awaitEntries } from '../commands/await.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
@@ -11,16 +11,16 @@ import { type EntryView, entryView } from '../journal/view.ts';
 interface Patience {
   /** Only entries behind this sequence count; from the oldest that is kept when absent. */
   readonly after?: number;
-  /** Real seconds, whatever the tenant's clock shows. */
+  /** Seconds of real time, not of the tenant's clock. */
   readonly timeoutSeconds?: number;
 }
 
-/** Nothing that was awaited came in time; the message has what came instead. */
+/** No awaited entry came in time; the message lists what came instead. */
 export class AwaitTimeout extends Error {
   override readonly name = 'AwaitTimeout';
 }
 
-/** The journal does not bear an assertion out; the message has what was seen instead. */
+/** An assertion on the journal failed; the message lists what was seen instead. */
 export class JournalAssertionError extends Error {
   override readonly name = 'JournalAssertionError';
 }
@@ -30,7 +30,7 @@ export interface TestbedJournal {
   list(filter?: EntryFilter): EntryView[];
   /** The newest one that matches. */
   find(filter: EntryFilter): EntryView | undefined;
-  /** The first one that matches, now or later, within ten seconds unless said otherwise. @throws AwaitTimeout */
+  /** The first match, now or later; within ten seconds by default. @throws AwaitTimeout */
   await(filter: EntryFilter, patience?: Patience): Promise<EntryView>;
   /** Holds when all of it happened in this order. @throws JournalAssertionError */
   assert(assertion: Assertion): void;

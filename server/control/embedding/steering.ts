@@ -14,7 +14,7 @@ export interface TestbedClock {
   /** Lets time pass until the moment, or sets the clock back to it; text in ISO 8601. */
   set(moment: string | number | Date): void;
   advance(seconds: number): void;
-  /** 0 stands still, 1 is as fast as the system's clock, 60 a minute each second. */
+  /** 0 stops the clock, 1 is the speed of the system's clock, 60 is a minute per second. */
   scale(rate: number): void;
   /** Back to the system's time. */
   reset(): void;
@@ -36,7 +36,7 @@ export function testbedClock(clock: SteeredClock): TestbedClock {
   };
 }
 
-/** A plan that cannot be taken; the message names each fault with its line and column. */
+/** An invalid plan; the message names each fault with its line and column. */
 export class FaultPlanError extends Error {
   override readonly name = 'FaultPlanError';
 }
@@ -53,9 +53,13 @@ export class UnfiredFaultsError extends Error {
   }
 }
 
-/** What goes wrong in a tenant on purpose. */
+/** The planned faults of a tenant. */
 export interface TestbedFaults {
-  /** Adds a plan, as YAML or JSON text or as a value, all of it or nothing; the ids of its rules. @throws FaultPlanError */
+  /**
+   * Adds a plan, as YAML or JSON text or as a value; all of its rules or none.
+   * @returns the ids of the rules
+   * @throws FaultPlanError
+   */
   add(plan: string | object): string[];
   list(): RuleStanding[];
   /** Ends one rule, or all of them; how many these were. */
@@ -81,11 +85,11 @@ export function testbedFaults(faults: FaultPlans): TestbedFaults {
   };
 }
 
-/** How often each caller of a tenant may ask. */
+/** How often each caller of a tenant may send requests. */
 export interface TestbedRates {
-  /** Absent while nobody is limited. */
+  /** Absent while requests are not limited. */
   readonly limit: RateLimit | undefined;
-  /** Begins to count anew under this limit, or stops. @throws RangeError for numbers that are no limit */
+  /** Restarts counting with this limit, or removes it. @throws RangeError for an invalid limit */
   set(limit: RateLimit | undefined): void;
 }
 

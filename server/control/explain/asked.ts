@@ -1,7 +1,8 @@
-/** What was asked, read from the record of an exchange. */
+/** The request, read from the record of an exchange. */
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 
-/** A request as it came. */
+/** A request as it was received. */
 export interface Asked {
   readonly method: string;
   /** Without the query. */
@@ -33,7 +34,7 @@ export function askedIn(
   };
 }
 
-/** The body as text, byte order mark and all; nothing when it is no UTF-8 or there is none. */
+/** The body as text, byte order mark included; undefined without one, or when it is not UTF-8. */
 export function textOf({ body }: Asked): string | undefined {
   if (!body) return undefined;
   try {
@@ -46,16 +47,12 @@ export function textOf({ body }: Asked): string | undefined {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A text as JSON; nothing when it is none, or nests too deep to be walked. */
+/** The value of a JSON text; undefined when it is not JSON, or nests too deeply to be traversed. */
 export function jsonOf(text: string | undefined): { readonly value: unknown } | undefined {
   if (text === undefined || levelsOf(text) > LEVELS_MAX) return undefined;
-  try {
-    // A byte order mark is no part of JSON, and the server leaves it out as well.
-    return { value: JSON.parse(text.replace(/^\u{feff}/u, '')) };
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return undefined;
-    throw fault;
-  }
+  // A byte order mark is no part of JSON, and the server leaves it out as well.
+  const value = parsedJson(text.replace(/^\u{feff}/u, ''));
+  return value === undefined ? undefined : { value };
 }
 
 /** Deeper than any body of the contract, and far from where walking through it would fail. */
@@ -72,12 +69,11 @@ function levelsOf(text: string): number {
   return deepest;
 }
 
-/** Whose token the request came with, as the token itself says; it may be forged. */
+/** The subject of the token, which may be forged. */
 export function subjectOf({ headers }: Asked): string | undefined {
   const token = headers.get('authorization') ?? headers.get('cookie') ?? '';
   const [, claims] = /\.([A-Za-z0-9_-]+)\./.exec(token) ?? [];
   const text = claims && Buffer.from(claims, 'base64url').toString();
   const read = jsonOf(text)?.value;
-  const isObject = typeof read === 'object' && read !== null && 'sub' in read;
-  return isObject && typeof read.sub === 'string' ? read.sub : undefined;
+  return isObject(read) && typeof read.sub === 'string' ? read.sub : undefined;
 }

@@ -13,7 +13,7 @@ import type { FormPart, Planned } from './planned.ts';
 import { quotedText } from './shell-text.ts';
 import { readable, type Text } from './text.ts';
 
-/** What a command cannot know by itself. */
+/** Facts about the server that a command needs. */
 interface Surroundings {
   readonly names: VendorNames;
   /** Who can log in, where no other user is known. */

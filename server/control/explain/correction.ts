@@ -1,4 +1,4 @@
-/** From a refusal to the request that would not have been refused, and what has to be done before it. */
+/** From a refusal to the request that would succeed, and the steps before it. */
 
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
@@ -16,14 +16,14 @@ import { type Asked, jsonOf, subjectOf, textOf } from './asked.ts';
 import { lookUpFor, nearestOperation, operationAt, parametersIn } from './nearest.ts';
 import { type Planned, plan } from './planned.ts';
 
-/** What is done before the request itself. */
+/** A step before the request itself. */
 export type Step =
   | { readonly does: 'device-token'; readonly identity?: string; readonly keyType?: KeyType }
   | { readonly does: 'user-token'; readonly email?: string }
   | { readonly does: 'accept'; readonly path: string }
   | { readonly does: 'wait'; readonly seconds: number };
 
-/** A request that goes through, with what comes before it. */
+/** A request that succeeds, with the steps before it. */
 export interface Correction {
   readonly request: Planned;
   readonly steps: readonly Step[];
@@ -112,7 +112,7 @@ function stepsOf(refused: Refused, operation: Operation): Step[] {
 }
 
 function userToken({ asked, store, refusal }: Refused): Step {
-  // Who may not do it has to ask somebody else.
+  // A user without permission has to ask another one.
   const user = refusal.status === 403 ? undefined : store.users.find(subjectOf(asked) ?? '');
   return { does: 'user-token', ...(user && { email: user.email }) };
 }
@@ -127,7 +127,7 @@ function deviceToken({ asked, store }: Refused): Step {
   return { does: 'device-token', identity: device.identity, ...(keyType && { keyType }) };
 }
 
-/** For a device that is known, and waits. */
+/** For a known device that waits to be accepted. */
 function acceptance({ asked, refusal, operation, store }: Refused): Step[] {
   const isAuthentication = operation?.id === operations['post-auth-request'].id;
   if (!isAuthentication || !refusal.error.startsWith('device not authorized')) return [];
@@ -153,7 +153,7 @@ const words: Readonly<Record<number, string>> = {
   500: "check the server's log; this is a server error",
 };
 
-/** What the sentence itself says after its semicolon, which is the way out. */
+/** The remedy after the semicolon of the sentence. */
 function wordsOf({ refusal, operation }: Refused, next: Operation): string | undefined {
   const { status, error } = refusal;
   const end = error.lastIndexOf('; ');

@@ -1,8 +1,8 @@
-/** Examples of shapes, and values that are mended until they fit theirs. */
+/** Examples of shapes, and values that are corrected until they fit their shape. */
 import * as v from 'valibot';
 import { lettersApart, nearestOf } from '../../../fixtures/nearest.ts';
 
-/** What a field of this name usually holds, where the shape says no more than "a text". */
+/** Typical values by name of field, where the shape is just a string. */
 const texts: Readonly<Record<string, string>> = {
   artifact_name: 'release-1',
   device_type: 'raspberrypi4',
@@ -54,7 +54,7 @@ interface Shape extends v.GenericSchema {
   readonly literal?: unknown;
 }
 
-/** A value that fits the shape; `name` is that of the field, for a telling text. */
+/** A value that fits the shape; the name of the field selects a typical text. */
 export function exampleOf(schema: v.GenericSchema, name = ''): unknown {
   return example(schema, name, LEVELS_MAX);
 }
@@ -95,7 +95,7 @@ function isShape(value: unknown): value is Shape {
 
 type Key = string | number;
 
-/** The shape of what is at a place of a value; nothing where the shape does not tell. */
+/** The shape at a place of a value; undefined where the shape does not define it. */
 export function shapeAt(schema: Shape, keys: readonly Key[]): Shape | undefined {
   const [key, ...rest] = keys;
   if (key === undefined) return schema;
@@ -110,10 +110,10 @@ export function shapeAt(schema: Shape, keys: readonly Key[]): Shape | undefined 
   return undefined;
 }
 
-/** How many faults are mended one by one before the whole value becomes an example. */
+/** Number of faults to correct before the whole value is replaced by an example. */
 const FAULTS_MAX = 100;
 
-/** The value with each faulty place replaced by an example of its shape, and what is missing added. */
+/** The value with faulty places replaced by examples of their shape, and missing ones added. */
 export function mended(schema: v.GenericSchema, given: unknown): unknown {
   let value = given;
   for (let round = 0; round < FAULTS_MAX; round += 1) {
@@ -132,12 +132,12 @@ function keysOf({ path }: v.BaseIssue<unknown>): readonly Key[] {
   return known.length === keys.length ? known : [];
 }
 
-/** The nearest value that would do; nothing where none would, so that the place is left out. */
+/** The nearest valid value; undefined where there is none, so that the place is left out. */
 function mendingOf(schema: v.GenericSchema, keys: readonly Key[], given: unknown): unknown {
   const shape = shapeAt(schema, keys);
   if (!shape) return ['number', 'boolean'].includes(typeof given) ? String(given) : 'some';
   const name = String(keys.at(-1));
-  // What stands in a field of a telling name follows rules that its shape does not know.
+  // A field with such a name follows rules that its shape does not express.
   const near = Object.hasOwn(texts, name) ? [] : nearTo(given, shape);
   return near.find((value) => v.is(shape, value)) ?? exampleOf(shape, name);
 }

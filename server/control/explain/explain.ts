@@ -1,4 +1,4 @@
-/** Why a request was refused, and how it would have gone through; found out only when somebody asks. */
+/** Why a request was refused, and how it would succeed; computed only on demand. */
 
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
@@ -17,7 +17,7 @@ import { nearestOperation } from './nearest.ts';
 import { type BrokenRule, ruleOf } from './rule.ts';
 import { readable } from './text.ts';
 
-/** Where it was wrong, what would have done, and what came. */
+/** The place of the fault, the expected value, and the actual one. */
 interface Wrong {
   /** `body.status`, `query.page`, `header.Content-Type`, `path`, `method`, or `state`. */
   readonly path: string;
@@ -34,10 +34,10 @@ interface CorrectedRequest {
   readonly body?: string;
 }
 
-/** All that is known of a refusal. */
+/** Everything known about a refusal. */
 export interface Explanation {
   readonly requestId: string;
-  /** Name of the tenant that it was asked of. */
+  /** Name of the tenant. */
   readonly world: string;
   /** ISO 8601, in the time of the tenant. */
   readonly at: string;
@@ -48,7 +48,7 @@ export interface Explanation {
     readonly heading?: string;
   };
   readonly status: number;
-  /** What the answer said. */
+  /** The error message of the response. */
   readonly sentence: string;
   readonly rule: BrokenRule;
   readonly wrong: Wrong;
@@ -63,7 +63,7 @@ export interface Explanation {
   readonly needs: Readonly<Record<string, string>>;
 }
 
-/** What is known beside the record. */
+/** Facts beside the record. */
 export interface ExplainFacts {
   /** Whose journal holds the record. */
   readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
@@ -71,7 +71,7 @@ export interface ExplainFacts {
   readonly adminEmail: string;
 }
 
-/** What is read of a record. */
+/** The fields of a record that are needed. */
 export type RefusedRecord = Pick<
   ExchangeRecord,
   | 'requestId'
@@ -85,7 +85,7 @@ export type RefusedRecord = Pick<
   | 'refusal'
 >;
 
-/** The explanation; nothing when the request was not refused. */
+/** The explanation; undefined when the request was not refused. */
 export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation | undefined {
   const { refusal } = record;
   if (!refusal) return undefined;
@@ -161,7 +161,7 @@ function nearestTo({ method, path }: Asked): string {
   return `${nearest.method} ${nearest.path}`;
 }
 
-/** A sentence names the place, the fault, and the way out; the last two say what would have done. */
+/** The fault and the remedy: the sentence without the place. */
 function expectedIn(error: string): string {
   return error.replace(placePattern, '');
 }
@@ -244,7 +244,7 @@ function definitionsOf(needs: Readonly<Record<string, string>>, asked: Asked): s
     });
 }
 
-/** Where the request was sent, as far as its own header tells. */
+/** The URL of the server, from the Host header. */
 function originOf({ headers }: Asked): string | undefined {
   const host = headers.get('host') ?? '';
   return /^[\w.:[\]-]+$/.test(host) ? `http://${host}` : undefined;

@@ -1,12 +1,17 @@
-/** An explanation for people to read. */
+/** Explanations as text. */
 import type { Explanation } from './explain.ts';
+import type { NoUpdateExplanation } from './no-update.ts';
 
-/** Lines of text, the command last, each line of it indented by nothing so that it can be copied. */
+type Row = readonly [label: string, value: string | undefined];
+
+const LABEL_CHARACTERS = 12;
+
+/** A refusal; the command comes last and is not indented, so that it can be copied. */
 export function explanationText(explanation: Explanation): string {
   const { requestId, at, world, asked, status, sentence, rule, wrong } = explanation;
   const { diagnosis, first, correctedRequest: request, command, needs } = explanation;
   const ids = rule.requirements.length === 0 ? '' : ` [${rule.requirements.join(', ')}]`;
-  const lines: readonly (readonly [string, string | undefined])[] = [
+  const rows: readonly Row[] = [
     ['request', `${requestId} at ${at} in ${world}`],
     ['asked', `${asked.method} ${asked.path}`],
     ['operation', asked.operation && `${asked.operation} (${asked.heading})`],
@@ -26,9 +31,29 @@ export function explanationText(explanation: Explanation): string {
       ([name, meaning], index) => [index === 0 ? 'set' : '', `${name}: ${meaning}`] as const,
     ),
   ];
-  const told = lines.filter(([, value]) => value !== undefined);
-  const rows = told.map(([name, value]) => `${name.padEnd(LABEL_CHARACTERS)}${value}`);
-  return `${rows.join('\n')}\ncommand\n${command}\n`;
+  return `${labelled(rows)}command\n${command}\n`;
 }
 
-const LABEL_CHARACTERS = 12;
+/** A missing update: the rules in their order, then the device's newest deployments. */
+export function noUpdateText(explanation: NoUpdateExplanation): string {
+  const { requestId, at, world, device, outcome, steps, deployments } = explanation;
+  return labelled([
+    ['request', `${requestId ?? 'the next one'} at ${at} in ${world}`],
+    ['device', device.identity === undefined ? device.id : `${device.identity} (${device.id})`],
+    ['outcome', requestId === undefined ? `would be ${outcome}` : outcome],
+    ...steps.map(
+      ({ rule, passed, sentence }): Row => [
+        passed ? '  passed' : 'stopped by',
+        `${rule}: ${sentence}`,
+      ],
+    ),
+    ...deployments.map((sentence): Row => ['all', sentence]),
+  ]);
+}
+
+function labelled(rows: readonly Row[]): string {
+  return rows
+    .filter(([, value]) => value !== undefined)
+    .map(([label, value]) => `${label.padEnd(LABEL_CHARACTERS)}${value}\n`)
+    .join('');
+}

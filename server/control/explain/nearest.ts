@@ -1,4 +1,4 @@
-/** The operation that a request may have meant: by the nearest path, or by what it could look up first. */
+/** The operation that a request may have meant, and the list to look up first. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { lettersApart } from '../../../fixtures/nearest.ts';
 import { mountedOperations } from '../../pipeline/endpoint.ts';
@@ -9,7 +9,7 @@ const SEGMENT_WEIGHT = 4;
 
 const all: readonly Operation[] = Object.values(mountedOperations);
 
-/** The operation whose path has the fewest differences; the same method is preferred. */
+/** The operation with the most similar path; the same method is preferred. */
 export function nearestOperation(method: string, path: string): Operation {
   const given = segmentsOf(path);
   const [first, ...others] = all.map((operation) => {
@@ -30,7 +30,7 @@ export function operationAt(path: string, methods: readonly string[]): Operation
     .find((operation) => operation !== undefined);
 }
 
-/** A list to look into when what a path names is not there, or not as the request needs it. */
+/** The list operation to use when the named resource does not exist, or is in the wrong state. */
 export function lookUpFor(operation: Operation): Operation | undefined {
   const wanted = wordsOf(operation.path);
   const owner = wanted[wanted.findIndex((word) => word.startsWith('{')) - 1];
@@ -51,7 +51,7 @@ export function lookUpFor(operation: Operation): Operation | undefined {
   return rated.toSorted((one, other) => other.rate - one.rate)[0]?.list;
 }
 
-/** The path's parameters, taken from where they stand in the path that was sent; undecoded. */
+/** The parameters of a path, by position in the path that was sent; not decoded. */
 export function parametersIn(
   operation: Pick<Operation, 'path'>,
   path: string,

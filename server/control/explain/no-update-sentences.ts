@@ -9,13 +9,13 @@ import type { NoUpdateRule } from '../../rules/no-update.ts';
 import { devicesByNow, type KeptBack } from '../../rules/part-choice.ts';
 import type { PartWithFacts } from '../../store/part-rows.ts';
 
-/** A device's part in a deployment, as it is told of. */
+/** A device deployment, with the facts for its sentence. */
 export interface Judged {
   readonly part: PartWithFacts;
   readonly nowMs: number;
-  /** What the device said of itself; that of its offer counts where this is not known. */
+  /** The data of the poll; when absent, that of the offer is used. */
   readonly request: NextRequest | undefined;
-  /** The artifacts that are there now under the release's name. */
+  /** The artifacts that now have the name of the release. */
   readonly candidates: readonly Candidate[];
 }
 
@@ -28,12 +28,12 @@ export interface Passed {
 type Rule = Exclude<NoUpdateRule, 'deployment'> | KeptBack;
 type Sentence = (judged: Judged) => string;
 
-/** What a rule says that keeps the device from the update. */
+/** Why a rule withholds the update. */
 export function sentenceOf(rule: Rule, judged: Judged): string {
   return refusing[rule](judged);
 }
 
-/** The rules that came before `until`, all of them without it, in the order in which they are asked. */
+/** The rules that passed before `until`, or all of them without it, in the order of evaluation. */
 export function passedBy(judged: Judged, until: NoUpdateRule | undefined): Passed[] {
   const end = passing.findIndex(({ rule }) => rule === until);
   return passing.slice(0, end < 0 ? undefined : end).flatMap(({ rule, sentence }) => {
@@ -42,7 +42,7 @@ export function passedBy(judged: Judged, until: NoUpdateRule | undefined): Passe
   });
 }
 
-/** How a deployment is named. */
+/** The name of a deployment in sentences. */
 export function labelOf({ deployment: { name, id, artifactName } }: PartWithFacts): string {
   return `deployment ${name} (${id}) of ${artifactName}`;
 }

@@ -1,5 +1,7 @@
-/** Why a device got no update, or would get none now: the server's own rules, asked again in their order. */
+/** Why a device got no update, or would get none now: the rules of the server, evaluated again. */
+
 import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
 import { decideInstruction } from '../../rules/instruction.ts';
@@ -10,19 +12,19 @@ import { candidate } from '../../store/artifacts.ts';
 import type { DeviceParts } from '../../store/deployment-devices.ts';
 import type { PartWithFacts } from '../../store/part-rows.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
+import { jsonObject } from '../journal/facts.ts';
 import { type Judged, labelOf, type Passed, passedBy, sentenceOf } from './no-update-sentences.ts';
-import { requestOf } from './polled.ts';
 
-/** A rule that was asked, and what it said. */
+/** An evaluated rule. */
 interface Step {
   readonly rule: string;
   readonly passed: boolean;
   readonly sentence: string;
 }
 
-/** How a device stands to its next update. */
+/** Why a device gets no update, or that it would get one. */
 export interface NoUpdateExplanation {
-  /** Of the poll that it tells of; absent where it tells of now. */
+  /** The request ID of the explained poll; absent when it explains the present. */
   readonly requestId?: string;
   /** Name of the tenant that the device belongs to. */
   readonly world: string;
@@ -30,9 +32,9 @@ export interface NoUpdateExplanation {
   readonly at: string;
   readonly device: { readonly id: string; readonly identity?: string };
   readonly outcome: 'no update' | 'update';
-  /** The rules in the order in which they are asked; without an update the last one says no. */
+  /** The rules in the order of evaluation; without an update the last one failed. */
   readonly steps: readonly Step[];
-  /** How the device stands to its newest deployments, the newest first. */
+  /** A sentence for each of the device's newest deployments, newest first. */
   readonly deployments: readonly string[];
 }
 
@@ -41,7 +43,7 @@ type PolledTenant = Pick<ControlledTenant, 'name' | 'store' | 'journal' | 'clock
 const DEPLOYMENTS_MAX = 100;
 const TOLD_MAX = 10;
 
-/** Why a poll was answered without an update; nothing when it was answered otherwise. */
+/** Why a poll was answered without an update; undefined for any other response. */
 export function explainPoll(
   record: ExchangeRecord,
   tenant: PolledTenant,
@@ -59,7 +61,7 @@ export function explainPoll(
   return { requestId, ...told(device, steps) };
 }
 
-/** What the device would be answered now, if it asked as it did last. */
+/** What the server would answer now to the device's last poll. */
 export function explainDevice(deviceId: string, tenant: PolledTenant): NoUpdateExplanation {
   const newest = tenant.store.parts.newest(deviceId, DEPLOYMENTS_MAX);
   const device = { tenant, id: deviceId, nowMs: tenant.clock.now(), newest };
@@ -97,7 +99,7 @@ function stepsNow(device: Device): Step[] {
   return [...steps, no('request', changed)];
 }
 
-/** As the poll decides; of a device whose last request is not known only whose turn it is. */
+/** As the poll decides; without a known last request only the choice of the deployment. */
 function answerNow({ tenant, id, nowMs, request }: Asking) {
   const open = tenant.store.parts.open(id);
   if (request) {
@@ -113,7 +115,7 @@ function answerNow({ tenant, id, nowMs, request }: Asking) {
 
 type Asking = Device & { readonly request: NextRequest | undefined };
 
-/** The rules of deployments up to the one that said no. */
+/** The rules of deployments up to the one that failed. */
 function stepsTo({ rule, deploymentId }: NoUpdate, asking: Asking): Step[] {
   const { parts } = asking.newest;
   const part = parts.find(({ deployment }) => deployment.id === deploymentId);
@@ -123,7 +125,7 @@ function stepsTo({ rule, deploymentId }: NoUpdate, asking: Asking): Step[] {
   return [...passedBy(judged, rule).map(asStep), no(rule, sentenceOf(rule, judged))];
 }
 
-/** Nothing was open: the newest deployment that was there then, and why it is over for the device. */
+/** Without an open deployment: the newest one at that time, and why it is over for the device. */
 function overSteps(asking: Asking): Step[] {
   const { nowMs, newest } = asking;
   const moment = { nowMs, lastFinishedSeq: newest.lastFinishedSeq };
@@ -181,6 +183,31 @@ function lastPoll({ journal }: PolledTenant, deviceId: string): ExchangeRecord |
     if (operation?.deploymentRole === 'hands-out') return entry;
   }
   return undefined;
+}
+
+/** The data of a poll as its rule received it; undefined when its body was not kept whole. */
+function requestOf({ operation, url, body, bodyBytes }: ExchangeRecord) {
+  if (operation === operations['get-next-deployment'].id) {
+    const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
+    const names = Object.keys(operations['get-next-deployment'].query);
+    return withProvides(names.map((name) => [name, query.get(name) ?? '']));
+  }
+  if (!body || body.length !== bodyBytes) return undefined;
+  const given = jsonObject(body);
+  const isV2 = operation === operations['post-next-deployment-v2'].id;
+  const provides = isV2 ? given.device_provides : given;
+  if (typeof provides !== 'object' || provides === null) return undefined;
+  const pairs = Object.entries(provides).map(([name, value]) => [name, String(value)] as const);
+  return withProvides(pairs, isV2 && given.update_control_map === true);
+}
+
+function withProvides(
+  pairs: readonly (readonly [string, string])[],
+  takesControlMap = false,
+): NextRequest {
+  const provides = Object.fromEntries(pairs);
+  const { device_type: deviceType = '', artifact_name: artifactName = '' } = provides;
+  return { deviceType, artifactName, provides, takesControlMap };
 }
 
 function refusedText({ atMs, status, refusal, requestId }: ExchangeRecord): string {

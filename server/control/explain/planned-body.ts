@@ -17,7 +17,7 @@ interface FaultyBody {
 
 type Members = ReadonlyMap<string, unknown>;
 
-/** The key whose private half the reader has. */
+/** The public key of the reader. */
 const ownPublicKey = markFor('PUBLIC_KEY');
 
 /**
@@ -48,7 +48,7 @@ interface Facts {
   readonly isSound: boolean;
 }
 
-/** The value after the rules that no shape tells; the same one when they have nothing to say. */
+/** The value corrected by rules that no shape expresses; the same value when none applies. */
 function improved(value: unknown, facts: Facts): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const members = new Map<string, unknown>(Object.entries(value));
@@ -82,7 +82,7 @@ function changesTo(members: Members, facts: Facts): Map<string, unknown> {
   return changes;
 }
 
-/** Another value for what a rule refused: another name, none where it may be left out, or an example. */
+/** Replaces a value that a rule refused: by another name, by none where optional, or an example. */
 function otherValue({ schema, faulty }: Facts, name: string, given: unknown): unknown {
   if (faulty.status === 409) return typeof given === 'string' ? `${given}-2` : given;
   const shape = shapeAt(schema, [name]);

@@ -84,7 +84,7 @@ const handshake: readonly (readonly [string, Text])[] = [
   ['Sec-WebSocket-Key', ['dGhlIHNhbXBsZSBub25jZQ==']],
 ];
 
-/** Headers that change what is answered; every other one may hold a secret, and says nothing here. */
+/** Headers that change the response; any other one may be secret, and is irrelevant here. */
 const meaningful = ['accept', 'range', 'if-range', 'if-match', 'if-none-match'];
 
 function keptHeaders({ asked, status }: Faulty): readonly (readonly [string, Text])[] {
@@ -99,7 +99,7 @@ function keptHeaders({ asked, status }: Faulty): readonly (readonly [string, Tex
 function pathFor(operation: Operation, { asked, parameters }: Faulty): Text {
   const known = { ...parameters, ...parametersIn(operation, asked.path) };
   const values = Object.values(known);
-  // The only thing that is named is the same one, whatever a successor calls it.
+  // A single parameter means the same resource, also under another name in a successor.
   const only = values.length === 1 ? values[0] : undefined;
   return operation.path.split(/(\{\w+\})/).map((part) => {
     if (!part.startsWith('{')) return part;

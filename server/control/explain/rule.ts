@@ -43,7 +43,7 @@ const ofFaults: Readonly<Record<number, string>> = {
   500: 'errors.unexpected-is-500',
 };
 
-/** The rule by which an operation, or a request that found none, was refused: one, where it has an id. */
+/** The rule by which an operation, or a request to an unknown path, was refused. */
 export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
   const { status, detail } = refusal;
   const decided = detail?.requirement ?? own(refusal, operation) ?? general(status, operation);
@@ -60,7 +60,7 @@ function headingOf(status: number, operation: Operation | undefined): string {
   return status === 413 || !operation ? 'Errors' : operation.heading;
 }
 
-/** The requirement of the operation that speaks of this status, and of the field where one was wrong. */
+/** The operation's requirement about this status, and about the field where one was wrong. */
 function own({ status, detail }: Refusal, operation: Operation | undefined): string | undefined {
   const ofStatus = all.filter(
     ({ sentence, operations, level }) =>

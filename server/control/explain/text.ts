@@ -1,4 +1,4 @@
-/** Texts with places for what an explanation does not know or does not show: tokens, keys, passwords. */
+/** Texts with variables for what an explanation does not know or show: tokens, keys, passwords. */
 import { isSecretName, masked, maskJson, maskText } from '../../http/masking.ts';
 
 /** Stands for the value of a shell variable. */
@@ -16,7 +16,7 @@ export function readable(text: Text): string {
 
 const mark = /\u{e000}(\w+)\u{e001}/u;
 
-/** Stands in a value for a variable of this name, until `textWithVariables` puts it into its place. */
+/** A mark for a variable of this name, until `textWithVariables` replaces it. */
 export function markFor(name: string): string {
   return `\u{e000}${variableNamed(name).variable}\u{e001}`;
 }
@@ -54,7 +54,7 @@ export function queryWithoutSecrets(search: string): Text {
   });
 }
 
-/** Letters, digits and underscores, whatever the field is called. */
+/** A valid variable name for any field. */
 function variableNamed(name: string): Variable {
   const word = name
     .toUpperCase()

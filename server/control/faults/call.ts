@@ -1,8 +1,10 @@
-/** One request as a rule looks at it: what is costly to know is found out only when a rule asks. */
+/** One request as rules see it: expensive facts are computed only when a rule needs them. */
+
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
+import { parsedJson } from '../../../fixtures/json.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Caller } from '../../pipeline/callers.ts';
@@ -49,7 +51,7 @@ export class Call {
     this.#requestIdHeader = facts.requestIdHeader.toLowerCase();
   }
 
-  /** The device that calls, or that a link was made for, if the request tells. */
+  /** The device that calls, or that a link was made for, if known. */
   get deviceId(): string | undefined {
     const { device_id: ofLink } = this.exchange.parameters;
     return this.caller.device?.id ?? (this.operation.authorization === 'link' ? ofLink : undefined);
@@ -64,7 +66,7 @@ export class Call {
     return this.#seenDevice()?.keyType;
   }
 
-  /** Whom it is counted for: a device by its identity, which is the same in every run. */
+  /** Whom the call counts for: a device by its identity, which is the same in every run. */
   get party(): string {
     return this.identity ?? (this.caller.user ? 'users' : 'strangers');
   }
@@ -75,7 +77,6 @@ export class Call {
     return given === this.exchange.requestId ? this.exchange.requestId : undefined;
   }
 
-  /** The body as JSON; nothing when it is none. */
   get json(): unknown {
     return jsonOf(this.raw);
   }
@@ -110,14 +111,9 @@ function keyTypeOf(pem: unknown): Pick<SeenDevice, 'keyType'> {
   return key && 'keyType' in key ? { keyType: key.keyType } : {};
 }
 
-/** The value that JSON text in UTF-8 stands for; nothing when it is none. */
+/** The value of a JSON body; undefined when it is absent or not JSON. */
 export function jsonOf(raw: Buffer | undefined): unknown {
-  if (!raw) return undefined;
-  try {
-    return JSON.parse(raw.toString());
-  } catch {
-    return undefined;
-  }
+  return raw && parsedJson(raw.toString());
 }
 
 const FRACTION_STEPS = 2 ** 48;

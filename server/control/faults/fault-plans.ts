@@ -1,4 +1,4 @@
-/** The planned faults of a tenant: which of them a request meets, and how often each one has fired. */
+/** The planned faults of a tenant: which one a request gets, and how often each has fired. */
 
 import { valueText } from '../../../fixtures/value-text.ts';
 import type { Phase } from './actions/action.ts';
@@ -7,19 +7,19 @@ import type { GivenAction, Rule } from './rule.ts';
 import { actionOf } from './rule.ts';
 import { Schedule, type Turn } from './schedule.ts';
 
-/** Parties, each with counts of its own, that a rule keeps; the oldest goes first. */
+/** Number of parties that a rule counts separately; the oldest is dropped first. */
 const PARTIES_MAX = 100_000;
-/** Request ids whose fate a rule keeps, where it counts by them. */
+/** Number of request ids that a rule remembers the outcome of. */
 const REQUEST_IDS_MAX = 1000;
 
-/** How a rule stands. */
+/** The state of a rule. */
 export interface RuleStanding {
   readonly id: string;
   readonly rule: Rule;
   /** Requests that it matched, fired at or not. */
   readonly matched: number;
   readonly fired: number;
-  /** How often it will still fire; null when there is no end, or each device has its own. */
+  /** Number of remaining times; null when unlimited, or counted for each device. */
   readonly left: number | null;
 }
 
@@ -32,7 +32,7 @@ export interface UnfiredFault {
   readonly matched: number;
 }
 
-/** A fault that a request meets. Tells once whether it came about. */
+/** A fault for a request; either `fired` or `missed` is called once. */
 export interface ChosenFault {
   readonly ruleId: string;
   readonly act: GivenAction;
@@ -80,7 +80,7 @@ class CountedRule {
     return schedule;
   }
 
-  /** What a request of this id met before, where the rule counts by ids. */
+  /** The outcome of an earlier request with this id, where the rule counts by ids. */
   fateOf(call: Call): Turn | 'pass' | undefined {
     const id = this.rule.countBy === 'request-id' ? call.chosenRequestId : undefined;
     return id === undefined ? undefined : this.#fates.get(id);
@@ -118,7 +118,7 @@ export class FaultPlans {
     return this.#rules.has(id);
   }
 
-  /** Adds rules whose ids are new. */
+  /** Adds rules with new ids. */
   add(rules: readonly Rule[]): void {
     for (const rule of rules) this.#rules.set(rule.id, new CountedRule(rule));
     this.#arm();
@@ -171,7 +171,7 @@ export class FaultPlans {
     );
   }
 
-  /** The fault that this request meets; asked once for each, and counted by every rule it matches. */
+  /** The fault for this request, if any; called once for each. Every matching rule counts it. */
   choose(call: Call): ChosenFault | undefined {
     let chosen: ChosenFault | undefined;
     for (const counted of this.#rules.values()) {
@@ -235,7 +235,7 @@ function matches({ match, act }: Rule, call: Call): boolean {
   if (keyType !== undefined && call.keyType !== keyType) return false;
   if (identity !== undefined && !isWithin(identity, call.identity)) return false;
   if (fleet !== undefined && !isInShare(fleet, call.identity)) return false;
-  // What its act has nothing to do with is none of a rule's calls; a script's steps differ in that.
+  // Calls that the action does not apply to do not count; the steps of a script differ in that.
   return act === undefined || applies(act, call);
 }
 

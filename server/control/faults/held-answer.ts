@@ -1,4 +1,4 @@
-/** The handler's answer, held back before the wire so that an action can lose, delay or spoil it. */
+/** The handler's answer, held back so that an action can drop, delay or transform it. */
 import type { ServerResponse } from 'node:http';
 import type { HeaderPairs } from './wire.ts';
 
@@ -8,7 +8,7 @@ export interface AnswerHead {
   readonly headers: HeaderPairs;
 }
 
-/** Beyond this the handler waits until some of it was taken. */
+/** Beyond this the handler waits until the action has read some of it. */
 const HELD_MAX_BYTES = 65_536;
 
 type Callback = () => void;

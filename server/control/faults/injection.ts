@@ -1,4 +1,4 @@
-/** A fault on its way through one exchange: begun before the handler, or waiting for its answer. */
+/** A fault in one exchange: executed before the handler, or applied to its answer. */
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { Interception } from '../../pipeline/interception.ts';
 import type { Log } from '../../pipeline/log.ts';
@@ -17,14 +17,14 @@ interface InjectionOptions {
   readonly tenant: Tenant;
   readonly names: VendorNames;
   readonly log: Log;
-  /** Told once, with the status that the caller saw; 0 when he saw none. */
+  /** Called once with the status that the caller sees; 0 for none. */
   readonly settled: (status: number) => void;
 }
 
-/** Carries one fault out. */
+/** Executes one fault. */
 export class Injection implements Interception {
   readonly #options: InjectionOptions;
-  readonly #scene: ActionContext;
+  readonly #context: ActionContext;
   readonly #over = new AbortController();
   readonly #end = (): void => this.#over.abort();
   readonly #lose = (): void => {
@@ -44,7 +44,7 @@ export class Injection implements Interception {
     });
     wire.socket.once('close', this.#lose);
     fault.signal.addEventListener('abort', this.#end, { once: true });
-    this.#scene = { call, tenant, names, wire, signal: this.#over.signal };
+    this.#context = { call, tenant, names, wire, signal: this.#over.signal };
   }
 
   /** True while the answer that the pipeline gives is not what the caller sees. */
@@ -62,7 +62,7 @@ export class Injection implements Interception {
     return fault.quiet ? [] : [[names.testbed.fault, fault.ruleId]];
   }
 
-  /** Does what comes before the handler; whether that was all. */
+  /** Executes the part before the handler. @returns whether the request continues */
   async begin(): Promise<Outcome> {
     const { fault, call, log } = this.#options;
     const { act, phase, ruleId } = fault;
@@ -72,14 +72,14 @@ export class Injection implements Interception {
       `planned fault ${ruleId}: ${act.kind}, ${request.method} ${record.url} (${requestId})`,
     );
     const row = actionOf(act);
-    row.prepare?.(act, this.#scene);
+    row.prepare?.(act, this.#context);
     if (phase !== 'before') {
       if (!row.onSocket) this.#hold();
       return 'go-on';
     }
     fault.fired();
     try {
-      const outcome = (await row.execute?.(act, this.#scene)) ?? 'go-on';
+      const outcome = (await row.execute?.(act, this.#context)) ?? 'go-on';
       if (outcome === 'answered') this.#settle(0);
       return outcome;
     } finally {
@@ -87,7 +87,7 @@ export class Injection implements Interception {
     }
   }
 
-  /** Told what the pipeline has answered, which may have nothing for this fault to act on. */
+  /** Called with the status of the response, to which the fault may not apply. */
   answered(status: number): void {
     if (status !== 101 && actionOf(this.#options.fault.act).onSocket) this.#miss();
   }
@@ -102,7 +102,7 @@ export class Injection implements Interception {
     }
     this.#leave();
     const { fired, missed, signal } = fault;
-    const connection = this.#scene.wire.socket;
+    const connection = this.#context.wire.socket;
     return {
       headers: this.#mark,
       opened: (socket) =>
@@ -115,12 +115,12 @@ export class Injection implements Interception {
     fault.missed();
     this.#isHolding = false;
     call.exchange.record.fault = undefined;
-    this.#scene.wire.unmark();
+    this.#context.wire.unmark();
     this.#leave();
   }
 
   #leave(): void {
-    this.#scene.wire.socket.off('close', this.#lose);
+    this.#context.wire.socket.off('close', this.#lose);
     this.#options.fault.signal.removeEventListener('abort', this.#end);
   }
 
@@ -133,7 +133,7 @@ export class Injection implements Interception {
 
   #hold(): void {
     this.#isHolding = true;
-    const { exchange } = this.#scene.call;
+    const { exchange } = this.#context.call;
     const answer = new HeldAnswer(exchange.response);
     this.#release(answer).catch((fault: unknown) => {
       this.#options.log.error(`planned fault ${this.#options.fault.ruleId}`, fault);
@@ -148,12 +148,12 @@ export class Injection implements Interception {
     const head = await answer.head;
     if (fault.phase === 'after') {
       fault.fired();
-      const outcome = await row.execute?.(act, this.#scene);
+      const outcome = await row.execute?.(act, this.#context);
       if (outcome === 'answered') answer.discard();
       else await this.#pass(answer);
     } else if (row.transform && (row.fits?.(act, head, call) ?? true)) {
       fault.fired();
-      await row.transform(act, this.#scene, answer);
+      await row.transform(act, this.#context, answer);
       answer.discard();
     } else {
       this.#miss();
@@ -165,7 +165,7 @@ export class Injection implements Interception {
 
   /** Writes the answer as the handler gave it. */
   async #pass(answer: HeldAnswer): Promise<void> {
-    const { wire } = this.#scene;
+    const { wire } = this.#context;
     const { status, headers } = await answer.head;
     wire.head(status, headers);
     await writeRest({ wire }, answer);

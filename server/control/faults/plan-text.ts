@@ -1,4 +1,4 @@
-/** Reads a plan out of YAML or JSON, and tells of each fault where in the text it is. */
+/** Reads a plan from YAML or JSON, and locates each fault in the text. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { readYaml, type YamlFault } from '../../../fixtures/yaml-text.ts';
 import { documentedPlanShape, planShape, type Rule } from './rule.ts';
@@ -11,7 +11,7 @@ export type ReadPlan =
   | { readonly rules: readonly Rule[] }
   | { readonly faults: readonly YamlFault[] };
 
-/** Reads a plan; `isTaken` tells of ids that are in use already. */
+/** Reads a plan; `isTaken` is true for ids in use. */
 export function readPlan(text: string, isTaken: (id: string) => boolean = () => false): ReadPlan {
   if (text.length > PLAN_MAX_CHARACTERS) {
     const message = `the plan has more than ${PLAN_MAX_CHARACTERS} characters`;

@@ -12,7 +12,7 @@ const TEXT_MAX_CHARACTERS = 1024;
 const OPERATIONS_MAX = 200;
 const ATTRIBUTES_MAX = 20;
 
-/** What is done, with the fields of its act. */
+/** An action with its fields. */
 export interface GivenAction {
   readonly kind: string;
   readonly [field: string]: unknown;
@@ -20,7 +20,7 @@ export interface GivenAction {
 
 const actsByKind = new Map(actions.map((act) => [act.kind, act]));
 
-/** The row of an action. @throws Error when there is none of this name, which the shape has ruled out */
+/** The row of an action. @throws Error for an unknown kind, which the shape excludes */
 export function actionOf({ kind }: GivenAction): Action {
   const act = actsByKind.get(kind);
   if (!act) throw new Error(`there is no action "${kind}"`);
@@ -77,7 +77,7 @@ const timesShape = v.union(
   'must be once, until-cleared, an object with next, or an object of share, seed and neverMoreThanInARow',
 );
 
-/** Acts that need no fields, and so can be named in one word. */
+/** Actions without required fields, which can be given by name. */
 const plainKinds = actions
   .filter(({ entries }) => Object.values(entries).every(({ type }) => type === 'optional'))
   .map(({ kind }) => kind);
@@ -97,7 +97,7 @@ const ownActShape: v.GenericSchema<unknown, GivenAction> = v.variant(
   ) as never,
 );
 
-/** As it is read: a name stands for its act, so that faults are told of the form that was chosen. */
+/** As it is read: faults are reported for the given form, a name or an object. */
 const actShape: v.GenericSchema<unknown, GivenAction> = v.lazy((given) =>
   typeof given === 'object' && given !== null
     ? ownActShape
@@ -175,7 +175,7 @@ export const documentedPlanShape = v.strictObject(
 export type Rule = v.InferOutput<typeof ruleShape>;
 export type Times = NonNullable<Rule['times']>;
 
-/** What two or more fields have against each other. */
+/** Contradictions between fields. */
 function faultOf(
   rule: v.InferOutput<v.ObjectSchema<ReturnType<typeof ruleEntries>, undefined>>,
 ): { key: string; message: string } | undefined {

@@ -9,9 +9,9 @@ export type HeaderPairs = readonly (readonly [string, string])[];
 
 interface WireOptions {
   readonly exchange: Exchange;
-  /** Header lines that tell of the fault; none when it is quiet. */
+  /** Header lines that name the fault; none when it is quiet. */
   readonly mark: HeaderPairs;
-  /** Told once, with the status that the caller sees; 0 when it sees none. */
+  /** Called once with the status that the caller sees; 0 for none. */
   readonly settled: (status: number) => void;
 }
 
@@ -43,12 +43,12 @@ export class Wire {
     return this.socket.destroyed;
   }
 
-  /** From now on answers are written without a word of the fault. */
+  /** Writes later answers without a header that names the fault. */
   unmark(): void {
     this.#mark = [];
   }
 
-  /** Tells whoever waits for it that no answer will be seen. */
+  /** Reports that the caller will see no answer. */
   withhold(): void {
     this.#sever();
   }
@@ -113,7 +113,7 @@ export class Wire {
     this.socket.destroySoon();
   }
 
-  /** Says that nothing more comes, and goes on listening. */
+  /** Closes the sending side, and keeps reading. */
   halfClose(): void {
     this.#sever();
     this.socket.end();

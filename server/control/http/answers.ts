@@ -24,7 +24,10 @@ const UNDERWAY_MAX_BYTES = 16 * TEXT_MAX_BYTES;
 const methods = ['get', 'post', 'put', 'delete'] as const;
 type Method = (typeof methods)[number];
 
-/** Answers a request; what it throws becomes a 500. */
+/**
+ * Answers a request: what it returns is sent as JSON, `undefined` as 204, unless it has written a
+ * response itself.
+ */
 export type Handler = (request: Request, response: Response) => unknown;
 
 /** Mounts a path with the methods that it takes; every other one is 405. */
@@ -36,40 +39,58 @@ export function mount(
   const route = app.route(path);
   for (const method of methods) {
     const handler = handlers[method];
-    if (handler)
-      route[method](async (request, response) => void (await handler(request, response)));
+    if (!handler) continue;
+    route[method](async (request, response) => {
+      const body = await handler(request, response);
+      if (response.headersSent || response.destroyed) return;
+      if (body === undefined) response.status(204).end();
+      else response.json(body);
+    });
   }
   const allowed = Object.keys(handlers).flatMap((method) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
   );
   route.all((request, response) => {
     response.set('Allow', allowed.join(', '));
-    refuse(response, 405, `${request.method} is not supported here, only ${allowed.join(', ')}`);
+    refuse(405, `${request.method} is not supported here, only ${allowed.join(', ')}`);
   });
 }
 
-/** Answers with an error body. */
-export function refuse(response: Response, status: number, error: string): void {
-  response.status(status).json({ error });
+class ControlRefusal extends Error {
+  override readonly name = 'ControlRefusal';
+  readonly status: number;
+  readonly members: object;
+
+  constructor(status: number, error: string, members: object) {
+    super(error);
+    this.status = status;
+    this.members = members;
+  }
 }
 
-/** Refuses what there is no room for at the moment, and ends the connection. */
-export function refuseForNow(response: Response, error: string): void {
+/**
+ * Ends the request with an error body, which has the given members as well.
+ * @throws ControlRefusal always; `faults` answers it
+ */
+export function refuse(status: number, error: string, members: object = {}): never {
+  throw new ControlRefusal(status, error, members);
+}
+
+/** Refuses with 503 what exceeds a limit at the moment, and closes the connection. */
+export function refuseForNow(response: Response, error: string): never {
   response.set({ 'Retry-After': '5', Connection: 'close' });
-  refuse(response, 503, `${error}; try again later`);
+  refuse(503, `${error}; try again later`);
 }
 
-/** Lets in only as many bodies at a time as may be held together. */
+/** Limits the bytes of all bodies that are being received. */
 export function boundBodies(): RequestHandler {
   const underway = new Semaphore(UNDERWAY_MAX_BYTES);
   return (request, response, next) => {
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
     // What announces no length may become as long as any.
     const bytes = Math.min(coding === undefined ? Number(length) : Infinity, TEXT_MAX_BYTES);
-    if (!underway.tryAcquire(bytes)) {
+    if (!underway.tryAcquire(bytes))
       refuseForNow(response, 'too many bytes of unfinished requests');
-      return;
-    }
     request.once('close', () => underway.release(bytes));
     next();
   };
@@ -85,48 +106,51 @@ export function textBodies(): RequestHandler {
   return express.text({ limit: TEXT_MAX_BYTES, type: () => true, inflate: false });
 }
 
-/** The checked body; nothing when it was refused here, with 400 or 415. */
+/** The checked body; an invalid one is refused with 400 or 415. */
 export function readBody<const Shape extends v.GenericSchema>(
   shape: Shape,
-  request: Request,
-  response: Response,
-): v.InferOutput<Shape> | undefined {
-  if (request.body === undefined) {
-    const told = 'send a JSON object with Content-Type "application/json"';
-    refuse(response, request.headers['content-type'] === undefined ? 400 : 415, `body: ${told}`);
-    return undefined;
+  { body, headers }: Request,
+): v.InferOutput<Shape> {
+  if (body === undefined) {
+    const status = headers['content-type'] === undefined ? 400 : 415;
+    refuse(status, 'body: send a JSON object with Content-Type "application/json"');
   }
-  // Only one fault is told.
-  const checked = v.safeParse(shape, request.body, { abortEarly: true });
+  // The message names only the first fault.
+  const checked = v.safeParse(shape, body, { abortEarly: true });
   if (checked.success) return checked.output;
   const [issue] = checked.issues;
   const place = v.getDotPath(issue);
-  refuse(response, 400, `body: ${place === null ? '' : `${place}: `}${sentenceOf(issue)}`);
-  return undefined;
-}
-
-/** The tenant that the query names; `world` is the earlier name of the parameter. */
-export function tenantIn({ query }: Request): unknown {
-  return query.tenant ?? query.world;
-}
-
-/** The tenant that `?tenant=` names by its id or name, the first one without; nothing when refused here. */
-export function tenantNamed(
-  tenants: Tenants,
-  request: Request,
-  response: Response,
-): ControlledTenant | undefined {
-  const named = tenantIn(request);
-  if (named === undefined) return controlled(tenants.first);
-  const found = tenants.list().find(({ id, name }) => id === named || name === named);
-  if (found) return controlled(found);
-  refuse(response, 404, 'there is no tenant with this id or name; GET /tenants lists them');
-  return undefined;
+  refuse(400, `body: ${place === null ? '' : `${place}: `}${sentenceOf(issue)}`);
 }
 
 /**
- * Answers a body that cannot be read with its own status, what `refusalOf` knows as it says, and
- * every other fault with 500.
+ * The tenant that `?tenant=` names by its id or name, if any; an unknown one is refused with 404.
+ * `world` is the earlier name of the parameter.
+ */
+export function namedTenant(tenants: Tenants, { query }: Request): ControlledTenant | undefined {
+  const named = query.tenant ?? query.world;
+  if (named === undefined) return undefined;
+  const found = tenants.list().find(({ id, name }) => id === named || name === named);
+  if (found) return controlled(found);
+  refuse(404, 'there is no tenant with this id or name; GET /tenants lists them');
+}
+
+/** Answers a request about one tenant. */
+export type TenantHandler = (
+  tenant: ControlledTenant,
+  request: Request,
+  response: Response,
+) => unknown;
+
+/** Makes handlers of the tenant that `?tenant=` names, or of the first one. */
+export function handlersWithin(tenants: Tenants): (handler: TenantHandler) => Handler {
+  return (handler) => (request, response) =>
+    handler(namedTenant(tenants, request) ?? controlled(tenants.first), request, response);
+}
+
+/**
+ * Answers refusals, those that `refusalOf` knows included, and bodies that cannot be read with their
+ * own status, and every other fault with 500.
  */
 export function faults(
   log: Log,
@@ -138,14 +162,21 @@ export function faults(
       next(fault);
       return;
     }
+    const answer = (status: number, error: string, members = {}): void => {
+      response.status(status).json({ error, ...members });
+    };
+    if (fault instanceof ControlRefusal) {
+      answer(fault.status, fault.message, fault.members);
+      return;
+    }
     const refusal = refusalOf(fault);
     if (refusal) {
-      refuse(response, refusal.status, refusal.error);
+      answer(refusal.status, refusal.error);
       return;
     }
     const status = statusOf(fault);
     if (status === undefined) log.error('the control listener failed', fault);
-    refuse(response, status ?? 500, status === undefined ? 'internal error' : sentences[status]);
+    answer(status ?? 500, status === undefined ? 'internal error' : sentences[status]);
   };
 }
 

@@ -1,5 +1,5 @@
 /** Waiting for entries of a journal in place of sleeping, and asserting what has happened. */
-import type { Express, Request, Response } from 'express';
+import type { Express, Response } from 'express';
 import * as v from 'valibot';
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import { deviceDeploymentStatuses } from '../../../fixtures/contract/vocabulary.ts';
@@ -10,13 +10,13 @@ import { Judge } from '../journal/assertion.ts';
 import { matcher } from '../journal/filter.ts';
 import { entryView } from '../journal/view.ts';
 import { mount, readBody, refuse } from './answers.ts';
-import { journaledTenant, standing } from './journal.ts';
+import { journalHandlers, standing } from './journal.ts';
 import {
   filterEntries,
-  isKnownDevice,
   type JournalQuery,
   periodEntries,
   readQuery,
+  requireKnownDevice,
 } from './journal-query.ts';
 import { mapped, sendListing } from './listing.ts';
 
@@ -74,32 +74,29 @@ const assertionShape = v.strictObject({
 
 /** Mounts the paths that wait and assert. `clock` is the machine's own: a tenant's may stand still. */
 export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
+  const within = journalHandlers(tenants);
   let waiting = 0;
   mount(app, '/await', {
-    get: async (request: Request, response: Response) => {
-      const tenant = journaledTenant(tenants, request, response);
-      const takes = ['after', 'whole', 'count', 'timeoutSeconds'] as const;
-      const query = tenant && readQuery(request, response, takes);
-      if (!query) return;
+    get: within(async (tenant, request, response) => {
+      const query = readQuery(request, ['after', 'whole', 'count', 'timeoutSeconds']);
       if (waiting >= WAITING_MAX) {
-        refuse(response, 503, `${WAITING_MAX} requests are already waiting; end one of them first`);
-        return;
+        refuse(503, `${WAITING_MAX} requests are already waiting; end one of them first`);
       }
       waiting += 1;
       const gone = new AbortController();
       response.once('close', () => gone.abort());
       if (response.destroyed) gone.abort();
-      const came = await awaitEntries(tenant, { ...query, clock, gone: gone.signal });
-      waiting -= 1;
+      const awaited = awaitEntries(tenant, { ...query, clock, gone: gone.signal });
+      const came = await awaited.finally(() => {
+        waiting -= 1;
+      });
       await answer(response, { tenant, query, came });
-    },
+    }),
   });
   mount(app, '/assert', {
-    post: async (request, response) => {
-      const tenant = journaledTenant(tenants, request, response);
-      const asserted = tenant && readBody(assertionShape, request, response);
-      if (!asserted || !isKnownDevice(asserted, tenant, { response, place: 'body' })) return;
-      const { between = {}, ...assertion } = asserted;
+    post: within(async (tenant, request) => {
+      const { between = {}, ...assertion } = readBody(assertionShape, request);
+      requireKnownDevice(assertion, tenant, 'body');
       const matches = matcher({ sinceMs: between.since, untilMs: between.until }, tenant);
       const judge = new Judge(assertion, tenant);
       const { added } = tenant.journal.size;
@@ -112,13 +109,10 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
       const { dropped } = tenant.journal.size;
       const lost = dropped > 0 ? ` ${dropped} older entries are no longer kept.` : '';
       const sentence = verdict.sentence + lost;
-      response.status(verdict.holds ? 200 : 409).json({
-        ...verdict,
-        sentence,
-        ...(!verdict.holds && { error: sentence }),
-        ...standing(tenant),
-      });
-    },
+      const members = { ...verdict, sentence, ...standing(tenant) };
+      if (!verdict.holds) refuse(409, sentence, members);
+      return members;
+    }),
   });
 }
 

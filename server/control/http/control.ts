@@ -4,10 +4,11 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
 import { consoleAssets, readAsset } from '../../console/assets.ts';
+import { isSameSecret } from '../../crypto/same-secret.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from '../../http/open-files.ts';
 import {
   type ConnectionLimits,
@@ -32,18 +33,14 @@ import {
   textBodies,
 } from './answers.ts';
 import { mountAwait } from './await.ts';
-import { mountClock } from './clock.ts';
 import { EventStreams } from './event-stream.ts';
 import { type ExplainSettings, mountExplanations } from './explanations.ts';
-import { mountFaults } from './faults.ts';
 import { mountJournal } from './journal.ts';
-import { mountOutbox } from './outbox.ts';
 import { requireOwnAddress } from './own-address.ts';
-import { mountRateLimit } from './rate-limit.ts';
 import { type ControlSource, type Overview, overviewMax } from './source.ts';
+import { mountSteering } from './steering.ts';
 import { mountTenantStates } from './tenant-states.ts';
 import { mountTenants } from './tenants.ts';
-import { tokenCheck } from './token.ts';
 
 export interface ControlOptions {
   readonly host: string;
@@ -127,7 +124,7 @@ function listening(server: Server, { host, port }: ControlOptions): Promise<void
 const tooManyConnections =
   'the control listener has reached its limit of open connections; close some first';
 
-/** Of a share of its own, whatever the API holds. */
+/** With a share of its own, independent of the API. */
 function ownConnections({ connectionsMax }: ConnectionLimits): Connections {
   const { control, refused } = shareOpenFiles(openFilesLimit(), connectionsMax);
   return new Connections({ openFiles: new Semaphore(control), surplusMax: refused });
@@ -147,67 +144,60 @@ function controlApp(
   app.use(watched(options.watchdog));
   app.use((request, response, next) => {
     if (connections.isSurplus(request.socket)) refuseForNow(response, tooManyConnections);
-    else next();
+    next();
   });
   app.use(requireOwnAddress(options.host));
   for (const asset of consoleAssets) {
-    const send = async (_: Request, response: Response) =>
-      response.type(asset.mediaType).send(await readAsset(asset));
-    mount(app, asset.path, { get: send });
+    mount(app, asset.path, {
+      get: async (_, response) => response.type(asset.mediaType).send(await readAsset(asset)),
+    });
   }
-  mount(app, '/ready', { get: (_, response) => response.json({ ready: true }) });
+  mount(app, '/ready', { get: () => ({ ready: true }) });
   app.use(requireToken(controlToken));
   app.use(boundBodies());
   app.use(['/world', controlPaths.faults], textBodies());
   app.use(jsonBodies());
-  // What was read before it goes on in a piece of work of its own.
+  // Reading the body has ended the stretch of work that the first one measures.
   app.use(watched(options.watchdog));
-  const overview = async (_: Request, response: Response) =>
-    response.json({ ...bounded(await source.overview()), stalls: options.watchdog.stalls });
-  mount(app, '/overview', { get: overview });
-  mount(app, '/events', { get: (request, response) => openStream(streams, request, response) });
+  mount(app, '/overview', {
+    get: async () => ({ ...bounded(await source.overview()), stalls: options.watchdog.stalls }),
+  });
+  mount(app, '/events', {
+    get: (request, response) => {
+      if (request.method === 'HEAD') refuse(405, 'the event stream supports only GET');
+      streams.requireRoom();
+      streams.open(response);
+    },
+  });
   mountTenants(app, options.tenants, options.states);
-  mountOutbox(app, options.outbox);
-  mountClock(app, options.tenants);
-  mountFaults(app, options.tenants);
+  mountSteering(app, options.tenants, options.outbox);
   mountJournal(app, options.tenants, streams);
   mountAwait(app, options.tenants, options.clock);
   mountExplanations(app, options.tenants, options.explainFacts);
-  mountRateLimit(app, options.tenants);
   mountTenantStates(app, options.tenants, options.states);
-  app.use((request, response) => refuse(response, 404, `there is nothing at ${request.path}`));
+  app.use((request) => refuse(404, `there is nothing at ${request.path}`));
   app.use(faults(log, (fault) => storageFaults.refusalOf(fault)));
   return app;
 }
 
-function openStream(streams: EventStreams, request: Request, response: Response): void {
-  if (request.method === 'HEAD') refuse(response, 405, 'the event stream supports only GET');
-  else if (streams.full) refuse(response, 503, 'too many open event streams; close one of them');
-  else streams.open(response);
-}
-
-/** Tells the watchdog of what follows, up to where it waits for something. */
-function watched(watchdog: Watchdog) {
-  return ({ method, path }: Request, _: Response, next: NextFunction): void => {
+/** Measures the synchronous work of the handlers that follow. */
+function watched(watchdog: Watchdog): RequestHandler {
+  return ({ method, path }, _, next) => {
     const begunMs = watchdog.begin();
     next();
     watchdog.end(begunMs, { operation: `${method} ${path} of the control listener` });
   };
 }
 
-function requireToken(controlToken: string) {
-  const isAllowed = tokenCheck(controlToken);
-  return (request: Request, response: Response, next: NextFunction): void => {
-    if (isAllowed(request.headers.authorization)) {
-      next();
-      return;
+/** Requires the control token; the time it takes tells nothing about the token. */
+function requireToken(controlToken: string): RequestHandler {
+  return (request, response, next) => {
+    const [, given] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    if (given === undefined || !isSameSecret(given, controlToken)) {
+      response.set('WWW-Authenticate', 'Bearer realm="fleetbed control"');
+      refuse(401, 'the control token is missing or wrong; use the one that fleetbed serve prints');
     }
-    response.set('WWW-Authenticate', 'Bearer realm="fleetbed control"');
-    refuse(
-      response,
-      401,
-      'the control token is missing or wrong; use the one that fleetbed serve prints',
-    );
+    next();
   };
 }
 

@@ -1,28 +1,29 @@
-/** Activity, or anything else, as server-sent events. A reader that does not keep up is dropped, never waited for. */
+/** Server-sent events: activity and journal entries. A reader that does not keep up is disconnected. */
 import type { Response } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { Ended } from '../subscribers.ts';
+import { refuse } from './answers.ts';
 import type { ControlSource } from './source.ts';
 
-/** Bytes that may wait for one reader. */
+/** Bytes buffered for one reader. */
 const PENDING_MAX_BYTES = 262_144;
 
 /** Readers at the same time. */
 const READERS_MAX = 32;
 
-/** A word in the silence, so that nobody in between takes the connection for dead. */
+/** Keeps proxies from closing an idle connection. */
 const HEARTBEAT_MS = 15_000;
 
-/** Begins to send messages in the form of server-sent events until `ended`; returns what ends that. */
+/** Starts sending messages in the form of server-sent events; returns what stops it. */
 export type Follow = (send: (message: string) => void, ended: Ended) => () => void;
 
-/** The readers of one control listener. */
+/** The open event streams of one control listener. */
 export class EventStreams {
   readonly #source: ControlSource;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Each reader with what ends its subscription. */
+  /** What ends the subscription, by reader. */
   readonly #readers = new Map<Response, () => void>();
 
   constructor({ source, clock, log }: { source: ControlSource; clock: Clock; log: Log }) {
@@ -31,11 +32,13 @@ export class EventStreams {
     this.#log = log;
   }
 
-  get full(): boolean {
-    return this.#readers.size >= READERS_MAX;
+  /** Refuses with 503 a reader above the limit. */
+  requireRoom(): void {
+    if (this.#readers.size < READERS_MAX) return;
+    refuse(503, 'too many open event streams; close one of them');
   }
 
-  /** Sends every event from now on until the reader goes away: activity, or what `follow` sends. */
+  /** Sends activity, or what `follow` sends, until the reader disconnects. */
   open(reader: Response, follow: Follow = this.#activity): void {
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');
@@ -46,7 +49,7 @@ export class EventStreams {
     };
     const unsubscribe = follow((message) => this.#send(reader, message), ended);
     const heartbeat = this.#clock.every(HEARTBEAT_MS, () => this.#send(reader, ': still here\n\n'));
-    // What was kept may have been more than the reader takes at once.
+    // The backlog may already have exceeded the buffer.
     if (reader.destroyed) {
       unsubscribe();
       heartbeat.cancel();

@@ -1,18 +1,17 @@
-/** Why a request was refused or brought no update, by its request id; how a device stands to its next update. */
+/** Explains a request that was refused or brought no update, and the next update of a device. */
 
 import type { Express, Request, Response } from 'express';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
-import type { ControlledTenant } from '../controlled-tenant.ts';
-import { controlled } from '../controlled-tenant.ts';
+import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
 import { type ExplainFacts, explain, type RefusedRecord } from '../explain/explain.ts';
-import { explanationText } from '../explain/explanation-text.ts';
+import { explanationText, noUpdateText } from '../explain/explanation-text.ts';
 import { explainDevice, explainPoll } from '../explain/no-update.ts';
-import { noUpdateText } from '../explain/no-update-text.ts';
-import { refusedRecord } from '../explain/unreadable.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
-import { mount, refuse, tenantIn, tenantNamed } from './answers.ts';
+import type { UnreadableRecord } from '../journal/unreadable.ts';
+import { mount, namedTenant, refuse } from './answers.ts';
 
 /** What explanations are made with, beside a record and its tenant. */
 export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
@@ -22,50 +21,31 @@ const explanationsPath = '/explanations';
 
 /** Mounts the paths of explanations: as JSON, or as text where the caller asks for that. */
 export function mountExplanations(app: Express, tenants: Tenants, settings: ExplainSettings): void {
+  /** The named tenant, or all of them. */
+  const among = (request: Request): readonly ControlledTenant[] => {
+    const named = namedTenant(tenants, request);
+    return named ? [named] : tenants.list().map(controlled);
+  };
   mount(app, explanationsPath, {
     get: (request, response) => {
       const { device } = request.query;
       if (typeof device !== 'string' || device === '') {
-        refuse(response, 400, 'query: device: is required, its id or a value of its identity');
-        return;
+        refuse(400, 'query: device: is required, its id or a value of its identity');
       }
-      const among = tenantsNamed(tenants, request, response);
-      const found = among && findDevice(among, device);
-      if (!found) return;
-      if ('because' in found) refuse(response, 404, found.because);
-      else send(explainDevice(found.id, found.tenant), noUpdateText, { request, response });
+      const { id, tenant } = findDevice(among(request), device);
+      return inForm(explainDevice(id, tenant), noUpdateText, { request, response });
     },
   });
   mount(app, `${explanationsPath}/:requestId`, {
     get: (request, response) => {
-      const { requestId = '' } = request.params;
-      const among = tenantsNamed(tenants, request, response);
-      const found = among && find(among, String(requestId));
-      if (!found) return;
-      if ('because' in found) {
-        refuse(response, 404, found.because);
-        return;
-      }
-      const { record, tenant } = found;
+      const { record, tenant, status } = find(among(request), String(request.params.requestId));
       const refused = explain(record, { ...settings, tenant });
+      if (refused) return inForm(refused, explanationText, { request, response });
       const poll = record.kind === 'exchange' ? explainPoll(record, tenant) : undefined;
-      if (refused) send(refused, explanationText, { request, response });
-      else if (poll) send(poll, noUpdateText, { request, response });
-      else
-        refuse(response, 404, `the request was not refused; it was answered with ${found.status}`);
+      if (poll) return inForm(poll, noUpdateText, { request, response });
+      refuse(404, `the request was not refused; it was answered with ${status}`);
     },
   });
-}
-
-/** The tenant that is named, else all; nothing when it was refused here. */
-function tenantsNamed(
-  tenants: Tenants,
-  request: Request,
-  response: Response,
-): readonly ControlledTenant[] | undefined {
-  if (tenantIn(request) === undefined) return tenants.list().map(controlled);
-  const tenant = tenantNamed(tenants, request, response);
-  return tenant && [tenant];
 }
 
 function findDevice(tenants: readonly ControlledTenant[], wanted: string) {
@@ -76,17 +56,17 @@ function findDevice(tenants: readonly ControlledTenant[], wanted: string) {
     nearest.push(...found.nearest);
   }
   const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
-  return { because: maskText(`there is no device with this id or identity value; ${told}`) };
+  refuse(404, maskText(`there is no device with this id or identity value; ${told}`));
 }
 
-function send<Explained>(
+/** The explanation as JSON, unless the caller prefers text, which is sent here. */
+function inForm<Explained>(
   explanation: Explained,
   asText: (explanation: Explained) => string,
   { request, response }: { readonly request: Request; readonly response: Response },
-): void {
-  if (request.accepts(['json', 'text']) === 'text') {
-    response.type('text/plain').send(asText(explanation));
-  } else response.json(explanation);
+): unknown {
+  if (request.accepts(['json', 'text']) !== 'text') return explanation;
+  return response.type('text/plain').send(asText(explanation));
 }
 
 interface Found {
@@ -95,10 +75,7 @@ interface Found {
   readonly status: number;
 }
 
-function find(
-  tenants: readonly ControlledTenant[],
-  requestId: string,
-): Found | { readonly because: string } {
+function find(tenants: readonly ControlledTenant[], requestId: string): Found {
   for (const tenant of tenants) {
     const record = tenant.journal.find(requestId);
     if (record) return { tenant, record, status: record.status };
@@ -115,7 +92,36 @@ function find(
     const { entriesMax, bytesMax } = journal.bounds;
     return `the newest ${entriesMax} exchanges and ${bytesMax} bytes of tenant ${name}`;
   });
+  refuse(404, `no request with this id is in the journal, which keeps ${bounds.join(', ')}`);
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+/** The refusal of bytes that were not HTTP. */
+function refusedRecord(record: UnreadableRecord): RefusedRecord {
+  const { atMs, requestId, code, status, line } = record;
+  const [method = 'GET', url = '/'] = line?.split(' ') ?? [];
+  const told = `the request cannot be read as HTTP: ${reasons[status] ?? status}`;
   return {
-    because: `no request with this id is in the journal, which keeps ${bounds.join(', ')}`,
+    atMs,
+    requestId,
+    method,
+    url,
+    headers: [],
+    body: undefined,
+    bodyBytes: 0,
+    operation: undefined,
+    refusal: new Refusal(status, told, {
+      detail: {
+        path: 'request',
+        expected: 'a request of HTTP/1.1 (RFC 9112)',
+        actual: `${code}${line === undefined ? '' : ` after ${line}`}`,
+        rule: 'A request must follow RFC 9112, within the limits of time and size.',
+      },
+    }),
   };
 }

@@ -1,5 +1,5 @@
-/** The query of the journal's paths: filters, each given once, and what a path takes beside them. */
-import type { Request, Response } from 'express';
+/** The query of the journal's paths: filters, each given once, and parameters of single paths. */
+import type { Request } from 'express';
 import * as v from 'valibot';
 import { noSuchOperation, operationIds } from '../../../fixtures/contract/operation-ids.ts';
 import { isTimestamp, queryInteger, timestampMs } from '../../../fixtures/contract/text.ts';
@@ -24,7 +24,7 @@ const moment = v.pipe(
   v.transform(timestampMs),
 );
 
-/** What a step of an assertion may ask of an entry too. */
+/** Criteria of entries, also of the steps of an assertion. */
 export const filterEntries = {
   kind: v.optional(v.picklist(entryKinds, `must be one of ${entryKinds.join(', ')}`)),
   operation: v.optional(v.picklist(operationIds, ({ input }) => noSuchOperation(input))),
@@ -41,7 +41,7 @@ export const filterEntries = {
   text: v.optional(filled),
 };
 
-/** When, beside what: moments of the tenant's time, and a place in the journal. */
+/** Moments of the tenant's time. */
 export const periodEntries = {
   since: v.optional(moment),
   until: v.optional(moment),
@@ -67,7 +67,7 @@ const queryShape = v.strictObject({
   ),
 });
 
-/** What only one path or the other takes. */
+/** Parameters that not every path takes. */
 const special = ['after', 'limit', 'whole', 'count', 'timeoutSeconds'] as const;
 
 /** A checked query. */
@@ -77,44 +77,35 @@ export interface JournalQuery
   readonly isWhole: boolean;
 }
 
-/**
- * True when a device of this name is known to the tenant or to its journal, or none is asked for;
- * else it is refused here with the nearest names.
- */
-export function isKnownDevice(
+/** Refuses with the nearest names a device that neither the tenant nor its journal knows. */
+export function requireKnownDevice(
   { device }: Pick<EntryFilter, 'device'>,
   tenant: Pick<ControlledTenant, 'store' | 'journal'>,
-  { response, place }: { readonly response: Response; readonly place: 'query' | 'body' },
-): boolean {
-  if (device === undefined) return true;
+  place: 'query' | 'body',
+): void {
+  if (device === undefined) return;
   const named = deviceNamed(tenant.store, device);
-  if ('id' in named) return true;
+  if ('id' in named) return;
   const matches = matcher({ device }, tenant);
-  for (const entry of tenant.journal.entries()) if (matches(entry)) return true;
+  for (const entry of tenant.journal.entries()) if (matches(entry)) return;
   const nearest = named.nearest.length === 0 ? 'there are none' : named.nearest.join(', ');
-  refuse(response, 400, `${place}: device: there is no such device; nearest: ${nearest}`);
-  return false;
+  refuse(400, `${place}: device: there is no such device; nearest: ${nearest}`);
 }
 
-/** The checked query; nothing when it was refused here with 400. `takes` names what the path knows. */
+/** The checked query; a wrong one is refused with 400. `takes` names the path's own parameters. */
 export function readQuery(
-  request: Request,
-  response: Response,
+  { query }: Request,
   takes: readonly (typeof special)[number][],
-): JournalQuery | undefined {
-  const stranger = special.find((name) => name in request.query && !takes.includes(name));
-  if (stranger !== undefined) {
-    refuse(response, 400, `query: ${stranger}: is not a parameter of this path`);
-    return undefined;
-  }
-  const checked = v.safeParse(queryShape, request.query);
+): JournalQuery {
+  const foreign = special.find((name) => name in query && !takes.includes(name));
+  if (foreign !== undefined) refuse(400, `query: ${foreign}: is not a parameter of this path`);
+  const checked = v.safeParse(queryShape, query);
   if (!checked.success) {
     const [issue] = checked.issues;
     const known = Object.keys({ ...filterEntries, ...periodEntries }).concat('tenant', takes);
     const told =
       issue.expected === 'never' ? `is unknown; the parameters are ${known.join(', ')}` : '';
-    refuse(response, 400, `query: ${v.getDotPath(issue) ?? ''}: ${told || sentenceOf(issue)}`);
-    return undefined;
+    refuse(400, `query: ${v.getDotPath(issue) ?? ''}: ${told || sentenceOf(issue)}`);
   }
   const {
     since,

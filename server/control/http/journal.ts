@@ -1,5 +1,5 @@
 /** The journal of a tenant: read, followed, saved as an archive, and emptied. */
-import type { Express, Request, Response } from 'express';
+import type { Express, Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
@@ -7,76 +7,76 @@ import type { JournalEntry } from '../journal/entry.ts';
 import { matcher } from '../journal/filter.ts';
 import { harOf } from '../journal/har.ts';
 import { entryView } from '../journal/view.ts';
-import { mount, refuse, tenantNamed } from './answers.ts';
+import { type Handler, handlersWithin, mount, refuse, type TenantHandler } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
-import { isKnownDevice, type JournalQuery, LIMIT_MAX, readQuery } from './journal-query.ts';
+import { type JournalQuery, LIMIT_MAX, readQuery, requireKnownDevice } from './journal-query.ts';
 import { mapped, sendListing, sendPieces } from './listing.ts';
 
 const sequencePattern = /^[1-9]\d{0,15}$/;
 
 /** Mounts the paths of the journal. */
 export function mountJournal(app: Express, tenants: Tenants, streams: EventStreams): void {
+  const within = journalHandlers(tenants);
   mount(app, '/journal', {
-    get: async (request, response) => {
-      const tenant = journaledTenant(tenants, request, response);
-      const query = tenant && readQuery(request, response, ['after', 'limit', 'whole']);
-      if (!query || !isKnownDevice(query.filter, tenant, { response, place: 'query' })) return;
+    get: within(async (tenant, request, response) => {
+      const query = readQuery(request, ['after', 'limit', 'whole']);
+      requireKnownDevice(query.filter, tenant, 'query');
       await sendPage(response, tenant, query);
-    },
-    delete: (request, response) => {
-      const tenant = tenantNamed(tenants, request, response);
-      if (!tenant) return;
+    }),
+    delete: handlersWithin(tenants)((tenant) => {
       tenant.journal.clear();
-      response.json(standing(tenant));
-    },
+      return standing(tenant);
+    }),
   });
   mount(app, '/journal.har', {
-    get: async (request, response) => {
-      const tenant = journaledTenant(tenants, request, response);
-      const query = tenant && readQuery(request, response, ['after']);
-      if (!query || !isKnownDevice(query.filter, tenant, { response, place: 'query' })) return;
-      await sendHar(response, tenant, query);
-    },
+    get: within(async (tenant, request, response) => {
+      const query = readQuery(request, ['after']);
+      requireKnownDevice(query.filter, tenant, 'query');
+      const found = await matching(tenant, query);
+      response.type('application/json');
+      response.attachment('fleetbed.har');
+      await sendPieces(response, harOf(found));
+    }),
+  });
+  const stream = within(async (tenant, request, response) => {
+    const query = readQuery(request, ['after', 'whole']);
+    streams.requireRoom();
+    await follow(response, { tenant, query, streams });
   });
   mount(app, '/journal/stream', {
-    get: async (request, response) => {
-      if (request.method === 'HEAD') {
-        refuse(response, 405, 'the journal stream supports only GET');
-        return;
-      }
-      const tenant = journaledTenant(tenants, request, response);
-      const query = tenant && readQuery(request, response, ['after', 'whole']);
-      if (!query) return;
-      if (streams.full) refuse(response, 503, 'too many open event streams; close one of them');
-      else await follow(response, { tenant, query, streams });
+    get: (request, response) => {
+      if (request.method === 'HEAD') refuse(405, 'the journal stream supports only GET');
+      return stream(request, response);
     },
   });
   mount(app, '/journal/:sequence', {
-    get: (request, response) => {
-      const tenant = journaledTenant(tenants, request, response);
-      if (tenant) sendOne(tenant, String(request.params.sequence), response);
-    },
+    get: within((tenant, request) => {
+      const sequence = String(request.params.sequence);
+      if (!sequencePattern.test(sequence)) {
+        refuse(400, 'path: the sequence number must be a whole number from 1');
+      }
+      const entry = tenant.journal.at(Number(sequence));
+      if (entry) return { ...standing(tenant), entry: entryView(entry, tenant, true) };
+      refuse(404, 'there is no entry with this sequence number, or it is no longer kept');
+    }),
   });
 }
 
-/** The tenant that is asked about; nothing when refused here, with 503 where its journal is off. */
-export function journaledTenant(
-  tenants: Tenants,
-  request: Request,
-  response: Response,
-): ControlledTenant | undefined {
-  const tenant = tenantNamed(tenants, request, response);
-  if (!tenant?.journal.isOff) return tenant;
-  refuse(response, 503, 'the journal is off; start the server with --journal-entries above 0');
-  return undefined;
+/** Makes handlers of a tenant's journal, which answer 503 where it is off. */
+export function journalHandlers(tenants: Tenants): (handler: TenantHandler) => Handler {
+  return (handler) =>
+    handlersWithin(tenants)((tenant, request, response) => {
+      if (!tenant.journal.isOff) return handler(tenant, request, response);
+      refuse(503, 'the journal is off; start the server with --journal-entries above 0');
+    });
 }
 
-/** What every answer tells of the journal. */
+/** The bounds and size of the journal, part of every answer about it. */
 export function standing({ journal }: ControlledTenant) {
   return { bounds: journal.bounds, size: journal.size };
 }
 
-/** The newest entries, or those that follow `after`; `next` is where to go on. */
+/** The newest entries, or those that follow `after`; the next page starts after `next`. */
 async function sendPage(
   response: Response,
   tenant: ControlledTenant,
@@ -89,7 +89,7 @@ async function sendPage(
   const { added } = journal.size;
   let isMore = false;
   for await (const entry of inTurns(isForward ? journal.entries(after) : journal.newestFirst())) {
-    // What came meanwhile is for the next page.
+    // Entries added meanwhile belong to the next page.
     if (entry.sequence > added) break;
     if (!matches(entry)) continue;
     isMore = found.length === limit;
@@ -103,29 +103,7 @@ async function sendPage(
   await sendListing(response, { ...standing(tenant), next, more: isMore }, { entries });
 }
 
-function sendOne(tenant: ControlledTenant, sequence: string, response: Response): void {
-  if (!sequencePattern.test(sequence)) {
-    refuse(response, 400, 'path: the sequence number must be a whole number from 1');
-    return;
-  }
-  const entry = tenant.journal.at(Number(sequence));
-  if (entry) response.json({ ...standing(tenant), entry: entryView(entry, tenant, true) });
-  else
-    refuse(response, 404, 'there is no entry with this sequence number, or it is no longer kept');
-}
-
-async function sendHar(
-  response: Response,
-  tenant: ControlledTenant,
-  query: JournalQuery,
-): Promise<void> {
-  const found = await matching(tenant, query);
-  response.type('application/json');
-  response.attachment('fleetbed.har');
-  await sendPieces(response, harOf(found));
-}
-
-/** The entries behind `after` that match, the oldest first. */
+/** The matching entries after `after`, oldest first. */
 async function matching(
   tenant: ControlledTenant,
   { filter, after }: JournalQuery,
@@ -146,7 +124,7 @@ interface Following {
   readonly streams: EventStreams;
 }
 
-/** Sends what follows `after`, at most `LIMIT_MAX` of it, and every entry from now on. */
+/** Sends the entries after `after`, at most the newest `LIMIT_MAX`, and every later one. */
 async function follow(response: Response, { tenant, query, streams }: Following): Promise<void> {
   const { journal } = tenant;
   let backlog = Promise.resolve();

@@ -1,8 +1,8 @@
-/** Listings of any length, written piece by piece and in turns: nothing else waits for a long one. */
+/** Listings of any length, written in pieces and in turns: nothing else waits for a long one. */
 import type { Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
 
-/** Answers with a JSON object: its members, and lists whose items are made one by one. */
+/** Answers with a JSON object: its members, and lists of items that are made one by one. */
 export function sendListing(
   response: Response,
   members: object,
@@ -12,7 +12,7 @@ export function sendListing(
   return sendPieces(response, piecesOf(members, lists));
 }
 
-/** Sends all pieces, and ends; waits for a reader who takes them slowly. */
+/** Sends all pieces and ends; waits for a slow reader. */
 export async function sendPieces(response: Response, pieces: Iterable<string>): Promise<void> {
   for await (const piece of inTurns(pieces)) {
     if (response.destroyed) return;
@@ -21,7 +21,7 @@ export async function sendPieces(response: Response, pieces: Iterable<string>): 
   response.end();
 }
 
-/** What is made of each item, one by one as it is asked for. */
+/** Maps items lazily. */
 export function* mapped<Item, Made>(
   items: Iterable<Item>,
   make: (item: Item) => Made,
@@ -45,7 +45,7 @@ function* piecesOf(
   yield '}';
 }
 
-/** Resolves when the response takes more, or will take nothing any more. */
+/** Resolves when the response accepts more, or is closed. */
 function drained(response: Response): Promise<void> {
   return new Promise((resolve) => {
     const goOn = (): void => {

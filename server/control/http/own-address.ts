@@ -2,30 +2,26 @@
  * Whether a request was meant for this listener: a page of another site must not steer it, neither
  * by its own requests (Origin) nor by a name of its own that it has made point here (Host).
  */
-
 import { isIP } from 'node:net';
-import type { NextFunction, Request, Response } from 'express';
+import type { RequestHandler } from 'express';
 import { refuse } from './answers.ts';
 
-/** Refuses with 403 what names another host than an address, localhost, or the host listened on. */
-export function requireOwnAddress(host: string) {
-  const isOwn = (authority: string): boolean => isOurs(authority, host);
-  return (request: Request, response: Response, next: NextFunction): void => {
-    const authority = request.headers.host ?? '';
-    const { origin } = request.headers;
-    if (!isOwn(authority)) {
+/** Refuses with 403 any host other than an address, localhost, or the host listened on. */
+export function requireOwnAddress(host: string): RequestHandler {
+  return ({ headers: { host: authority = '', origin } }, _, next) => {
+    if (!isOurs(authority, host)) {
       refuse(
-        response,
         403,
         'the Host header names another host; use the address that fleetbed serve printed',
       );
-    } else if (origin !== undefined && origin !== `http://${authority}`) {
+    }
+    if (origin !== undefined && origin !== `http://${authority}`) {
       refuse(
-        response,
         403,
         'the Origin header names another site; browsers may use the control API only from the console',
       );
-    } else next();
+    }
+    next();
   };
 }
 

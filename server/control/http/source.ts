@@ -1,4 +1,4 @@
-/** What the control listener can be asked about the running server: plain data, no way to change it. */
+/** What the control listener shows of the running server: plain data, read-only. */
 
 import type {
   DeploymentStatusOverall,
@@ -14,14 +14,14 @@ export interface DeviceOverview {
   readonly identity: string;
   readonly status: DeviceStatus;
   readonly connected: boolean;
-  /** From the inventory, where the device has told it. */
+  /** From the inventory, if the device has reported it. */
   readonly deviceType?: string;
   readonly artifactName?: string;
   /** Its last authenticated call. */
   readonly checkedInAt?: string;
 }
 
-/** One deployment with what has become of it so far. */
+/** One deployment with its progress. */
 export interface DeploymentOverview {
   readonly id: string;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface DeploymentOverview {
   readonly status: DeploymentStatusOverall;
   readonly createdAt: string;
   readonly deviceCount: number;
-  /** How many devices stand at which status; statuses without devices may be absent. */
+  /** Number of devices by status; statuses without devices may be absent. */
   readonly statistics: Readonly<Partial<Record<DeviceDeploymentStatus, number>>>;
 }
 
@@ -61,6 +61,6 @@ export interface ActivityEvent {
 /** The server as the control listener sees it. */
 export interface ControlSource {
   overview(): Promise<Overview>;
-  /** Tells the subscriber of every answered request until the returned function is called. */
+  /** Calls the subscriber for every answered request, until the returned function is called. */
   subscribe(subscriber: Subscriber<ActivityEvent>, ended: Ended): () => void;
 }

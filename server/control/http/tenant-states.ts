@@ -1,5 +1,5 @@
-/** Bringing a tenant back: to its start state, to a world file, named snapshots, and forks. */
-import type { Express, Request, Response } from 'express';
+/** Tenants brought back to their start state, to a world file or to a named snapshot; and forks. */
+import type { Express, Request } from 'express';
 import * as v from 'valibot';
 import { nearestOf } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
@@ -9,8 +9,8 @@ import { type NamedSnapshot, SNAPSHOTS_MAX, type TenantStates } from '../world/t
 import { WorldFault } from '../world/timeline.ts';
 import { worldJsonSchema } from '../world/world-shape.ts';
 import { readWorld, WorldTextFault } from '../world/world-text.ts';
-import { type Handler, mount, readBody, refuse, tenantNamed } from './answers.ts';
-import { answerAdded, newTenantShape } from './tenants.ts';
+import { handlersWithin, mount, readBody, refuse } from './answers.ts';
+import { addedView, newTenantIn } from './tenants.ts';
 
 const namePattern = /^[\w.-]{1,100}$/;
 
@@ -21,74 +21,50 @@ const resetShape = v.strictObject(
 
 /** Mounts the paths of world files, resets, snapshots and forks. */
 export function mountTenantStates(app: Express, tenants: Tenants, states: TenantStates): void {
-  /** A handler of the tenant that the request names. */
-  const within =
-    (act: (tenant: Tenant, request: Request, response: Response) => unknown): Handler =>
-    (request, response) => {
-      const tenant = tenantNamed(tenants, request, response);
-      return tenant && act(tenant, request, response);
-    };
-  mount(app, '/world/schema', { get: (_, response) => response.json(worldJsonSchema()) });
+  const within = handlersWithin(tenants);
+  mount(app, '/world/schema', { get: worldJsonSchema });
   mount(app, '/world', {
-    post: within((tenant, request, response) => load(states, tenant, { request, response })),
+    post: within((tenant, { body }) => load(states, tenant, typeof body === 'string' ? body : '')),
   });
-  mount(app, '/reset', {
-    post: within((tenant, request, response) => reset(states, tenant, { request, response })),
-  });
-  mount(app, '/snapshots', {
-    get: within((tenant, _, response) => response.json(states.snapshots(tenant).map(view))),
-  });
+  mount(app, '/reset', { post: within((tenant, request) => reset(states, tenant, request)) });
+  mount(app, '/snapshots', { get: within((tenant) => states.snapshots(tenant).map(view)) });
   mount(app, '/snapshots/:name', {
-    put: within((tenant, request, response) => take(states, tenant, { request, response })),
-    delete: within((tenant, request, response) => {
-      if (states.discard(tenant, nameIn(request))) response.status(204).end();
-      else refuse(response, 404, unknownSnapshot(states, tenant, nameIn(request)));
+    put: within((tenant, { params }) => take(states, tenant, String(params.name))),
+    delete: within((tenant, { params }) => {
+      const name = String(params.name);
+      if (!states.discard(tenant, name)) refuse(404, unknownSnapshot(states, tenant, name));
     }),
   });
   mount(app, '/snapshots/:name/restore', {
-    post: within((tenant, request, response) => {
-      if (states.restore(tenant, nameIn(request))) response.status(204).end();
-      else refuse(response, 404, unknownSnapshot(states, tenant, nameIn(request)));
+    post: within((tenant, { params }) => {
+      const name = String(params.name);
+      if (!states.restore(tenant, name)) refuse(404, unknownSnapshot(states, tenant, name));
     }),
   });
   mount(app, '/fork', {
-    post: within(async (tenant, request, response) => {
-      const given = readBody(newTenantShape, request, response);
-      if (!given) return;
-      const admin = { email: given.adminEmail, password: given.adminPassword };
-      answerAdded(response, await states.fork(tenant, { name: given.name, admin }));
-    }),
+    post: within(async (tenant, request, response) =>
+      addedView(await states.fork(tenant, newTenantIn(request)), response),
+    ),
   });
 }
 
-interface Exchange {
-  readonly request: Request;
-  readonly response: Response;
-}
-
-async function load(states: TenantStates, tenant: Tenant, { request, response }: Exchange) {
-  const text = typeof request.body === 'string' ? request.body : '';
+async function load(states: TenantStates, tenant: Tenant, text: string) {
   try {
-    response.json(await states.load(tenant, readWorld(text, 'body')));
+    return await states.load(tenant, readWorld(text, 'body'));
   } catch (fault) {
-    if (fault instanceof WorldTextFault) refuse(response, 400, fault.message);
-    else if (fault instanceof WorldFault) refuse(response, 422, `body: ${fault.message}`);
-    else throw fault;
+    if (fault instanceof WorldTextFault) refuse(400, fault.message);
+    if (fault instanceof WorldFault) refuse(422, `body: ${fault.message}`);
+    throw fault;
   }
 }
 
-async function reset(states: TenantStates, tenant: Tenant, { request, response }: Exchange) {
-  const given = request.body === undefined ? {} : readBody(resetShape, request, response);
-  if (!given) return;
-  if (given.device === undefined) {
-    await states.reset(tenant);
-    response.status(204).end();
-    return;
-  }
-  const outcome = states.resetDevice(tenant, given.device);
-  if (outcome === undefined) refuse(response, 409, 'there is no start state to restore');
-  else if (outcome === 'unknown') refuse(response, 404, unknownDevice(tenant, given.device));
-  else response.json({ device: outcome });
+async function reset(states: TenantStates, tenant: Tenant, request: Request) {
+  const { device } = request.body === undefined ? {} : readBody(resetShape, request);
+  if (device === undefined) return states.reset(tenant);
+  const outcome = states.resetDevice(tenant, device);
+  if (outcome === undefined) refuse(409, 'there is no start state to restore');
+  if (outcome === 'unknown') refuse(404, unknownDevice(tenant, device));
+  return { device: outcome };
 }
 
 function unknownDevice({ store }: Tenant, wanted: string): string {
@@ -107,25 +83,13 @@ function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): 
   return `there is no snapshot with this name; ${told}`;
 }
 
-function take(states: TenantStates, tenant: Tenant, { request, response }: Exchange): void {
-  const name = nameIn(request);
+function take(states: TenantStates, tenant: Tenant, name: string): void {
   if (!namePattern.test(name)) {
-    refuse(
-      response,
-      400,
-      'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores',
-    );
-  } else if (!states.take(tenant, name)) {
-    refuse(
-      response,
-      422,
-      `the tenant already has ${SNAPSHOTS_MAX} snapshots, the maximum; delete one first`,
-    );
-  } else response.status(204).end();
-}
-
-function nameIn({ params }: Request): string {
-  return String(params.name);
+    refuse(400, 'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores');
+  }
+  if (!states.take(tenant, name)) {
+    refuse(422, `the tenant already has ${SNAPSHOTS_MAX} snapshots, the maximum; delete one first`);
+  }
 }
 
 function view({ name, takenMs }: NamedSnapshot) {

@@ -1,11 +1,12 @@
-/** Tenants, as a test sets them up: made with their first admin, listed, suspended, let in again, and dropped. */
-import type { Express, Response } from 'express';
+/** Tenants: created with their first admin, listed, suspended, resumed, limited and dropped. */
+import type { Express, Request, Response } from 'express';
 import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { emailShape } from '../../../fixtures/contract/management/email.ts';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
 import {
   type AddedTenant,
+  type GivenAdmin,
   TENANTS_MAX,
   type Tenant,
   type TenantFault,
@@ -13,10 +14,9 @@ import {
   tenantStatuses,
 } from '../../tenants/tenants.ts';
 import type { TenantStates } from '../world/tenant-states.ts';
-import { type Handler, mount, readBody, refuse } from './answers.ts';
+import { mount, readBody, refuse } from './answers.ts';
 
-/** What a new tenant is made of. */
-export const newTenantShape = v.object({
+const newTenantShape = v.object({
   name: v.pipe(
     v.string('must be a string'),
     v.nonEmpty('must not be empty'),
@@ -36,7 +36,7 @@ const statusShape = v.object({
   status: v.picklist(tenantStatuses, `must be one of ${tenantStatuses.join(', ')}`),
 });
 
-/** How many devices the tenant may accept; -1 is as many as there are. */
+/** How many devices the tenant may accept; -1 is no limit. */
 const deviceLimitShape = v.object({
   limit: v.pipe(
     v.number('must be a number'),
@@ -60,75 +60,57 @@ const refusals = {
   },
 } as const;
 
-const unknownTenant = 'there is no tenant with this id; GET /tenants lists them';
-
 /** Mounts the paths of tenants. */
 export function mountTenants(app: Express, tenants: Tenants, states: TenantStates): void {
+  const tenantIn = ({ params }: Request): Tenant =>
+    tenants.find(String(params.id)) ??
+    refuse(404, 'there is no tenant with this id; GET /tenants lists them');
   mount(app, controlPaths.tenants, {
-    get: (_, response) => response.json(tenants.list().map(view)),
+    get: () => tenants.list().map(view),
     post: async (request, response) => {
-      const given = readBody(newTenantShape, request, response);
-      if (!given) return;
-      const added = await states.add(given.name, {
-        email: given.adminEmail,
-        password: given.adminPassword,
-      });
-      answerAdded(response, added);
+      const { name, admin } = newTenantIn(request);
+      return addedView(await states.add(name, admin), response);
     },
-    delete: async (_, response) => {
-      response.json((await states.dropOthers()).map(view));
-    },
+    delete: async () => (await states.dropOthers()).map(view),
   });
   mount(app, controlPaths.tenant, {
-    delete: async (request, response) => {
-      const tenant = tenants.find(String(request.params.id));
-      if (!tenant) refuse(response, 404, unknownTenant);
-      else if (tenant.isFirst) {
-        refuse(response, 409, 'the first tenant cannot be removed; POST /reset empties it');
-      } else {
-        await states.drop(tenant);
-        response.json(view(tenant));
-      }
+    delete: async (request) => {
+      const tenant = tenantIn(request);
+      if (tenant.isFirst) refuse(409, 'the first tenant cannot be removed; POST /reset empties it');
+      await states.drop(tenant);
+      return view(tenant);
     },
   });
   mount(app, controlPaths.tenantStatus, {
-    put: settingOf(tenants, statusShape, (tenant, { status }) => {
+    put: (request) => {
+      const { status } = readBody(statusShape, request);
+      const tenant = tenantIn(request);
       tenant.status = status;
-    }),
+      return view(tenant);
+    },
   });
   mount(app, `${controlPaths.tenant}/device-limit`, {
-    put: settingOf(tenants, deviceLimitShape, ({ store }, { limit }) => {
-      store.tenantSettings.setDeviceLimit(limit);
-    }),
+    put: (request) => {
+      const { limit } = readBody(deviceLimitShape, request);
+      const tenant = tenantIn(request);
+      tenant.store.tenantSettings.setDeviceLimit(limit);
+      return view(tenant);
+    },
   });
 }
 
-/** Answers with a new tenant and its admin, or why there is none. */
-export function answerAdded(response: Response, added: AddedTenant | TenantFault): void {
-  if (typeof added === 'string') {
-    refuse(response, refusals[added].status, refusals[added].error);
-    return;
-  }
-  const { email: adminEmail, password: adminPassword } = added.admin;
-  response.status(201).json({ ...view(added.tenant), adminEmail, adminPassword });
+/** The name and the admin of a new tenant, from the body. */
+export function newTenantIn(request: Request): { name: string; admin: GivenAdmin } {
+  const { name, adminEmail: email, adminPassword: password } = readBody(newTenantShape, request);
+  return { name, admin: { email, password } };
 }
 
-/** Changes a tenant by a checked body, and answers with the tenant. */
-function settingOf<const Shape extends v.GenericSchema>(
-  tenants: Tenants,
-  shape: Shape,
-  change: (tenant: Tenant, given: v.InferOutput<Shape>) => void,
-): Handler {
-  return (request, response) => {
-    const given = readBody(shape, request, response);
-    const tenant = tenants.find(String(request.params.id));
-    if (!given) return;
-    if (!tenant) refuse(response, 404, unknownTenant);
-    else {
-      change(tenant, given);
-      response.json(view(tenant));
-    }
-  };
+/** Shows a new tenant and its admin, with 201; refuses where there is none. */
+export function addedView(added: AddedTenant | TenantFault, response: Response): object {
+  if (typeof added === 'string') refuse(refusals[added].status, refusals[added].error);
+  const { email: adminEmail, password: adminPassword } = added.admin;
+  response.status(201);
+  return { ...view(added.tenant), adminEmail, adminPassword };
 }
 
 function view({ id, name, status, token, createdMs }: Tenant) {

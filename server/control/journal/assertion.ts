@@ -1,13 +1,13 @@
-/** Asserts by meaning: whether steps happened in this order, and what was seen when they did not. */
+/** Assertions: whether steps happened in this order, and what was seen when they did not. */
 
 import { maskText } from '../../http/masking.ts';
 import type { JournalEntry } from './entry.ts';
 import { type Belongings, deviceOf, jsonObject, operationOf } from './facts.ts';
 import { type EntryFilter, type Matches, matcher } from './filter.ts';
 
-/** One thing that is to have happened: a status that a device reported, or any entry. */
+/** One expected event: a status that a device reported, or any entry. */
 interface Step extends Omit<EntryFilter, 'sinceMs' | 'untilMs'> {
-  /** As a device reports it of a deployment; a report that was refused counts only with `status`. */
+  /** A status reported by a device; a refused report counts only with `status`. */
   readonly report?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface Assertion {
   readonly times?: number | undefined;
 }
 
-/** What came of it. */
+/** The result of an assertion. */
 export interface Verdict {
   readonly holds: boolean;
   readonly sentence: string;

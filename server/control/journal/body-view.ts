@@ -1,4 +1,5 @@
-/** How a kept body is shown: as the JSON value that it is, as a text, or in base64; secrets masked. */
+/** How a kept body is shown: as its JSON value, as text, or in base64; secrets are masked. */
+import { parsedJson } from '../../../fixtures/json.ts';
 import { BODY_KEPT_BYTES } from '../../http/kept-bytes.ts';
 import { isSecretBody, maskBytes, masked, maskJson, maskText } from '../../http/masking.ts';
 
@@ -11,12 +12,12 @@ export interface BodyView {
   readonly cutAt?: number;
 }
 
-/** A body as it was kept, with what tells how to read it. */
+/** A kept body, with its size and media type. */
 export interface KeptBody {
   readonly kept: Buffer | string;
   /** Of the whole. */
   readonly bytes: number;
-  /** Value of Content-Type; empty when there is none. */
+  /** Value of Content-Type; empty without one. */
   readonly mediaType: string;
 }
 
@@ -64,13 +65,7 @@ function lastWhole(kept: Buffer): number {
   return kept.length;
 }
 
-/** Undefined is no JSON value, so that it can stand for what is none. */
+/** Most bodies that are not JSON are recognized by their first character, without an exception. */
 function jsonOf(text: string): unknown {
-  if (!/^\s*[[{"\dtfn-]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return undefined;
-    throw fault;
-  }
+  return /^\s*[[{"\dtfn-]/.test(text) ? parsedJson(text) : undefined;
 }

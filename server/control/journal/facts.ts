@@ -1,10 +1,12 @@
-/** What can be found out about an entry when somebody looks: its device, user and deployment. */
+/** Facts derived from an entry on demand: its device, user and deployment. */
+
 import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
+import { parsedJson } from '../../../fixtures/json.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { JournalEntry } from './entry.ts';
 
-/** What of a tenant tells of devices and users. */
+/** The part of a tenant that identifies devices and users. */
 export interface Belongings {
   readonly store: {
     readonly devices: {
@@ -15,14 +17,14 @@ export interface Belongings {
   };
 }
 
-/** A device as far as it is known: one that asks to be let in may have no id yet. */
+/** A device as far as it is known: one that requests admission may have no id yet. */
 export interface EntryDevice {
   readonly id?: string;
   /** Text of the identity, JSON as a rule. */
   readonly identity?: string;
 }
 
-/** The device that spoke, or whose socket it is; nothing where no device did. */
+/** The device that sent the request, or that the socket belongs to, if any. */
 export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevice | undefined {
   if (entry.kind === 'unreadable') return undefined;
   const id = entry.kind === 'frame' ? entry.origin.deviceId : entry.deviceId;
@@ -38,7 +40,7 @@ export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevic
   return { ...(known && { id: known.id }), identity };
 }
 
-/** The user who asked, or whose socket it is. */
+/** The user that sent the request, or that the socket belongs to. */
 export function userIdOf(entry: JournalEntry): string | undefined {
   if (entry.kind === 'unreadable') return undefined;
   return entry.kind === 'frame' ? entry.origin.userId : entry.userId;
@@ -68,7 +70,7 @@ export function deploymentOf(record: ExchangeRecord): string | undefined {
   return at < 0 ? undefined : record.url.replace(/\?.*$/s, '').split('/')[at];
 }
 
-/** The new deployment's id stands at the end of Location, or in the answer. */
+/** The id of the new deployment, from Location or from the body. */
 function madeBy({ answerHeaders, answerBody }: ExchangeRecord): string | undefined {
   const at = answerHeaders.findIndex(
     (text, index) => index % 2 === 0 && String(text).toLowerCase() === 'location',
@@ -81,14 +83,9 @@ function madeBy({ answerHeaders, answerBody }: ExchangeRecord): string | undefin
   return typeof id === 'string' ? id : undefined;
 }
 
-/** A body's members; none when it is no object. */
+/** The members of a JSON body; none when it is not an object. */
 export function jsonObject(body: Buffer | string | undefined): Readonly<Record<string, unknown>> {
   if (body === undefined || body.length === 0) return {};
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return {};
-    throw fault;
-  }
+  const value = parsedJson(body.toString());
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

@@ -1,4 +1,4 @@
-/** Which entries of a journal somebody wants to see. Pure but for looking names up in the tenant. */
+/** Filters of journal entries. Pure except for looking up names in the tenant. */
 import { valueText } from '../../../fixtures/value-text.ts';
 import { maskText } from '../../http/masking.ts';
 import type { EntryKind, JournalEntry } from './entry.ts';
@@ -12,7 +12,7 @@ import {
   userIdOf,
 } from './facts.ts';
 
-/** What an entry must be; everything that is given holds. */
+/** Criteria of an entry; all given ones must hold. */
 export interface EntryFilter {
   readonly kind?: EntryKind | undefined;
   /** Id of an operation. */
@@ -35,7 +35,7 @@ export interface EntryFilter {
 /** A test of entries. */
 export type Matches = (entry: JournalEntry) => boolean;
 
-/** The test that a filter stands for. */
+/** The test of a filter. */
 export function matcher(filter: EntryFilter, tenant: Belongings): Matches {
   const checks = Object.entries(filter)
     .filter(([, wanted]) => wanted !== undefined)
@@ -88,7 +88,7 @@ function isDevice(wanted: string, device: EntryDevice | undefined): boolean {
   return Object.values(jsonObject(identity)).some((value) => valueText(value) === wanted);
 }
 
-/** As views show it, so that nobody can find out a secret by asking for its parts. */
+/** As views show it, so that a secret cannot be found by filtering for parts of it. */
 function textOf(entry: JournalEntry): string {
   if (entry.kind === 'exchange') return maskText(entry.url);
   if (entry.kind === 'unreadable') return maskText(entry.line ?? '');

@@ -35,7 +35,7 @@ export class FrameRecord implements EntryFields {
   readonly bytes: number;
   /** At most the first `BODY_KEPT_BYTES`. */
   readonly payload: Buffer;
-  /** Of a message that is cut, whose envelope could not be read from the kept bytes any more. */
+  /** The envelope of a cut message, which cannot be read from the kept bytes. */
   readonly #envelope: Omit<ConnectMessage, 'body'> | undefined;
 
   constructor(atMs: number, origin: SocketOrigin, facts: FrameFacts) {
@@ -52,7 +52,7 @@ export class FrameRecord implements EntryFields {
     this.#envelope = isCut ? envelopeOf(payload) : undefined;
   }
 
-  /** The envelope that the payload holds, with the body where it is not cut; nothing when it is none. */
+  /** The message in the payload, without a body when it is cut; undefined for any other payload. */
   get message(): ConnectMessage | undefined {
     if (this.opcode !== 'message') return undefined;
     return this.bytes > this.payload.length ? this.#envelope : messageIn(this.payload);
@@ -67,7 +67,7 @@ export class FrameRecord implements EntryFields {
   }
 }
 
-/** The message that a payload holds; nothing when it is none. */
+/** The message in a payload; undefined for any other payload. */
 function messageIn(payload: Buffer): ConnectMessage | undefined {
   try {
     return decodeConnectMessage(payload);

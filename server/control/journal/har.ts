@@ -1,4 +1,4 @@
-/** A journal as an HTTP archive, HAR 1.2, secrets masked; frames of a websocket with its handshake. */
+/** A journal as an HTTP archive, HAR 1.2, with masked secrets; frames belong to their handshake. */
 
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskHeaders, maskText } from '../../http/masking.ts';
@@ -10,7 +10,7 @@ import { headerOf, viewOf } from './view.ts';
 const head =
   '{"log":{"version":"1.2","creator":{"name":"fleetbed","version":"1"},"pages":[],"entries":[';
 
-/** The archive piece by piece, an exchange or a frame in each; together they are one text of JSON. */
+/** The archive in pieces, an exchange or a frame in each; joined they are one JSON text. */
 export function* harOf(entries: readonly JournalEntry[]): Generator<string> {
   const frames = new Map<string, FrameRecord[]>();
   for (const entry of entries) {
@@ -99,7 +99,7 @@ function harResponse(record: ExchangeRecord) {
   };
 }
 
-/** By the Host that the client named; a target that makes no URL with it stands in the fragment's place. */
+/** With the Host of the request; a target that gives no valid URL becomes the fragment. */
 function absolute({ headers, url }: ExchangeRecord): string {
   const target = maskText(url);
   const named = `http://${headerOf(headers, 'host')}${target}`;

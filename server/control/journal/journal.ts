@@ -1,23 +1,23 @@
-/** The journal of a tenant: what was asked and answered, the newest within a bound of count and bytes. */
+/** The journal of a tenant: the newest exchanges within a limit of count and bytes. */
 
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { type Ended, type Subscriber, Subscribers } from '../subscribers.ts';
 import type { JournalEntry } from './entry.ts';
 
-/** How much a journal keeps; the oldest goes first. */
+/** How much a journal keeps; the oldest entry is dropped first. */
 export interface JournalBounds {
-  /** 0 keeps nothing, and tells nobody. */
+  /** 0 turns the journal off. */
   readonly entriesMax: number;
   readonly bytesMax: number;
 }
 
-/** What a journal has taken so far. */
+/** Numbers of entries so far. */
 export interface JournalSize {
   readonly added: number;
   readonly kept: number;
-  /** About what the kept ones take. */
+  /** Approximate size of the kept ones. */
   readonly bytes: number;
-  /** How many went because of the bounds. */
+  /** Number of entries dropped because of the bounds. */
   readonly dropped: number;
 }
 
@@ -36,7 +36,7 @@ export class Journal {
     this.#ring = new Array<JournalEntry | undefined>(bounds.entriesMax);
   }
 
-  /** True when it takes nothing. */
+  /** True when it keeps nothing. */
   get isOff(): boolean {
     return this.bounds.entriesMax === 0;
   }
@@ -64,7 +64,7 @@ export class Journal {
     this.#subscribers.publish(entry);
   }
 
-  /** What is kept, the oldest first; after the entry of sequence `after` when that is given. */
+  /** The kept entries, oldest first; only those after the sequence number `after`. */
   *entries(after = 0): Generator<JournalEntry> {
     const first = Math.max(after, this.#added - this.#kept) + 1;
     for (let sequence = first; sequence <= this.#added; sequence += 1) {
@@ -73,7 +73,7 @@ export class Journal {
     }
   }
 
-  /** What is kept, the newest first. */
+  /** The kept entries, newest first. */
   *newestFirst(): Generator<JournalEntry> {
     const oldest = this.#added - this.#kept + 1;
     for (let sequence = this.#added; sequence >= oldest; sequence -= 1) {
@@ -82,7 +82,7 @@ export class Journal {
     }
   }
 
-  /** The entry of a sequence; nothing when it is not kept. */
+  /** The entry with a sequence number; undefined when it is not kept. */
   at(sequence: number): JournalEntry | undefined {
     const entry = this.#ring[sequence % this.bounds.entriesMax];
     return entry?.sequence === sequence ? entry : undefined;
@@ -96,12 +96,12 @@ export class Journal {
     return undefined;
   }
 
-  /** Tells the subscriber of every entry from now on; returns what ends that. */
+  /** Calls the subscriber for every later entry. @returns what ends the subscription */
   subscribe(subscriber: Subscriber<JournalEntry>, ended: Ended): () => void {
     return this.#subscribers.add(subscriber, ended);
   }
 
-  /** Forgets what is kept; sequences go on. */
+  /** Removes all entries; sequence numbers continue. */
   clear(): void {
     this.#ring.fill(undefined);
     this.#kept = 0;

@@ -1,4 +1,4 @@
-/** A device as people name it: by its id, the text of its identity, or a value of a member of that. */
+/** A device by name: its id, the text of its identity, or a value in it. */
 import { nearestOf } from '../../../fixtures/nearest.ts';
 import { jsonObject } from './facts.ts';
 
@@ -12,7 +12,7 @@ interface KnownDevice {
   readonly identity: string;
 }
 
-/** What of a store tells of its devices. */
+/** The part of a store that finds devices. */
 export interface Devices {
   readonly devices: {
     find(id: string): KnownDevice | undefined;

@@ -1,4 +1,4 @@
-/** What a variation is given and what it gives back; plain values, nothing of the server. */
+/** The input and output of a variation: plain values, independent of the server. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { AppliedVariation } from '../../http/exchange-record.ts';
 import type { TextForm } from './json-text.ts';
@@ -24,7 +24,7 @@ export interface VariedAnswer {
   readonly headers: readonly HeaderLine[];
   /** Absent when the answer has no JSON body. */
   readonly text?: string;
-  /** True when the body is to go without its length; then no header tells one either. */
+  /** True when the body is sent in chunks, without Content-Length. */
   readonly chunked: boolean;
   readonly applied: readonly AppliedVariation[];
 }

@@ -41,7 +41,7 @@ export function readParameters(
   return { ...others, id: readId(id) };
 }
 
-/** The UUID that an id of any shape stands for; other texts as they are. */
+/** The UUID of an id in any shape; other texts unchanged. */
 export function readId(text: string): string {
   if (/^[0-9A-Fa-f-]{36}$/.test(text)) return text.toLowerCase();
   const hex = base64url.test(text) ? Buffer.from(text, 'base64url').toString('hex') : text;

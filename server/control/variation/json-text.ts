@@ -1,6 +1,6 @@
 /** Writes JSON in any of the forms that RFC 8259 allows for one value. */
 
-/** Which liberties of the grammar are taken: each has bytes of chance that tell where. RFC 8259 */
+/** The variations of the grammar to use, each with random bytes that decide where. RFC 8259 */
 export interface TextForm {
   /** White space around structural characters. Section 2 */
   readonly spaces?: Uint8Array;

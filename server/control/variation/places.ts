@@ -25,7 +25,7 @@ interface FoundPlaces {
   readonly optional: Set<Place>;
 }
 
-/** The parts of a valibot schema that are looked at here; its type tells which there are. */
+/** The parts of a valibot schema that are read here; which exist depends on its type. */
 interface SchemaParts {
   readonly type: string;
   readonly pipe?: readonly { readonly kind: string }[];
@@ -38,7 +38,7 @@ interface SchemaParts {
 const known = new WeakMap<v.GenericSchema, ShapePlaces>();
 
 /**
- * The lists of an operation's answer whose order nobody says. Only these are shuffled, and only
+ * The lists of an operation's answer without a defined order. Only these are shuffled, and only
  * within the page that was asked for.
  */
 export function freeLists(operation: Operation | undefined): readonly Place[] {
@@ -93,7 +93,7 @@ function look(schema: v.GenericSchema, path: readonly string[], found: FoundPlac
   }
 }
 
-/** The value with `change` made at every place of that name; what is not there stays away. */
+/** The value with `change` applied at every existing place of that name. */
 export function changedAt(
   value: unknown,
   place: Place,

@@ -7,14 +7,14 @@ import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { errorShape } from '../../../fixtures/contract/resources.ts';
 import { timestampMs } from '../../../fixtures/contract/text.ts';
-import { removableMembers } from './absences.ts';
+
 import type { Answer } from './answer.ts';
 import { readId } from './ids.ts';
 import { unknownName } from './links.ts';
 import { changedAt, freeLists, isObject, placesOf, withoutMember } from './places.ts';
 import { bodiesOf } from './testing/bodies-of.ts';
 import { openVariation } from './variation.ts';
-import { legalVariations } from './variations.ts';
+import { legalVariations, removable } from './variations.ts';
 
 const rows: readonly Operation[] = [
   ...Object.values(operations),
@@ -45,7 +45,7 @@ function meaning(
 ) {
   const { open, timestamps } = placesOf(shape);
   const id = answer.operation?.id;
-  let said = removableMembers(answer.operation, answer.status).reduce(withoutMember, body);
+  let said = removable(answer).reduce(withoutMember, body);
   for (const place of open) {
     said = changedAt(said, place, (object) =>
       isObject(object) ? withoutMember(object, unknownName) : object,

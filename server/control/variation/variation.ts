@@ -12,7 +12,7 @@ import { type Chance, legalVariations } from './variations.ts';
 
 /** The variations of one seed: the n-th answer of an operation has the same ones each time. */
 export interface Variation {
-  /** The answer in another form; never one that means something else. */
+  /** The answer in another form with the same meaning. */
   vary(answer: Answer): VariedAnswer;
   /** An id for a request that came without one, made from a new UUID. */
   newRequestId(uuid: string): string;
@@ -70,7 +70,7 @@ function withLength(headers: readonly HeaderLine[], length: number | undefined):
   });
 }
 
-/** Everything that a variation can change, as one text; equal texts tell that it did not. */
+/** Everything that a variation can change, as one text to compare. */
 function looksOf({ headers, chunked, body, form, ownRequestId }: Draft): string {
   const text = body === undefined ? '' : jsonText(body, form);
   return JSON.stringify([headers, chunked, ownRequestId, text]);

@@ -3,7 +3,6 @@ import type * as v from 'valibot';
 import { errorShape } from '../../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import type { Random } from '../../../fixtures/random.ts';
-import { removableMembers } from './absences.ts';
 import type { Draft, HeaderLine } from './answer.ts';
 import { recased, reordered, withOtherMediaType } from './headers.ts';
 import { type IdShape, withReshapedIds } from './ids.ts';
@@ -200,8 +199,15 @@ function isNamed(wanted: string): (line: HeaderLine) => boolean {
   return ([name]) => name.toLowerCase() === wanted;
 }
 
-function removable({ operation, status }: Draft): readonly Place[] {
-  return removableMembers(operation, status);
+/** Errors, rule 1, does not say that both are required; `error` stays: only it gives the reason. */
+const ofRefusals: readonly Place[] = ['request_id'];
+
+/** The members that an answer may lack. */
+export function removable({
+  operation,
+  status,
+}: Pick<Draft, 'operation' | 'status'>): readonly Place[] {
+  return status >= 400 ? ofRefusals : (operation?.answer?.removable ?? []);
 }
 
 function shapeOf(draft: Draft): ReturnType<typeof placesOf> | undefined {

@@ -1,4 +1,4 @@
-/** Makes a world come about in a tenant: each step at its own moment on the tenant's clock. */
+/** Loads a world into a tenant: each step at its own moment on the tenant's clock. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { timestampMs } from '../../../fixtures/contract/text.ts';
 import type { Services } from '../../pipeline/services.ts';
@@ -9,7 +9,7 @@ import { type Ask, type LoadedDevice, type Loading, takeStep } from './steps.ts'
 import { timelineOf, WorldFault } from './timeline.ts';
 import type { World } from './world-shape.ts';
 
-/** What came about, by the names of the file. */
+/** The created resources, by their names in the file. */
 export interface LoadedWorld {
   readonly devices: readonly LoadedDevice[];
   readonly artifacts: readonly { readonly name: string; readonly id: string }[];
@@ -17,9 +17,9 @@ export interface LoadedWorld {
 }
 
 /**
- * Loads a world; afterwards the clock shows its time, or its own again, limits are as at the start,
- * and the journal is empty.
- * @throws WorldFault for what cannot have come about, with the server's own sentence where it refuses
+ * Loads a world; afterwards the clock shows the world's time, or is reset, limits are those of the
+ * start, and the journal is empty.
+ * @throws WorldFault for an impossible state, with the server's message where it refuses
  */
 export async function loadWorld(
   services: Services,
@@ -59,11 +59,11 @@ export async function loadWorld(
   };
 }
 
-/** A token of an admin, and no rate limit, for as long as the loading takes. */
+/** A token of an admin, and no rate limit, while the world is loaded. */
 function borrowedHands(services: Services, tenant: Tenant, nowMs: number) {
   const { store, rates } = tenant;
   const users = store.users.list({ email: [], id: [] }, { page: 1, perPage: limits.pageMax });
-  // One without roles may do everything.
+  // A user without roles has full access.
   const admin = users.find(({ roles }) => roles.length === 0);
   if (!admin)
     throw new WorldFault('no user of the tenant may create this state; add one with full access');

@@ -1,6 +1,6 @@
 /**
- * How each step of a world is taken: through the API wherever it has a way, so that whatever a file
- * says can have happened. Devices' first contacts and users are written to the store.
+ * Executes the steps of a world: through the API where possible, so that every loaded state is
+ * reachable. First contacts of devices and users are written to the store.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
@@ -25,24 +25,24 @@ interface Answer {
   readonly location: string | null;
 }
 
-/** One call of the API of the server that is being filled. */
+/** Calls the API of the server. */
 export type Ask = (
   operation: Pick<Operation, 'method'>,
   path: string,
   call: { readonly token: string; readonly json?: unknown; readonly form?: FormData },
 ) => Promise<Answer>;
 
-/** A device as it came about. */
+/** A loaded device. */
 export interface LoadedDevice {
   readonly name: string;
   readonly id: string;
-  /** Of an accepted one. */
+  /** Of an accepted device. */
   readonly token?: string;
-  /** PKCS#8 PEM, where the key was made here. */
+  /** PKCS#8 PEM, where the key was generated. */
   readonly privateKey?: string;
 }
 
-/** What is needed to take steps, and what came about so far, by the names of the file. */
+/** The context of the steps, and the resources created so far, by their names in the file. */
 export interface Loading {
   readonly services: Services;
   readonly tenant: Tenant;
@@ -54,7 +54,7 @@ export interface Loading {
   readonly deployments: Map<string, string>;
 }
 
-/** What a device reports on its way to a status; a status without a way cannot be reached by a report. */
+/** The statuses reported before a status; those without an entry cannot be reached by reports. */
 const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDeploymentStatus[]>>> =
   {
     downloading: [],
@@ -68,7 +68,7 @@ const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDep
     'already-installed': [],
   };
 
-/** Takes one step at the moment that the tenant's clock shows. @throws WorldFault when the server refuses */
+/** Executes one step at the time of the tenant's clock. @throws WorldFault when it is refused */
 export async function takeStep(loading: Loading, step: Step): Promise<void> {
   if (step.kind === 'user') await addUser(loading, step.user);
   else if (step.kind === 'artifact') await addArtifact(loading, step.artifact);
@@ -172,7 +172,7 @@ async function firstContact(
   return { id, token: services.tokens.issue({ ...claims, expiresAt }, issuedAt) };
 }
 
-/** What a device and a user tell of a device: inventory, configuration, group. */
+/** The inventory, configuration and group of a device. */
 async function tell(
   loading: Loading,
   { device, place, id, token }: { device: WorldDevice; place: string; id: string; token?: string },
@@ -283,7 +283,7 @@ function idIn({ location }: Answer): string {
   return location?.split('/').at(-1) ?? '';
 }
 
-/** PKCS#8 in front of the 32 bytes of an Ed25519 seed (RFC 8410). */
+/** The PKCS#8 header before the 32 bytes of an Ed25519 seed (RFC 8410). */
 const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function newKey({ services }: Loading): KeyObject {

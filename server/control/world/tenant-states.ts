@@ -1,15 +1,15 @@
 /**
- * What tenants can be brought back to: the state at their start, named snapshots, and what a file
- * says; and the fork of one tenant into another.
+ * States that tenants can be restored to: the one at their start, named snapshots, and world files;
+ * and the fork of one tenant into another.
  */
 
+import { systemClock } from '../../../fixtures/clock.ts';
 import type { Services } from '../../pipeline/services.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { DeviceReset, Snapshot } from '../../store/snapshot.ts';
 import type { AddedTenant, GivenAdmin, Tenant, TenantFault } from '../../tenants/tenants.ts';
 import { controlled } from '../controlled-tenant.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
-import { dropTenant } from './drop-tenant.ts';
 import { type LoadedWorld, loadWorld } from './load.ts';
 import type { Ask } from './steps.ts';
 import type { World } from './world-shape.ts';
@@ -33,7 +33,7 @@ interface Inside {
   close(): Promise<void>;
 }
 
-/** Brings tenants back. */
+/** Restores tenants. */
 export class TenantStates {
   readonly #services: Services;
   readonly #openInside: () => Promise<Inside>;
@@ -41,7 +41,7 @@ export class TenantStates {
   /** Before anything was loaded. */
   readonly #origins = new WeakMap<Tenant, Snapshot>();
   readonly #starts = new WeakMap<Tenant, Snapshot>();
-  /** Loads wait for each other: each moves the clock of its tenant. */
+  /** Loads are sequential: each moves the clock of its tenant. */
   #loading: Promise<unknown> = Promise.resolve();
 
   constructor(services: Services, openInside: () => Promise<Inside>) {
@@ -56,30 +56,40 @@ export class TenantStates {
     return added;
   }
 
-  /** Drops a tenant that is not the first, with everything in it. */
+  /**
+   * Drops a tenant other than the first: its tokens, devices and users become unknown, then its
+   * sockets, store, folder and mail go. Does nothing to a tenant that was dropped already.
+   */
   async drop(tenant: Tenant): Promise<void> {
     if (tenant.isFirst) return;
     const { faults, journal } = controlled(tenant);
     faults.clear();
-    await dropTenant(this.#services, tenant);
+    const { tenants, sockets, outbox } = this.#services;
+    if (tenants.forget(tenant)) {
+      await sockets.closeTenant(tenant.store);
+      // Handlers that waited for a socket now write to the audit log: the store goes last.
+      await systemClock.sleep(0);
+      outbox.forget(tenant.id);
+      tenants.remove(tenant);
+    }
     journal.clear();
   }
 
-  /** Makes what the tenant holds now the state that it is reset to, and that a file is loaded into. */
+  /** Makes the present state the one to reset to, and the one that files are loaded into. */
   markStart(tenant: Tenant): void {
     const start = tenant.store.snapshot();
     this.#origins.set(tenant, start);
     this.#starts.set(tenant, start);
   }
 
-  /** Drops all but the first; these. */
+  /** Drops all tenants but the first. @returns the dropped ones */
   async dropOthers(): Promise<readonly Tenant[]> {
     const [, ...others] = this.#services.tenants.list();
     await Promise.all(others.map((tenant) => this.drop(tenant)));
     return others;
   }
 
-  /** Back to the start: state and clock; every socket closed, no planned faults, no mail, an empty journal. */
+  /** Restores state and clock of the start; closes sockets, removes faults, mail and journal. */
   async reset(tenant: Tenant): Promise<void> {
     await this.#services.sockets.closeTenant(tenant.store);
     const start = this.#starts.get(tenant);
@@ -94,7 +104,7 @@ export class TenantStates {
   }
 
   /**
-   * One device back to the start, or gone when it was not there; its socket ends.
+   * Restores one device to the start, or removes it when it did not exist; closes its socket.
    * @param named its id, or its identity as JSON
    */
   resetDevice(tenant: Tenant, named: string): DeviceReset | undefined {
@@ -106,8 +116,8 @@ export class TenantStates {
   }
 
   /**
-   * In place of all that the tenant holds, and its start from now on. Planned faults stay, and wait
-   * meanwhile. The state stays as it was when the file is refused.
+   * Replaces the state and the start of the tenant. Planned faults are kept, and paused meanwhile.
+   * The state is unchanged when the file is refused.
    * @throws WorldFault
    */
   load(tenant: Tenant, world: World): Promise<LoadedWorld> {
@@ -144,7 +154,7 @@ export class TenantStates {
     return named.delete(name);
   }
 
-  /** Another tenant that begins with what this one holds now, but with its own admin. */
+  /** Creates a tenant with the present state of this one, but with its own admin. */
   async fork(
     tenant: Tenant,
     { name, admin }: { name: string; admin: GivenAdmin },
@@ -180,7 +190,7 @@ export class TenantStates {
     }
   }
 
-  /** Devices connect anew: a restored store knows nothing of open sockets. */
+  /** Closes sockets, which a restored store does not know: devices reconnect. */
   #restore(tenant: Tenant, snapshot: Snapshot): void {
     const { sockets } = this.#services;
     for (const id of tenant.store.connections.connectedIds())
@@ -201,7 +211,7 @@ function deviceIdOf({ store }: Tenant, named: string): string {
   return 'id' in known ? known.id : named;
 }
 
-/** Asks the API at this URL. */
+/** Calls the API at this URL. */
 function askAt(url: string): Ask {
   return async ({ method }, path, { token, json, form }) => {
     const headers = new Headers({ Authorization: `Bearer ${token}` });

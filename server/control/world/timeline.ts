@@ -1,7 +1,7 @@
-/** The order in which a world comes about: what it holds, as steps in time. Pure; `load.ts` takes the steps. */
+/** The content of a world as steps in time. Pure; `load.ts` executes the steps. */
 import { agoMs, type World, type WorldDeployment, type WorldDevice } from './world-shape.ts';
 
-/** One thing that comes about; `at` is milliseconds before the world's time. */
+/** One step; `agoMs` is milliseconds before the world's time. */
 export type Step = { readonly agoMs: number } & (
   | { readonly kind: 'user'; readonly user: World['users'][number] }
   | { readonly kind: 'device'; readonly device: WorldDevice }
@@ -9,15 +9,15 @@ export type Step = { readonly agoMs: number } & (
   | { readonly kind: 'deployment'; readonly deployment: WorldDeployment }
 );
 
-/** A world that contradicts itself; the sentence names the place. */
+/** A contradiction in a world; the message names the place. */
 export class WorldFault extends Error {
   override readonly name = 'WorldFault';
 }
 
-/** What is equally long ago comes about in this order. */
+/** The order of steps at the same moment. */
 const order = { user: 0, artifact: 1, device: 2, deployment: 3 } as const;
 
-/** The steps, the oldest first. @throws WorldFault for what cannot have come about */
+/** The steps, oldest first. @throws WorldFault for an impossible state */
 export function timelineOf(world: World): readonly Step[] {
   checkNames(world);
   for (const deployment of world.deployments) checkDeployment(world, deployment);

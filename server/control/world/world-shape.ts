@@ -1,6 +1,6 @@
 /**
- * A start state by intent: which devices, artifacts, deployments and users there are, and how long
- * ago each came about. What people write into a world's file; its JSON Schema is made from it.
+ * The format of world files: devices, artifacts, deployments and users, and how long ago each was
+ * created. The JSON Schema is derived from it.
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
@@ -9,7 +9,7 @@ import { emailShape } from '../../../fixtures/contract/management/email.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { deviceDeploymentStatuses } from '../../../fixtures/contract/vocabulary.ts';
 
-/** How much one world may hold; larger fleets come from the simulator. */
+/** Limits of a world; for larger fleets use the simulator. */
 const DEVICES_MAX = 10_000;
 const OTHERS_MAX = 1000;
 const NAME_MAX = 256;
@@ -23,7 +23,7 @@ const text = v.pipe(
   v.minLength(1, 'must not be empty'),
   v.maxLength(NAME_MAX, `must have at most ${NAME_MAX} characters`),
 );
-/** How long before the world's time it came about; just now when absent. */
+/** How long before the world's time it was created; at that time when absent. */
 const ago = v.optional(duration);
 const value = v.union(
   [v.string(), v.number(), v.array(v.union([v.string(), v.number()]))],
@@ -37,7 +37,7 @@ function list<const Item extends v.GenericSchema>(item: Item, most: number) {
   );
 }
 
-/** An object of these entries; what else it has is a slip of the pen. */
+/** An object with these members and no others. */
 function entries<const Entries extends v.ObjectEntries>(given: Entries) {
   const known = Object.keys(given).join(', ');
   return v.strictObject(given, ({ expected }) =>
@@ -48,7 +48,7 @@ function entries<const Entries extends v.ObjectEntries>(given: Entries) {
 const worldDeviceStatuses = ['pending', 'accepted', 'rejected', 'preauthorized'] as const;
 
 const deviceShape = entries({
-  /** By which the rest of the file speaks of it. */
+  /** Its name in the rest of the file. */
   name: text,
   identity: v.optional(v.record(v.string(), value, 'must be an object of identity attributes')),
   status: v.optional(
@@ -56,7 +56,7 @@ const deviceShape = entries({
     'accepted',
   ),
   ago,
-  /** PEM, SPKI; a key of its own is made when absent, and told when the world is loaded. */
+  /** PEM, SPKI; when absent, a key is generated, and returned when the world is loaded. */
   publicKey: v.optional(v.string('must be a public key in PEM')),
   inventory: v.optional(v.record(v.string(), value, 'must be an object of attributes')),
   configuration: v.optional(v.record(v.string(), v.string('must be a string'))),
@@ -82,7 +82,7 @@ const deploymentShape = entries({
   devices: v.optional(v.array(text, 'must be a list of device names')),
   ago,
   retries: v.optional(v.pipe(v.number('must be a number'), v.integer(), v.minValue(0))),
-  /** How far devices have come, by their names. */
+  /** The last status of devices, by their names. */
   reached: v.optional(
     v.record(
       v.string(),
@@ -105,7 +105,7 @@ const userShape = entries({
 
 /** The whole file. */
 export const worldShape = entries({
-  /** The world's time; what the server's own clock shows when absent. */
+  /** The world's time; the server's time when absent. */
   now: v.optional(
     v.pipe(
       v.string('must be a date-time such as 2027-08-25T00:00:00Z'),
@@ -122,7 +122,7 @@ export type World = v.InferOutput<typeof worldShape>;
 export type WorldDevice = World['devices'][number];
 export type WorldDeployment = World['deployments'][number];
 
-/** For editors that complete and check while one writes. */
+/** The JSON Schema, for editors. */
 export function worldJsonSchema(): object {
   return {
     ...toJsonSchema(worldShape, { errorMode: 'ignore', typeMode: 'input' }),

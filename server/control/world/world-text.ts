@@ -1,14 +1,14 @@
-/** Reads a world out of YAML or JSON. */
+/** Reads a world from YAML or JSON. */
 import { readYaml } from '../../../fixtures/yaml-text.ts';
 import { type World, worldShape } from './world-shape.ts';
 
-/** Text that is no world: a line `name:line:column: what is wrong` for each fault. */
+/** An invalid world; a line `name:line:column: sentence` for each fault. */
 export class WorldTextFault extends Error {
   override readonly name = 'WorldTextFault';
 }
 
 /**
- * The world that the text tells of.
+ * The world in a text.
  * @param name of the file or the body, for the faults
  * @throws WorldTextFault
  */

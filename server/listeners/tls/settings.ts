@@ -1,52 +1,44 @@
 /** What a user may choose of TLS, and the check of it; files are looked into by `files.ts`. */
-import type { OptionRow, ValuesOf } from '../../../fixtures/option-row.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
 import { canonicalName, certificateNamesMax } from './names.ts';
 
-const group = 'TLS';
-
 /** Every setting of TLS; each of them encrypts, with or without `--tls`. */
-export const tlsRows = {
+export const tlsRows = inGroup('TLS', {
   /** Beside localhost, the loopback addresses and the address listened on; `*.example.com` too. */
   names: {
     flag: '--tls-name <name>',
-    group,
     help: 'host name or address for the certificate; repeatable',
     cli: { kind: 'texts' },
   },
   /** The server's certificate first. */
   certFile: {
     flag: '--tls-cert <file>',
-    group,
     help: 'PEM file with your own certificate; needs --tls-key',
     cli: { kind: 'text' },
   },
   /** Without a passphrase. */
   keyFile: {
     flag: '--tls-key <file>',
-    group,
     help: 'PEM file with the key of that certificate',
     cli: { kind: 'text' },
   },
   clientCaFile: {
     flag: '--tls-client-ca <file>',
-    group,
     help: 'require client certificates of an authority in this PEM file',
     cli: { kind: 'text' },
   },
   /** Made when it is absent, used again when it is there. */
   caKeepFile: {
     flag: '--tls-ca-keep <file>',
-    group,
     help: 'keep the test CA and its private key in this PEM file over restarts',
     cli: { kind: 'text' },
   },
   gallery: {
     flag: '--tls-gallery',
-    group,
     help: 'listen on extra ports with broken TLS, one for each kind',
     cli: { kind: 'switch' },
   },
-} as const satisfies Readonly<Record<string, OptionRow>>;
+} as const satisfies UngroupedRows);
 
 /** TLS of the protocol's listeners. Without a file the server makes a test CA and a certificate of it. */
 export type TlsSettings = ValuesOf<typeof tlsRows>;

@@ -1,10 +1,10 @@
 /** What the doctor says: the mistake that explains a wrong signature or an unusable key. */
 
-/** A mistake as a row of a table tells it. */
+/** The texts of a mistake, a row of a table. */
 export interface MistakeWords {
   /** Stable name, such as `newline-not-sent`. */
   readonly id: string;
-  /** What was done. */
+  /** What the client did. */
   readonly sentence: string;
   /** What to do instead. */
   readonly remedy: string;
@@ -16,7 +16,7 @@ export interface Diagnosis {
   readonly mistake: string;
   readonly sentence: string;
   readonly remedy: string;
-  /** Which form of the mistake it is, such as the device whose key it was. */
+  /** The form of the mistake, such as the device that the key belongs to. */
   readonly detail?: string;
   /** Mistakes that were made beside it, as when a PSS signature is written in hexadecimal. */
   readonly also?: readonly string[];

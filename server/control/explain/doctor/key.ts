@@ -1,5 +1,7 @@
 /** Why is a text not a public key that the server takes? Spec: AuthRequest (pubkey) */
+
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { isObject, parsedJson } from '../../../../fixtures/json.ts';
 import { readPublicKey } from '../../../crypto/public-key.ts';
 import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
 
@@ -184,8 +186,8 @@ function isPkcs1(der: Buffer): boolean {
 }
 
 function isJwk(text: string): boolean {
-  const members = attempt(() => JSON.parse(text) as unknown);
-  return typeof members === 'object' && members !== null && Object.hasOwn(members, 'kty');
+  const value = parsedJson(text);
+  return isObject(value) && Object.hasOwn(value, 'kty');
 }
 
 function ofType(key: KeyObject | undefined, types: readonly string[]): string | false {

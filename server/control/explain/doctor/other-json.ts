@@ -1,5 +1,5 @@
 /** The texts that other JSON encoders make of the same body. Not texts with other line ends alone. */
-import { isObject } from '../../../../fixtures/json.ts';
+import { isObject, parsedJson } from '../../../../fixtures/json.ts';
 import { otherLineEnds } from './line-ends.ts';
 
 /** A text that may have been signed in place of the body. */
@@ -126,13 +126,8 @@ function replaced(entries: [string, unknown][], name: string, value: string): [s
 
 /** Members of the text's JSON object; `undefined` for anything else. */
 function entriesOf(text: string): [string, unknown][] | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? Object.entries(value) : undefined;
-  } catch {
-    // No JSON, so no encoder wrote it anew.
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return isObject(value) ? Object.entries(value) : undefined;
 }
 
 interface Writing {

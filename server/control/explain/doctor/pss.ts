@@ -1,6 +1,6 @@
 /**
- * Verifying PSS with any mask digest: libraries mask with SHA-1 whatever they digest with, and
- * node:crypto cannot be told so. RFC 8017, sections 8.1.2 and 9.1.2.
+ * Verifies PSS with any mask digest: some libraries always mask with SHA-1, which node:crypto
+ * cannot verify. RFC 8017, sections 8.1.2 and 9.1.2.
  */
 import { constants, createHash, type KeyObject, publicDecrypt } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 /**
- * How else the text of a signature can be read: mistakes of writing it down, apart from what was
- * signed. Spec: Device authentication (signature format)
+ * Other readings of the text of a signature: mistakes of encoding it, apart from what was signed.
+ * Spec: Device authentication (signature format)
  */
 import type { KeyType } from '../../../../fixtures/contract/vocabulary.ts';
 import type { MistakeWords } from './diagnosis.ts';
@@ -14,14 +14,14 @@ export interface Reading {
   readonly mistakes: readonly string[];
 }
 
-/** A mistake of writing, and the key types whose signatures it can happen to. */
+/** A mistake of encoding, and the key types that it applies to. */
 export interface WritingMistake extends MistakeWords {
   readonly keyTypes: readonly KeyType[];
 }
 
 const all: readonly KeyType[] = ['rsa', 'ecdsa', 'ed25519'];
 
-/** Every mistake of writing. */
+/** Every mistake of encoding. */
 export const writingMistakes = {
   hex: {
     id: 'hex',

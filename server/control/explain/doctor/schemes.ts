@@ -68,7 +68,7 @@ export const openSignature: Readonly<
   },
 };
 
-/** Ed25519ph without a context, which node:crypto of Node 20 does not have. RFC 8032, section 5.1 */
+/** Ed25519ph without a context, which node:crypto of Node 20 lacks. RFC 8032, section 5.1 */
 function signsPrehashed(message: Buffer, key: KeyObject, signature: Buffer): boolean {
   const { x = '' } = key.export({ format: 'jwk' });
   return ed25519ph.verify(signature, message, Buffer.from(x, 'base64url'), { zip215: false });
@@ -86,7 +86,7 @@ function digestInfo(message: Buffer, digest: DigestName): Buffer {
   return namedDigest(createHash(digest).update(message).digest(), digest);
 }
 
-/** The bytes as a digest in its DigestInfo, whatever they are. */
+/** A DigestInfo with these bytes as the digest. */
 export function namedDigest(bytes: Buffer, digest: DigestName = 'sha256'): Buffer {
   return Buffer.concat([Buffer.from(digestInfoStarts[digest], 'hex'), bytes]);
 }

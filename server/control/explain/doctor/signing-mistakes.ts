@@ -1,6 +1,8 @@
 /** Mistakes of signing as a table: what was signed, how it was digested, and by which key. */
+
 import { createHash } from 'node:crypto';
 import type { KeyType } from '../../../../fixtures/contract/vocabulary.ts';
+import { isObject, parsedJson } from '../../../../fixtures/json.ts';
 import { signatureFits } from '../../../crypto/device-signature.ts';
 import { type DeviceKey, OTHER_KEYS_MAX } from '../../../crypto/refused-signature.ts';
 import type { MistakeWords } from './diagnosis.ts';
@@ -257,14 +259,9 @@ function memberTexts(body: Buffer, name: 'id_data' | 'pubkey'): Buffer[] {
 }
 
 function memberOf(body: Buffer, name: string): string | undefined {
-  try {
-    const data: unknown = JSON.parse(body.toString('utf8'));
-    const value: unknown = typeof data === 'object' && data !== null && Reflect.get(data, name);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    // No JSON has no members.
-    return undefined;
-  }
+  const data = parsedJson(body.toString('utf8'));
+  const value = isObject(data) ? data[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
 }
 
 function derOf(pem: Buffer): Buffer {

@@ -1,4 +1,4 @@
-/** What an action is: one way in which an answer, a connection or a state goes wrong on purpose. */
+/** An action: one way to make a response, a connection or a state fail on purpose. */
 import type { Socket } from 'node:net';
 import * as v from 'valibot';
 import type { WebSocket } from 'ws';
@@ -12,7 +12,7 @@ import type { Wire } from '../wire.ts';
 export const phases = ['before', 'after', 'body'] as const;
 export type Phase = (typeof phases)[number];
 
-/** Whether the action has answered, or the request goes on as if nothing were. */
+/** The action has answered, or the request continues normally. */
 export type Outcome = 'answered' | 'go-on';
 
 /** What an action works with. */
@@ -41,10 +41,10 @@ export interface SocketActionContext {
 
 type Given<Entries extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<Entries, undefined>>;
 
-/** One row of the table. What it has of `execute`, `transform` and `onSocket` says when it takes effect. */
+/** One row of the table. Its methods `execute`, `transform` and `onSocket` decide when it acts. */
 export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   readonly kind: string;
-  /** One sentence for whoever writes a plan. */
+  /** One sentence for authors of plans. */
   readonly does: string;
   readonly entries: Entries;
   /** Of the first one, unless the rule says otherwise. */
@@ -52,17 +52,17 @@ export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
   /** Whether there is something for it to do in this request. */
   applies?(given: Given<Entries>, call: Call): boolean;
   /** Changes the request before the handler sees it; of acts inside the answer. */
-  prepare?(given: Given<Entries>, scene: ActionContext): void;
+  prepare?(given: Given<Entries>, context: ActionContext): void;
   /** Before the handler, or in place of its answer. */
-  execute?(given: Given<Entries>, scene: ActionContext): Promise<Outcome>;
+  execute?(given: Given<Entries>, context: ActionContext): Promise<Outcome>;
   /** Whether there is something for it to do in this answer. */
   fits?(given: Given<Entries>, head: AnswerHead, call: Call): boolean;
   /** Writes the handler's answer in its own way. */
-  transform?(given: Given<Entries>, scene: ActionContext, answer: HeldAnswer): Promise<void>;
-  onSocket?(given: Given<Entries>, scene: SocketActionContext): void;
+  transform?(given: Given<Entries>, context: ActionContext, answer: HeldAnswer): Promise<void>;
+  onSocket?(given: Given<Entries>, context: SocketActionContext): void;
 }
 
-/** Keeps the types of the entries in what carries the action out. */
+/** Infers the types of the entries in the methods. */
 export function defineAction<const Entries extends v.ObjectEntries>(row: Action<Entries>): Action {
   return row as unknown as Action;
 }

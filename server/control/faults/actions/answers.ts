@@ -1,4 +1,4 @@
-/** Acts that answer in the handler's place: any status with right and odd bodies, and too many requests. */
+/** Actions that answer instead of the handler: any status with any body, 429, and redirects. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
@@ -64,7 +64,7 @@ const ownBody = v.strictObject({
   mediaType: v.optional(v.pipe(textUpTo(256), headerValue()), 'text/plain'),
 });
 
-/** A text that can stand in a header. */
+/** A valid header value. */
 function headerValue() {
   return v.check<string, string>(
     (value) => !throws(() => validateHeaderValue('X', value)),
@@ -111,8 +111,8 @@ const answer = defineAction({
     headers: v.optional(headersShape, {}),
   },
   phases: ['before', 'after'],
-  execute: async ({ status, body, headers }, scene) => {
-    const { requestId } = scene.call.exchange;
+  execute: async ({ status, body, headers }, context) => {
+    const { requestId } = context.call.exchange;
     const made: Body =
       typeof body === 'string'
         ? bodies[body](status, requestId)
@@ -122,7 +122,7 @@ const answer = defineAction({
     const own = Object.entries(headers);
     const names = own.map(([name]) => name.toLowerCase());
     const rest = usual.filter(([name]) => !names.includes(name.toLowerCase()));
-    await scene.wire.answer(status, [...idOf(scene), ...rest, ...own], made.bytes);
+    await context.wire.answer(status, [...idOf(context), ...rest, ...own], made.bytes);
     return 'answered';
   },
 });
@@ -154,10 +154,10 @@ const rateLimited = defineAction({
     seconds: v.optional(whole(1, WAIT_MAX_SECONDS), 30),
   },
   phases: ['before', 'after'],
-  execute: async ({ retryAfter: form, seconds }, scene) => {
-    const value = retryAfter[form](seconds, scene.tenant.clock.now());
+  execute: async ({ retryAfter: form, seconds }, context) => {
+    const value = retryAfter[form](seconds, context.tenant.clock.now());
     const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
-    await refuseBy(scene, new Refusal(429, because, { headers }));
+    await refuseBy(context, new Refusal(429, because, { headers }));
     return 'answered';
   },
 });
@@ -173,9 +173,9 @@ const redirect = defineAction({
     location: v.optional(v.pipe(textUpTo(HEADER_MAX_CHARACTERS), headerValue())),
   },
   phases: ['before', 'after'],
-  execute: async ({ status, location }, scene) => {
-    const to = location ?? scene.call.exchange.request.url ?? '/';
-    await scene.wire.answer(status, [...idOf(scene), ['Location', to]]);
+  execute: async ({ status, location }, context) => {
+    const to = location ?? context.call.exchange.request.url ?? '/';
+    await context.wire.answer(status, [...idOf(context), ['Location', to]]);
     return 'answered';
   },
 });
@@ -185,25 +185,25 @@ const rangeRefused = defineAction({
   does: 'answers 416, as when the range lies outside of the file',
   entries: {},
   phases: ['before', 'after'],
-  execute: async (_given, scene) => {
+  execute: async (_given, context) => {
     const headers = { 'Content-Range': 'bytes */0' };
-    await refuseBy(scene, new Refusal(416, because, { headers }));
+    await refuseBy(context, new Refusal(416, because, { headers }));
     return 'answered';
   },
 });
 
 /** Answers as the server itself refuses. */
 export async function refuseBy(
-  scene: ActionContext,
+  context: ActionContext,
   { status, error, headers }: Refusal,
 ): Promise<void> {
-  const { requestId } = scene.call.exchange;
+  const { requestId } = context.call.exchange;
   const body = Buffer.from(JSON.stringify({ error, request_id: requestId }));
-  const all = [...idOf(scene), ...Object.entries(headers), ['Content-Type', json] as const];
-  await scene.wire.answer(status, all, body);
+  const all = [...idOf(context), ...Object.entries(headers), ['Content-Type', json] as const];
+  await context.wire.answer(status, all, body);
 }
 
-/** What every answer of this server carries, and the tenant's time where it is not the machine's. */
+/** The request ID, and the date where the tenant's time is not the machine's. */
 function idOf({ call, names, tenant }: ActionContext): HeaderPairs {
   const id = [names.requestId, call.exchange.requestId] as const;
   if (tenant.clock.isSystem) return [id];

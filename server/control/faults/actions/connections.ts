@@ -1,4 +1,4 @@
-/** Acts on time and on the connection: late, slow, never, cut, and framed wrongly. */
+/** Actions on time and on the connection: late, slow, stalled, cut, and wrongly framed. */
 import * as v from 'valibot';
 import type { Call } from '../call.ts';
 import { type AnswerHead, type HeldAnswer, headerOf, replaced } from '../held-answer.ts';
@@ -28,11 +28,11 @@ const delay = defineAction({
     return wire.isGone ? 'answered' : 'go-on';
   },
   fits: hasBody,
-  transform: async ({ ms }, scene, answer) => {
-    await writeUpTo(scene, answer, 'half');
-    await scene.tenant.clock.sleep(ms, scene.signal);
-    await writeRest(scene, answer);
-    await scene.wire.end();
+  transform: async ({ ms }, context, answer) => {
+    await writeUpTo(context, answer, 'half');
+    await context.tenant.clock.sleep(ms, context.signal);
+    await writeRest(context, answer);
+    await context.wire.end();
   },
 });
 
@@ -41,14 +41,14 @@ const stall = defineAction({
   does: 'sends nothing more until the caller disconnects, the rule is cleared or maxSeconds have passed; then cuts the connection',
   entries: { maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300) },
   phases: ['before', 'after', 'body'],
-  execute: async ({ maxSeconds }, scene) => {
-    await hang(scene, maxSeconds * 1000);
+  execute: async ({ maxSeconds }, context) => {
+    await hang(context, maxSeconds * 1000);
     return 'answered';
   },
   fits: hasBody,
-  transform: async ({ maxSeconds }, scene, answer) => {
-    await writeUpTo(scene, answer, 'half');
-    await hang(scene, maxSeconds * 1000);
+  transform: async ({ maxSeconds }, context, answer) => {
+    await writeUpTo(context, answer, 'half');
+    await hang(context, maxSeconds * 1000);
   },
 });
 
@@ -62,9 +62,9 @@ const reset = defineAction({
     return 'answered';
   },
   fits: hasBody,
-  transform: async ({ afterBytes }, scene, answer) => {
-    await writeUpTo(scene, answer, afterBytes);
-    scene.wire.reset();
+  transform: async ({ afterBytes }, context, answer) => {
+    await writeUpTo(context, answer, afterBytes);
+    context.wire.reset();
   },
 });
 
@@ -73,16 +73,16 @@ const halfClose = defineAction({
   does: 'sends FIN in place of the answer, or of its second half, and reads on for a minute',
   entries: {},
   phases: ['before', 'after', 'body'],
-  execute: async (_given, scene) => {
-    scene.wire.halfClose();
-    await hang(scene, HALF_CLOSED_MAX_MS);
+  execute: async (_given, context) => {
+    context.wire.halfClose();
+    await hang(context, HALF_CLOSED_MAX_MS);
     return 'answered';
   },
   fits: hasBody,
-  transform: async (_given, scene, answer) => {
-    await writeUpTo(scene, answer, 'half');
-    scene.wire.halfClose();
-    await hang(scene, HALF_CLOSED_MAX_MS);
+  transform: async (_given, context, answer) => {
+    await writeUpTo(context, answer, 'half');
+    context.wire.halfClose();
+    await hang(context, HALF_CLOSED_MAX_MS);
   },
 });
 
@@ -92,12 +92,12 @@ const drip = defineAction({
   entries: { bytesPerSecond: whole(1, RATE_MAX_BYTES_PER_SECOND) },
   phases: ['body'],
   fits: hasBody,
-  transform: async ({ bytesPerSecond }, scene, answer) => {
-    const { wire, tenant, signal } = scene;
-    await writeUpTo(scene, answer, bytesPerSecond);
+  transform: async ({ bytesPerSecond }, context, answer) => {
+    const { wire, tenant, signal } = context;
+    await writeUpTo(context, answer, bytesPerSecond);
     for (let sent = bytesPerSecond; sent === bytesPerSecond && !wire.isGone; ) {
       await tenant.clock.sleep(1000, signal);
-      sent = await writeRest(scene, answer, bytesPerSecond);
+      sent = await writeRest(context, answer, bytesPerSecond);
     }
     await wire.end();
   },
@@ -109,12 +109,12 @@ const truncated = defineAction({
   entries: { missingBytes: v.optional(whole(1, OFFSET_MAX_BYTES)) },
   phases: ['body'],
   fits: hasBody,
-  transform: async ({ missingBytes }, scene, answer) => {
+  transform: async ({ missingBytes }, context, answer) => {
     const announced = lengthOf(await answer.head);
     const isKnown = missingBytes !== undefined && announced !== undefined;
     const place = isKnown ? Math.max(0, announced - missingBytes) : 'half';
-    await writeUpTo(scene, answer, place);
-    scene.wire.cut();
+    await writeUpTo(context, answer, place);
+    context.wire.cut();
   },
 });
 
@@ -124,10 +124,10 @@ const overLong = defineAction({
   entries: { extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16) },
   phases: ['body'],
   fits: (_given, head, call) => hasBody(undefined, head, call) && lengthOf(head) !== undefined,
-  transform: async ({ extraBytes }, scene, answer) => {
-    await writeUpTo(scene, answer, 'end');
-    await scene.wire.bare(Buffer.alloc(extraBytes, '!'));
-    await scene.wire.end();
+  transform: async ({ extraBytes }, context, answer) => {
+    await writeUpTo(context, answer, 'end');
+    await context.wire.bare(Buffer.alloc(extraBytes, '!'));
+    await context.wire.end();
   },
 });
 
@@ -137,12 +137,12 @@ const malformedChunks = defineAction({
   entries: {},
   phases: ['body'],
   fits: hasBody,
-  transform: async (_given, scene, answer) => {
+  transform: async (_given, context, answer) => {
     const head = await answer.head;
     const framing = { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' };
-    await writeUpTo(scene, answer, 'half', { ...head, headers: replaced(head, framing) });
-    await scene.wire.bare(Buffer.from('not-a-length\r\nrest of the body\r\n0\r\n\r\n'));
-    scene.wire.cut();
+    await writeUpTo(context, answer, 'half', { ...head, headers: replaced(head, framing) });
+    await context.wire.bare(Buffer.from('not-a-length\r\nrest of the body\r\n0\r\n\r\n'));
+    context.wire.cut();
   },
 });
 
@@ -172,16 +172,16 @@ export async function writeRest(
 
 /** Writes head and body up to a place, and has it all leave. */
 async function writeUpTo(
-  scene: ActionContext,
+  context: ActionContext,
   answer: HeldAnswer,
   place: Place,
   head?: AnswerHead,
 ): Promise<void> {
   const own = await answer.head;
   const { status, headers } = head ?? own;
-  scene.wire.head(status, headers);
-  await writeRest(scene, answer, await bytesUpTo(place, answer, lengthOf(own)));
-  await scene.wire.flush();
+  context.wire.head(status, headers);
+  await writeRest(context, answer, await bytesUpTo(place, answer, lengthOf(own)));
+  await context.wire.flush();
 }
 
 /** Of a body without an announced length, half is half of its first part. */

@@ -1,4 +1,4 @@
-/** Acts on files on their way, in either direction, and on what a client resumes by. */
+/** Actions on downloads and uploads, and on what clients resume by. */
 import * as v from 'valibot';
 import type { Call } from '../call.ts';
 import { headerOf, replaced } from '../held-answer.ts';
@@ -54,7 +54,7 @@ const shiftedRange = defineAction({
     headers.range = `bytes=${Number(first) + byBytes}-${last === '' ? '' : Number(last) + byBytes}`;
   },
   fits: (_given, { status }) => status === 206,
-  transform: async ({ byBytes, claims }, scene, answer) => {
+  transform: async ({ byBytes, claims }, context, answer) => {
     const head = await answer.head;
     const range = headerOf(head, 'Content-Range') ?? '';
     const asked = range.replace(
@@ -62,9 +62,9 @@ const shiftedRange = defineAction({
       (_, first: string, last: string) => `${Number(first) - byBytes}-${Number(last) - byBytes}`,
     );
     const told = claims === 'sent' ? range : asked;
-    scene.wire.head(head.status, replaced(head, { 'Content-Range': told }));
-    await writeRest(scene, answer);
-    await scene.wire.end();
+    context.wire.head(head.status, replaced(head, { 'Content-Range': told }));
+    await writeRest(context, answer);
+    await context.wire.end();
   },
 });
 
@@ -85,16 +85,16 @@ const changedValidator = defineAction({
     delete headers['if-modified-since'];
   },
   fits: (_given, head, call) => headerOf(head, 'ETag') !== undefined || isPrecondition(head, call),
-  transform: async (_given, scene, answer) => {
+  transform: async (_given, context, answer) => {
     const head = await answer.head;
     const changed = {
       ETag: otherValidator,
-      'Last-Modified': new Date(scene.tenant.clock.now()).toUTCString(),
+      'Last-Modified': new Date(context.tenant.clock.now()).toUTCString(),
     };
     const headers = headerOf(head, 'ETag') === undefined ? head.headers : replaced(head, changed);
-    scene.wire.head(head.status, headers);
-    await writeRest(scene, answer);
-    await scene.wire.end();
+    context.wire.head(head.status, headers);
+    await writeRest(context, answer);
+    await context.wire.end();
   },
 });
 

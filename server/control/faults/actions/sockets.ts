@@ -1,4 +1,4 @@
-/** Acts on websockets, of devices and of users: refused, closed, cut, deaf, dumb, and talking nonsense. */
+/** Actions on websockets of devices and users: refuse, close, cut, stall, and send nonsense. */
 import * as v from 'valibot';
 import type { Timer } from '../../../../fixtures/clock.ts';
 import { limits } from '../../../../fixtures/contract/limits.ts';
@@ -35,8 +35,8 @@ const refuseSocket = defineAction({
   entries: { status: v.optional(whole(400, 599), 503) },
   phases: ['before'],
   applies: asksForSocket,
-  execute: async ({ status }, scene) => {
-    await refuseBy(scene, new Refusal(status, 'the websocket is refused by a planned fault'));
+  execute: async ({ status }, context) => {
+    await refuseBy(context, new Refusal(status, 'the websocket is refused by a planned fault'));
     return 'answered';
   },
 });
@@ -52,17 +52,17 @@ const closeSocket = defineAction({
   entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
   phases: ['body'],
   applies: asksForSocket,
-  onSocket: (given, scene) =>
-    whenDue(given, scene, () => {
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
       const { code, reason } = given;
       try {
-        scene.socket.close(code, reason);
+        context.socket.close(code, reason);
       } catch {
         // The library refuses the codes that a client is to meet here, so the frame is our own.
         const payload = Buffer.concat([Buffer.alloc(2), Buffer.from(reason)]);
         payload.writeUInt16BE(code);
         endWithResponse(
-          scene.connection,
+          context.connection,
           Buffer.concat([Buffer.from([0x88, payload.length]), payload]),
         );
       }
@@ -75,7 +75,7 @@ const cutSocket = defineAction({
   entries: due,
   phases: ['body'],
   applies: asksForSocket,
-  onSocket: (given, scene) => whenDue(given, scene, () => resetConnection(scene.connection)),
+  onSocket: (given, context) => whenDue(given, context, () => resetConnection(context.connection)),
 });
 
 const ignorePings = defineAction({
@@ -84,10 +84,10 @@ const ignorePings = defineAction({
   entries: due,
   phases: ['body'],
   applies: asksForSocket,
-  onSocket: (given, scene) =>
-    whenDue(given, scene, () => {
-      stopHeartbeat(scene.socket);
-      Object.assign(scene.socket, { pong: swallow });
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
+      stopHeartbeat(context.socket);
+      Object.assign(context.socket, { pong: swallow });
     }),
 });
 
@@ -97,9 +97,9 @@ const halfOpen = defineAction({
   entries: { ...due, maxSeconds: v.optional(whole(1, HOUR_SECONDS), 300) },
   phases: ['body'],
   applies: asksForSocket,
-  onSocket: (given, scene) =>
-    whenDue(given, scene, () => {
-      const { socket, tenant, signal } = scene;
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
+      const { socket, tenant, signal } = context;
       const end = (): void => socket.terminate();
       stopHeartbeat(socket);
       socket.pause();
@@ -113,7 +113,7 @@ const halfOpen = defineAction({
     }),
 });
 
-/** Sends nothing, and tells whoever waits that it has. */
+/** Sends nothing, and calls the callback as if it had. */
 function swallow(...given: readonly unknown[]): void {
   const told = given.at(-1);
   if (typeof told === 'function') told();
@@ -128,14 +128,14 @@ const oversizeMessage = defineAction({
   },
   phases: ['body'],
   applies: asksForSocket,
-  onSocket: (given, scene) =>
-    whenDue(given, scene, () => {
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
       const message = {
         proto: connectProtocols.shell,
         typ: 'shell',
         body: Buffer.alloc(given.bytes),
       };
-      scene.socket.send(encodeConnectMessage(message));
+      context.socket.send(encodeConnectMessage(message));
     }),
 });
 
@@ -145,12 +145,12 @@ const duplicateMessage = defineAction({
   entries: due,
   phases: ['body'],
   applies: asksForSocket,
-  onSocket: (given, scene) =>
+  onSocket: (given, context) =>
     whenDue(
       given,
-      scene,
+      context,
       (fired) => {
-        const { socket } = scene;
+        const { socket } = context;
         const send = socket.send.bind(socket);
         const twice = (data: Buffer, told?: () => void): void => {
           Object.assign(socket, { send });
@@ -174,11 +174,11 @@ const garbage = defineAction({
   },
   phases: ['body'],
   applies: asksForSocket,
-  onSocket: (given, scene) =>
-    whenDue(given, scene, () => {
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
       // Never used in msgpack; and as the head of a frame, reserved bits with a reserved opcode.
-      if (given.as === 'message') scene.socket.send(Buffer.alloc(given.bytes, 0xc1));
-      else scene.connection.write(Buffer.alloc(given.bytes, 0xff));
+      if (given.as === 'message') context.socket.send(Buffer.alloc(given.bytes, 0xc1));
+      else context.connection.write(Buffer.alloc(given.bytes, 0xff));
     }),
 });
 
@@ -186,7 +186,7 @@ function asksForSocket(_given: unknown, { exchange, operation }: Call): boolean 
   return exchange.upgrade !== undefined && 101 in operation.success;
 }
 
-/** Acts when it is due, unless the socket or the rule has gone; then it was missed. */
+/** Executes when due, unless the socket or the rule is gone; then the fault was missed. */
 function whenDue(
   { afterMs, afterMessages }: { afterMs: number; afterMessages: number },
   { socket, tenant, signal, fired, missed }: SocketActionContext,

@@ -1,4 +1,4 @@
-/** Acts on what the server knows: tokens that end, and deployments that are aborted under way. */
+/** Actions on the state of the server: tokens that expire, and deployments aborted midway. */
 import * as v from 'valibot';
 import { reportableStatuses } from '../../../../fixtures/contract/vocabulary.ts';
 import { unexpectedFault } from '../../../../fixtures/control-listener.ts';
@@ -17,9 +17,9 @@ const expireToken = defineAction({
   entries: {},
   phases: ['before'],
   applies: hasToken,
-  execute: async (_given, scene) => {
-    endTokens(scene);
-    await refuseBy(scene, refuse.unauthorized('the token has expired; sign in again'));
+  execute: async (_given, context) => {
+    endTokens(context);
+    await refuseBy(context, refuse.unauthorized('the token has expired; sign in again'));
     return 'answered';
   },
 });
@@ -30,8 +30,8 @@ const revokeToken = defineAction({
   entries: {},
   phases: ['before'],
   applies: hasToken,
-  execute: async (_given, scene) => {
-    endTokens(scene);
+  execute: async (_given, context) => {
+    endTokens(context);
     return 'go-on';
   },
 });
@@ -42,8 +42,8 @@ const rejectToken = defineAction({
   entries: {},
   phases: ['before', 'after'],
   applies: hasToken,
-  execute: async (_given, scene) => {
-    await refuseBy(scene, refuse.unauthorized('the token is rejected by a planned fault'));
+  execute: async (_given, context) => {
+    await refuseBy(context, refuse.unauthorized('the token is rejected by a planned fault'));
     return 'answered';
   },
 });
