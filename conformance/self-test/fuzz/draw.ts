@@ -2,7 +2,8 @@
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { type Random, seededRandom } from '../../../fixtures/random.ts';
-import type { Defect, Mutation, ProxiedAnswer } from '../defect.ts';
+import type { Defect } from '../defect.ts';
+import { oneAnswerOf } from '../mutations.ts';
 import type { Alteration, Bond } from './alteration.ts';
 import { bodyAlterations } from './body-alterations.ts';
 import { errorAlterations } from './error-alterations.ts';
@@ -43,13 +44,11 @@ export function drawnDefects(count: number, seed: string): readonly FuzzDefect[]
 
 function drawn(number: number, seeded: Random): FuzzDefect {
   const random = seeded.stream(String(number));
-  const operation = oneOf(ids, random);
-  const pool = alterationsOf(operation);
-  const kind = oneOf([...new Set(pool.map((each) => each.kind))], random);
-  const alteration = oneOf(
-    pool.filter((each) => each.kind === kind),
-    random,
-  );
+  const pool = everyAlteration();
+  const kind = oneOf([...pool.keys()], random);
+  const alterations: OfKind = pool.get(kind) ?? new Map();
+  const operation = oneOf([...alterations.keys()], random);
+  const alteration = oneOf(alterations.get(operation) ?? [], random);
   const { each, says } = oneOf(frequencies, random);
   const { bond, about } = alteration;
   return {
@@ -58,7 +57,7 @@ function drawn(number: number, seeded: Random): FuzzDefect {
     // Whatever requirement a case fails by, it has noticed.
     breaks: bond === 'nothing' ? [about] : every,
     operations: [operation],
-    mutation: () => alteredEach(alteration, each),
+    mutation: oneAnswerOf(each, alteration.change),
     sample: SAMPLE,
     kind,
     operation,
@@ -72,30 +71,30 @@ function oneOf<Item>(items: readonly Item[], random: Random): Item {
   return item;
 }
 
-/** Alters the first of so many answers that have the place. */
-function alteredEach({ change }: Alteration, each: number): Mutation {
-  let seen = 0;
-  return {
-    answer: (answer, request): ProxiedAnswer => {
-      const made = change(answer, request);
-      if (made === answer) return answer;
-      seen += 1;
-      return each === 1 || seen % each === 1 ? made : answer;
-    },
-  };
-}
+type OfKind = ReadonlyMap<OperationId, readonly Alteration[]>;
+type Pool = ReadonlyMap<string, OfKind>;
+let whole: Pool | undefined;
 
-const pools = new Map<OperationId, readonly Alteration[]>();
+/** By kind and operation, so that rare kinds and small operations are drawn as often as others. */
+function everyAlteration(): Pool {
+  if (whole) return whole;
+  const pool = new Map<string, Map<OperationId, readonly Alteration[]>>();
+  for (const id of ids) {
+    for (const alteration of alterationsOf(id)) {
+      const own = pool.get(alteration.kind) ?? new Map<OperationId, readonly Alteration[]>();
+      own.set(id, [...(own.get(id) ?? []), alteration]);
+      pool.set(alteration.kind, own);
+    }
+  }
+  whole = pool;
+  return pool;
+}
 
 /** Every alteration of an operation's answers that can be drawn. */
 export function alterationsOf(id: OperationId): readonly Alteration[] {
-  const known = pools.get(id);
-  if (known) return known;
   const makers = [
     ...[memberAlterations, bodyAlterations, statusAlterations],
     ...[headerAlterations, errorAlterations],
   ];
-  const pool = makers.flatMap((make) => make(id, operations[id]));
-  pools.set(id, pool);
-  return pool;
+  return makers.flatMap((make) => make(id, operations[id]));
 }

@@ -9,7 +9,7 @@ import type { FuzzDefect } from './draw.ts';
  * `noticed`: a case failed. `missed`: none did. `unexercised`: no answer had the place, so that
  * nothing was altered.
  */
-export type FuzzOutcome = 'noticed' | 'missed' | 'unexercised';
+type FuzzOutcome = 'noticed' | 'missed' | 'unexercised';
 
 /** What became of one alteration. */
 export interface FuzzRow {
@@ -107,7 +107,7 @@ function rowOf(defect: FuzzDefect, result: DefectResult): FuzzRow {
 }
 
 /** Of the alterations that break a must and took effect, the share that was noticed; 1 of none. */
-export function shareOf(rows: readonly FuzzRow[]): number {
+function shareOf(rows: readonly FuzzRow[]): number {
   const counted = forbidden(rows);
   const noticed = counted.filter(({ outcome }) => outcome === 'noticed').length;
   return counted.length === 0 ? 1 : noticed / counted.length;

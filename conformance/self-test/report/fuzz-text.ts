@@ -1,4 +1,5 @@
 /** A fuzzed self-test as lines for a terminal. Only renders facts. */
+import { shellWord } from '../../repro-script/shell.ts';
 import { type FuzzResult, type FuzzRow, falseVerdicts, forbidden } from '../fuzz/fuzz.ts';
 
 const NOTICERS_SHOWN = 2;
@@ -43,7 +44,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
     ...baselineFaults.map((id) => `! ${id} fails without any alteration`),
     ...problems.flatMap((row) => [
       fuzzRowText(row),
-      `    fleetbed conform self-test --fuzz ${count} --seed ${seed} ${row.id}`,
+      `    fleetbed conform self-test --fuzz ${count} --seed ${seedWord(seed)} ${row.id}`,
     ]),
     `${forbidden(rows).length} alterations break a must: ${noticed(forbidden(rows))} noticed, ` +
       `${percent(share)} (floor ${percent(floor)})`,
@@ -52,6 +53,10 @@ export function fuzzText(result: FuzzResult, floor: number): string {
     `${unexercised.length} altered nothing, since no answer has the place; ${broken.length} broke the suite down`,
     ...(interrupted ? ['! interrupted before every alteration was played'] : []),
   ].join('\n');
+}
+
+function seedWord(seed: string): string {
+  return /^[\w.]+$/.test(seed) ? seed : shellWord(seed);
 }
 
 function exercised(rows: readonly FuzzRow[], bond: FuzzRow['bond']): readonly FuzzRow[] {
