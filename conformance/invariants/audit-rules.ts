@@ -2,6 +2,7 @@
 
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { actorTypes, auditObjectTypes } from '../../fixtures/contract/vocabulary.ts';
+import { readCsv } from '../target/csv.ts';
 import { shown } from '../target/expectations.ts';
 import { relationsOf } from '../target/link-header.ts';
 import { memberAt, momentOf } from './answer-parts.ts';
@@ -109,23 +110,50 @@ function filteredOut(exchange: JudgedExchange): Fault | undefined {
   return undefined;
 }
 
-function outOfOrder(exchange: JudgedExchange): Fault | undefined {
-  const sort = queryOf(exchange)('sort') ?? 'desc';
+/** The first time that is out of the order that was asked for; others than times pass. */
+function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: Places) {
+  const asked = queryOf(exchange)('sort');
+  const sort = asked ?? 'desc';
   if (sort !== 'asc' && sort !== 'desc') return undefined;
-  const times = entriesOf(exchange).map((entry) => memberAt(entry, ['time']));
   for (const [index, time] of times.entries()) {
     const [now, before] = [momentOf(time), momentOf(times[index - 1])];
     if (now === undefined || before === undefined) continue;
     if (sort === 'asc' ? now >= before : now <= before) continue;
-    const isAsked = queryOf(exchange)('sort') !== undefined;
     return {
-      where: `200 body: /${index}/time`,
+      where: where.of(index),
       must: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the one before, sorted ${sort}`,
       seen: shown(time),
-      requirement: isAsked ? `audit.sort-${sort}` : 'audit.newest-first',
+      requirement: asked === undefined ? where.unasked : where[sort],
     };
   }
   return undefined;
+}
+
+/** How a time in a document is named, and the requirements on its order. */
+interface Places extends Readonly<Record<'asc' | 'desc' | 'unasked', RequirementId>> {
+  readonly of: (index: number) => string;
+}
+
+function unsortedPage(exchange: JudgedExchange): Fault | undefined {
+  const times = entriesOf(exchange).map((entry) => memberAt(entry, ['time']));
+  return outOfOrder(exchange, times, {
+    of: (index) => `200 body: /${index}/time`,
+    unasked: 'audit.newest-first',
+    asc: 'audit.sort-asc',
+    desc: 'audit.sort-desc',
+  });
+}
+
+function unsortedExport(exchange: JudgedExchange): Fault | undefined {
+  const [names = [], ...records] = readCsv(exchange.answer.text);
+  const column = names.indexOf('time');
+  const times = records.map((record) => record[column]);
+  return outOfOrder(exchange, times, {
+    of: (index) => `200 body: time of entry ${index + 1}`,
+    unasked: 'audit.export-newest-first',
+    asc: 'audit.export-sort-asc',
+    desc: 'audit.export-sort-desc',
+  });
 }
 
 const memberTypes = ['tenant', 'user', 'deployment', 'device'];
@@ -212,8 +240,14 @@ function ofLog(id: string, fault: Invariant['fault'], requirement?: RequirementI
 /** Spec: AuditLog entry; Audit logs */
 export const auditInvariants: readonly Invariant[] = [
   ofLog('entries-are-filtered', filteredOut),
-  ofLog('entries-are-sorted', outOfOrder),
+  ofLog('entries-are-sorted', unsortedPage),
   ofLog('entries-fill-by-type', filledAmiss, 'audit.object-fields-by-type'),
   ofLog('total-fits-the-page', wrongTotal, 'audit.total'),
   ofLog('links-fit-the-page', wrongLinks),
+  {
+    id: 'exported-entries-are-sorted',
+    applies: ({ row, status, isOrdinary, hasBody }) =>
+      row.id === 'export-audit-logs' && status === 200 && hasBody && isOrdinary,
+    fault: unsortedExport,
+  },
 ];

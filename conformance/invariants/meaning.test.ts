@@ -51,6 +51,11 @@ function log(query: string, body: readonly object[], headers: Given['headers'] =
   return ['list-audit-logs', 200, { body, path, headers: { ...usual, ...headers } }];
 }
 
+function exported(times: readonly string[]): Given {
+  const body = ['action,time', ...times.map((time) => `create,${time}`), ''].join('\r\n');
+  return { body, headers: { 'content-type': 'text/csv' } };
+}
+
 function next(artifactPart: object, given: Given = {}): Step {
   const body = { ...instructed, artifact: { ...instructed.artifact, ...artifactPart } };
   return ['get-next-deployment', 200, { body, headers: { date }, ...given }];
@@ -129,6 +134,11 @@ describe('what an answer says is broken by', () => {
     ['the oldest first', 'audit.newest-first', [log('', [early, late])]],
     ['the newest first', 'audit.sort-asc', [log('sort=asc', [late, early])]],
     [
+      'an export of the oldest first',
+      'audit.export-newest-first',
+      [['export-audit-logs', 200, exported([early.time, late.time])]],
+    ],
+    [
       'the member of another type',
       'audit.object-fields-by-type',
       [log('', [entryAt(late.time, 'user')])],
@@ -196,6 +206,7 @@ describe('what an answer says is not broken by', () => {
         log('sort=asc&created_after=1', [early, late]),
       ],
     ],
+    ['an export', [['export-audit-logs', 200, exported([late.time, late.time, early.time])]]],
     ['filters of which nobody says what they select', [log('actor_type=robot&sort=up', [early])]],
     ['pages of a log in use', [log('per_page=1', [late], { 'x-total-count': '1' })]],
     [

@@ -1,6 +1,6 @@
 /** Defects of one answer in three: only what is judged on every exchange finds them for sure. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { changedAt, changedJson, withHeaders } from '../alter.ts';
+import { changedAt, changedJson, withHeaders, withText } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedOperation, ProxiedRequest } from '../defect.ts';
 import { oneAnswerOf } from '../mutations.ts';
 
@@ -149,6 +149,15 @@ const log: readonly Defect[] = [
   seldom('unsorted-page', 'One page in three is turned round.', {
     breaks: ['audit.newest-first', 'audit.sort-asc', 'audit.sort-desc'],
     ...ofLog(inJson((body) => (Array.isArray(body) ? body.toReversed() : body))),
+  }),
+  seldom('unsorted-export', 'One export in three has its first two entries the other way round.', {
+    breaks: ['audit.export-newest-first', 'audit.export-sort-asc', 'audit.export-sort-desc'],
+    on: 'export-audit-logs',
+    change: (answer) => {
+      const [head = '', one, other, ...rest] = answer.body.toString('utf8').split('\r\n');
+      const isLong = answer.status === 200 && one !== undefined && (other ?? '') !== '';
+      return isLong ? withText(answer, [head, other, one, ...rest].join('\r\n')) : answer;
+    },
   }),
   seldom('other-member', 'One page in three fills the member of another type.', {
     breaks: ['audit.object-fields-by-type'],
