@@ -1,5 +1,4 @@
 /** A fuzzed self-test as lines for a terminal. Only renders facts. */
-import { shellWord } from '../../repro-script/shell.ts';
 import { type FuzzResult, type FuzzRow, falseVerdicts, forbidden } from '../fuzz/fuzz.ts';
 
 const NOTICERS_SHOWN = 2;
@@ -55,8 +54,9 @@ export function fuzzText(result: FuzzResult, floor: number): string {
   ].join('\n');
 }
 
+/** The seed as a word of a shell. */
 function seedWord(seed: string): string {
-  return /^[\w.]+$/.test(seed) ? seed : shellWord(seed);
+  return /^[\w.]+$/.test(seed) ? seed : `'${seed.replaceAll("'", "'\\''")}'`;
 }
 
 function exercised(rows: readonly FuzzRow[], bond: FuzzRow['bond']): readonly FuzzRow[] {
