@@ -1,51 +1,34 @@
 /** `fleetbed conform self-test`: puts each defect in front of a good server and reports what catches it. */
 
 import { type Command, Option } from 'commander';
-import { listCases } from '../../conformance/conformance.ts';
 import type { Defect } from '../../conformance/self-test/defect.ts';
 import { allDefects } from '../../conformance/self-test/defects/index.ts';
+import { drawnDefects, type FuzzDefect } from '../../conformance/self-test/fuzz/draw.ts';
+import { type FuzzResult, isSharp, playFuzz } from '../../conformance/self-test/fuzz/fuzz.ts';
 import {
   holds,
   type KillMatrix,
   type PlayDefect,
   playMatrix,
 } from '../../conformance/self-test/matrix.ts';
-import {
-  forkedPlayers,
-  obey,
-  ownPlayer,
-  type Players,
-} from '../../conformance/self-test/players.ts';
+import { obey } from '../../conformance/self-test/players.ts';
 import { recordedResults, recordPath, recordText } from '../../conformance/self-test/recorded.ts';
+import { fuzzRowText, fuzzText } from '../../conformance/self-test/report/fuzz-text.ts';
 import { matrixHtml } from '../../conformance/self-test/report/html.ts';
 import { matrixText, rowText } from '../../conformance/self-test/report/text.ts';
-import { playBaseline } from '../../conformance/self-test/self-test.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { FOR_ALL, requireWritable, writeWhole } from '../files.ts';
+import { addOptionRows } from '../option-rows.ts';
 import * as values from '../option-values.ts';
 import { createOutput, type Output } from '../output.ts';
 import { SecretOption, secretVariables } from '../secret-option.ts';
-import { type GivenTarget, selfTestOn } from '../self-test/good-targets.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { selfTestOn } from '../self-test/good-targets.ts';
 import { addUrlOption } from '../url-option.ts';
-
-const PROCESSES_MAX = 16;
-
-interface SelfTestCommandOptions {
-  readonly url?: string;
-  readonly token?: string;
-  readonly headerPrefix: string;
-  readonly cases?: readonly string[];
-  readonly processes: number;
-  readonly html?: string;
-  readonly list?: boolean;
-  readonly record?: boolean;
-  readonly json?: boolean;
-  readonly worker?: boolean;
-}
+import { selfTestRows, usualFloor, usualSeed } from './self-test-options.ts';
+import { begin, type SelfTestCommandOptions, targetOf } from './self-test-run.ts';
 
 /** Adds the options of the subcommand and what it does. */
 export function configure(command: Command): void {
@@ -55,6 +38,8 @@ export function configure(command: Command): void {
     'fleetbed conform self-test link-',
     '# All defects, in front of another good server',
     'fleetbed conform self-test --url https://staging.example.com --html matrix.html',
+    '# 500 alterations of answers at random places',
+    'fleetbed conform self-test --fuzz 500 --seed 1 --processes 2',
   );
   command
     .argument('[defect...]', 'run only defects whose ID starts with this')
@@ -74,17 +59,8 @@ export function configure(command: Command): void {
         .default(defaultHeaderPrefix),
     )
     .optionsGroup('Which cases:')
-    .option('--cases <id-prefix...>', 'run only cases whose ID starts with this')
-    .option('--list', 'list the defects without running them')
-    .addOption(
-      new Option('--processes <count>', 'processes that run defects in parallel')
-        .argParser(values.count(1, PROCESSES_MAX))
-        .default(1),
-    )
-    .optionsGroup('Reports:')
-    .option('--html <file>', 'write the matrix as a page', values.filled)
-    .option('--record', 'run what changed since the committed result, and update it')
-    .option('--json', 'write the result to stdout as JSON')
+    .option('--cases <id-prefix...>', 'run only cases whose ID starts with this');
+  addOptionRows(command, selfTestRows)
     .addOption(new Option('--worker').hideHelp())
     .action(async (beginnings: readonly string[], options: SelfTestCommandOptions) => {
       process.exitCode = await act(beginnings, options);
@@ -95,24 +71,44 @@ async function act(
   beginnings: readonly string[],
   options: SelfTestCommandOptions,
 ): Promise<ExitCode> {
+  const { fuzz, seed = usualSeed, list: isList, json = false } = options;
+  requireFuzz(options);
+  const drawn = fuzz === undefined ? undefined : drawnDefects(fuzz, seed);
   if (options.worker) {
-    await obey(allDefects, (signal) => selfTestOn(targetOf(options), { signal }));
+    await obey(drawn ?? allDefects, (signal) => selfTestOn(targetOf(options), { signal }));
     return exitCodes.pass;
   }
-  const output = createOutput(options.json ?? false);
-  const defects = chosenDefects(beginnings);
-  return options.list ? list(defects, output) : selfTest(defects, options, output);
+  const output = createOutput(json);
+  if (drawn !== undefined) {
+    const defects = chosenDefects(drawn, beginnings);
+    return isList ? list(defects, output) : fuzzed(defects, options, output);
+  }
+  const defects = chosenDefects(allDefects, beginnings);
+  return isList ? list(defects, output) : selfTest(defects, options, output);
+}
+
+/** @throws CommandFault when an option that only means something with --fuzz stands without it */
+function requireFuzz({ fuzz, seed, floor }: SelfTestCommandOptions): void {
+  const alone = seed !== undefined ? '--seed' : floor !== undefined ? '--floor' : undefined;
+  if (fuzz !== undefined || alone === undefined) return;
+  throw new CommandFault(
+    `${alone} is an option of random alterations; add --fuzz.`,
+    exitCodes.usage,
+  );
 }
 
 /** Those whose ids begin so; all without a beginning. @throws CommandFault when none begins so */
-function chosenDefects(beginnings: readonly string[]): readonly Defect[] {
+function chosenDefects<Planted extends Defect>(
+  all: readonly Planted[],
+  beginnings: readonly string[],
+): readonly Planted[] {
   for (const beginning of beginnings) {
-    if (allDefects.some(({ id }) => id.startsWith(beginning))) continue;
+    if (all.some(({ id }) => id.startsWith(beginning))) continue;
     const sentence = `no defect has an ID that starts with "${beginning}"; --list shows them all.`;
     throw new CommandFault(sentence, exitCodes.usage);
   }
-  if (beginnings.length === 0) return allDefects;
-  return allDefects.filter(({ id }) => beginnings.some((beginning) => id.startsWith(beginning)));
+  if (beginnings.length === 0) return all;
+  return all.filter(({ id }) => beginnings.some((beginning) => id.startsWith(beginning)));
 }
 
 function list(defects: readonly Defect[], output: Output): ExitCode {
@@ -144,15 +140,7 @@ async function playAll(
   options: SelfTestCommandOptions,
   output: Output,
 ): Promise<KillMatrix> {
-  const signal = stopSignal();
-  const selfTestOptions = selfTestOn(targetOf(options), { signal });
-  output.progress('self-test: running every case without a defect');
-  const baseline = await playBaseline(defects, selfTestOptions, caseIds(options.cases));
-  const { processes } = options;
-  const players: Players =
-    processes === 1
-      ? ownPlayer(selfTestOptions)
-      : forkedPlayers(processes, workerWords(options), workerSecrets(options));
+  const { baseline, players, signal, close } = await begin(defects, options, output);
   const recorded = options.record ? await recordedResults() : () => undefined;
   let played = 0;
   try {
@@ -160,35 +148,50 @@ async function playAll(
       defects,
       affectedCases: baseline.affectedCases,
       baselineFaults: baseline.faults,
-      players: players.players.map((play): PlayDefect => {
+      players: players.map((play): PlayDefect => {
         return async (defect, ids) => recorded(defect, ids) ?? play(defect, ids);
       }),
       signal,
       onRow: (row) => output.progress(`${++played} of ${defects.length} ${rowText(row)}`),
     });
   } finally {
-    players.close();
+    close();
   }
 }
 
-function caseIds(beginnings: readonly string[] | undefined): ReadonlySet<string> | undefined {
-  if (beginnings === undefined) return undefined;
-  const ids = listCases().map(({ id }) => id);
-  return new Set(ids.filter((id) => beginnings.some((beginning) => id.startsWith(beginning))));
+async function fuzzed(
+  defects: readonly FuzzDefect[],
+  options: SelfTestCommandOptions,
+  output: Output,
+): Promise<ExitCode> {
+  const { floor = usualFloor } = options;
+  const result = await playDrawn(defects, options, output);
+  output.data(result);
+  output.line(fuzzText(result, floor));
+  if (result.interrupted) return exitCodes.interrupted;
+  return isSharp(result, floor) ? exitCodes.pass : exitCodes.failed;
 }
 
-function targetOf({ url, token = '', headerPrefix }: SelfTestCommandOptions): GivenTarget | 'own' {
-  return url === undefined ? 'own' : { baseUrl: url, headerPrefix, userToken: token };
-}
-
-function workerWords({ url, headerPrefix }: SelfTestCommandOptions): readonly string[] {
-  return [
-    ...['conform', 'self-test', '--worker', '--header-prefix', headerPrefix],
-    ...(url === undefined ? [] : ['--url', url]),
-  ];
-}
-
-/** The command line of a process can be read by everyone. */
-function workerSecrets({ token }: SelfTestCommandOptions): Readonly<Record<string, string>> {
-  return token === undefined ? {} : { [secretVariables.userToken]: token };
+async function playDrawn(
+  defects: readonly FuzzDefect[],
+  options: SelfTestCommandOptions,
+  output: Output,
+): Promise<FuzzResult> {
+  const { fuzz: count = defects.length, seed = usualSeed } = options;
+  const { baseline, players, signal, close } = await begin(defects, options, output);
+  let played = 0;
+  try {
+    return await playFuzz({
+      defects,
+      count,
+      seed,
+      affectedCases: baseline.affectedCases,
+      baselineFaults: baseline.faults,
+      players,
+      signal,
+      onRow: (row) => output.progress(`${++played} of ${defects.length} ${fuzzRowText(row)}`),
+    });
+  } finally {
+    close();
+  }
 }

@@ -19,6 +19,9 @@ import {
 } from '../target/expectations.ts';
 import { isMap, type Members, membersOf } from '../target/json-members.ts';
 
+/** A list is read so often, since no other exchange shows which id is an artifact's. */
+const READINGS = 3;
+
 const LISTED_MAX = 100;
 
 /** Ids that no artifact can have, because they are not UUIDs. */
@@ -81,6 +84,18 @@ const listed = defineScenario({
           ({ id, name }) => id === artifact.id || name === artifact.name,
         );
         expectThat(isListed, `the artifact ${artifact.id}`, shownAnswer(answer));
+      },
+    },
+    {
+      id: 'listed-under-its-id',
+      title: 'An artifact is listed under the id by which it is known, each time.',
+      requirements: ['artifacts.id'],
+      run: async ({ device, artifact }) => {
+        for (let reading = 1; reading <= READINGS; reading += 1) {
+          const ids = listedIn(await list(device, artifact.name, boardType)).map(({ id }) => id);
+          if (ids.length === 0) throw new NotObservable('no artifact is listed');
+          expectThat(ids.includes(artifact.id), `the artifact ${artifact.id}`, shown(ids));
+        }
       },
     },
     {

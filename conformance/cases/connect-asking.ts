@@ -1,4 +1,6 @@
 /** How cases request an upgrade, header by header. Spec: Device connect */
+import type { Duplex } from 'node:stream';
+import { StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { UpgradeAnswer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
@@ -22,4 +24,10 @@ export async function askUpgrade(context: TestContext, headers: Headers): Promis
     answer.socket?.destroy();
   });
   return answer;
+}
+
+/** The connection that an answer 101 opened. Throws when it has no Upgrade header to open it by. */
+export function openedBy({ socket }: UpgradeAnswer): Duplex {
+  if (socket) return socket;
+  throw new StartStateMissed('an open connection', 'saw an answer 101 without the header Upgrade');
 }

@@ -13,7 +13,7 @@ import {
 } from '../target/expectations.ts';
 import { closeCodeOf, FrameLine, type FrameToSend } from '../target/frame-line.ts';
 import { opcodes } from '../target/frames.ts';
-import { askUpgrade, upgradeHeaders } from './connect-asking.ts';
+import { askUpgrade, openedBy, upgradeHeaders } from './connect-asking.ts';
 
 /** Timeout for the server's next frame or the end of the connection. */
 const FRAME_WAIT_MAX_MS = 3000;
@@ -158,8 +158,7 @@ async function lineOf(context: TestContext, { token }: SuiteDevice): Promise<Fra
   const authorization = `Bearer ${token}`;
   const answer = await askUpgrade(context, { ...upgradeHeaders, authorization });
   needStatus('an open connection', answer, 101);
-  if (!answer.socket) throw new Error('an answer 101 came without a socket');
-  return new FrameLine(answer.socket, context.clock);
+  return new FrameLine(openedBy(answer), context.clock);
 }
 
 /** Returns true when a ping is answered, so that everything sent before it has been processed. */

@@ -19,7 +19,7 @@ import {
 } from '../target/expectations.ts';
 import { FrameLine } from '../target/frame-line.ts';
 import { forged } from '../target/token-claims.ts';
-import { askUpgrade, key, upgradeHeaders } from './connect-asking.ts';
+import { askUpgrade, key, openedBy, upgradeHeaders } from './connect-asking.ts';
 
 /** Appended to the key before it is hashed. RFC 6455, section 1.3 */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -317,8 +317,7 @@ async function connectedDevice(context: TestContext): Promise<Connected> {
 async function connected(context: TestContext, device: SuiteDevice): Promise<Connected> {
   const answer = await askUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
   needStatus('an open connection', answer, 101);
-  const { socket } = answer;
-  if (!socket) throw new Error('an answer 101 came without a socket');
+  const socket = openedBy(answer);
   return { device, line: new FrameLine(socket, context.clock), cut: () => socket.destroy() };
 }
 

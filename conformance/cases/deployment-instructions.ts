@@ -124,6 +124,18 @@ function idCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
   };
 }
 
+function artifactIdCase({ slug, words }: AskingForm): JudgingCase<Instructed> {
+  return {
+    id: `${slug}-artifact-id-is-the-artifact`,
+    title: `${words}: the artifact id, where there is one, is that of the deployed artifact.`,
+    requirements: ['next.v1-artifact-id'],
+    run: async ({ answer, artifact }) => {
+      const id = fieldIn(needInstructions(answer), 'artifact.id');
+      if (id !== undefined) expectEqual('artifact id', id, artifact.id);
+    },
+  };
+}
+
 function instructionsIn(form: AskingForm) {
   return defineScenario({
     area: 'next-deployment',
@@ -135,7 +147,7 @@ function instructionsIn(form: AskingForm) {
     cases: [
       ...wholeCases(form),
       ...fieldCases(form),
-      ...(form.slug === 'v2' ? [] : [idCase(form)]),
+      ...(form.slug === 'v2' ? [] : [idCase(form), artifactIdCase(form)]),
     ],
   });
 }

@@ -29,6 +29,9 @@ import {
   shownAnswer,
 } from '../target/expectations.ts';
 
+/** A map is read so often, since no other exchange shows what it must hold. */
+const READINGS = 3;
+
 const givenMap = {
   priority: 3,
   states: { ArtifactInstall_Enter: { action: 'pause' } },
@@ -194,11 +197,13 @@ const mapped = defineScenario({
       title: 'The map is an object in update_control_map of an object.',
       requirements: ['map.is-wrapped'],
       run: async (arranged) => {
-        const answer = await fetchMap(arranged);
-        if (answer.status !== 200) throw new NotObservable('there is no map to look into');
-        const body = expectJson(answer);
-        const isWrapped = isObject(body) && isObject(body.update_control_map);
-        expectThat(isWrapped, 'a map in update_control_map', shownAnswer(answer));
+        for (let reading = 1; reading <= READINGS; reading += 1) {
+          const answer = await fetchMap(arranged);
+          if (answer.status !== 200) throw new NotObservable('there is no map to look into');
+          const body = expectJson(answer);
+          const isWrapped = isObject(body) && isObject(body.update_control_map);
+          expectThat(isWrapped, 'a map in update_control_map', shownAnswer(answer));
+        }
       },
     },
     {
@@ -215,7 +220,11 @@ const mapped = defineScenario({
       id: 'is-the-assigned-one',
       title: 'Priority and the action of each state are those that the user gave.',
       requirements: ['map.is-the-assigned-one'],
-      run: async (arranged) => expectGiven(await fetchedMap(arranged)),
+      run: async (arranged) => {
+        for (let reading = 1; reading <= READINGS; reading += 1) {
+          expectGiven(await fetchedMap(arranged));
+        }
+      },
     },
     fieldCase('map.id', ['id', 'The id of a map is a text.'], ({ id }) => typeof id === 'string'),
     fieldCase(

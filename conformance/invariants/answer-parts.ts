@@ -2,6 +2,7 @@
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 
 interface Part {
   readonly requirement: RequirementId;
@@ -44,4 +45,17 @@ export function linkPlaces(operation: OperationId): readonly (readonly string[])
   return partsOf(operation)
     .filter(({ steps }) => steps.at(-1) === 'uri')
     .map(({ steps }) => steps.slice(1));
+}
+
+/** The member at the end of the steps; undefined where there is none. */
+export function memberAt(value: unknown, steps: readonly string[]): unknown {
+  return steps.reduce<unknown>((inner, step) => {
+    const isObject = typeof inner === 'object' && inner !== null;
+    return isObject ? (inner as Readonly<Record<string, unknown>>)[step] : undefined;
+  }, value);
+}
+
+/** The moment that a date-time names, in milliseconds since the Unix epoch; undefined of others. */
+export function momentOf(value: unknown): number | undefined {
+  return typeof value === 'string' && isTimestamp(value) ? timestampMs(value) : undefined;
 }

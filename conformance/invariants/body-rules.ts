@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import { shown, shownAnswer } from '../target/expectations.ts';
-import { linkPlaces, requirementOn } from './answer-parts.ts';
+import { linkPlaces, memberAt, requirementOn } from './answer-parts.ts';
 import { hasErrorBody } from './error-rules.ts';
 import type { Fault, Invariant } from './invariant.ts';
 import type { JudgedExchange } from './judged-exchange.ts';
@@ -76,13 +76,6 @@ function shapeFault(
     seen: kindOf(value),
     requirement: requirementOn(operation, ['body', ...stepsTo(issue)]),
   };
-}
-
-function memberAt(value: unknown, steps: readonly string[]): unknown {
-  return steps.reduce<unknown>((inner, step) => {
-    const isObject = typeof inner === 'object' && inner !== null;
-    return isObject ? (inner as Readonly<Record<string, unknown>>)[step] : undefined;
-  }, value);
 }
 
 function isAbsoluteUrl(value: unknown): boolean {

@@ -5,6 +5,7 @@ import type { Requirement } from '../../fixtures/contract/requirements/requireme
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { exchangeOf } from '../target/exchange.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
+import { broken, type Given, type Step } from '../testing/broken-invariants.ts';
 import { linkPlaces, requirementOn } from './answer-parts.ts';
 import { invariants } from './catalogue.ts';
 import { InvariantJudge, isHang } from './judge.ts';
@@ -29,36 +30,6 @@ const entry = {
   object: { id: 'o-1', type: 'device' },
 };
 const page = '<html>no</html>';
-
-interface Given {
-  readonly sent?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly path?: string;
-  readonly request?: string;
-  readonly plansFaults?: boolean;
-}
-
-type Step = readonly [operation: OperationId, status: number, given?: Given];
-
-/** What the exchanges break, as `requirement: text`. */
-function broken(steps: readonly Step[]): readonly string[] {
-  const judge = new InvariantJudge(base, names);
-  return steps.flatMap(([id, status, given = {}]) => {
-    const { sent = {}, body, headers = {}, path, request, plansFaults } = given;
-    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
-    const label = typeof body === 'object' ? { 'content-type': 'application/json' } : {};
-    const bytes = Buffer.from(text);
-    const outcome = { status, headers: { ...label, ...headers }, bytes, text };
-    const row = operations[id];
-    const url = `${base}${path ?? row.path.replace(/\{\w+\}/g, 'x')}`;
-    const wire = { method: row.method, url, headers: sent, ...(request && { body: request }) };
-    const record = exchangeOf(wire, outcome, { startMs: 0, elapsedMs: 1 });
-    const each = judge.forCase(plansFaults);
-    each.see({ request: wire, url, outcome, record });
-    return each.breaches.map(({ requirements: ids, text: what }) => `${ids.join()}: ${what}`);
-  });
-}
 
 const refused = (body: unknown, given: Given = {}): Step => [
   'put-configuration',
@@ -247,7 +218,16 @@ describe('no invariant is broken by', () => {
     ['no control map', [['get-update-control-map', 200, { body: { update_control_map: null } }]]],
     [
       'a control map',
-      [['get-update-control-map', 200, { body: { update_control_map: controlMap } }]],
+      [
+        [
+          'get-update-control-map',
+          200,
+          {
+            body: { update_control_map: controlMap },
+            path: operations['get-update-control-map'].path.replace('{id}', controlMap.id),
+          },
+        ],
+      ],
     ],
     [
       'further fields',

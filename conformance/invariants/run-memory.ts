@@ -2,6 +2,8 @@
 
 /** Request ids that are remembered; the oldest make room. */
 const REQUEST_IDS_MAX = 50_000;
+/** Facts that are remembered; after so many no more are taken in. */
+const FACTS_MAX = 50_000;
 
 /** Refusals of an operation, and whether any of them named its request. */
 interface Refusals {
@@ -13,6 +15,8 @@ interface Refusals {
 export class RunMemory {
   readonly #requestIds = new Set<string>();
   readonly #refusals = new Map<string, Refusals>();
+  readonly #said = new Map<string, string>();
+  readonly #latest = new Map<string, number>();
 
   /** Takes in an id that the server made. Gives false when it was there before. */
   isNewRequestId(id: string): boolean {
@@ -32,5 +36,21 @@ export class RunMemory {
     if (isNamed) known.named += 1;
     this.#refusals.set(operation, known);
     return known.named > 0 ? 0 : known.count;
+  }
+
+  /** Takes in what was said of something. Gives what was said at first where that was other. */
+  firstSaid(of: string, value: string): string | undefined {
+    const first = this.#said.get(of);
+    if (first !== undefined) return first === value ? undefined : first;
+    if (this.#said.size < FACTS_MAX) this.#said.set(of, value);
+    return undefined;
+  }
+
+  /** Takes in a moment that was said of something. Gives the latest one said before. */
+  latest(of: string, ms: number): number | undefined {
+    const before = this.#latest.get(of);
+    const isNew = before === undefined ? this.#latest.size < FACTS_MAX : ms > before;
+    if (isNew) this.#latest.set(of, ms);
+    return before;
   }
 }

@@ -80,6 +80,27 @@ export function answerBecomes(
   });
 }
 
+/**
+ * Changes one of so many answers, the first of them to begin with; `change` gives back the answers
+ * that it would leave as they are, which do not count.
+ */
+export function oneAnswerOf(
+  count: number,
+  change: (answer: ProxiedAnswer, request: ProxiedRequest) => ProxiedAnswer,
+): () => Mutation {
+  return () => {
+    let seen = 0;
+    return {
+      answer: (answer, request) => {
+        const made = change(answer, request);
+        if (made === answer) return answer;
+        seen += 1;
+        return (seen - 1) % count === 0 ? made : answer;
+      },
+    };
+  };
+}
+
 /** Changes requests before the target sees them. */
 export function requestBecomes(
   change: (request: ProxiedRequest) => ProxiedRequest,

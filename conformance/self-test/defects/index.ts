@@ -22,6 +22,7 @@ import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
+import { nowAndThenDefects } from './now-and-then.ts';
 import { orderDefects } from './order.ts';
 import { roleDefects } from './roles.ts';
 import { serviceDefects } from './service.ts';
@@ -64,5 +65,6 @@ export const allDefects: readonly Defect[] = [
   ...timeDefects,
   ...connectFrameDefects,
   ...orderDefects,
+  ...nowAndThenDefects,
   ...generatedDefects,
 ];

@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { configure } from './self-test.ts';
+
+/** What the command says to words that it must refuse. */
+async function refusal(...words: readonly string[]): Promise<string> {
+  const command = new Command().exitOverride();
+  command.configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+  configure(command);
+  const refused = command.parseAsync([...words], { from: 'user' });
+  return refused.then(
+    () => 'it was accepted',
+    (error: unknown) => String(error),
+  );
+}
+
+describe('fleetbed conform self-test refuses', () => {
+  it.each([
+    [['--fuzz', '0'], /'--fuzz <count>' argument '0' is invalid.*from 1 to 100000/],
+    [['--fuzz', 'many'], /'--fuzz <count>' argument 'many' is invalid/],
+    [['--fuzz', '5', '--floor', '95'], /'--floor <share>' argument '95' is invalid.*0 to 1/],
+    [['--fuzz', '5', '--seed', ''], /'--seed <text>' argument '' is invalid/],
+    [['--processes', '0'], /'--processes <count>' argument '0' is invalid/],
+    [['--seed', '1'], /--seed is an option of random alterations; add --fuzz/],
+    [['--floor', '0.9'], /--floor is an option of random alterations; add --fuzz/],
+    [['--fuzz', '5', '--record'], /'--fuzz <count>' cannot be used with option '--record'/],
+    [['--fuzz', '5', '--html', 'a'], /'--fuzz <count>' cannot be used with option '--html <file>'/],
+    [['--fuzz', '5', 'fuzz-00006'], /no defect has an ID that starts with "fuzz-00006"/],
+  ])('%j', async (words, sentence) => {
+    expect(await refusal(...words)).toMatch(sentence);
+  });
+});

@@ -1,0 +1,107 @@
+/** Invariants on artifacts: what is said of one is the same wherever it is said. Spec: Artifact */
+import { isObject, jsonInOrder } from '../../fixtures/json.ts';
+import { shown } from '../target/expectations.ts';
+import { memberAt, momentOf, requirementOn } from './answer-parts.ts';
+import type { Fault, Invariant } from './invariant.ts';
+import type { JudgedExchange } from './judged-exchange.ts';
+import type { RunMemory } from './run-memory.ts';
+
+const MS_PER_DAY = 86_400_000;
+const instructing = ['get-next-deployment', 'post-next-deployment'];
+
+/** Members of an artifact that come from its file, which no edit changes. */
+const ofTheFile = [
+  ...['name', 'device_types_compatible', 'info', 'signed', 'artifact_provides'],
+  ...['artifact_depends', 'clears_artifact_provides', 'size', 'updates'],
+] as const;
+
+/** Nobody says in which order the entries of these lists are, nor need each member be there. */
+function settled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(settled).map(jsonInOrder).toSorted();
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([name]) => !/^meta_?data$/.test(name));
+  return Object.fromEntries(kept.map(([name, each]) => [name, settled(each)]));
+}
+
+function faultIn(
+  exchange: JudgedExchange,
+  memory: RunMemory,
+  { artifact, at }: { readonly artifact: unknown; readonly at: string },
+): Fault | undefined {
+  const operation = exchange.contractOperation;
+  const id = memberAt(artifact, ['id']);
+  if (operation === undefined || typeof id !== 'string') return undefined;
+  for (const name of ofTheFile) {
+    const value = memberAt(artifact, [name]);
+    if (value === undefined) continue;
+    const before = memory.firstSaid(`artifact ${id} ${name}`, jsonInOrder(settled(value)));
+    if (before === undefined) continue;
+    return {
+      where: `200 body: ${at}/${name}`,
+      must: `be what was said of the artifact before, ${shown(before)}`,
+      seen: shown(value),
+      requirement: requirementOn(operation, ['body', name]),
+    };
+  }
+  const modified = memberAt(artifact, ['modified']);
+  const ms = momentOf(modified);
+  const latest = ms === undefined ? undefined : memory.latest(`artifact ${id}`, ms);
+  // The clock of a server may be set; answers that were on their way together are not in order.
+  if (ms === undefined || latest === undefined || ms > latest - MS_PER_DAY) return undefined;
+  return {
+    where: `200 body: ${at}/modified`,
+    must: `not go back behind ${new Date(latest).toISOString()}, said before`,
+    seen: shown(modified),
+    requirement: 'artifacts.modified',
+  };
+}
+
+function changedArtifact(exchange: JudgedExchange, memory: RunMemory): Fault | undefined {
+  const body = exchange.json?.value;
+  const artifacts = Array.isArray(body) ? [...body.entries()] : [['', body] as const];
+  for (const [index, artifact] of artifacts) {
+    const fault = faultIn(exchange, memory, { artifact, at: index === '' ? '' : `/${index}` });
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** A configuration that is deployed is made for one device, and its id is no artifact's. */
+function changedInstruction(exchange: JudgedExchange, memory: RunMemory): Fault | undefined {
+  const artifact = memberAt(exchange.json?.value, ['artifact']);
+  const [id, uri] = [memberAt(artifact, ['id']), memberAt(artifact, ['source', 'uri'])];
+  const isOfFile = typeof uri === 'string' && !uri.includes('/download/configuration/');
+  const operation = exchange.contractOperation;
+  if (typeof id !== 'string' || !isOfFile || operation === undefined) return undefined;
+  for (const [said, name] of [
+    ['artifact_name', 'name'],
+    ['device_types_compatible', 'device_types_compatible'],
+  ] as const) {
+    const value = memberAt(artifact, [said]);
+    if (value === undefined) continue;
+    const before = memory.firstSaid(`artifact ${id} ${name}`, jsonInOrder(settled(value)));
+    if (before === undefined) continue;
+    return {
+      where: `200 body: /artifact/${said}`,
+      must: `be what was said of the artifact before, ${shown(before)}`,
+      seen: shown(value),
+      requirement:
+        said === 'artifact_name' ? 'next.names-the-artifact' : 'next.types-of-the-artifact',
+    };
+  }
+  return undefined;
+}
+
+function isAnswered(ids: readonly string[]): Invariant['applies'] {
+  return ({ row, status, hasBody }) => status === 200 && hasBody && ids.includes(row.id);
+}
+
+/** Spec: Artifact; DeploymentInstructions (v1) */
+export const artifactInvariants: readonly Invariant[] = [
+  {
+    id: 'artifact-stays-the-same',
+    applies: isAnswered(['get-artifact', 'list-artifacts']),
+    fault: changedArtifact,
+  },
+  { id: 'instructed-artifact-stays', applies: isAnswered(instructing), fault: changedInstruction },
+];

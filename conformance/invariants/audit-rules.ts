@@ -1,0 +1,253 @@
+/** Invariants on pages of the audit log: what was asked for, and how the page fits the rest. */
+
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { actorTypes, auditObjectTypes } from '../../fixtures/contract/vocabulary.ts';
+import { readCsv } from '../target/csv.ts';
+import { shown } from '../target/expectations.ts';
+import { relationsOf } from '../target/link-header.ts';
+import { memberAt, momentOf } from './answer-parts.ts';
+import type { Fault, Invariant } from './invariant.ts';
+import type { JudgedExchange } from './judged-exchange.ts';
+
+/** No server is taken to give fewer entries than that on a page for which they were asked. */
+const ORDINARY_PAGE_MAX = 20;
+const MS_PER_SECOND = 1000;
+
+type Query = (name: string) => string | undefined;
+
+/** The parameters that the query has once. */
+function queryOf({ request }: JudgedExchange): Query {
+  const query = new URL(request.url).searchParams;
+  return (name) => {
+    const values = query.getAll(name);
+    return values.length === 1 ? values[0] : undefined;
+  };
+}
+
+interface Filter {
+  readonly name: string;
+  readonly requirement: RequirementId;
+  readonly place: readonly string[];
+  /** Undefined for a value of which the contract does not say what it selects. */
+  readonly keeps: (wanted: string, value: unknown) => boolean | undefined;
+}
+
+const isSame: Filter['keeps'] = (wanted, value) => (wanted === '' ? undefined : value === wanted);
+
+function isSameOf(words: readonly string[]): Filter['keeps'] {
+  return (wanted, value) => (words.includes(wanted) ? value === wanted : undefined);
+}
+
+function isInTime(holds: (second: number, bound: number) => boolean): Filter['keeps'] {
+  return (wanted, value) => {
+    const ms = momentOf(value);
+    if (!/^\d{1,11}$/.test(wanted) || ms === undefined) return undefined;
+    return holds(Math.floor(ms / MS_PER_SECOND), Number(wanted));
+  };
+}
+
+const isSameAddress: Filter['keeps'] = (wanted, value) => {
+  if (!/^[\w.+-]+@[\w.-]+$/.test(wanted)) return undefined;
+  return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
+};
+
+const filters: readonly Filter[] = [
+  { name: 'actor_id', requirement: 'audit.actor-filters', place: ['actor', 'id'], keeps: isSame },
+  {
+    name: 'actor_type',
+    requirement: 'audit.actor-type-filter',
+    place: ['actor', 'type'],
+    keeps: isSameOf(actorTypes),
+  },
+  {
+    name: 'actor_email',
+    requirement: 'audit.actor-email-filter',
+    place: ['actor', 'email'],
+    keeps: isSameAddress,
+  },
+  {
+    name: 'object_id',
+    requirement: 'audit.object-filters',
+    place: ['object', 'id'],
+    keeps: isSame,
+  },
+  {
+    name: 'object_type',
+    requirement: 'audit.object-type-filter',
+    place: ['object', 'type'],
+    keeps: isSameOf(auditObjectTypes),
+  },
+  {
+    name: 'created_after',
+    requirement: 'audit.time-bounds',
+    place: ['time'],
+    keeps: isInTime((second, bound) => second >= bound),
+  },
+  {
+    name: 'created_before',
+    requirement: 'audit.created-before',
+    place: ['time'],
+    keeps: isInTime((second, bound) => second <= bound),
+  },
+];
+
+function entriesOf({ json }: JudgedExchange): readonly unknown[] {
+  return Array.isArray(json?.value) ? json.value : [];
+}
+
+function filteredOut(exchange: JudgedExchange): Fault | undefined {
+  const query = queryOf(exchange);
+  for (const { name, requirement, place, keeps } of filters) {
+    const wanted = query(name);
+    if (wanted === undefined) continue;
+    for (const [index, entry] of entriesOf(exchange).entries()) {
+      const value = memberAt(entry, place);
+      if (keeps(wanted, value) !== false) continue;
+      const where = `200 body: /${index}/${place.join('/')}`;
+      return { where, must: `fit ${name}=${wanted}`, seen: shown(value ?? 'none'), requirement };
+    }
+  }
+  return undefined;
+}
+
+/** The first time that is out of the order that was asked for; others than times pass. */
+function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: Places) {
+  const asked = queryOf(exchange)('sort');
+  const sort = asked ?? 'desc';
+  if (sort !== 'asc' && sort !== 'desc') return undefined;
+  for (const [index, time] of times.entries()) {
+    const [now, before] = [momentOf(time), momentOf(times[index - 1])];
+    if (now === undefined || before === undefined) continue;
+    if (sort === 'asc' ? now >= before : now <= before) continue;
+    return {
+      where: where.of(index),
+      must: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the one before, sorted ${sort}`,
+      seen: shown(time),
+      requirement: asked === undefined ? where.unasked : where[sort],
+    };
+  }
+  return undefined;
+}
+
+/** How a time in a document is named, and the requirements on its order. */
+interface Places extends Readonly<Record<'asc' | 'desc' | 'unasked', RequirementId>> {
+  readonly of: (index: number) => string;
+}
+
+function unsortedPage(exchange: JudgedExchange): Fault | undefined {
+  const times = entriesOf(exchange).map((entry) => memberAt(entry, ['time']));
+  return outOfOrder(exchange, times, {
+    of: (index) => `200 body: /${index}/time`,
+    unasked: 'audit.newest-first',
+    asc: 'audit.sort-asc',
+    desc: 'audit.sort-desc',
+  });
+}
+
+function unsortedExport(exchange: JudgedExchange): Fault | undefined {
+  const [names = [], ...records] = readCsv(exchange.answer.text);
+  const column = names.indexOf('time');
+  const times = records.map((record) => record[column]);
+  return outOfOrder(exchange, times, {
+    of: (index) => `200 body: time of entry ${index + 1}`,
+    unasked: 'audit.export-newest-first',
+    asc: 'audit.export-sort-asc',
+    desc: 'audit.export-sort-desc',
+  });
+}
+
+const memberTypes = ['tenant', 'user', 'deployment', 'device'];
+
+function filledAmiss(exchange: JudgedExchange): Fault | undefined {
+  for (const [index, entry] of entriesOf(exchange).entries()) {
+    const type = memberAt(entry, ['object', 'type']);
+    const filled = memberTypes.filter((each) => memberAt(entry, ['object', each]) !== undefined);
+    const other = filled.find((each) => each !== type);
+    if (other === undefined) continue;
+    const must = `fill no member but that of its type, ${shown(type)}`;
+    return { where: `200 body: /${index}/object`, must, seen: shown(filled) };
+  }
+  return undefined;
+}
+
+/** Whether nobody adds entries to what was asked for while it is counted and listed. */
+function isQuiet({ answer }: JudgedExchange, query: Query): boolean {
+  const now = Date.parse(answer.headers.date ?? '') / MS_PER_SECOND;
+  const end = query('created_before') ?? '';
+  return query('object_id') !== undefined || (/^\d{1,11}$/.test(end) && Number(end) < now - 1);
+}
+
+/**
+ * A page as it was asked for and answered; undefined where its size is left to the server, and
+ * where entries may have come while it was read.
+ */
+function pageOf(exchange: JudgedExchange) {
+  const query = queryOf(exchange);
+  if (!isQuiet(exchange, query)) return undefined;
+  const [page = '1', size] = [query('page'), query('per_page')];
+  const isPlain = /^[1-9]\d{0,6}$/.test(page) && (size === undefined || /^[1-9]\d?$/.test(size));
+  const total = exchange.answer.headers['x-total-count'] ?? '';
+  if (!isPlain || !/^\d+$/.test(total) || !Array.isArray(exchange.json?.value)) return undefined;
+  if (size === undefined ? page !== '1' : Number(size) > ORDINARY_PAGE_MAX) return undefined;
+  const { length } = exchange.json.value;
+  const before = (Number(page) - 1) * Number(size ?? 0);
+  return { page: Number(page), size: size && Number(size), length, before, total: Number(total) };
+}
+
+function wrongTotal(exchange: JudgedExchange): Fault | undefined {
+  const page = pageOf(exchange);
+  if (page === undefined) return undefined;
+  const { length, before, size, total } = page;
+  if (typeof size === 'number' && length > size) {
+    const must = `hold at most ${size} entries`;
+    return { where: '200 body', must, seen: String(length), requirement: 'audit.per-page' };
+  }
+  // Past the end nobody says what a page holds.
+  const least = before + length;
+  const isEnd = typeof size === 'number' && length < size && total >= before;
+  const isRight = isEnd ? total === least : length === 0 ? total <= least : total >= least;
+  if (isRight) return undefined;
+  const must = `be ${isEnd ? '' : 'at least '}${least}, by the entries of the page`;
+  return { where: '200 X-Total-Count', must, seen: String(total) };
+}
+
+function wrongLinks(exchange: JudgedExchange): Fault | undefined {
+  const found = pageOf(exchange);
+  if (found === undefined || found.length === 0) return undefined;
+  const { page, length, before, total } = found;
+  const relations = Object.keys(relationsOf(exchange.answer.headers.link));
+  const where = '200 Link';
+  const seen = shown(relations);
+  if (relations.includes('next') !== total > before + length) {
+    const must = `have next only where a page follows, ${before + length} of ${total} entries in`;
+    return { where, must, seen, requirement: 'audit.link-next' };
+  }
+  if (relations.includes('prev') === page > 1) return undefined;
+  const must = `have prev only where a page goes before, at page ${page}`;
+  return { where, must, seen, requirement: 'audit.link-prev' };
+}
+
+function ofLog(id: string, fault: Invariant['fault'], requirement?: RequirementId): Invariant {
+  return {
+    id,
+    ...(requirement && { requirement }),
+    applies: ({ row, status, isOrdinary, hasBody }) =>
+      row.id === 'list-audit-logs' && status === 200 && hasBody && isOrdinary,
+    fault,
+  };
+}
+
+/** Spec: AuditLog entry; Audit logs */
+export const auditInvariants: readonly Invariant[] = [
+  ofLog('entries-are-filtered', filteredOut),
+  ofLog('entries-are-sorted', unsortedPage),
+  ofLog('entries-fill-by-type', filledAmiss, 'audit.object-fields-by-type'),
+  ofLog('total-fits-the-page', wrongTotal, 'audit.total'),
+  ofLog('links-fit-the-page', wrongLinks),
+  {
+    id: 'exported-entries-are-sorted',
+    applies: ({ row, status, isOrdinary, hasBody }) =>
+      row.id === 'export-audit-logs' && status === 200 && hasBody && isOrdinary,
+    fault: unsortedExport,
+  },
+];

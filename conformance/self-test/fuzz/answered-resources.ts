@@ -1,0 +1,16 @@
+/** The resources with which operations answer, and the way to them from the body. */
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+
+/** By operation: the name of the field table, and the steps to the resource. */
+export const answeredResources: Readonly<
+  Partial<Record<OperationId, readonly [resource: string, to: readonly string[]]>>
+> = {
+  'list-artifacts': ['Artifact', ['*']],
+  'get-artifact': ['Artifact', []],
+  'get-artifact-link': ['ArtifactLink', []],
+  'get-next-deployment': ['DeploymentInstructions (v1)', []],
+  'post-next-deployment': ['DeploymentInstructions (v1)', []],
+  'post-next-deployment-v2': ['DeploymentInstructions (v2)', []],
+  'get-update-control-map': ['UpdateControlMap', ['update_control_map']],
+  'list-audit-logs': ['AuditLog entry', ['*']],
+};

@@ -1,0 +1,303 @@
+/** Alterations of the bodies of successful answers as a whole. */
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import { isObject } from '../../../fixtures/json.ts';
+import { withText } from '../alter.ts';
+import type { ProxiedAnswer } from '../defect.ts';
+import {
+  type Alteration,
+  aboutPart,
+  alteredAt,
+  type Bond,
+  jsonOfStatus,
+  ofStatus,
+  withoutMember,
+} from './alteration.ts';
+
+const STATUS = 200;
+
+/** All of an operation. */
+export function bodyAlterations(id: OperationId, row: Operation): readonly Alteration[] {
+  const success = row.success[STATUS];
+  if (success === undefined) return [];
+  const bytes = byteRows.filter(({ fits }) => fits(success));
+  const whole = success.mediaType === undefined && success.shape !== undefined;
+  const isList = whole && row.answer?.lists?.[''] !== undefined;
+  return [
+    ...bytes.map((each) => alteration(id, each, ofStatus(STATUS, each.change))),
+    ...(whole ? jsonRows : []).map((each) =>
+      alteration(id, each, jsonOfStatus(STATUS, each.change)),
+    ),
+    ...(isList ? listRows(row) : []).map((each) =>
+      alteration(
+        id,
+        each,
+        jsonOfStatus(STATUS, (body) => (Array.isArray(body) ? each.change(body) : body)),
+      ),
+    ),
+    ...(id === 'get-configuration' ? pairRows : []).map((each) =>
+      alteration(id, each, jsonOfStatus(STATUS, each.change)),
+    ),
+  ];
+}
+
+interface Row {
+  readonly kind: string;
+  readonly says: string;
+  readonly bond: Bond;
+}
+
+function alteration(
+  id: OperationId,
+  { kind, says, bond }: Row,
+  change: Alteration['change'],
+): Alteration {
+  return { kind, says: `200 ${says}`, bond, about: aboutPart(id, 'body'), change };
+}
+
+type Success = Operation['success'][number];
+const isJson = ({ shape, mediaType }: Success): boolean =>
+  shape !== undefined && mediaType === undefined;
+const isOther = ({ mediaType }: Success): boolean => mediaType !== undefined;
+const isToken = ({ mediaType = '' }: Success): boolean => mediaType.endsWith('jwt');
+const isCsv = ({ mediaType }: Success): boolean => mediaType === 'text/csv';
+const isNone = (success: Success): boolean => !isJson(success) && !isOther(success);
+
+interface ByteRow extends Row {
+  readonly fits: (success: Success) => boolean;
+  readonly change: (answer: ProxiedAnswer) => ProxiedAnswer;
+}
+
+function inText(change: (text: string) => string): ByteRow['change'] {
+  return (answer) => withText(answer, change(answer.body.toString('utf8')));
+}
+
+const cut =
+  (part: number): ByteRow['change'] =>
+  (answer) => ({
+    ...answer,
+    body: answer.body.subarray(0, Math.floor(answer.body.length * part)),
+  });
+
+const byteRows: readonly ByteRow[] = [
+  {
+    kind: 'body-cut',
+    says: 'without the last byte',
+    bond: 'must',
+    fits: (each) => isJson(each) || isToken(each),
+    change: (answer) => ({ ...answer, body: answer.body.subarray(0, -1) }),
+  },
+  {
+    kind: 'body-cut',
+    says: 'with half of its body',
+    bond: 'must',
+    fits: (each) => isJson(each) || isOther(each),
+    change: cut(0.5),
+  },
+  {
+    kind: 'body-empty',
+    says: 'without its body',
+    bond: 'must',
+    fits: (each) => !isNone(each),
+    change: cut(0),
+  },
+  {
+    kind: 'body-added',
+    says: 'with a body',
+    bond: 'must',
+    fits: isNone,
+    change: inText(() => '{}'),
+  },
+  {
+    kind: 'body-altered',
+    says: 'with one byte altered in the middle',
+    bond: 'must',
+    fits: isToken,
+    change: byteAltered,
+  },
+  {
+    kind: 'body-altered',
+    says: 'in quotes',
+    bond: 'must',
+    fits: isToken,
+    change: inText((text) => `"${text}"`),
+  },
+  {
+    kind: 'body-altered',
+    says: 'without its last line',
+    bond: 'must',
+    fits: isCsv,
+    change: inLines(2, (lines) => lines.slice(0, -1)),
+  },
+  {
+    kind: 'body-altered',
+    says: 'without its first line',
+    bond: 'must',
+    fits: isCsv,
+    change: inLines(1, (lines) => lines.slice(1)),
+  },
+  {
+    kind: 'body-altered',
+    says: 'with its last line twice',
+    bond: 'must',
+    fits: isCsv,
+    change: inLines(2, (lines) => [...lines, ...lines.slice(-1)]),
+  },
+  {
+    kind: 'body-altered',
+    says: 'with its lines of entries turned round',
+    bond: 'must',
+    fits: isCsv,
+    change: inLines(3, ([head = '', ...lines]) => [head, ...lines.toReversed()]),
+  },
+  {
+    kind: 'body-altered',
+    says: 'with another name of its first field',
+    bond: 'must',
+    fits: isCsv,
+    change: inLines(1, ([head = '', ...lines]) => [`x${head}`, ...lines]),
+  },
+  {
+    kind: 'body-in-another-form',
+    says: 'with other ends of its lines',
+    bond: 'nothing',
+    fits: isCsv,
+    change: inText(otherLineEnds),
+  },
+  {
+    kind: 'body-in-another-form',
+    says: 'with white space around and within',
+    bond: 'nothing',
+    fits: isJson,
+    change: inText(spaced),
+  },
+];
+
+/** The middle of a token is its claims, which its signature covers. */
+function byteAltered(answer: ProxiedAnswer): ProxiedAnswer {
+  const body = Buffer.from(answer.body);
+  const middle = Math.floor(body.length / 2);
+  if (body.length > 0) body[middle] = body[middle] === 0x41 ? 0x42 : 0x41;
+  return { ...answer, body };
+}
+
+/** Texts with line ends in quotes stay whole only by chance; the suite's own have none. */
+function inLines(
+  least: number,
+  change: (lines: readonly string[]) => readonly string[],
+): ByteRow['change'] {
+  return inText((text) => {
+    const end = text.includes('\r\n') ? '\r\n' : '\n';
+    const lines = text.split(end).filter((line) => line !== '');
+    return lines.length < least
+      ? text
+      : change(lines)
+          .map((line) => line + end)
+          .join('');
+  });
+}
+
+function otherLineEnds(text: string): string {
+  return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text.replaceAll('\n', '\r\n');
+}
+
+function spaced(text: string): string {
+  try {
+    return `\n${JSON.stringify(JSON.parse(text), null, 3)}\n`;
+  } catch {
+    return text;
+  }
+}
+
+interface JsonRow<Body = unknown> extends Row {
+  readonly change: (body: Body) => unknown;
+}
+
+const jsonRows: readonly JsonRow[] = [
+  { kind: 'body-wrapped', says: 'with its body in a list', bond: 'must', change: (body) => [body] },
+  {
+    kind: 'body-wrapped',
+    says: 'with its body in an object',
+    bond: 'must',
+    change: (data) => ({ data }),
+  },
+  {
+    kind: 'members-in-another-order',
+    says: 'with the members of every object turned round',
+    bond: 'nothing',
+    change: turnedRound,
+  },
+];
+
+function turnedRound(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(turnedRound);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).toReversed();
+  return Object.fromEntries(entries.map(([name, each]) => [name, turnedRound(each)]));
+}
+
+function listRows(row: Operation): readonly JsonRow<readonly unknown[]>[] {
+  const isFree = row.answer?.lists?.[''] === 'free';
+  return [
+    {
+      kind: 'entry-dropped',
+      says: 'without the first entry',
+      bond: 'must',
+      change: (list) => list.slice(1),
+    },
+    {
+      kind: 'entry-dropped',
+      says: 'without the last entry',
+      bond: 'must',
+      change: (list) => list.slice(0, -1),
+    },
+    { kind: 'entry-dropped', says: 'with no entry', bond: 'must', change: () => [] },
+    {
+      kind: 'list-reversed',
+      says: 'with the entries turned round',
+      bond: isFree ? 'nothing' : 'must',
+      change: (list) => list.toReversed(),
+    },
+    {
+      kind: 'member-added',
+      says: 'with a member that the contract does not know in each entry',
+      bond: 'nothing',
+      change: (list) => list.map((each) => (isObject(each) ? { ...each, fuzz: 1 } : each)),
+    },
+    // Of artifacts nobody says that the list is without repetitions.
+    ...(isFree ? [] : [twice]),
+  ];
+}
+
+const twice: JsonRow<readonly unknown[]> = {
+  kind: 'entry-twice',
+  says: 'with the last entry twice',
+  bond: 'must',
+  change: (list) => [...list, ...list.slice(-1)],
+};
+
+const pairRows: readonly JsonRow[] = (['first', 'last', 'every'] as const).flatMap((pick) => [
+  {
+    kind: 'pair-dropped',
+    says: `without a pair (${pick})`,
+    bond: 'must' as const,
+    change: (body: unknown) => alteredAt(body, ['*'], pick, withoutMember),
+  },
+  {
+    kind: 'pair-altered',
+    says: `with another value (${pick})`,
+    bond: 'must' as const,
+    change: (body: unknown) =>
+      alteredAt(body, ['*'], pick, (owner, name) => ({
+        ...owner,
+        [name]: `${String(owner[name])}2`,
+      })),
+  },
+  {
+    kind: 'pair-altered',
+    says: `with a number as a value (${pick})`,
+    bond: 'must' as const,
+    change: (body: unknown) =>
+      alteredAt(body, ['*'], pick, (owner, name) => ({ ...owner, [name]: 7 })),
+  },
+]);

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
+import type { ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { requestFor } from '../requests.ts';
+import { type Alteration, alteredAt, withoutMember } from './alteration.ts';
+import { alterationsOf, drawnDefects } from './draw.ts';
+
+const ids = Object.keys(operations) as OperationId[];
+const titles = (count: number, seed: string) =>
+  drawnDefects(count, seed).map(({ id, title }) => `${id} ${title}`);
+
+function answerOf(body: unknown, status = 200): ProxiedAnswer {
+  const headers = { 'content-type': 'application/json', 'x-svc-requestid': 'r-1' };
+  return { status, headers, body: Buffer.from(JSON.stringify(body)) };
+}
+
+function alteration(id: OperationId, says: string): Alteration {
+  const found = alterationsOf(id).find((each) => each.says === says);
+  if (!found) throw new Error(`nothing ${says}`);
+  return found;
+}
+
+function altered(id: OperationId, says: string, answer: ProxiedAnswer, request?: ProxiedRequest) {
+  const made = alteration(id, says).change(answer, request ?? requestFor(id));
+  return { ...made, body: made.body.toString('utf8') };
+}
+
+describe('drawn defects', () => {
+  it('are the same for the same seed, and others for another', () => {
+    expect(titles(50, 'a')).toEqual(titles(50, 'a'));
+    expect(titles(50, 'a')).not.toEqual(titles(50, 'b'));
+  });
+
+  it('begin with the same ones when there are more of them', () => {
+    expect(titles(80, 'a').slice(0, 50)).toEqual(titles(50, 'a'));
+  });
+
+  it('reach every operation, and every kind of alteration', () => {
+    const drawn = drawnDefects(4000, 'all');
+    expect(new Set(drawn.map(({ operation }) => operation))).toEqual(new Set(ids));
+    const kinds = new Set(ids.flatMap((id) => alterationsOf(id).map(({ kind }) => kind)));
+    expect(new Set(drawn.map(({ kind }) => kind))).toEqual(kinds);
+  });
+
+  it('alter the first of so many answers that have the place', async () => {
+    const defect = drawnDefects(2000, 'a').find(
+      ({ title }) => title.endsWith('every third time.') && title.includes('/error'),
+    );
+    const mutation = defect?.mutation();
+    const status = Number(/answers (\d+)/.exec(defect?.title ?? '')?.[1]);
+    const request = requestFor(defect?.operation ?? 'connect');
+    const isAltered: boolean[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      const answer = answerOf({ error: 'no', request_id: 'r-1' }, status);
+      const ask = Object.assign(() => Promise.reject(new Error('asked')), { userToken: '' });
+      isAltered.push((await mutation?.answer?.(answer, request, ask)) !== answer);
+    }
+    expect(isAltered).toEqual([true, false, false, true, false, false]);
+  });
+});
+
+describe('an alteration', () => {
+  const list = [{ a: { b: 1, c: 2 } }, { a: { b: 3 } }];
+
+  it.each([
+    ['first', [{ a: { c: 2 } }, { a: { b: 3 } }]],
+    ['last', [{ a: { b: 1, c: 2 } }, { a: {} }]],
+    ['every', [{ a: { c: 2 } }, { a: {} }]],
+  ] as const)('reaches the %s place', (pick, expected) => {
+    expect(alteredAt(list, ['*', 'a', 'b'], pick, withoutMember)).toEqual(expected);
+  });
+
+  it('of one place leaves all others as they are', () => {
+    const body = { id: 'd-1', artifact: { artifact_name: 'release-1', source: {} } };
+    const made = altered(
+      'get-next-deployment',
+      'with an empty text as /artifact/artifact_name',
+      answerOf(body),
+    );
+    expect(JSON.parse(made.body)).toEqual({
+      id: 'd-1',
+      artifact: { artifact_name: '', source: {} },
+    });
+  });
+
+  it('gives an answer without the place back as it is', () => {
+    for (const id of ids) {
+      for (const { change, says } of alterationsOf(id)) {
+        const other = answerOf({}, 503);
+        const isOfAll = says.includes('date') || says.includes('header') || says.includes('link');
+        if (!isOfAll) expect(change(other, requestFor(id)), `${id} ${says}`).toBe(other);
+      }
+    }
+  });
+
+  it.each<[OperationId, string, Alteration['bond']]>([
+    ['get-artifact', 'without /name', 'must'],
+    ['get-artifact', 'without /description', 'nothing'],
+    ['get-artifact', 'with the entries turned round in /device_types_compatible', 'nothing'],
+    ['get-artifact', '404 in place of 400', 'nothing'],
+    ['get-artifact-link', 'with a moment long after as /expire', 'nothing'],
+    ['get-artifact-link', 'with a moment long ago as /expire', 'must'],
+    ['list-audit-logs', '200 with the entries turned round', 'must'],
+    ['list-artifacts', '200 with the entries turned round', 'nothing'],
+    ['put-configuration', '400 with other words in /error', 'nothing'],
+    ['put-configuration', '400 without /error', 'should'],
+    ['put-configuration', '422 in place of 400', 'must'],
+    ['put-deployment-status', '204 in place of 409', 'must'],
+    ['post-next-deployment', '400 in place of 409', 'should'],
+  ])('of %s, "%s", breaks %s', (id, says, bond) => {
+    const wanted = alterationsOf(id).filter((each) => each.says === says);
+    const entries = alterationsOf(id).filter((each) => each.says.startsWith(`${says} (`));
+    expect([...wanted, ...entries].map((each) => each.bond)).toContain(bond);
+  });
+
+  it("of a caller's request id touches only requests with one", () => {
+    const says = "400 with another request id than the caller's";
+    const answer = answerOf({ error: 'no', request_id: 'mine' }, 400);
+    const request = requestFor('put-configuration');
+    const named = { ...request, headers: { 'x-svc-requestid': 'mine' } };
+    expect(alteration('put-configuration', says).change(answer, request)).toBe(answer);
+    const made = altered('put-configuration', says, answer, named);
+    expect(made.headers).toMatchObject({ 'x-svc-requestid': 'fuzz' });
+    expect(JSON.parse(made.body)).toEqual({ error: 'no', request_id: 'fuzz' });
+  });
+
+  it('leaves refusals alone that what stands before a server may give', () => {
+    const answer = answerOf({ error: 'no' }, 400);
+    const request = { ...requestFor('get-artifact'), path: '/api/devices/v1/%E0%A4%A' };
+    const { change } = alteration('get-artifact', '400 without a body');
+    expect(change(answer, request)).toBe(answer);
+    expect(change(answer, requestFor('get-artifact'))).not.toBe(answer);
+  });
+});

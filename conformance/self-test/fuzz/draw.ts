@@ -1,0 +1,100 @@
+/** Draws defects at random places: one alteration of the answers of one operation each. */
+import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
+import { type RequirementId, requirements } from '../../../fixtures/contract/requirements/index.ts';
+import { type Random, seededRandom } from '../../../fixtures/random.ts';
+import type { Defect } from '../defect.ts';
+import { oneAnswerOf } from '../mutations.ts';
+import type { Alteration, Bond } from './alteration.ts';
+import { bodyAlterations } from './body-alterations.ts';
+import { errorAlterations } from './error-alterations.ts';
+import { headerAlterations } from './header-alterations.ts';
+import { memberAlterations } from './member-alterations.ts';
+import { statusAlterations } from './status-alterations.ts';
+
+/** Cases that are run with a defect at first, of all that it touches. */
+const SAMPLE = 12;
+const ID_DIGITS = 5;
+
+/** How often an answer that could be altered is. */
+const frequencies = [
+  { each: 1, says: 'always' },
+  { each: 1, says: 'always' },
+  { each: 2, says: 'every second time' },
+  { each: 3, says: 'every third time' },
+] as const;
+
+/** A defect that was drawn. */
+export interface FuzzDefect extends Defect {
+  readonly kind: string;
+  readonly operation: OperationId;
+  readonly bond: Bond;
+}
+
+const every = Object.keys(requirements) as [RequirementId, ...RequirementId[]];
+const ids = Object.keys(operations) as OperationId[];
+
+/**
+ * The defects of a seed. Each depends on the seed and its number only, so that more of them begin
+ * with the same ones.
+ */
+export function drawnDefects(count: number, seed: string): readonly FuzzDefect[] {
+  const random = seededRandom(`fuzz/${seed}`);
+  return Array.from({ length: count }, (_, index) => drawn(index + 1, random));
+}
+
+function drawn(number: number, seeded: Random): FuzzDefect {
+  const random = seeded.stream(String(number));
+  const pool = everyAlteration();
+  const kind = oneOf([...pool.keys()], random);
+  const alterations: OfKind = pool.get(kind) ?? new Map();
+  const operation = oneOf([...alterations.keys()], random);
+  const alteration = oneOf(alterations.get(operation) ?? [], random);
+  const { each, says } = oneOf(frequencies, random);
+  const { bond, about } = alteration;
+  return {
+    id: `fuzz-${String(number).padStart(ID_DIGITS, '0')}`,
+    title: `The operation ${operation} answers ${alteration.says}, ${says}.`,
+    // Whatever requirement a case fails by, it has noticed.
+    breaks: bond === 'nothing' ? [about] : every,
+    operations: [operation],
+    mutation: oneAnswerOf(each, alteration.change),
+    sample: SAMPLE,
+    kind,
+    operation,
+    bond,
+  };
+}
+
+function oneOf<Item>(items: readonly Item[], random: Random): Item {
+  const item = items[random.integer(0, items.length - 1)];
+  if (item === undefined) throw new Error('there is nothing to draw from');
+  return item;
+}
+
+type OfKind = ReadonlyMap<OperationId, readonly Alteration[]>;
+type Pool = ReadonlyMap<string, OfKind>;
+let whole: Pool | undefined;
+
+/** By kind and operation, so that rare kinds and small operations are drawn as often as others. */
+function everyAlteration(): Pool {
+  if (whole) return whole;
+  const pool = new Map<string, Map<OperationId, readonly Alteration[]>>();
+  for (const id of ids) {
+    for (const alteration of alterationsOf(id)) {
+      const own = pool.get(alteration.kind) ?? new Map<OperationId, readonly Alteration[]>();
+      own.set(id, [...(own.get(id) ?? []), alteration]);
+      pool.set(alteration.kind, own);
+    }
+  }
+  whole = pool;
+  return pool;
+}
+
+/** Every alteration of an operation's answers that can be drawn. */
+export function alterationsOf(id: OperationId): readonly Alteration[] {
+  const makers = [
+    ...[memberAlterations, bodyAlterations, statusAlterations],
+    ...[headerAlterations, errorAlterations],
+  ];
+  return makers.flatMap((make) => make(id, operations[id]));
+}

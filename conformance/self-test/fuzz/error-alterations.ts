@@ -1,0 +1,154 @@
+/** Alterations of the Error body of refusals, and of the id of the request. */
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { isObject, type JsonObject } from '../../../fixtures/json.ts';
+import { changedJson, withHeaders, withJson, withText } from '../alter.ts';
+import type { ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { type Alteration, type Bond, refusalsOf } from './alteration.ts';
+
+const named = [400, 401, 403, 404, 409];
+
+type Change = Alteration['change'];
+
+/** All of an operation: those of refusals of which the contract shows the Error body. */
+export function errorAlterations(_: OperationId, row: Operation): readonly Alteration[] {
+  const statuses = named.filter(
+    (status) =>
+      (row.refusals.includes(status) || status === 401) && !row.bodilessRefusals?.includes(status),
+  );
+  return statuses.flatMap((status) =>
+    rows.map(({ kind, says, bond, about, change }) => ({
+      kind,
+      says: `${status} ${says}`,
+      bond,
+      about,
+      change: refusalsOf(row, status, change),
+    })),
+  );
+}
+
+function member(name: string, value: unknown): Change {
+  return withError((body) => (Object.hasOwn(body, name) ? { ...body, [name]: value } : body));
+}
+
+function withError(change: (body: JsonObject) => unknown): Change {
+  return (answer) => changedJson(answer, (body) => (isObject(body) ? change(body) : body));
+}
+
+function requestIdHeader({ headers }: ProxiedAnswer | ProxiedRequest): string | undefined {
+  return Object.keys(headers).find((name) => name.endsWith('-requestid'));
+}
+
+/** The same in the body and in the header, so that only the caller can tell that it is another. */
+const anotherId: Change = (answer, request) => {
+  const name = requestIdHeader(answer);
+  if (name === undefined || requestIdHeader(request) === undefined) return answer;
+  return withHeaders(member('request_id', 'fuzz')(answer, request), { [name]: 'fuzz' });
+};
+
+function header(value: string | undefined): Change {
+  return (answer) => {
+    const name = requestIdHeader(answer);
+    return name === undefined ? answer : withHeaders(answer, { [name]: value });
+  };
+}
+
+interface Row {
+  readonly kind: string;
+  readonly says: string;
+  readonly bond: Bond;
+  readonly about: RequirementId;
+  readonly change: Change;
+}
+
+const text = 'errors.error-is-a-text';
+const isError = 'errors.body-is-error';
+const sameId = 'errors.request-id-equals-header';
+
+const rows: readonly Row[] = [
+  must('error-of-another-type', 'with a number as /error', text, member('error', 7)),
+  must('error-of-another-type', 'with an object as /error', text, member('error', { text: 'no' })),
+  must('error-of-another-type', 'with null as /error', text, member('error', null)),
+  must(
+    'request-id-of-another-type',
+    'with a number as /request_id',
+    'errors.request-id-is-a-text',
+    member('request_id', 7),
+  ),
+  must(
+    'request-id-altered',
+    'with another /request_id than in the header',
+    sameId,
+    member('request_id', 'fuzz'),
+  ),
+  must(
+    'request-id-altered',
+    'with another id in the header than in /request_id',
+    sameId,
+    header('fuzz'),
+  ),
+  must(
+    'request-id-altered',
+    "with another request id than the caller's",
+    'errors.request-id-of-the-caller',
+    anotherId,
+  ),
+  must('error-body-cut', 'with a body without its last byte', isError, (answer) => ({
+    ...answer,
+    body: answer.body.subarray(0, -1),
+  })),
+  must('error-body-empty', 'without a body', isError, (answer) => withText(answer, '')),
+  must('error-body-is-none', 'with a text as its JSON', isError, (answer) =>
+    withJson(answer, 'no'),
+  ),
+  must('error-body-is-none', 'with its body in a list', isError, (answer) =>
+    changedJson(answer, (body) => [body]),
+  ),
+  must('error-body-is-none', 'with a page of HTML', isError, (answer) =>
+    withText(answer, '<p>no</p>'),
+  ),
+  other(
+    'error-without-words',
+    'without /error',
+    'should',
+    'errors.says-why',
+    withError(({ error: _, ...rest }) => rest),
+  ),
+  other(
+    'error-without-words',
+    'with an empty /error',
+    'should',
+    'errors.says-why',
+    member('error', ''),
+  ),
+  other(
+    'request-id-missing',
+    'without /request_id',
+    'should',
+    'errors.names-the-request',
+    withError(({ request_id: _, ...rest }) => rest),
+  ),
+  other(
+    'error-reworded',
+    'with other words in /error',
+    'nothing',
+    'errors.catalogue',
+    member('error', 'fuzz'),
+  ),
+  other(
+    'member-added',
+    'with a member that the contract does not know',
+    'nothing',
+    isError,
+    withError((body) => ({ ...body, fuzz: 1 })),
+  ),
+];
+
+function must(kind: string, says: string, about: RequirementId, change: Change): Row {
+  return other(kind, says, 'must', about, change);
+}
+
+function other(kind: string, says: string, bond: Bond, about: RequirementId, change: Change): Row {
+  return { kind, says, bond, about, change };
+}

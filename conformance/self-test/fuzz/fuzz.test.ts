@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { Defect } from '../defect.ts';
+import type { DefectResult } from '../judgement.ts';
+import { fuzzText } from '../report/fuzz-text.ts';
+import type { Bond } from './alteration.ts';
+import type { FuzzDefect } from './draw.ts';
+import { isSharp, playFuzz } from './fuzz.ts';
+
+function defect(id: string, bond: Bond): FuzzDefect {
+  return {
+    ...{ id, bond, kind: 'member-missing', operation: 'get-artifact', sample: 1 },
+    title: `The operation get-artifact answers without /${id}, always.`,
+    breaks: ['artifacts.name'],
+    operations: ['get-artifact'],
+    mutation: () => ({}),
+  };
+}
+
+interface Outcome {
+  /** Cases that fail. */
+  readonly fail?: readonly string[];
+  readonly changes?: number;
+  readonly suiteErrors?: readonly string[];
+}
+
+/** Plays the defects on three cases; each takes effect unless its outcome says otherwise. */
+function played(
+  bonds: Readonly<Record<string, Bond>>,
+  outcomes: Readonly<Record<string, Outcome>>,
+) {
+  const defects = Object.entries(bonds).map(([id, bond]) => defect(id, bond));
+  const asked: string[] = [];
+  const play = async ({ id }: Defect, ids: ReadonlySet<string>): Promise<DefectResult> => {
+    asked.push(`${id} ${ids.size}`);
+    const { fail = [], changes = 1, suiteErrors = [] } = outcomes[id] ?? {};
+    const killedBy = fail.filter((each) => ids.has(each));
+    return {
+      ...{ id, killedBy, changes, suiteErrors, played: ids.size },
+      ...{ outcome: 'survived', proves: [], falseCatches: [], alsoBreaks: [] },
+    };
+  };
+  const all = new Set(defects.map(({ id }) => id));
+  const affectedCases = new Map(['a/1', 'a/2', 'a/3'].map((id) => [id, all]));
+  const options = { count: 9, seed: 'a seed', baselineFaults: [], players: [play] };
+  return { asked, result: playFuzz({ defects, affectedCases, ...options }) };
+}
+
+const everyCase = ['a/1', 'a/2', 'a/3'];
+
+describe('fuzzing', () => {
+  it('counts of the alterations that break a must, and took effect, those noticed', async () => {
+    const { result } = played(
+      { caught: 'must', missed: 'must', absent: 'must', weak: 'should' },
+      { caught: { fail: everyCase }, absent: { changes: 0 } },
+    );
+    const { share, rows } = await result;
+    expect(share).toBe(0.5);
+    expect(rows.map(({ outcome }) => outcome)).toEqual([
+      ...['noticed', 'missed', 'unexercised', 'missed'],
+    ]);
+  });
+
+  it('plays all that a defect touches where a few cases notice nothing', async () => {
+    const { asked, result } = played(
+      { caught: 'must', missed: 'must', legal: 'nothing' },
+      { caught: { fail: everyCase } },
+    );
+    await result;
+    expect(asked).toEqual(['caught 1', 'missed 1', 'missed 3', 'legal 1']);
+  });
+
+  it('doubts a case that fails of what is legal', async () => {
+    const { asked, result } = played({ legal: 'nothing' }, { legal: { fail: everyCase } });
+    expect(isSharp(await result, 0)).toBe(false);
+    expect(asked).toEqual(['legal 1', 'legal 1']);
+  });
+
+  it('is sharp above its floor only, and never when the suite broke down', async () => {
+    const half = await played({ a: 'must', b: 'must' }, { a: { fail: everyCase } }).result;
+    expect([isSharp(half, 0.5), isSharp(half, 0.51)]).toEqual([true, false]);
+    const broken = { a: { fail: everyCase, suiteErrors: ['a/1'] } };
+    expect(isSharp(await played({ a: 'must' }, broken).result, 0.5)).toBe(false);
+  });
+
+  it('shows the kinds, and each survivor with the command that plays it alone', async () => {
+    const outcomes = { caught: { fail: everyCase } };
+    const { result } = played({ caught: 'must', missed: 'must', legal: 'nothing' }, outcomes);
+    const text = fuzzText(await result, 0.95);
+    expect(text).toContain('member-missing  1 of 2');
+    expect(text).toContain(
+      '! missed missed (breaks a must) The operation get-artifact answers without /missed, always.',
+    );
+    expect(text).toContain("fleetbed conform self-test --fuzz 9 --seed 'a seed' missed");
+    expect(text).toContain('2 alterations break a must: 1 noticed, 50.0 percent (floor 95.0');
+    expect(text).toContain('1 are legal: 0 noticed');
+  });
+});

@@ -1,0 +1,134 @@
+/** Plays defects at random places and counts which of them the suite notices. */
+import type { DefectResult } from '../judgement.ts';
+import { type PlayDefect, sampleOf } from '../matrix.ts';
+import { type AffectedCases, casesTouched } from '../self-test.ts';
+import type { Bond } from './alteration.ts';
+import type { FuzzDefect } from './draw.ts';
+
+/**
+ * `noticed`: a case failed. `missed`: none did. `unexercised`: no answer had the place, so that
+ * nothing was altered.
+ */
+type FuzzOutcome = 'noticed' | 'missed' | 'unexercised';
+
+/** What became of one alteration. */
+export interface FuzzRow {
+  readonly id: string;
+  readonly title: string;
+  readonly operation: string;
+  readonly kind: string;
+  readonly bond: Bond;
+  readonly outcome: FuzzOutcome;
+  /** Cases that failed. */
+  readonly by: readonly string[];
+  /** Cases in which the suite itself broke down. */
+  readonly suiteErrors: readonly string[];
+  readonly played: number;
+  /** Answers that were altered. */
+  readonly changes: number;
+}
+
+/** A fuzzed self-test as plain values. */
+export interface FuzzResult {
+  readonly seed: string;
+  readonly count: number;
+  /** Cases that failed, or ended with a suite error, without an alteration. */
+  readonly baselineFaults: readonly string[];
+  readonly rows: readonly FuzzRow[];
+  /** Of the alterations that break a must and took effect those noticed, from 0 to 1. */
+  readonly share: number;
+  readonly interrupted: boolean;
+}
+
+/** Inputs of `playFuzz`. */
+export interface FuzzOptions {
+  readonly defects: readonly FuzzDefect[];
+  /** Of which the defects are all, or some. */
+  readonly count: number;
+  readonly seed: string;
+  readonly affectedCases: AffectedCases;
+  readonly baselineFaults: readonly string[];
+  /** Each plays one defect at a time. */
+  readonly players: readonly PlayDefect[];
+  readonly onRow?: (row: FuzzRow) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Plays every defect. Each player takes the next one as soon as it is free. */
+export async function playFuzz(options: FuzzOptions): Promise<FuzzResult> {
+  const { defects, count, seed, affectedCases, baselineFaults, players, onRow, signal } = options;
+  const rows = new Map<string, FuzzRow>();
+  const waiting = defects.values();
+  const work = async (play: PlayDefect): Promise<void> => {
+    for (const defect of waiting) {
+      if (signal?.aborted) return;
+      const row = await playedRow(defect, casesTouched(defect, affectedCases), play);
+      if (row === undefined) return;
+      rows.set(defect.id, row);
+      onRow?.(row);
+    }
+  };
+  await Promise.all(players.map(work));
+  const inOrder = defects.flatMap(({ id }) => rows.get(id) ?? []);
+  const interrupted = inOrder.length < defects.length;
+  const share = shareOf(inOrder);
+  return { seed, count, baselineFaults, rows: inOrder, share, interrupted };
+}
+
+/** A few cases first; where they notice nothing that they should, all that it touches. */
+async function playedRow(
+  defect: FuzzDefect,
+  touched: ReadonlySet<string>,
+  play: PlayDefect,
+): Promise<FuzzRow | undefined> {
+  const sample = sampleOf(defect, touched);
+  const first = await play(defect, sample);
+  if (first === undefined) return undefined;
+  const isNoticed = hasNoticed(first);
+  const isForbidden = defect.bond !== 'nothing';
+  const isDecided = isForbidden ? isNoticed || sample.size === touched.size : !isNoticed;
+  if (isDecided) return rowOf(defect, first);
+  // That a case fails of what is legal is held against it only when it does so again.
+  const second = await play(defect, isForbidden ? touched : sample);
+  return second && rowOf(defect, second);
+}
+
+function hasNoticed({ killedBy, falseCatches, alsoBreaks }: DefectResult): boolean {
+  return killedBy.length + falseCatches.length + alsoBreaks.length > 0;
+}
+
+function rowOf(defect: FuzzDefect, result: DefectResult): FuzzRow {
+  const { id, title, operation, kind, bond } = defect;
+  const { killedBy, falseCatches, alsoBreaks, suiteErrors, played, changes } = result;
+  const by = [...killedBy, ...falseCatches.map(({ caseId }) => caseId), ...alsoBreaks];
+  const unnoticed = changes > 0 ? 'missed' : 'unexercised';
+  const outcome = hasNoticed(result) ? 'noticed' : unnoticed;
+  return { id, title, operation, kind, bond, outcome, by, suiteErrors, played, changes };
+}
+
+/** Of the alterations that break a must and took effect, the share that was noticed; 1 of none. */
+function shareOf(rows: readonly FuzzRow[]): number {
+  const counted = forbidden(rows);
+  const noticed = counted.filter(({ outcome }) => outcome === 'noticed').length;
+  return counted.length === 0 ? 1 : noticed / counted.length;
+}
+
+/** The alterations that break a must and took effect. */
+export function forbidden(rows: readonly FuzzRow[]): readonly FuzzRow[] {
+  return rows.filter(({ bond, outcome }) => bond === 'must' && outcome !== 'unexercised');
+}
+
+/** Legal alterations of which a case failed. */
+export function falseVerdicts(rows: readonly FuzzRow[]): readonly FuzzRow[] {
+  return rows.filter(({ bond, outcome }) => bond === 'nothing' && outcome === 'noticed');
+}
+
+/** Whether the suite noticed enough, found nothing wrong with what is legal, and never broke down. */
+export function isSharp(
+  { baselineFaults, rows, share, interrupted }: FuzzResult,
+  floor: number,
+): boolean {
+  const isWhole = baselineFaults.length === 0 && !interrupted;
+  const isRight = falseVerdicts(rows).length === 0;
+  return isWhole && isRight && share >= floor && rows.every((row) => row.suiteErrors.length === 0);
+}

@@ -1,0 +1,167 @@
+/** Alterations of the headers of answers. */
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { withHeaders } from '../alter.ts';
+import type { ProxiedAnswer } from '../defect.ts';
+import { type Alteration, aboutPart, type Bond } from './alteration.ts';
+
+type Value = (old: string) => string | undefined;
+
+/** All of an operation. */
+export function headerAlterations(id: OperationId, row: Operation): readonly Alteration[] {
+  return [
+    ...labels(row),
+    ...(id === 'list-audit-logs' ? pageHeaders : []),
+    ...(id === 'connect' ? upgradeHeaders : []),
+    added(id),
+    header('header-missing', 'nothing', 'date', () => undefined, aboutPart(id, 'status')),
+  ];
+}
+
+function header(
+  kind: string,
+  bond: Bond,
+  name: string,
+  value: Value,
+  about: RequirementId,
+  says = kind === 'header-missing' ? `without ${name}` : `with another ${name}`,
+): Alteration {
+  return {
+    kind,
+    says,
+    bond,
+    about,
+    change: (answer) => {
+      const old = answer.headers[name];
+      return old === undefined ? answer : withHeaders(answer, { [name]: value(old) });
+    },
+  };
+}
+
+function added(id: OperationId): Alteration {
+  return {
+    kind: 'header-added',
+    says: 'with a header that the contract does not know',
+    bond: 'nothing',
+    about: aboutPart(id, 'status'),
+    change: (answer) => withHeaders(answer, { 'x-fuzz': '1' }),
+  };
+}
+
+/** On 200 only: refusals are labelled as JSON by every operation. */
+function labels(row: Operation): readonly Alteration[] {
+  const success = row.success[200];
+  if (success?.shape === undefined && success?.mediaType === undefined) return [];
+  const isExport = success.mediaType === 'text/csv';
+  const bond = isExport ? 'must' : 'should';
+  const about = isExport ? 'audit.export-media-type' : 'service.json-is-labelled';
+  const isJson = success.mediaType === undefined;
+  const wrong = isJson ? 'text/html' : 'application/json';
+  const rows = [
+    header('content-type-altered', bond, 'content-type', () => wrong, about, `200 as ${wrong}`),
+    // What is no JSON need not be labelled at all.
+    header(
+      'content-type-missing',
+      isJson || isExport ? bond : 'nothing',
+      'content-type',
+      () => undefined,
+      about,
+      '200 without Content-Type',
+    ),
+    header(
+      'content-type-with-charset',
+      'nothing',
+      'content-type',
+      (old) => `${old.replace(/;.*/, '')}; charset=utf-8`,
+      about,
+      '200 with a charset in Content-Type',
+    ),
+  ];
+  return rows.map((each) => ({
+    ...each,
+    change: (answer, request) => (answer.status === 200 ? each.change(answer, request) : answer),
+  }));
+}
+
+const total: RequirementId = 'audit.total';
+
+const pageHeaders: readonly Alteration[] = [
+  header('header-missing', 'must', 'x-total-count', () => undefined, total),
+  header(
+    'header-altered',
+    'must',
+    'x-total-count',
+    () => 'many',
+    total,
+    'with a word as X-Total-Count',
+  ),
+  header(
+    'header-altered',
+    'must',
+    'x-total-count',
+    (old) => String(Number(old) + 1),
+    total,
+    'with one more in X-Total-Count',
+  ),
+  header('header-altered', 'must', 'x-total-count', () => '0', total, 'with 0 in X-Total-Count'),
+  header('header-missing', 'must', 'link', () => undefined, 'audit.links'),
+  ...['first', 'next', 'prev'].map((relation) =>
+    header(
+      'header-altered',
+      'must',
+      'link',
+      (old) => old.replace(`rel="${relation}"`, 'rel="fuzz"'),
+      relation === 'first'
+        ? 'audit.links'
+        : relation === 'next'
+          ? 'audit.link-next'
+          : 'audit.link-prev',
+      `with another relation in place of ${relation} in Link`,
+    ),
+  ),
+  header(
+    'header-altered',
+    'must',
+    'link',
+    withFalsePage,
+    'audit.link-prev',
+    'with both next and prev in Link, always',
+  ),
+];
+
+/** A relation that the answer does not have, to where no page is. */
+function withFalsePage(old: string): string {
+  const [target = '<http://fuzz/>'] = old.split(';');
+  return ['next', 'prev']
+    .filter((relation) => !old.includes(`rel="${relation}"`))
+    .reduce((link, relation) => `${link}, ${target}; rel="${relation}"`, old);
+}
+
+const upgradeHeaders: readonly Alteration[] = [
+  header(
+    'header-missing',
+    'must',
+    'sec-websocket-accept',
+    () => undefined,
+    'connect.accept-answers-the-key',
+  ),
+  header(
+    'header-altered',
+    'must',
+    'sec-websocket-accept',
+    turnedRound,
+    'connect.accept-answers-the-key',
+  ),
+  header('header-missing', 'must', 'upgrade', () => undefined, 'connect.switches-protocols'),
+  header('header-altered', 'must', 'upgrade', () => 'h2c', 'connect.switches-protocols'),
+].map((each) => ({ ...each, change: onUpgrade(each.change) }));
+
+function onUpgrade(change: Alteration['change']): Alteration['change'] {
+  return (answer: ProxiedAnswer, request) =>
+    answer.status === 101 ? change(answer, request) : answer;
+}
+
+function turnedRound(old: string): string {
+  return [...old].reverse().join('');
+}

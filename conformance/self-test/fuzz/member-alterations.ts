@@ -1,0 +1,120 @@
+/** Alterations of the members of successful answers, by the field tables of the contract. */
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import { type Field, fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
+import {
+  type Alteration,
+  aboutPart,
+  alteredAt,
+  type Bond,
+  jsonOfStatus,
+  type Pick,
+  withoutMember,
+} from './alteration.ts';
+import { answeredResources } from './answered-resources.ts';
+import { otherTypes, type Variant, variantsOf } from './value-variants.ts';
+
+const picks: readonly Pick[] = ['first', 'last', 'every'];
+const STATUS = 200;
+
+/** A member of the answers of an operation. */
+interface Member {
+  readonly id: OperationId;
+  /** From the body; `*` is any entry. */
+  readonly steps: readonly string[];
+  readonly field: Field;
+  /** Whether the contract lets the answer lack it; undefined where that can be argued about. */
+  readonly absence: Bond | undefined;
+}
+
+/** All of an operation. */
+export function memberAlterations(id: OperationId, row: Operation): readonly Alteration[] {
+  return membersOf(id, row).flatMap((member) => [
+    ...absences(member),
+    ...retyped(member),
+    ...variantsOf(member.steps, member.field, row).flatMap((variant) => revalued(member, variant)),
+  ]);
+}
+
+function membersOf(id: OperationId, row: Operation): readonly Member[] {
+  const [name, to] = answeredResources[id] ?? [];
+  const resource = tables.find((each) => each.name === name);
+  if (resource === undefined || to === undefined) return [];
+  return fieldsOf(resource).map((field) => {
+    const own = field.path.map((step) => (isAnyEntry(step) ? '*' : step));
+    const steps = [...to, ...own];
+    return { id, steps, field, absence: absenceOf(steps, field, row) };
+  });
+}
+
+/** The table names one state of a map for all. */
+function isAnyEntry(step: string): boolean {
+  return step === '[]' || step === 'ArtifactInstall_Enter';
+}
+
+/** Members that are not required, and that other sentences of the contract need all the same. */
+const needed = [/update_control_map/, /^\*\.object\.(user|deployment|device)$/];
+
+function absenceOf(steps: readonly string[], field: Field, row: Operation): Bond | undefined {
+  const place = steps.join('.');
+  if (field.isRequired) return 'must';
+  if (row.answer?.removable?.includes(place)) return 'nothing';
+  return needed.some((form) => form.test(place)) ? 'must' : undefined;
+}
+
+function absences(member: Member): readonly Alteration[] {
+  const { absence: bond } = member;
+  if (bond === undefined) return [];
+  return [
+    ...altered(member, { kind: 'member-missing', says: 'without', bond }, withoutMember),
+    ...altered(
+      member,
+      { kind: 'member-renamed', says: 'with another name for', bond },
+      (owner, name) => {
+        const entries = Object.entries(owner);
+        return Object.fromEntries(
+          entries.map(([key, value]) => [key === name ? `${key}_` : key, value]),
+        );
+      },
+    ),
+  ];
+}
+
+function retyped(member: Member): readonly Alteration[] {
+  return otherTypes(member.field).flatMap(({ says, of }) =>
+    altered(
+      member,
+      { kind: 'member-of-another-type', says: `with ${says} as`, bond: 'must' },
+      (owner, name) => ({
+        ...owner,
+        [name]: of(owner[name]),
+      }),
+    ),
+  );
+}
+
+function revalued(member: Member, { kind, says, bond, of }: Variant): readonly Alteration[] {
+  return altered(member, { kind, says: `with ${says}`, bond }, (owner, name) => ({
+    ...owner,
+    [name]: of(owner[name]),
+  }));
+}
+
+function altered(
+  { id, steps }: Member,
+  { kind, says, bond }: Words,
+  change: Parameters<typeof alteredAt>[3],
+): readonly Alteration[] {
+  const own = steps.includes('*') ? picks : (['every'] as const);
+  const place = `/${steps.join('/')}`;
+  const ofList = steps[0] === '*' ? steps.slice(1) : steps;
+  return own.map((pick) => ({
+    kind,
+    says: `${says} ${place}${steps.includes('*') ? ` (${pick})` : ''}`,
+    bond,
+    about: aboutPart(id, 'body', ...ofList),
+    change: jsonOfStatus(STATUS, (body) => alteredAt(body, steps, pick, change)),
+  }));
+}
+
+type Words = { readonly kind: string; readonly says: string; readonly bond: Bond };

@@ -1,0 +1,111 @@
+/** Alterations of the status of answers. */
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import { jsonOf, ownAnswer, withJson, withStatus } from '../alter.ts';
+import type { ProxiedAnswer } from '../defect.ts';
+import { type Alteration, aboutPart, type Bond, ofStatus, refusalsOf } from './alteration.ts';
+
+/** Refusals that cases bring about without steering the server. */
+const provoked = [400, 401, 403, 404, 409];
+/** Statuses that the contract lists for no operation. */
+const UNLISTED = 422;
+const FAULT = 500;
+const error = { error: 'fuzz', request_id: 'fuzz' };
+
+/** All of an operation. */
+export function statusAlterations(id: OperationId, row: Operation): readonly Alteration[] {
+  return [...successAlterations(id, row), ...refusalAlterations(id, row)];
+}
+
+function successesOf({ success }: Operation): readonly number[] {
+  return Object.keys(success).map(Number);
+}
+
+function successAlterations(id: OperationId, row: Operation): readonly Alteration[] {
+  const about = aboutPart(id, 'status');
+  return successesOf(row).flatMap((from) => {
+    const others = [200, 202, 204, 206].filter((to) => to !== from && from !== 101);
+    const refusals = [400, 401, 404, 409, UNLISTED, FAULT].filter((to) => !isOpen(row, from, to));
+    return [
+      ...others.map((to) => ({
+        kind: 'success-of-another-kind',
+        says: `${to} in place of ${from}`,
+        bond: 'must' as const,
+        about,
+        change: ofStatus(from, (answer) => withStatus(answer, to)),
+      })),
+      ...refusals.map((to) => ({
+        kind: 'success-refused',
+        says: `${to} in place of ${from}`,
+        bond: 'must' as const,
+        about,
+        change: ofStatus(from, (answer) => (isEmptyList(answer) ? answer : refused(answer, to))),
+      })),
+    ];
+  });
+}
+
+/** When the next deployment is 404 is an open point, as is what becomes of an empty list. */
+function isOpen({ deploymentRole }: Operation, from: number, to: number): boolean {
+  return deploymentRole === 'hands-out' && from === 204 && to === 404;
+}
+
+function isEmptyList(answer: ProxiedAnswer): boolean {
+  const value = jsonOf(answer);
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** The answer's headers stay, so that nothing else is wrong with it. */
+function refused(answer: ProxiedAnswer, status: number): ProxiedAnswer {
+  const { headers } = ownAnswer(status, error);
+  const named = Object.entries(answer.headers).find(([name]) => name.endsWith('-requestid'));
+  const kept = named === undefined ? {} : { [named[0]]: named[1] };
+  const body = named === undefined ? error : { ...error, request_id: named[1] };
+  return withJson({ ...answer, status, headers: { ...kept, ...headers } }, body);
+}
+
+function refusalAlterations(id: OperationId, row: Operation): readonly Alteration[] {
+  const own = provoked.filter((from) => row.refusals.includes(from) || from === 401);
+  return own.flatMap((from) => {
+    const others = [400, 401, 403, 404, 409, UNLISTED, FAULT].filter((to) => to !== from);
+    return [
+      ...others.flatMap((to): readonly Alteration[] => {
+        const bond = bondOf(id, from, to);
+        if (bond === undefined) return [];
+        return [
+          {
+            kind: 'refusal-of-another-kind',
+            says: `${to} in place of ${from}`,
+            bond,
+            about: aboutPart(id, 'status'),
+            change: refusalsOf(row, from, (answer) => withStatus(answer, to)),
+          },
+        ];
+      }),
+      ...successesOf(row)
+        .filter((to) => to !== 101)
+        .map((to) => ({
+          kind: 'refusal-succeeds',
+          says: `${to} in place of ${from}`,
+          bond: isShould(id, from) ? ('should' as const) : ('must' as const),
+          about: aboutPart(id, 'status'),
+          change: refusalsOf(row, from, (answer) => withStatus(answer, to)),
+        })),
+    ];
+  });
+}
+
+/** That a request which contradicts an earlier one is 409 is what field clients rely on, no must. */
+function isShould(id: OperationId, from: number): boolean {
+  return from === 409 && id !== 'put-deployment-status';
+}
+
+/** Undefined where the contract lets the server choose between the two, or hardly says. */
+function bondOf(id: OperationId, from: number, to: number): Bond | undefined {
+  if (to === UNLISTED || to === FAULT) return 'must';
+  // Only an id of no form is 400 where nothing but an id is sent.
+  const isById = ['get-artifact', 'get-artifact-link', 'get-update-control-map'].includes(id);
+  if (isById && from === 400 && to === 404) return 'nothing';
+  if (id === 'download-configuration' && to === 404) return undefined;
+  return isShould(id, from) ? 'should' : 'must';
+}

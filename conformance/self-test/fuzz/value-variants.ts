@@ -1,0 +1,255 @@
+/** What can stand in place of a value: of another type, or of the same type and wrong all the same. */
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import type { Field } from '../../../fixtures/contract/resource-tables.ts';
+import {
+  actorTypes,
+  auditActions,
+  auditObjectTypes,
+  controlMapActions,
+} from '../../../fixtures/contract/vocabulary.ts';
+import { isObject } from '../../../fixtures/json.ts';
+import type { Bond } from './alteration.ts';
+
+const MS_PER_DAY = 86_400_000;
+const FAR_DAYS = 400;
+
+/** Another value of the same type; it gives back a value that it cannot be made of. */
+export interface Variant {
+  readonly kind: string;
+  /** What stands in its place, to be followed by the place. */
+  readonly says: string;
+  readonly bond: Bond;
+  readonly of: (value: unknown) => unknown;
+}
+
+interface OtherType {
+  readonly says: string;
+  readonly of: (value: unknown) => unknown;
+}
+
+/** Values of types that the field cannot have. */
+export function otherTypes({ type, path }: Field): readonly OtherType[] {
+  const isNullable = type.includes('null') || path.at(-1) === 'update_control_map';
+  return [
+    { says: 'a number', of: () => 7, isOwn: type === 'integer' },
+    { says: 'a list', of: (value: unknown) => [value], isOwn: type.includes('list') },
+    { says: 'an object', of: (value: unknown) => ({ value }), isOwn: /object|map/.test(type) },
+    { says: 'null', of: () => null, isOwn: isNullable },
+    { says: 'a boolean', of: () => true, isOwn: type === 'boolean' },
+    { says: 'a text', of: String, isOwn: /text$|^text or null|time|uuid|word/.test(type) },
+  ].filter(({ isOwn }) => !isOwn);
+}
+
+/** Values that nobody is told: the contract calls them free, or names no source of them. */
+const free = [/description$/, /meta_?data$/, /files\.\*\.date$/, /change$/, /signed$/];
+
+/** Values of the same type. */
+export function variantsOf(
+  steps: readonly string[],
+  { type }: Field,
+  row: Operation,
+): readonly Variant[] {
+  const place = steps.join('.');
+  if (free.some((form) => form.test(place))) return [];
+  if (type === 'time') return timesAt(place);
+  if (type === 'texts' || type === 'list') return listsAt(place, row);
+  if (type === 'word')
+    return [...wordsAt(place), notAWord].filter(({ says }) => isJudgedWord(place, says));
+  if (place.endsWith('states.*.action')) return [otherWord(controlMapActions)];
+  return byType[type] ?? [];
+}
+
+/** Words beside the contract's are an open point for actions. */
+function isJudgedWord(place: string, says: string): boolean {
+  return says !== notAWord.says || !place.endsWith('action');
+}
+
+function ofText(change: (text: string) => string): Variant['of'] {
+  return (value) => (typeof value === 'string' ? change(value) : value);
+}
+
+const texts: readonly Variant[] = [
+  {
+    kind: 'text-altered',
+    says: 'more at the end of',
+    bond: 'must',
+    of: ofText((text) => `${text}2`),
+  },
+  { kind: 'text-altered', says: 'capitals turned in', bond: 'must', of: ofText(turned) },
+  { kind: 'text-emptied', says: 'an empty text as', bond: 'must', of: ofText(() => '') },
+];
+
+function turned(text: string): string {
+  const capitals = text.toUpperCase();
+  return capitals === text ? text.toLowerCase() : capitals;
+}
+
+const uuids: readonly Variant[] = [
+  {
+    kind: 'id-altered',
+    says: 'another UUID as',
+    bond: 'must',
+    of: ofText((text) => text.replace(/[0-9a-f]$/, (digit) => (digit === '0' ? '1' : '0'))),
+  },
+  { kind: 'text-emptied', says: 'an empty text as', bond: 'must', of: ofText(() => '') },
+];
+
+function ofNumber(change: (number: number) => number): Variant['of'] {
+  return (value) => (typeof value === 'number' ? change(value) : value);
+}
+
+const numbers: readonly Variant[] = [
+  {
+    kind: 'number-altered',
+    says: 'one more in',
+    bond: 'must',
+    of: ofNumber((number) => number + 1),
+  },
+  {
+    kind: 'number-altered',
+    says: 'the opposite of',
+    bond: 'must',
+    of: ofNumber((number) => -number),
+  },
+  {
+    kind: 'number-altered',
+    says: 'a half more in',
+    bond: 'must',
+    of: ofNumber((number) => number + 0.5),
+  },
+];
+
+const maps: readonly Variant[] = [
+  {
+    kind: 'pair-dropped',
+    says: 'a pair fewer in',
+    bond: 'must',
+    of: ofPairs((pairs) => pairs.slice(1)),
+  },
+  {
+    kind: 'pair-altered',
+    says: 'another name of a pair in',
+    bond: 'must',
+    of: ofPairs(([[name, value] = ['', ''], ...rest]) => [[`${name}2`, value], ...rest]),
+  },
+];
+
+const textMaps: readonly Variant[] = [
+  ...maps,
+  {
+    kind: 'pair-altered',
+    says: 'another value of a pair in',
+    bond: 'must',
+    of: ofPairs(([[name, value] = ['', ''], ...rest]) => [[name, `${String(value)}2`], ...rest]),
+  },
+];
+
+type Pairs = readonly (readonly [string, unknown])[];
+
+/** A map without pairs stays. */
+function ofPairs(change: (pairs: Pairs) => Pairs): Variant['of'] {
+  return (value) => {
+    if (!isObject(value) || Object.keys(value).length === 0) return value;
+    return Object.fromEntries(change(Object.entries(value)));
+  };
+}
+
+const byType: Readonly<Record<string, readonly Variant[]>> = {
+  text: texts,
+  'text or null': texts,
+  uuid: uuids,
+  integer: numbers,
+  map: textMaps,
+  'map of texts': maps,
+  'map of objects': maps,
+};
+
+function timesAt(place: string): readonly Variant[] {
+  const shifted = (days: number): Variant['of'] =>
+    ofText((text) => new Date(Date.parse(text) + days * MS_PER_DAY).toISOString());
+  const end = place.endsWith('expire');
+  return [
+    { kind: 'time-altered', says: 'a moment long ago as', bond: 'must', of: shifted(-FAR_DAYS) },
+    {
+      kind: 'time-altered',
+      says: 'a moment long after as',
+      // How long a link lasts is left open.
+      bond: end ? 'nothing' : 'must',
+      of: shifted(FAR_DAYS),
+    },
+    {
+      kind: 'time-is-none',
+      says: 'no date-time as',
+      bond: 'must',
+      of: ofText((text) => text.slice(0, 10).replaceAll('-', '.')),
+    },
+    {
+      kind: 'time-in-another-zone',
+      says: 'the same moment in another zone as',
+      bond: 'nothing',
+      of: ofText((text) => inIndia(text)),
+    },
+  ];
+}
+
+function inIndia(text: string): string {
+  const ms = Date.parse(text) + 5.5 * 3_600_000;
+  return new Date(ms).toISOString().replace('Z', '+05:30');
+}
+
+const notAWord: Variant = {
+  kind: 'word-unknown',
+  says: 'a word that the contract does not know as',
+  bond: 'must',
+  of: ofText(() => 'robot'),
+};
+
+function otherWord(words: readonly string[]): Variant {
+  return {
+    kind: 'word-altered',
+    says: 'another of its words as',
+    bond: 'must',
+    of: ofText((text) => words[(words.indexOf(text) + 1) % words.length] ?? text),
+  };
+}
+
+function wordsAt(place: string): readonly Variant[] {
+  if (place.endsWith('actor.type')) return [otherWord(actorTypes)];
+  if (place.endsWith('object.type')) return [otherWord(auditObjectTypes)];
+  return [otherWord(auditActions)];
+}
+
+function ofList(
+  least: number,
+  change: (list: readonly unknown[]) => readonly unknown[],
+): Variant['of'] {
+  return (value) => (Array.isArray(value) && value.length >= least ? change(value) : value);
+}
+
+function listsAt(place: string, row: Operation): readonly Variant[] {
+  const isFree = row.answer?.lists?.[place] === 'free';
+  const ofTexts = /types|clears/.test(place);
+  return [
+    {
+      kind: 'entry-dropped',
+      says: 'an entry fewer in',
+      bond: 'must',
+      of: ofList(1, (list) => list.slice(1)),
+    },
+    { kind: 'entry-dropped', says: 'nothing in', bond: 'must', of: ofList(1, () => []) },
+    {
+      kind: 'list-reversed',
+      says: 'the entries turned round in',
+      bond: isFree ? 'nothing' : 'must',
+      of: ofList(2, (list) => list.toReversed()),
+    },
+    ...(ofTexts ? [strangeEntry] : []),
+  ];
+}
+
+const strangeEntry: Variant = {
+  kind: 'entry-added',
+  says: 'an entry of its own in',
+  bond: 'must',
+  of: ofList(0, (list) => [...list, 'fuzz']),
+};

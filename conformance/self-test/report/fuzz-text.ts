@@ -1,0 +1,85 @@
+/** A fuzzed self-test as lines for a terminal. Only renders facts. */
+import { type FuzzResult, type FuzzRow, falseVerdicts, forbidden } from '../fuzz/fuzz.ts';
+
+const NOTICERS_SHOWN = 2;
+const PERCENT = 100;
+
+/** Returns the result of one alteration: a line, and one more for each case that broke down. */
+export function fuzzRowText(row: FuzzRow): string {
+  const { id, title, bond, outcome, by, suiteErrors } = row;
+  const more = by.length > NOTICERS_SHOWN ? ` and ${by.length - NOTICERS_SHOWN} more` : '';
+  const noticers = by.length > 0 ? ` by ${by.slice(0, NOTICERS_SHOWN).join(', ')}${more}` : '';
+  const mark = isProblem(row) ? '!' : ' ';
+  return [
+    `${mark} ${outcome} ${id} (breaks ${bondText(bond)}) ${title}${noticers}`,
+    ...suiteErrors.map((each) => `    the suite stopped with an error in ${each}`),
+  ].join('\n');
+}
+
+function isProblem({ bond, outcome, suiteErrors }: FuzzRow): boolean {
+  const isMissed = bond === 'must' && outcome === 'missed';
+  const isFalse = bond === 'nothing' && outcome === 'noticed';
+  return isMissed || isFalse || suiteErrors.length > 0;
+}
+
+function bondText(bond: FuzzRow['bond']): string {
+  return bond === 'nothing' ? bond : `a ${bond}`;
+}
+
+/**
+ * Returns the whole result: the table by kind, each problem with the command that plays it alone,
+ * and the totals.
+ */
+export function fuzzText(result: FuzzResult, floor: number): string {
+  const { rows, share, seed, count, baselineFaults, interrupted } = result;
+  const problems = rows.filter(isProblem);
+  const shouldRows = exercised(rows, 'should');
+  const legalRows = exercised(rows, 'nothing');
+  const unexercised = rows.filter(({ outcome }) => outcome === 'unexercised');
+  const broken = rows.filter(({ suiteErrors }) => suiteErrors.length > 0);
+  return [
+    ...kindLines(rows),
+    '',
+    ...baselineFaults.map((id) => `! ${id} fails without any alteration`),
+    ...problems.flatMap((row) => [
+      fuzzRowText(row),
+      `    fleetbed conform self-test --fuzz ${count} --seed ${seedWord(seed)} ${row.id}`,
+    ]),
+    `${forbidden(rows).length} alterations break a must: ${noticed(forbidden(rows))} noticed, ` +
+      `${percent(share)} (floor ${percent(floor)})`,
+    `${shouldRows.length} break a should: ${noticed(shouldRows)} noticed`,
+    `${legalRows.length} are legal: ${falseVerdicts(rows).length} noticed, each of which would be a false verdict`,
+    `${unexercised.length} altered nothing, since no answer has the place; ${broken.length} broke the suite down`,
+    ...(interrupted ? ['! interrupted before every alteration was played'] : []),
+  ].join('\n');
+}
+
+/** The seed as a word of a shell. */
+function seedWord(seed: string): string {
+  return /^[\w.]+$/.test(seed) ? seed : `'${seed.replaceAll("'", "'\\''")}'`;
+}
+
+function exercised(rows: readonly FuzzRow[], bond: FuzzRow['bond']): readonly FuzzRow[] {
+  return rows.filter((row) => row.bond === bond && row.outcome !== 'unexercised');
+}
+
+function noticed(rows: readonly FuzzRow[]): number {
+  return rows.filter(({ outcome }) => outcome === 'noticed').length;
+}
+
+/** Rounded down, so that no share looks as if it reached a floor that it misses. */
+function percent(share: number): string {
+  return `${(Math.floor(share * PERCENT * 10) / 10).toFixed(1)} percent`;
+}
+
+function kindLines(rows: readonly FuzzRow[]): readonly string[] {
+  const kinds = [...new Set(forbidden(rows).map(({ kind }) => kind))].toSorted();
+  const width = Math.max(0, ...kinds.map((kind) => kind.length)) + 2;
+  return [
+    'Alterations that break a must, noticed of made, by kind',
+    ...kinds.map((kind) => {
+      const own = forbidden(rows).filter((row) => row.kind === kind);
+      return `  ${kind.padEnd(width)}${noticed(own)} of ${own.length}`;
+    }),
+  ];
+}

@@ -1,0 +1,40 @@
+/** Holds made-up exchanges against the invariants, for their tests. */
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { InvariantJudge } from '../invariants/judge.ts';
+import { exchangeOf } from '../target/exchange.ts';
+
+const base = 'http://host:8080/prefix';
+const names = vendorNames('X-SVC');
+
+/** What an exchange has beside its operation and its status. */
+export interface Given {
+  readonly sent?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly path?: string;
+  readonly request?: string;
+  readonly plansFaults?: boolean;
+}
+
+/** One exchange. */
+export type Step = readonly [operation: OperationId, status: number, given?: Given];
+
+/** What the exchanges break, as `requirement: text`. */
+export function broken(steps: readonly Step[]): readonly string[] {
+  const judge = new InvariantJudge(base, names);
+  return steps.flatMap(([id, status, given = {}]) => {
+    const { sent = {}, body, headers = {}, path, request, plansFaults } = given;
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+    const label = typeof body === 'object' ? { 'content-type': 'application/json' } : {};
+    const bytes = Buffer.from(text);
+    const outcome = { status, headers: { ...label, ...headers }, bytes, text };
+    const row = operations[id];
+    const url = `${base}${path ?? row.path.replace(/\{\w+\}/g, 'x')}`;
+    const wire = { method: row.method, url, headers: sent, ...(request && { body: request }) };
+    const record = exchangeOf(wire, outcome, { startMs: 0, elapsedMs: 1 });
+    const each = judge.forCase(plansFaults);
+    each.see({ request: wire, url, outcome, record });
+    return each.breaches.map(({ requirements: ids, text: what }) => `${ids.join()}: ${what}`);
+  });
+}
