@@ -9,10 +9,13 @@ import { artifactLinkConditionCases } from './artifact-link-conditions.ts';
 import { artifactLinkRangeCases } from './artifact-link-range.ts';
 import { artifactLinkStreamingCases } from './artifact-link-streaming.ts';
 import { artifactCases } from './artifacts.ts';
+import { auditActCases } from './audit-acts.ts';
 import { auditDeviceActs } from './audit-device-acts.ts';
 import { auditEntryCases } from './audit-entry.ts';
 import { auditExportCases } from './audit-export.ts';
+import { auditExportValueCases } from './audit-export-values.ts';
 import { auditLogCases } from './audit-log.ts';
+import { auditWalkCases } from './audit-walks.ts';
 import { authenticationCases } from './authentication.ts';
 import { authenticationRaceCases } from './authentication-races.ts';
 import { authenticationRequestCases } from './authentication-request.ts';
@@ -89,9 +92,12 @@ export const allCases: readonly PlayableCase[] = [
   ...monitorCases,
   ...monitorAlertFieldCases,
   ...auditLogCases,
+  ...auditWalkCases,
   ...auditEntryCases,
+  ...auditActCases,
   ...auditDeviceActs,
   ...auditExportCases,
+  ...auditExportValueCases,
   ...modelCases,
   ...hostileCases,
   ...faultCases,
