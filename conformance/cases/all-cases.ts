@@ -3,6 +3,7 @@
 import { hostileCases } from '../model/hostile.ts';
 import { modelCases } from '../model/random-life.ts';
 import type { PlayableCase } from '../suite/case.ts';
+import { artifactEditCases } from './artifact-edits.ts';
 import { artifactFieldCases } from './artifact-fields.ts';
 import { artifactLinkCases } from './artifact-link.ts';
 import { artifactLinkConditionCases } from './artifact-link-conditions.ts';
@@ -31,11 +32,14 @@ import { deploymentInstructionCases } from './deployment-instructions.ts';
 import { deploymentLogCases } from './deployment-log.ts';
 import { deploymentStateCases } from './deployment-states.ts';
 import { deploymentStatusCases } from './deployment-status.ts';
+import { emptyingCases } from './emptyings.ts';
 import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
 import { inventoryCases } from './inventory.ts';
 import { inventoryRefusalCases } from './inventory-refusals.ts';
+import { lastingLinkCases } from './lasting-links.ts';
 import { legalFormCases } from './legal-forms.ts';
+import { letterCaseCases } from './letter-case.ts';
 import { monitorCases } from './monitor.ts';
 import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
 import { nextDeploymentCases } from './next-deployment.ts';
@@ -68,6 +72,7 @@ export const allCases: readonly PlayableCase[] = [
   ...authorizationStrangerCases,
   ...inventoryCases,
   ...inventoryRefusalCases,
+  ...emptyingCases,
   ...nextDeploymentInputCases,
   ...nextDeploymentCases,
   ...deploymentInstructionCases,
@@ -81,16 +86,19 @@ export const allCases: readonly PlayableCase[] = [
   ...quantityCases,
   ...artifactCases,
   ...artifactFieldCases,
+  ...artifactEditCases,
   ...artifactLinkCases,
   ...artifactLinkRangeCases,
   ...artifactLinkConditionCases,
   ...artifactLinkStreamingCases,
   ...configurationCases,
   ...configurationDownloadCases,
+  ...lastingLinkCases,
   ...connectCases,
   ...connectFrameCases,
   ...monitorCases,
   ...monitorAlertFieldCases,
+  ...letterCaseCases,
   ...auditLogCases,
   ...auditWalkCases,
   ...auditEntryCases,
