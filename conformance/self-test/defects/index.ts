@@ -20,6 +20,9 @@ import { generatedDefects } from './generated.ts';
 import { inventoryDefects } from './inventory.ts';
 import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
+import { nearMissDefects } from './near-misses.ts';
+import { nearMissAuditDefects } from './near-misses-audit.ts';
+import { nearMissLinkDefects } from './near-misses-links.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
 import { orderDefects } from './order.ts';
@@ -54,6 +57,9 @@ export const allDefects: readonly Defect[] = [
   ...inventoryDefects,
   ...monitorDefects,
   ...legalInputDefects,
+  ...nearMissDefects,
+  ...nearMissAuditDefects,
+  ...nearMissLinkDefects,
   ...auditEntryDefects,
   ...auditLogDefects,
   ...auditExportDefects,
