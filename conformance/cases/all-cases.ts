@@ -48,6 +48,7 @@ import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
 import { nextDeploymentLastingCases } from './next-deployment-lasting.ts';
 import { quantityCases } from './quantities.ts';
 import { raceCases } from './races.ts';
+import { rawFormCases } from './raw-forms.ts';
 import { requestIdCases } from './request-ids.ts';
 import { roleCases } from './roles.ts';
 import { serviceCases } from './service.ts';
@@ -63,6 +64,7 @@ export const allCases: readonly PlayableCase[] = [
   ...requestIdCases,
   ...versioningCases,
   ...legalFormCases,
+  ...rawFormCases,
   ...authenticationCases,
   ...authenticationSeenCases,
   ...authenticationRequestCases,
