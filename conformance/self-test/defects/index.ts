@@ -26,6 +26,7 @@ import { nearMissLinkDefects } from './near-misses-links.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
 import { orderDefects } from './order.ts';
+import { rawFormDefects } from './raw-forms.ts';
 import { roleDefects } from './roles.ts';
 import { serviceDefects } from './service.ts';
 import { signatureDefects } from './signatures.ts';
@@ -57,6 +58,7 @@ export const allDefects: readonly Defect[] = [
   ...inventoryDefects,
   ...monitorDefects,
   ...legalInputDefects,
+  ...rawFormDefects,
   ...nearMissDefects,
   ...nearMissAuditDefects,
   ...nearMissLinkDefects,
