@@ -24,6 +24,7 @@ import { authenticationSeenCases } from './authentication-seen.ts';
 import { authenticationSignatureCases } from './authentication-signature.ts';
 import { authorizationCases } from './authorization.ts';
 import { authorizationStrangerCases } from './authorization-strangers.ts';
+import { bodyFieldCases } from './body-fields.ts';
 import { configurationCases } from './configuration.ts';
 import { configurationDownloadCases } from './configuration-download.ts';
 import { connectCases } from './connect.ts';
@@ -86,6 +87,7 @@ export const allCases: readonly PlayableCase[] = [
   ...updateControlMapCases,
   ...raceCases,
   ...quantityCases,
+  ...bodyFieldCases,
   ...artifactCases,
   ...artifactFieldCases,
   ...artifactEditCases,

@@ -7,6 +7,7 @@ import { auditExportDefects } from './audit-export.ts';
 import { auditLogDefects } from './audit-log.ts';
 import { authenticationDefects } from './authentication.ts';
 import { authorizationDefects } from './authorization.ts';
+import { bodyFieldDefects } from './body-fields.ts';
 import { configurationDefects } from './configuration.ts';
 import { configurationDownloadDefects } from './configuration-download.ts';
 import { connectDefects } from './connect.ts';
@@ -59,6 +60,7 @@ export const allDefects: readonly Defect[] = [
   ...monitorDefects,
   ...legalInputDefects,
   ...rawFormDefects,
+  ...bodyFieldDefects,
   ...nearMissDefects,
   ...nearMissAuditDefects,
   ...nearMissLinkDefects,
