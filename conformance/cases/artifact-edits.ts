@@ -149,7 +149,7 @@ const plain = defineScenario<Shown>({
     {
       id: 'depends-of-a-text-are-met',
       title: 'A device that provides the text is offered the artifact.',
-      requirements: ['next.depends'],
+      requirements: ['next.depends', 'next.post-pending-is-200'],
       run: async ({ device }) => {
         const body = { ...factoryProvides, flavour: needed };
         expectStatus(await device.call('post-next-deployment', { body }), 200);
