@@ -40,7 +40,7 @@ export async function deviceWithEverything(context: TestContext): Promise<Arrang
 }
 
 /** A request that is right in every way, and what shows that it had its effect. */
-export interface GoodRequest {
+interface GoodRequest {
   /** The marker is part of what is written, so that each request has an effect of its own. */
   readonly request: (marker: string) => WireRequest;
   /** Sends it; by a request like any other when absent. */
