@@ -3,16 +3,20 @@
 import { hostileCases } from '../model/hostile.ts';
 import { modelCases } from '../model/random-life.ts';
 import type { PlayableCase } from '../suite/case.ts';
+import { artifactEditCases } from './artifact-edits.ts';
 import { artifactFieldCases } from './artifact-fields.ts';
 import { artifactLinkCases } from './artifact-link.ts';
 import { artifactLinkConditionCases } from './artifact-link-conditions.ts';
 import { artifactLinkRangeCases } from './artifact-link-range.ts';
 import { artifactLinkStreamingCases } from './artifact-link-streaming.ts';
 import { artifactCases } from './artifacts.ts';
+import { auditActCases } from './audit-acts.ts';
 import { auditDeviceActs } from './audit-device-acts.ts';
 import { auditEntryCases } from './audit-entry.ts';
 import { auditExportCases } from './audit-export.ts';
+import { auditExportValueCases } from './audit-export-values.ts';
 import { auditLogCases } from './audit-log.ts';
+import { auditWalkCases } from './audit-walks.ts';
 import { authenticationCases } from './authentication.ts';
 import { authenticationRaceCases } from './authentication-races.ts';
 import { authenticationRequestCases } from './authentication-request.ts';
@@ -20,6 +24,7 @@ import { authenticationSeenCases } from './authentication-seen.ts';
 import { authenticationSignatureCases } from './authentication-signature.ts';
 import { authorizationCases } from './authorization.ts';
 import { authorizationStrangerCases } from './authorization-strangers.ts';
+import { bodyFieldCases } from './body-fields.ts';
 import { configurationCases } from './configuration.ts';
 import { configurationDownloadCases } from './configuration-download.ts';
 import { connectCases } from './connect.ts';
@@ -28,11 +33,14 @@ import { deploymentInstructionCases } from './deployment-instructions.ts';
 import { deploymentLogCases } from './deployment-log.ts';
 import { deploymentStateCases } from './deployment-states.ts';
 import { deploymentStatusCases } from './deployment-status.ts';
+import { emptyingCases } from './emptyings.ts';
 import { errorCases } from './errors.ts';
 import { faultCases } from './faults.ts';
 import { inventoryCases } from './inventory.ts';
 import { inventoryRefusalCases } from './inventory-refusals.ts';
+import { lastingLinkCases } from './lasting-links.ts';
 import { legalFormCases } from './legal-forms.ts';
+import { letterCaseCases } from './letter-case.ts';
 import { monitorCases } from './monitor.ts';
 import { monitorAlertFieldCases } from './monitor-alert-fields.ts';
 import { nextDeploymentCases } from './next-deployment.ts';
@@ -41,6 +49,7 @@ import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
 import { nextDeploymentLastingCases } from './next-deployment-lasting.ts';
 import { quantityCases } from './quantities.ts';
 import { raceCases } from './races.ts';
+import { rawFormCases } from './raw-forms.ts';
 import { requestIdCases } from './request-ids.ts';
 import { roleCases } from './roles.ts';
 import { serviceCases } from './service.ts';
@@ -56,6 +65,7 @@ export const allCases: readonly PlayableCase[] = [
   ...requestIdCases,
   ...versioningCases,
   ...legalFormCases,
+  ...rawFormCases,
   ...authenticationCases,
   ...authenticationSeenCases,
   ...authenticationRequestCases,
@@ -65,6 +75,7 @@ export const allCases: readonly PlayableCase[] = [
   ...authorizationStrangerCases,
   ...inventoryCases,
   ...inventoryRefusalCases,
+  ...emptyingCases,
   ...nextDeploymentInputCases,
   ...nextDeploymentCases,
   ...deploymentInstructionCases,
@@ -76,22 +87,29 @@ export const allCases: readonly PlayableCase[] = [
   ...updateControlMapCases,
   ...raceCases,
   ...quantityCases,
+  ...bodyFieldCases,
   ...artifactCases,
   ...artifactFieldCases,
+  ...artifactEditCases,
   ...artifactLinkCases,
   ...artifactLinkRangeCases,
   ...artifactLinkConditionCases,
   ...artifactLinkStreamingCases,
   ...configurationCases,
   ...configurationDownloadCases,
+  ...lastingLinkCases,
   ...connectCases,
   ...connectFrameCases,
   ...monitorCases,
   ...monitorAlertFieldCases,
+  ...letterCaseCases,
   ...auditLogCases,
+  ...auditWalkCases,
   ...auditEntryCases,
+  ...auditActCases,
   ...auditDeviceActs,
   ...auditExportCases,
+  ...auditExportValueCases,
   ...modelCases,
   ...hostileCases,
   ...faultCases,

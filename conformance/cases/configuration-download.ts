@@ -1,27 +1,20 @@
-/** Cases: the signed link to a configuration. Spec: Device deployments v1 */
-import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
+import { configurationOffer, configured } from '../context/configuration-offer.ts';
 import { report } from '../context/deployment-life.ts';
-import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
-import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import { withAlteredSignature, withParameter, withSegment } from '../target/altered-link.ts';
-import type { Answer } from '../target/answer.ts';
 import { isArtifactFile, pairsIn } from '../target/configuration-body.ts';
 import {
   expectEach,
   expectEqual,
-  expectShape,
   expectStatus,
   expectThat,
-  expectUrl,
   NotObservable,
   observed,
   shown,
   shownAnswer,
 } from '../target/expectations.ts';
 
-const configured = { timezone: 'Europe/Oslo', colour: 'blue' };
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Expiry times that are not date-times. */
@@ -32,22 +25,6 @@ const malformedTimes = {
   'a day': '2099-12-31',
   'a month that does not exist': '2099-13-01T00:00:00Z',
 };
-
-async function configurationLink(context: TestContext, deviceType: string) {
-  const device = await acceptedDevice(context);
-  await context.admin.configure(device.id, configured);
-  await context.deployConfiguration(device);
-  const query = { ...factoryProvides, device_type: deviceType };
-  const answer = await context.settled(
-    () => device.call('get-next-deployment', { query }),
-    ({ status }) => status === 200,
-  );
-  expectStatus(answer, 200);
-  const { id, artifact } = expectShape(answer, deploymentInstructionsV1Shape);
-  const uri = expectUrl('a source', artifact.source.uri);
-  const get = (url: string): Promise<Answer> => context.session.send({ method: 'GET', url });
-  return { device, deviceType, id, uri, get };
-}
 
 /** One segment of the link's path, counted from the end: 1 is the last. */
 function segmentOf(uri: string, fromEnd: number): string {
@@ -60,7 +37,7 @@ const link = defineScenario({
   start: 'a device that has been offered a configuration deployment',
   risk: 'write',
   needs: ['operator'],
-  arrange: (context) => configurationLink(context, factoryProvides.device_type),
+  arrange: (context) => configurationOffer(context),
   cases: [
     {
       id: 'link-names-the-deployment',
@@ -254,7 +231,7 @@ const odd = defineScenario({
   start: 'a device of the type `board 2/ø` that has been offered a configuration deployment',
   risk: 'write',
   needs: ['operator'],
-  arrange: (context) => configurationLink(context, 'board 2/ø'),
+  arrange: (context) => configurationOffer(context, 'board 2/ø'),
   cases: [
     {
       id: 'odd-device-type-works',

@@ -2,138 +2,18 @@
  * Cases: one request in the forms that HTTP holds equal, for every operation; each form must have
  * the same success and the same effect. Spec: What the service does
  */
-import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { boardType } from '../context/sample-artifacts.ts';
-import {
-  activeDeployment,
-  factoryProvides,
-  type OfferedDeployment,
-} from '../context/start-states.ts';
-import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { ExpectationFailure, NotObservable, shownAnswer } from '../target/expectations.ts';
 import type { WireRequest } from '../target/target.ts';
-import { alert, service } from './monitor-samples.ts';
-
-/** A request that is right in every way, and what shows that it had its effect. */
-interface GoodRequest {
-  /** The marker is part of what is written, so that each request has an effect of its own. */
-  readonly request: (marker: string) => WireRequest;
-  /** Reads the effect back; holds when the marker is there. */
-  readonly holds?: (marker: string) => Promise<boolean>;
-}
-
-type GoodRequests = Readonly<Partial<Record<OperationId, GoodRequest>>>;
-
-/** Good requests of a device that has been offered a deployment, and of a user. */
-function goodRequests(arranged: OfferedDeployment, context: TestContext): GoodRequests {
-  const { device, artifact, id, deploymentId } = arranged;
-  const { admin } = context;
-  const seen = (read: () => Promise<string>) => async (marker: string) =>
-    (await context.settled(read, (text) => text.includes(marker))).includes(marker);
-  const attributes = seen(async () => JSON.stringify(await admin.attributes(device.id)));
-  const path = { id: artifact.id };
-  return {
-    'list-artifacts': {
-      request: () =>
-        device.request('list-artifacts', {
-          query: { release_name: artifact.name, device_type: boardType },
-        }),
-    },
-    'get-artifact': { request: () => device.request('get-artifact', { path }) },
-    'get-artifact-link': { request: () => device.request('get-artifact-link', { path }) },
-    'get-next-deployment': {
-      request: () => device.request('get-next-deployment', { query: factoryProvides }),
-    },
-    'post-next-deployment': {
-      request: () => device.request('post-next-deployment', { body: factoryProvides }),
-    },
-    'post-next-deployment-v2': {
-      request: () =>
-        device.request('post-next-deployment-v2', { body: { device_provides: factoryProvides } }),
-    },
-    'put-deployment-status': {
-      request: () =>
-        device.request('put-deployment-status', { path: { id }, body: { status: 'downloading' } }),
-    },
-    'put-deployment-log': {
-      request: (message) =>
-        device.request('put-deployment-log', {
-          path: { id },
-          body: { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] },
-        }),
-      holds: seen(async () => (await admin.deploymentLog(deploymentId, device.id)) ?? ''),
-    },
-    'put-configuration': {
-      request: (marker) => device.request('put-configuration', { body: { marker } }),
-      holds: seen(async () => (await device.call('get-configuration')).text),
-    },
-    'get-configuration': { request: () => device.request('get-configuration') },
-    'post-alerts': {
-      request: (name) => device.request('post-alerts', { body: [{ ...alert, name }] }),
-    },
-    'post-monitor-configuration': {
-      request: (name) =>
-        device.request('post-monitor-configuration', { body: [{ ...service, name }] }),
-      holds: seen(async () => JSON.stringify(await admin.monitorConfiguration(device.id))),
-    },
-    'patch-attributes': {
-      request: (value) => device.request('patch-attributes', { body: [{ name: 'marker', value }] }),
-      holds: attributes,
-    },
-    'put-attributes': {
-      request: (value) => device.request('put-attributes', { body: [{ name: 'marker', value }] }),
-      holds: attributes,
-    },
-    'post-auth-request': { request: () => device.authenticationRequest() },
-    'list-audit-logs': {
-      request: () =>
-        admin.caller.request('list-audit-logs', { query: { per_page: 2, sort: 'asc' } }),
-    },
-    'export-audit-logs': {
-      request: () =>
-        admin.caller.request('export-audit-logs', { query: { limit: 2, sort: 'asc' } }),
-    },
-  };
-}
-
-/** What a request lacked: a success of its operation, or the effect of that success. */
-interface Fault {
-  readonly expected: string;
-  readonly actual: string;
-}
-
-/** Sends the good request, changed by `change`; undefined when it succeeds and has its effect. */
-async function faultOf(
-  context: TestContext,
-  { id, good }: { readonly id: OperationId; readonly good: GoodRequest },
-  change: (request: WireRequest) => WireRequest = (request) => request,
-): Promise<Fault | undefined> {
-  const marker = context.newName();
-  const answer = await context.session.send(change(good.request(marker)));
-  if (!(String(answer.status) in operations[id].success)) {
-    return { expected: 'a success of the operation', actual: shownAnswer(answer) };
-  }
-  if (good.holds === undefined || (await good.holds(marker))) return undefined;
-  return { expected: 'the effect of the request', actual: 'none' };
-}
-
-function failureOf(id: OperationId, what: string, { expected, actual }: Fault): ExpectationFailure {
-  const how = `${id}, ${what}: `;
-  return new ExpectationFailure(how + expected, how + actual);
-}
-
-/** A request that does not succeed in its usual form is for other cases to judge. */
-function notObservable(id: OperationId, { actual }: Fault): NotObservable {
-  return new NotObservable(`${id} does not succeed in the usual form either: ${actual}`);
-}
-
-/** The good requests to the operations that the target has. */
-function requestsTo(arranged: OfferedDeployment, context: TestContext) {
-  const rows = Object.entries(context.offered(goodRequests(arranged, context)));
-  return rows.map(([id, good]) => ({ id: id as OperationId, good }));
-}
+import {
+  type Arranged,
+  deviceWithEverything,
+  expectForm,
+  failureOf,
+  faultOf,
+  notObservable,
+  requestsTo,
+} from './legal-requests.ts';
 
 /** One form: requests that it does not fit are passed over. */
 interface Form {
@@ -258,7 +138,13 @@ const forms: readonly Form[] = [
     id: 'closed-connections',
     title: 'A client may ask for the connection to be closed after the answer.',
     requirement: 'service.equal-forms',
-    variants: { 'Connection: close': (request) => withHeaders(request, { connection: 'close' }) },
+    variants: {
+      'Connection: close': (request) =>
+        // An upgrade has another use for the header.
+        request.headers?.upgrade === undefined
+          ? withHeaders(request, { connection: 'close' })
+          : undefined,
+    },
   },
   {
     id: 'other-headers',
@@ -278,7 +164,7 @@ const forms: readonly Form[] = [
   },
 ];
 
-function formCase({ id, title, requirement, variants }: Form): JudgingCase<OfferedDeployment> {
+function formCase({ id, title, requirement, variants }: Form): JudgingCase<Arranged> {
   return {
     id,
     title,
@@ -287,14 +173,8 @@ function formCase({ id, title, requirement, variants }: Form): JudgingCase<Offer
       for (const [what, change] of Object.entries(variants)) {
         for (const row of requestsTo(arranged, context)) {
           if (change(row.good.request('')) === undefined) continue;
-          const sendChanged = () => faultOf(context, row, (request) => change(request) ?? request);
-          const fault = await sendChanged();
-          if (fault === undefined) continue;
-          const plainFault = await faultOf(context, row);
-          if (plainFault) throw notObservable(row.id, plainFault);
-          // Once only: it was not for its form that the target refused the request.
-          if ((await sendChanged()) === undefined) throw notObservable(row.id, fault);
-          throw failureOf(row.id, what, fault);
+          const sending = { change: (request: WireRequest) => change(request) ?? request };
+          await expectForm(context, row, { what, sending });
         }
       }
     },
@@ -308,11 +188,7 @@ export const legalFormCases = defineScenario({
   start: 'a device with settings that has been offered a deployment',
   risk: 'write',
   needs: ['operator'],
-  arrange: async (context) => {
-    const arranged = await activeDeployment(context);
-    await arranged.device.call('put-configuration', { body: { timezone: 'UTC' } });
-    return arranged;
-  },
+  arrange: deviceWithEverything,
   cases: [
     ...forms.map(formCase),
     {

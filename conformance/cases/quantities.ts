@@ -26,6 +26,8 @@ import { alert, sendAlerts, sendConfiguration, service } from './monitor-samples
 
 const DEPLOYMENTS = 10;
 const DEVICES = 100;
+/** Devices that are made, or ask, at the same time; a run holds the suite's rate all the same. */
+const AT_ONCE = 10;
 
 function numbered<Item>(count: number, item: (number: number) => Item): readonly Item[] {
   return Array.from({ length: count }, (_, index) => item(index + 1));
@@ -231,13 +233,19 @@ const deployments = defineScenario<SuiteDevice>({
       requirements: ['next.get-pending-is-200'],
       run: async (first, context) => {
         const devices = [first];
-        while (devices.length < DEVICES) devices.push(await acceptedDevice(context));
+        while (devices.length < DEVICES) {
+          const next = numbered(Math.min(AT_ONCE, DEVICES - devices.length), () => 0);
+          devices.push(...(await Promise.all(next.map(() => acceptedDevice(context)))));
+        }
         const artifact = await context.artifact('plain');
         const ids = devices.map(({ id }) => id);
         await context.deploy({ artifact_name: artifact.name, devices: ids });
-        for (const device of devices) {
+        for (let from = 0; from < DEVICES; from += AT_ONCE) {
           const query = factoryProvides;
-          expectStatus(await device.call('get-next-deployment', { query }), 200);
+          const asking = devices
+            .slice(from, from + AT_ONCE)
+            .map((device) => device.call('get-next-deployment', { query }));
+          for (const answer of await Promise.all(asking)) expectStatus(answer, 200);
         }
       },
     },

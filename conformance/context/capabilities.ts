@@ -73,6 +73,8 @@ export const capabilities = {
     requirements: [
       // Their cases read back what every operation wrote, the configuration among it.
       'service.equal-forms',
+      'service.expect-continue',
+      'service.http-1-0',
       'service.chunked-bodies',
       'configuration.written-is-read',
       'configuration.read-all',

@@ -119,6 +119,11 @@ export class ManagementAdmin implements TargetAdmin {
     this.#done('delete an artifact', answer, 204, 404);
   }
 
+  async describeArtifact(id: string, description: string): Promise<void> {
+    const answer = await this.#call('update-artifact', { path: { id }, body: { description } });
+    this.#done('describe an artifact', answer, 204);
+  }
+
   async deploy(deployment: NewDeployment): Promise<string> {
     const answer = await this.#call('create-deployment', { body: deployment });
     return this.#created('create a deployment', answer);

@@ -11,7 +11,7 @@ interface OwnArtifact {
   readonly name?: string;
   /** The content of its one file. */
   readonly content: Buffer;
-  readonly depends?: Readonly<Record<string, readonly string[]>>;
+  readonly depends?: Readonly<Record<string, readonly string[] | string>>;
   /** The compression of the payload; gzip by default. */
   readonly compression?: 'gzip' | 'none';
 }

@@ -100,6 +100,8 @@ export interface TargetAdmin {
   /** Returns the id of an artifact by its name and one of its device types. */
   findArtifact(name: string, deviceType: string): Promise<string | undefined>;
   deleteArtifact(id: string): Promise<void>;
+  /** Gives an artifact another description. */
+  describeArtifact(id: string, description: string): Promise<void>;
   /** Creates a deployment; returns its id. */
   deploy(deployment: NewDeployment): Promise<string>;
   /** Returns the id of a deployment by its full name. */

@@ -201,11 +201,17 @@ export class TestContext {
     return id;
   }
 
-  /** Creates a deployment by the target admin, named after the run and aborted at the end. */
-  async deploy(
-    deployment: Omit<NewDeployment, 'name'>,
-  ): Promise<{ readonly id: string; readonly name: string }> {
-    const name = this.newName();
+  /**
+   * Creates a deployment by the target admin, named after the run unless it has a name; it is
+   * aborted at the end.
+   */
+  async deploy({
+    name = this.newName(),
+    ...deployment
+  }: Omit<NewDeployment, 'name'> & Partial<Pick<NewDeployment, 'name'>>): Promise<{
+    readonly id: string;
+    readonly name: string;
+  }> {
     const owned = await this.ownership.intend({ kind: 'deployment', name });
     const id = await this.admin.deploy({ name, ...deployment });
     owned.made(id);

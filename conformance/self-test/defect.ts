@@ -29,6 +29,8 @@ export interface ProxiedRequest extends Message {
   /** The path segments that fill the parameters of the operation, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly method: string;
+  /** Of HTTP, such as 1.1; absent from a request that a hook builds. */
+  readonly version?: string;
   /** The whole path without the query, encoded as it was sent. */
   readonly path: string;
   /** The query without its question mark, encoded as it was sent; empty when there is none. */

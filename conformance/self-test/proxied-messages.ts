@@ -53,7 +53,8 @@ export async function passOn(
   change?: (chunk: Buffer) => Buffer,
 ): Promise<void> {
   begin(response);
-  response.writeHead(received.statusCode ?? 0, received.statusMessage ?? '', received.rawHeaders);
+  const { statusCode = 0, statusMessage = '', rawHeaders } = received;
+  response.writeHead(statusCode, statusMessage, readableHeaders(response, rawHeaders));
   // Sends the headers now; flushHeaders would write them as UTF-8, and they arrived as Latin-1.
   response.write(Buffer.alloc(0));
   if (!change) return pipeline(received, response);
@@ -75,12 +76,25 @@ export function writeAnswer(response: ServerResponse, outgoing: OutgoingAnswer):
   const { answer, before, received } = outgoing;
   const keepsStatus = received !== undefined && answer.status === received.statusCode;
   begin(response);
-  const headers = answerHeaders(outgoing);
+  const headers = readableHeaders(response, answerHeaders(outgoing));
   if (keepsStatus) response.writeHead(answer.status, received.statusMessage ?? '', headers);
   else response.writeHead(answer.status, headers);
   // An answer to HEAD has headers for a body that it does not have.
   const isBodiless = before !== undefined && response.req.method === 'HEAD';
   response.end(isBodiless ? undefined : answer.body);
+}
+
+/** Headers that a client of HTTP/1.0 cannot read, or that are about another connection. */
+const newerHeaders: ReadonlySet<string> = new Set([
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+]);
+
+/** The target is asked in HTTP/1.1, so a client of HTTP/1.0 gets its answer in another form. */
+function readableHeaders({ req }: ServerResponse, raw: readonly string[]): string[] {
+  if (req.httpVersion !== '1.0') return [...raw];
+  return raw.filter((_, index) => !newerHeaders.has(raw[index - (index % 2)]?.toLowerCase() ?? ''));
 }
 
 /** Returns the wire headers of an answer after its hooks. */

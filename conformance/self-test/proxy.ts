@@ -205,7 +205,8 @@ export class DefectProxy {
     const method = request.method ?? 'GET';
     const known = recognized(method, path);
     const headers = seenHeaders(request.rawHeaders);
-    return { ...known, method, path, query: rest.join('?'), headers };
+    const { httpVersion: version } = request;
+    return { ...known, method, version, path, query: rest.join('?'), headers };
   }
 
   async #askTarget(own: ProxiedRequest): Promise<ProxiedAnswer> {

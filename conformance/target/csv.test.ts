@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCsv } from './csv.ts';
+import { csvFault, readCsv } from './csv.ts';
 import { relationsOf } from './link-header.ts';
 
 describe('readCsv', () => {
@@ -30,6 +30,21 @@ describe('readCsv', () => {
     ['a\n""\n', [['a'], ['']]],
   ])('reads %j', (document, records) => {
     expect(readCsv(document)).toEqual(records);
+  });
+});
+
+describe('csvFault', () => {
+  it.each(['', 'a,b\r\n1,2\r\n', 'a\n"x, ""y""\nz"', 'a,b\n,'])('finds none in %j', (document) => {
+    expect(csvFault(document)).toBeUndefined();
+  });
+
+  it.each([
+    ['a\nx "y" z\n', 'no field can be read at character 2: "x \\"y\\" z\\n"'],
+    ['a\n"x" y\n', 'no field can be read at character 2: "\\"x\\" y\\n"'],
+    ['a\n"x\n', 'no field can be read at character 2: "\\"x\\n"'],
+    ['a\rb\n', 'no field can be read at character 0: "a\\rb\\n"'],
+  ])('finds one in %j', (document, fault) => {
+    expect(csvFault(document)).toBe(fault);
   });
 });
 

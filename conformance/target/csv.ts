@@ -1,5 +1,8 @@
 /** Reads CSV in the form of the audit log export. RFC 4180 */
 
+/** Of a document that cannot be read further. */
+const SHOWN_CHARACTERS = 40;
+
 const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/gy;
 
 /** Returns the records of a document, field names first; an empty document has none. */
@@ -15,4 +18,13 @@ export function readCsv(document: string): readonly (readonly string[])[] {
     record = [];
   }
   return records;
+}
+
+/** Returns where a document breaks the grammar, in words; undefined when it keeps it. */
+export function csvFault(document: string): string | undefined {
+  let end = 0;
+  for (const [whole] of document.matchAll(field)) end += whole.length;
+  if (end === document.length) return undefined;
+  const rest = document.slice(end, end + SHOWN_CHARACTERS);
+  return `no field can be read at character ${end}: ${JSON.stringify(rest)}`;
 }

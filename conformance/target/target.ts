@@ -10,6 +10,7 @@ import { type AnsweredHeaders, readAnswer } from './answer-body.ts';
 import { type Exchange, ExchangeRecord, exchangeOf, type Headers } from './exchange.ts';
 import { NotObservable, shown } from './expectations.ts';
 import { Pace } from './pace.ts';
+import { type RawAnswer, RawConnection, type RawForm } from './raw-connection.ts';
 import { Traffic } from './traffic.ts';
 import { TransportFailure, transportFailureOf } from './transport-failure.ts';
 import { requestUpgrade } from './upgrade.ts';
@@ -60,6 +61,9 @@ export interface SessionOptions {
   /** Called with each exchange as it ends. */
   readonly onExchange?: ((sight: Sight) => void) | undefined;
 }
+
+/** Writes a request on a connection; its answer is the next one there. */
+export type RawSend = (request: WireRequest, form?: RawForm) => Promise<RawAnswer>;
 
 /** The target of one run. Its owner closes it. */
 export class Target {
@@ -183,6 +187,29 @@ export class Session {
       const answer = answerOf(given.status, given.headers, given.body);
       return { answer, result: given.socket ? { ...answer, socket: given.socket } : answer };
     });
+  }
+
+  /** Sends requests as they are written on one connection, which is closed when `use` ends. */
+  async onOneConnection<T>(use: (send: RawSend) => Promise<T>): Promise<T> {
+    const { baseUrl, caPem, clock, traffic } = this.#parts;
+    const connection = new RawConnection(baseUrl, { caPem, clock });
+    const send: RawSend = (request, form) =>
+      this.#recorded(request, async (url, signal) => {
+        const { method, headers = {}, body = '' } = request;
+        traffic.sent();
+        const end = (): void => connection.close();
+        signal.addEventListener('abort', end, { once: true });
+        const written = { method, url, headers, body: String(body) };
+        const answer = await connection.send(written, form);
+        signal.removeEventListener('abort', end);
+        traffic.answered(method, url, answer.status);
+        return { answer, result: answer };
+      });
+    try {
+      return await use(send);
+    } finally {
+      connection.close();
+    }
   }
 
   /**

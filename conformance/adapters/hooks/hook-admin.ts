@@ -84,6 +84,11 @@ export class HookAdmin implements TargetAdmin {
     await this.#ask('delete-artifact', { artifactId });
   }
 
+  describeArtifact(): Promise<void> {
+    const because = 'there is no step that changes what an artifact is called or said to be';
+    return Promise.reject(new MissingCapability('operator/describe-artifact', because));
+  }
+
   async deploy(deployment: NewDeployment): Promise<string> {
     return (await this.#ask('deploy', { deployment })).deploymentId;
   }

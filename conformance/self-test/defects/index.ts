@@ -7,6 +7,7 @@ import { auditExportDefects } from './audit-export.ts';
 import { auditLogDefects } from './audit-log.ts';
 import { authenticationDefects } from './authentication.ts';
 import { authorizationDefects } from './authorization.ts';
+import { bodyFieldDefects } from './body-fields.ts';
 import { configurationDefects } from './configuration.ts';
 import { configurationDownloadDefects } from './configuration-download.ts';
 import { connectDefects } from './connect.ts';
@@ -20,10 +21,14 @@ import { generatedDefects } from './generated.ts';
 import { inventoryDefects } from './inventory.ts';
 import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
+import { nearMissDefects } from './near-misses.ts';
+import { nearMissAuditDefects } from './near-misses-audit.ts';
+import { nearMissLinkDefects } from './near-misses-links.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
 import { nowAndThenDefects } from './now-and-then.ts';
 import { orderDefects } from './order.ts';
+import { rawFormDefects } from './raw-forms.ts';
 import { roleDefects } from './roles.ts';
 import { serviceDefects } from './service.ts';
 import { signatureDefects } from './signatures.ts';
@@ -55,6 +60,11 @@ export const allDefects: readonly Defect[] = [
   ...inventoryDefects,
   ...monitorDefects,
   ...legalInputDefects,
+  ...rawFormDefects,
+  ...bodyFieldDefects,
+  ...nearMissDefects,
+  ...nearMissAuditDefects,
+  ...nearMissLinkDefects,
   ...auditEntryDefects,
   ...auditLogDefects,
   ...auditExportDefects,

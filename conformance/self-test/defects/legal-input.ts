@@ -101,9 +101,12 @@ function isSentSo({ id }: FormDefect, operation: OperationId): boolean {
   return !isOfBodies.includes(id) || method !== 'GET';
 }
 
+/** Operations that are called in other forms, though not with tokens in other places. */
+const calledInForms: readonly OperationId[] = [...called, 'connect', 'get-update-control-map'];
+
 /** Each form on each operation that can be called so. */
 const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
-  called
+  calledInForms
     .filter((operation) => isSentSo(form, operation))
     .map((operation) => ({
       id: `${operation}-${form.id}`,

@@ -1,0 +1,174 @@
+/** Cases: what devices see of an artifact that a user has edited. Spec: Artifact */
+import { ownArtifact } from '../context/own-artifact.ts';
+import { boardType } from '../context/sample-artifacts.ts';
+import { acceptedDevice, factoryProvides, StartStateMissed } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario } from '../suite/case.ts';
+import {
+  expectEqual,
+  expectEqualIfThere,
+  expectJson,
+  expectStatus,
+  expectThat,
+  shown,
+} from '../target/expectations.ts';
+import { isMap, type Members } from '../target/json-members.ts';
+
+/** Longer than the second to which some servers tell times. */
+const TICK_MS = 1100;
+
+/** An artifact of the case's own, as a device was shown it. */
+interface Shown {
+  readonly device: SuiteDevice;
+  readonly id: string;
+  readonly name: string;
+  readonly before: Members;
+}
+
+async function shownArtifact(device: SuiteDevice, id: string): Promise<Members> {
+  const answer = await device.call('get-artifact', { path: { id } });
+  const artifact = answer.status === 200 ? expectJson(answer) : undefined;
+  if (isMap(artifact)) return artifact;
+  throw new StartStateMissed('an artifact', `${answer.status} was answered`);
+}
+
+async function listedArtifact(device: SuiteDevice, { id, name }: Shown): Promise<Members> {
+  const query = { release_name: name, device_type: boardType };
+  const answer = await device.call('list-artifacts', { query });
+  const listed = answer.status === 200 ? expectJson(answer) : undefined;
+  const found: unknown = Array.isArray(listed) && listed.find((each) => Object(each).id === id);
+  if (isMap(found)) return found;
+  throw new StartStateMissed('a list with the artifact', shown(answer.text));
+}
+
+async function uploaded(context: TestContext): Promise<Shown> {
+  const device = await acceptedDevice(context);
+  const name = context.newName();
+  const { id } = await ownArtifact(context, { name, content: Buffer.from('to be edited') });
+  return { device, id, name, before: await shownArtifact(device, id) };
+}
+
+/** Edits the artifact in another second than the one of its upload. */
+async function edit(context: TestContext, { device, id }: Shown): Promise<Members> {
+  await context.clock.sleep(TICK_MS);
+  const description = `edited ${context.newName()}`;
+  await context.admin.describeArtifact(id, description);
+  const after = await context.settled(
+    () => shownArtifact(device, id),
+    (read) => read.description === description,
+  );
+  expectEqualIfThere('description', after.description, description);
+  return after;
+}
+
+function timeOf({ modified }: Members): number {
+  return Date.parse(String(modified));
+}
+
+const edited = defineScenario<Shown>({
+  area: 'artifacts',
+  name: 'An edit',
+  start: 'an artifact that a user has uploaded and a device has been shown',
+  risk: 'write',
+  needs: ['operator', 'artifact-listing'],
+  arrange: uploaded,
+  cases: [
+    {
+      id: 'edit-is-shown',
+      title: 'Once a user has edited the description devices are shown that one, in a list too.',
+      requirements: ['artifacts.edit-is-shown'],
+      run: async (arranged, context) => {
+        const { description } = await edit(context, arranged);
+        const listed = await listedArtifact(arranged.device, arranged);
+        expectEqualIfThere('description in the list', listed.description, description);
+      },
+    },
+    {
+      id: 'edit-moves-modified',
+      title: 'An edit moves `modified` to a later moment, in a list too.',
+      requirements: ['artifacts.modified'],
+      run: async (arranged, context) => {
+        const after = await edit(context, arranged);
+        const { before } = arranged;
+        const isLater = timeOf(after) > timeOf(before);
+        expectThat(isLater, `later than ${shown(before.modified)}`, shown(after.modified));
+        const listed = await listedArtifact(arranged.device, arranged);
+        expectEqual('modified in the list', timeOf(listed), timeOf(after));
+      },
+    },
+    {
+      id: 'reading-does-not-move-modified',
+      title: 'What devices do with an artifact does not move `modified`, for it is no edit.',
+      requirements: ['artifacts.modified'],
+      run: async (arranged, context) => {
+        const { device, id, before } = arranged;
+        await context.clock.sleep(TICK_MS);
+        await listedArtifact(device, arranged);
+        expectStatus(await device.call('get-artifact-link', { path: { id } }), 200);
+        const after = await shownArtifact(device, id);
+        expectEqual('modified', after.modified, before.modified);
+      },
+    },
+  ],
+});
+
+/** What the artifact depends on: one value, written as a text in its file. */
+const needed = 'vanilla';
+
+async function withPlainDepends(context: TestContext): Promise<Shown> {
+  const device = await acceptedDevice(context);
+  const name = context.newName();
+  const depends = { flavour: needed };
+  const { id } = await ownArtifact(context, { name, content: Buffer.from('plain'), depends });
+  await context.deploy({ artifact_name: name, devices: [device.id] });
+  return { device, id, name, before: {} };
+}
+
+const plain = defineScenario<Shown>({
+  area: 'artifacts',
+  name: 'A dependency that the file has as a text',
+  start: 'a deployed artifact whose file has a text where others have a list of one',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: withPlainDepends,
+  cases: [
+    {
+      id: 'depends-of-a-text-are-a-list',
+      title: 'A dependency is shown as a list of texts, though the file has it as a text.',
+      requirements: ['artifacts.depends'],
+      needs: ['artifact-listing'],
+      run: async (arranged) => {
+        const { device, id } = arranged;
+        const places = [await shownArtifact(device, id), await listedArtifact(device, arranged)];
+        for (const { artifact_depends: depends } of places) {
+          if (isMap(depends)) expectEqualIfThere('flavour', depends.flavour, [needed]);
+        }
+      },
+    },
+    {
+      id: 'depends-of-a-text-are-met',
+      title: 'A device that provides the text is offered the artifact.',
+      requirements: ['next.depends', 'next.post-pending-is-200'],
+      run: async ({ device }) => {
+        const body = { ...factoryProvides, flavour: needed };
+        expectStatus(await device.call('post-next-deployment', { body }), 200);
+      },
+    },
+    {
+      id: 'depends-of-a-text-are-met-as-a-whole',
+      title: 'A device that provides a part of the text, or a longer one, is offered nothing.',
+      requirements: ['next.depends'],
+      run: async ({ device }) => {
+        for (const other of [needed.slice(0, -1), needed.slice(0, 1), `${needed}s`]) {
+          const body = { ...factoryProvides, flavour: other };
+          const { status } = await device.call('post-next-deployment', { body });
+          expectEqual(`offer for ${other}`, status === 200, false);
+        }
+      },
+    },
+  ],
+});
+
+/** Spec: Artifact */
+export const artifactEditCases = [...edited, ...plain];

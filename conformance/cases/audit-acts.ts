@@ -1,0 +1,153 @@
+/** Cases: what users do during the run, found in the audit log. Spec: AuditLog entry; Audit logs */
+import { abortedDeployment } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario } from '../suite/case.ts';
+import {
+  expectEqual,
+  expectPresent,
+  expectThat,
+  NotObservable,
+  shown,
+} from '../target/expectations.ts';
+import { ENTRY_WAIT_MAX_MS, type Entry, entries, list, textAt } from './audit-reading.ts';
+
+/** Clocks of the servers behind one address may differ by so much. */
+const CLOCKS_APART_MS = 60_000;
+
+/** One act of the suite's user. */
+interface Act {
+  readonly action: string;
+  readonly objectId: string;
+  readonly objectType: 'deployment' | 'device';
+}
+
+/** What the user did, oldest first, and the span of the target's time in which it was done. */
+interface Done {
+  readonly acts: readonly Act[];
+  readonly beganMs: number;
+  readonly endedMs: number;
+}
+
+async function nowMs(context: TestContext): Promise<number> {
+  return context.serverNowMs(await list(context, { per_page: 1 }));
+}
+
+/** The acts of which the contract shows the action: each is done once. */
+async function everyAct(context: TestContext): Promise<Done> {
+  const beganMs = await nowMs(context);
+  const { device, deploymentId } = await abortedDeployment(context);
+  await context.admin.decide(device.id, device.key, 'rejected');
+  await context.admin.decommission(device.id);
+  const onDeployment = { objectId: deploymentId, objectType: 'deployment' } as const;
+  const onDevice = { objectId: device.id, objectType: 'device' } as const;
+  return {
+    acts: [
+      { action: 'create', ...onDeployment },
+      { action: 'abort', ...onDeployment },
+      { action: 'reject', ...onDevice },
+      { action: 'decommission', ...onDevice },
+    ],
+    beganMs,
+    endedMs: await nowMs(context),
+  };
+}
+
+/** Entries of one act, once there is one; servers may write them a moment later. */
+function entriesOf(context: TestContext, { action, objectId }: Act): Promise<readonly Entry[]> {
+  return context.settled(
+    async () => {
+      const found = await entries(context, { object_id: objectId, per_page: 100 });
+      return found.filter((entry) => textAt(entry, 'action') === action);
+    },
+    ({ length }) => length > 0,
+    ENTRY_WAIT_MAX_MS,
+  );
+}
+
+/** The first entry of an act; that there is one is judged by other cases. */
+async function entryOf(context: TestContext, act: Act): Promise<Entry> {
+  const [entry] = await entriesOf(context, act);
+  if (entry) return entry;
+  throw new NotObservable(`the log has no entry \`${act.action}\` on ${act.objectId}`);
+}
+
+/** Spec: AuditLog entry; Audit logs */
+export const auditActCases = defineScenario<Done>({
+  area: 'audit-log',
+  name: 'What a user has done',
+  start: 'a user who has deployed to a device, aborted that, rejected and decommissioned it',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: everyAct,
+  cases: [
+    {
+      id: 'each-act-is-recorded-once',
+      title: 'Each act of the user is one entry: within seconds it is there, and not twice.',
+      requirements: ['audit.one-entry-an-act'],
+      run: async ({ acts }, context) => {
+        for (const act of acts) await entryOf(context, act);
+        for (const act of acts) {
+          const { length } = await entriesOf(context, act);
+          expectEqual(`entries \`${act.action}\` on ${act.objectId}`, length, 1);
+        }
+      },
+    },
+    {
+      id: 'entries-name-the-object',
+      title: 'The entry of each act names what was acted on by its id and its type.',
+      requirements: ['audit.object-id', 'audit.object-type'],
+      run: async ({ acts }, context) => {
+        for (const act of acts) {
+          const entry = await entryOf(context, act);
+          const named = { id: textAt(entry, 'object.id'), type: textAt(entry, 'object.type') };
+          const expected = { id: act.objectId, type: act.objectType };
+          expectEqual(`object of \`${act.action}\``, named, expected);
+        }
+      },
+    },
+    {
+      id: 'acts-of-one-user-have-one-actor',
+      title: 'All that one user does has one actor: a user, with the same id in each entry.',
+      requirements: ['audit.actor-id', 'audit.actor-type'],
+      run: async ({ acts }, context) => {
+        const ids = new Set<string>();
+        for (const act of acts) {
+          const entry = await entryOf(context, act);
+          expectEqual(`actor.type of \`${act.action}\``, textAt(entry, 'actor.type'), 'user');
+          ids.add(expectPresent(`actor.id of \`${act.action}\``, textAt(entry, 'actor.id')));
+        }
+        expectThat(ids.size === 1, 'one actor', shown([...ids]));
+      },
+    },
+    {
+      id: 'entries-tell-the-time-of-the-act',
+      title: 'The time of each entry is that of the act, by the clock that the target shows.',
+      requirements: ['audit.time-of-the-act'],
+      run: async ({ acts, beganMs, endedMs }, context) => {
+        for (const act of acts) {
+          const time = textAt(await entryOf(context, act), 'time') ?? 'none';
+          const ms = Date.parse(time);
+          const isThen = ms > beganMs - CLOCKS_APART_MS && ms < endedMs + CLOCKS_APART_MS;
+          const span = [beganMs, endedMs].map((each) => new Date(each).toISOString());
+          expectThat(isThen, `a time of about ${span.join(' to ')}`, time);
+        }
+      },
+    },
+    {
+      id: 'entries-stand-in-the-order-of-the-acts',
+      title: 'An act that came after another is no earlier by its time.',
+      requirements: ['audit.time-of-the-act'],
+      run: async ({ acts }, context) => {
+        let before = Number.NEGATIVE_INFINITY;
+        for (const act of acts) {
+          const time = textAt(await entryOf(context, act), 'time') ?? 'none';
+          // To the second: some servers tell no fraction of it, or record beside the act.
+          const second = Math.floor(Date.parse(time) / 1000);
+          const earlier = `\`${act.action}\` at ${time}, before the act that it followed`;
+          expectThat(second >= before - 1, 'times in the order of the acts', earlier);
+          before = second;
+        }
+      },
+    },
+  ],
+});

@@ -1,0 +1,204 @@
+/**
+ * Cases: what the CSV of the audit log holds, held against the list field by field. Spec: Audit
+ * logs, "GET /logs/export"
+ */
+import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
+import {
+  acceptedDevice,
+  deviceAndArtifact,
+  needStatus,
+  StartStateMissed,
+} from '../context/start-states.ts';
+import { AdminFailure } from '../context/target-admin.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
+import { csvFault, readCsv } from '../target/csv.ts';
+import { ExpectationFailure, expectEqual, expectThat, shown } from '../target/expectations.ts';
+import {
+  at,
+  ENTRY_WAIT_MAX_MS,
+  type Entry,
+  entries,
+  entriesOn,
+  list,
+  type Query,
+} from './audit-reading.ts';
+
+/** Beyond what a server may take for enough of an export, and little for a log in use. */
+const MANY = 300;
+/** The most entries of a log in use that are exported. */
+const EXPORTED_MAX = 1000;
+/** Entries are written within this time of the act. */
+const WRITTEN_WITHIN_SECONDS = 5;
+
+/** The fields of an entry that hold a value: those of the contract's table that are no objects. */
+const valuePaths = tables
+  .filter(({ name }) => name === 'AuditLog entry')
+  .flatMap(fieldsOf)
+  .filter(({ type }) => type !== 'object')
+  .map(({ path, isRequired }) => ({
+    path: path.join('.'),
+    // What is required of an optional object is there only with it.
+    isRequired: isRequired && path.length <= 2,
+  }));
+
+function exported(context: TestContext, query: Query): Promise<Answer> {
+  const headers = { accept: 'text/csv' };
+  return context.admin.caller.call('export-audit-logs', { query, headers });
+}
+
+/** The value of a field as both sides may write it. */
+function comparable(path: string, value: unknown): string {
+  const text = typeof value === 'string' ? value : '';
+  if (path === 'time') return String(Date.parse(text));
+  // How a value is kept from being computed by a spreadsheet is left open.
+  return text.replaceAll('\r\n', '\n').replace(/^'(?=[=+\-@])/, '');
+}
+
+/** Asserts that the document holds these entries, each field of the contract with its value. */
+function expectSameEntries(document: string, listed: readonly Entry[]): void {
+  const [names = [], ...records] = readCsv(document);
+  const missing = valuePaths.find(({ path, isRequired }) => isRequired && !names.includes(path));
+  expectThat(missing === undefined, `a field ${missing?.path}`, shown(names));
+  expectEqual('records', records.length, listed.length);
+  for (const { path } of valuePaths.filter((each) => names.includes(each.path))) {
+    const index = names.indexOf(path);
+    const inExport = records.map((record) => comparable(path, record[index]));
+    const inList = listed.map((entry) => comparable(path, at(entry, path)));
+    const isSame = inExport.toSorted().join('\0') === inList.toSorted().join('\0');
+    if (isSame) continue;
+    throw new ExpectationFailure(`${path} ${shown(inList)}`, shown(inExport));
+  }
+}
+
+/** Two objects of which the log has entries with values that need quotes. */
+interface Awkward {
+  readonly objectIds: readonly string[];
+}
+
+/** A deployment whose name needs quotes; with line ends, where the target takes such a name. */
+async function awkwardDeployment(context: TestContext): Promise<string> {
+  const { device, artifact } = await deviceAndArtifact(context, 'plain');
+  const wish = { artifact_name: artifact.name, devices: [device.id] };
+  const quoted = `${context.newName()} "of two", and; more`;
+  try {
+    return (await context.deploy({ ...wish, name: `${quoted}\r\nlines\n` })).id;
+  } catch (error) {
+    if (!(error instanceof AdminFailure)) throw error;
+    return (await context.deploy({ ...wish, name: quoted })).id;
+  }
+}
+
+async function awkward(context: TestContext): Promise<Awkward> {
+  const deploymentId = await awkwardDeployment(context);
+  const device = await acceptedDevice(context);
+  await context.admin.decide(device.id, device.key, 'rejected');
+  return { objectIds: [deploymentId, device.id] };
+}
+
+/** Judges the export of each object's entries, once they are listed. */
+function exportCase(
+  facts: Pick<JudgingCase<Awkward>, 'id' | 'title' | 'requirements'>,
+  judge: (document: string, listed: readonly Entry[]) => void,
+): JudgingCase<Awkward> {
+  return {
+    ...facts,
+    run: async ({ objectIds }, context) => {
+      for (const id of objectIds) {
+        await entriesOn(context, id, 1);
+        const answer = await exported(context, { object_id: id, format_separator: '.' });
+        needStatus('an export', answer, 200);
+        judge(answer.text, await entries(context, { object_id: id, per_page: 100 }));
+      }
+    },
+  };
+}
+
+const values = defineScenario<Awkward>({
+  area: 'audit-export',
+  name: 'Values that need quotes',
+  start: 'entries on a deployment and on a device whose values hold quotes and commas',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: awkward,
+  cases: [
+    exportCase(
+      {
+        id: 'export-can-be-parsed',
+        title: 'The export follows the grammar of CSV: quotes stand around whole fields, in pairs.',
+        requirements: ['audit.export-fields-are-quoted'],
+      },
+      (document) => {
+        const fault = csvFault(document);
+        expectThat(fault === undefined, 'CSV', `${fault} in ${shown(document)}`);
+      },
+    ),
+    exportCase(
+      {
+        id: 'every-field-is-that-of-the-list',
+        title: 'Each field of an exported entry has the value that it has in the list.',
+        requirements: ['audit.export-same-entries', 'audit.export-fields-are-quoted'],
+      },
+      expectSameEntries,
+    ),
+  ],
+});
+
+async function totalOf(context: TestContext, query: Query): Promise<number> {
+  const { headers } = await list(context, { ...query, per_page: 1 });
+  return Number(headers['x-total-count'] ?? Number.NaN);
+}
+
+/** A query that finds many entries, which do not become more. */
+async function manyEntries(context: TestContext): Promise<Query> {
+  const nowMs = context.serverNowMs(await list(context, { per_page: 1 }));
+  const before = Math.floor(nowMs / 1000) - WRITTEN_WITHIN_SECONDS;
+  const written = { created_before: before };
+  if ((await totalOf(context, written)) >= MANY) return written;
+  const name = context.newName();
+  const { device, artifact } = await deviceAndArtifact(context, 'plain');
+  const one = async (): Promise<void> => {
+    const wish = { name, artifact_name: artifact.name, devices: [device.id] };
+    const { id } = await context.deploy(wish);
+    await context.admin.abort(id);
+  };
+  // One deployment at a time: two equal ones that are active may be refused.
+  for (let made = 0; made < MANY; made += 2) await one();
+  const own = { object_deployment_name: name };
+  const total = await context.settled(
+    () => totalOf(context, own),
+    (found) => found >= MANY,
+    ENTRY_WAIT_MAX_MS,
+  );
+  if (total >= MANY) return own;
+  throw new StartStateMissed(`${MANY} entries on deployments called ${name}`, `found ${total}`);
+}
+
+const large = defineScenario<Query>({
+  area: 'audit-export',
+  name: 'A large export',
+  start: `a user who has caused at least ${MANY} entries`,
+  risk: 'write',
+  needs: ['operator'],
+  arrange: manyEntries,
+  cases: [
+    {
+      id: 'large-export-is-whole',
+      title: `An export of more than ${MANY} entries holds each of them, up to its limit.`,
+      requirements: ['audit.export-same-entries', 'audit.export-limit'],
+      run: async (query, context) => {
+        const total = await totalOf(context, query);
+        const answer = await exported(context, { ...query, limit: EXPORTED_MAX });
+        needStatus('an export', answer, 200);
+        const later = await totalOf(context, query);
+        if (later !== total) throw new StartStateMissed('a log that rests', `it grew by ${later}`);
+        const records = readCsv(answer.text).length - 1;
+        expectEqual('records', records, Math.min(total, EXPORTED_MAX));
+      },
+    },
+  ],
+});
+
+/** Spec: Audit logs, "GET /logs/export" */
+export const auditExportValueCases = [...values, ...large];

@@ -1,0 +1,243 @@
+/** Cases: the audit log followed page by page by its own links. Spec: Audit logs, "GET /logs" */
+import { operations } from '../../fixtures/contract/operations.ts';
+import {
+  abortedDeployment,
+  acceptedDevice,
+  type OfferedDeployment,
+  StartStateMissed,
+} from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
+import {
+  ExpectationFailure,
+  expectEqual,
+  expectStatus,
+  expectThat,
+  shown,
+} from '../target/expectations.ts';
+import { relationsOf } from '../target/link-header.ts';
+import { auditFilters } from './audit-filters.ts';
+import {
+  ENTRY_WAIT_MAX_MS,
+  type Entry,
+  entries,
+  entriesIn,
+  entriesOn,
+  list,
+  type Query,
+  textAt,
+} from './audit-reading.ts';
+
+/** More than the pages of any walk here, so that links that lead in a circle end. */
+const PAGES_MAX = 20;
+const REJECTIONS = 4;
+
+type Relation = 'first' | 'next' | 'prev';
+
+/** Where a link of a page leads; undefined where the page has no such link. */
+function linkOf(context: TestContext, page: Answer, relation: Relation): URL | undefined {
+  const link = relationsOf(page.headers.link)[relation];
+  const own = context.session.urlOf(operations['list-audit-logs'].path);
+  if (link === undefined || !URL.canParse(link, own)) return undefined;
+  return new URL(link, own);
+}
+
+/**
+ * Follows a link by its query: to which host it leads depends on what stands before the target.
+ */
+function follow(context: TestContext, { searchParams }: URL): Promise<Answer> {
+  const names = [...new Set(searchParams.keys())];
+  return list(context, Object.fromEntries(names.map((name) => [name, searchParams.getAll(name)])));
+}
+
+/** The pages from one on, each reached by the link of the one before. */
+async function pagesFrom(
+  context: TestContext,
+  page: Answer,
+  relation: 'next' | 'prev',
+): Promise<readonly Answer[]> {
+  const pages = [page];
+  for (let last = page; pages.length <= PAGES_MAX; ) {
+    const link = linkOf(context, last, relation);
+    if (link === undefined) return pages;
+    last = await follow(context, link);
+    expectStatus(last, 200);
+    pages.push(last);
+  }
+  const seen = `${pages.length} pages and more`;
+  throw new ExpectationFailure(`an end of the links \`${relation}\``, seen);
+}
+
+/** What tells entries apart, in their order. */
+function marks(found: readonly Entry[]): readonly string[] {
+  return found.map((entry) => `${textAt(entry, 'time')} ${textAt(entry, 'action')}`);
+}
+
+function marksOf(pages: readonly Answer[]): readonly string[] {
+  return pages.flatMap((page) => marks(entriesIn(page)));
+}
+
+/** Each parameter of the list, so that the entries of one deployment fit. */
+async function everyFilter(context: TestContext, arranged: OfferedDeployment): Promise<Query> {
+  const both = await entriesOn(context, arranged.deploymentId, 2);
+  const fits = Object.values(auditFilters).map((filter) => filter.fits(arranged, both));
+  const own = { object_id: arranged.deploymentId, sort: 'asc', per_page: 1 };
+  return Object.assign({}, ...fits, own);
+}
+
+/** Asserts that a link names each parameter of the query with its value. */
+function expectKept(relation: Relation, { searchParams }: URL, query: Query): void {
+  for (const [name, value] of Object.entries(query)) {
+    const kept = searchParams.getAll(name);
+    expectThat(
+      kept.length === 1 && kept[0] === String(value),
+      `${name}=${value} in the link \`${relation}\``,
+      shown(kept),
+    );
+  }
+}
+
+const filtered = defineScenario<OfferedDeployment>({
+  area: 'audit-log',
+  name: 'Links of a filtered list',
+  start: 'a user who has created a deployment and aborted it',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: abortedDeployment,
+  cases: [
+    {
+      id: 'links-keep-every-parameter',
+      title: 'Each link of each page keeps every parameter that the first request had.',
+      requirements: ['audit.links-lead'],
+      run: async (arranged, context) => {
+        const query = await everyFilter(context, arranged);
+        const pages = await pagesFrom(context, await list(context, query), 'next');
+        for (const page of pages) {
+          for (const relation of ['first', 'next', 'prev'] as const) {
+            const link = linkOf(context, page, relation);
+            // A link that names no parameter of the list keeps them in a way of its own.
+            const isPlain = Object.keys(query).some((name) => link?.searchParams.has(name));
+            if (link && isPlain) expectKept(relation, link, query);
+          }
+        }
+      },
+    },
+  ],
+});
+
+/** A device with some entries, which do not become more. */
+async function oftenRejected(context: TestContext): Promise<string> {
+  const { id, key } = await acceptedDevice(context);
+  for (let rejections = 1; ; rejections += 1) {
+    await context.admin.decide(id, key, 'rejected');
+    if (rejections === REJECTIONS) break;
+    await context.admin.decide(id, key, 'accepted');
+  }
+  const found = await context.settled(
+    () => entries(context, { object_id: id, per_page: 100 }),
+    (read) => rejectionsIn(read) >= REJECTIONS,
+    ENTRY_WAIT_MAX_MS,
+  );
+  if (rejectionsIn(found) === REJECTIONS) return id;
+  throw new StartStateMissed(`${REJECTIONS} entries \`reject\``, shown(marks(found)));
+}
+
+function rejectionsIn(found: readonly Entry[]): number {
+  return found.filter((entry) => textAt(entry, 'action') === 'reject').length;
+}
+
+/** Walks through the list in pages of two; `judge` compares the walk with the list as a whole. */
+function walkCase(
+  facts: Pick<JudgingCase<string>, 'id' | 'title' | 'requirements'>,
+  judge: (walk: Walk, context: TestContext) => Promise<void>,
+): JudgingCase<string> {
+  return {
+    ...facts,
+    run: async (objectId, context) => {
+      for (const sort of ['asc', 'desc']) {
+        const query = { object_id: objectId, sort };
+        const whole = marksOf([await list(context, { ...query, per_page: 100 })]);
+        const first = await list(context, { ...query, per_page: 2 });
+        const there = await pagesFrom(context, first, 'next');
+        const after = marksOf([await list(context, { ...query, per_page: 100 })]);
+        // What an entry that came late moved is no fault of the links.
+        if (whole.join() !== after.join())
+          throw new StartStateMissed('a list that rests', 'it grew');
+        await judge({ whole, there }, context);
+      }
+    },
+  };
+}
+
+interface Walk {
+  /** What tells the entries apart, read at once. */
+  readonly whole: readonly string[];
+  /** The pages on the way to the end. */
+  readonly there: readonly Answer[];
+}
+
+const walks = defineScenario<string>({
+  area: 'audit-log',
+  name: 'A list of several pages',
+  start: `a device that a user has rejected ${REJECTIONS} times`,
+  risk: 'write',
+  needs: ['operator'],
+  arrange: oftenRejected,
+  cases: [
+    walkCase(
+      {
+        id: 'links-lead-to-the-end',
+        title: 'The links `next` lead through the whole list, each entry once and in its order.',
+        requirements: ['audit.links-lead', 'audit.link-next', 'audit.pages', 'audit.per-page'],
+      },
+      async ({ whole, there }) => expectEqual('entries', marksOf(there), whole),
+    ),
+    walkCase(
+      {
+        id: 'links-lead-back',
+        title: 'From the last page the links `prev` lead back through the same pages.',
+        requirements: ['audit.links-lead', 'audit.link-prev', 'audit.pages', 'audit.per-page'],
+      },
+      async ({ there }, context) => {
+        const last = there.at(-1);
+        const back = last ? await pagesFrom(context, last, 'prev') : [];
+        expectEqual('entries', marksOf(back.toReversed()), marksOf(there));
+      },
+    ),
+    walkCase(
+      {
+        id: 'first-leads-to-the-first-page',
+        title: 'On every page the link `first` leads to the page at which the list begins.',
+        requirements: ['audit.links-lead', 'audit.links', 'audit.pages', 'audit.per-page'],
+      },
+      async ({ there }, context) => {
+        for (const page of there) {
+          const link = linkOf(context, page, 'first');
+          if (link === undefined) continue;
+          expectEqual(
+            'entries',
+            marksOf([await follow(context, link)]),
+            marksOf(there.slice(0, 1)),
+          );
+        }
+      },
+    ),
+    {
+      id: 'every-page-tells-the-total',
+      title: 'X-Total-Count tells the same number on every page, that of the whole list.',
+      requirements: ['audit.total'],
+      run: async (objectId, context) => {
+        const whole = await entries(context, { object_id: objectId, per_page: 100 });
+        for (let page = 1; page <= Math.ceil(whole.length / 2); page += 1) {
+          const { headers } = await list(context, { object_id: objectId, per_page: 2, page });
+          const total = headers['x-total-count'];
+          expectEqual(`X-Total-Count on page ${page}`, total, String(whole.length));
+        }
+      },
+    },
+  ],
+});
+
+/** Spec: Audit logs, "GET /logs" */
+export const auditWalkCases = [...filtered, ...walks];

@@ -1,0 +1,339 @@
+/**
+ * Cases: each field of each body takes what the contract allows for it, and users read it as it was
+ * sent. The values are made of the rows of the contract's tables. Spec: Resources and their fields
+ */
+import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
+import { alertLevels } from '../../fixtures/contract/vocabulary.ts';
+import { acceptedDevice, activeDeployment, factoryProvides } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
+import {
+  anySuccess,
+  ExpectationFailure,
+  NotObservable,
+  shown,
+  shownAnswer,
+} from '../target/expectations.ts';
+
+/** Short enough for every field of which the field knows a bound. */
+const LONG = 100;
+
+/** Texts that any field of a text may hold. */
+const texts: Readonly<Record<string, string>> = {
+  'letters of other scripts': 'æ 日本 🗝',
+  'quotes and signs': `"two" 'one' \\ & <b> % $ {}`,
+  'a text like a number': '007',
+  'a text like a word of JSON': 'null',
+  'a long text': 'long text '.repeat(LONG / 10).trim(),
+  'blanks within': 'a  b',
+};
+
+const times: Readonly<Record<string, string>> = {
+  'a fraction': '2026-01-31T12:00:00.5Z',
+  'nine digits of a second': '2026-01-31T12:00:00.123456789Z',
+  'an offset to the east': '2026-01-31T17:30:00+05:30',
+  'an offset to the west': '2026-01-31T01:00:00-11:00',
+  'the 29th of February': '2024-02-29T23:59:59Z',
+};
+
+/** What a field of each type of the tables may hold; words are given by the vocabulary. */
+const valuesOfTypes: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  text: texts,
+  time: times,
+  integer: { one: 1, 'a large number': 2_147_483_647 },
+  word: Object.fromEntries(alertLevels.map((level) => [level, level])),
+};
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** How bodies of one resource are sent and read. */
+interface Body {
+  readonly operation: string;
+  /** The row of the contract's tables. */
+  readonly resource: string;
+  readonly covered: (path: string) => boolean;
+  readonly send: (device: Sender, resource: unknown) => Promise<Answer>;
+  /** A good resource that can be told from those before it, by a number. */
+  readonly stamped?: (resource: Members, number: number) => Members;
+  /** Reads the resource back, as text that holds its values; empty while users see none. */
+  readonly read: (device: Sender, context: TestContext, resource: Members) => Promise<string>;
+}
+
+/** A device that has been offered a deployment. */
+interface Sender {
+  readonly device: SuiteDevice;
+  readonly id: string;
+  readonly deploymentId: string;
+}
+
+function attributes(operation: 'patch-attributes' | 'put-attributes'): Body {
+  return {
+    operation,
+    resource: 'Attribute (inventory)',
+    covered: () => true,
+    send: ({ device }, attribute) => device.call(operation, { body: [attribute] }),
+    stamped: (attribute, number) => ({ ...attribute, value: [`value ${number}`] }),
+    read: async ({ device }, { admin }, { value: own }) => {
+      const all = await admin.attributes(device.id);
+      return textOf(all.filter(({ value }) => JSON.stringify(value) === JSON.stringify(own)));
+    },
+  };
+}
+
+/** The length of a date-time to the second. */
+const SECOND_LENGTH = '2026-01-31T12:00:00'.length;
+const FIRST_MS = Date.UTC(2026, 0, 31, 12);
+
+function textOf(list: readonly unknown[]): string {
+  return list.length === 0 ? '' : JSON.stringify(list);
+}
+
+/** Every body whose fields are in a table, but requests that are signed. */
+const bodies: readonly Body[] = [
+  {
+    operation: 'put-deployment-status',
+    resource: 'DeploymentStatus',
+    // Other cases report each of the statuses.
+    covered: (path) => path !== 'status',
+    // A status that is repeated may leave its substate behind.
+    stamped: (report, number) => ({
+      ...report,
+      status: number % 2 === 0 ? 'downloading' : 'installing',
+    }),
+    send: ({ device, id }, body) => device.call('put-deployment-status', { path: { id }, body }),
+    read: async ({ device, deploymentId }, { admin }) =>
+      JSON.stringify((await admin.devicePart(deploymentId, device.id)) ?? {}),
+  },
+  {
+    operation: 'put-deployment-log',
+    resource: 'DeploymentLog',
+    covered: () => true,
+    send: ({ device, id }, body) => device.call('put-deployment-log', { path: { id }, body }),
+    // As a text within JSON, as what is looked for.
+    read: async ({ device, deploymentId }, { admin }) =>
+      JSON.stringify((await admin.deploymentLog(deploymentId, device.id)) ?? ''),
+  },
+  {
+    operation: 'post-alerts',
+    resource: 'Alert',
+    covered: () => true,
+    send: ({ device }, body) => device.call('post-alerts', { body: [body] }),
+    // Later ones are later in time, so that they stand on the first page of a list.
+    stamped: (alert, number) => ({
+      ...alert,
+      timestamp: new Date(FIRST_MS + number * 1000).toISOString(),
+    }),
+    read: async ({ device }, { admin }, { timestamp }) => {
+      const second = String(timestamp).slice(0, SECOND_LENGTH);
+      const all = (await admin.alerts(device.id)).map((each) => JSON.stringify(each));
+      return all.filter((each) => each.includes(second)).join();
+    },
+  },
+  {
+    operation: 'post-monitor-configuration',
+    resource: 'MonitorConfiguration',
+    covered: () => true,
+    send: ({ device }, body) => device.call('post-monitor-configuration', { body: [body] }),
+    read: async ({ device }, { admin }) => textOf(await admin.monitorConfiguration(device.id)),
+  },
+  attributes('patch-attributes'),
+  attributes('put-attributes'),
+];
+
+/** The value with the member at a path given; `[]` stands for the first entry of a list. */
+function withMember(value: unknown, [step, ...rest]: readonly string[], member: unknown): unknown {
+  if (step === undefined) return member;
+  if (step === '[]') return [withMember(Array.isArray(value) ? value[0] : undefined, rest, member)];
+  const members: Members = { ...Object(value) };
+  return { ...members, [step]: withMember(members[step], rest, member) };
+}
+
+interface Input {
+  /** The path, and what is special about the value. */
+  readonly what: string;
+  readonly value: unknown;
+  readonly type: string;
+  readonly resource: Members;
+}
+
+/** One good resource for each allowed value of each field. */
+function inputsOf({ resource: name, covered }: Body): readonly Input[] {
+  return tables
+    .filter((table) => table.name === name)
+    .flatMap((table) =>
+      fieldsOf(table).flatMap(({ path, type }) => {
+        const where = path.join('.').replaceAll('.[]', '[]');
+        if (!covered(where)) return [];
+        return Object.entries(valuesOfTypes[type] ?? {}).map(([words, value]) => ({
+          what: `${where}, ${words}`,
+          value,
+          type,
+          resource: Object(withMember(table.sample, path, value)),
+        }));
+      }),
+    );
+}
+
+/** The good resource with a member that the contract does not know, in each of its objects. */
+function extendedOf({ resource: name }: Body): readonly Input[] {
+  return tables
+    .filter((table) => table.name === name)
+    .flatMap((table) => {
+      const objects = fieldsOf(table).filter(({ path, type }) => {
+        const hasMembers = fieldsOf(table).some(
+          (other) => other.path.join('.') === [...path, '[]'].join('.'),
+        );
+        return type === 'object' && !hasMembers;
+      });
+      const entries = fieldsOf(table)
+        .map(({ path }) => path.slice(0, path.lastIndexOf('[]') + 1))
+        .filter((path) => path.length > 0);
+      const places = new Map([[], ...objects.map(({ path }) => path), ...entries].map(keyed));
+      return [...places.values()].map((place) => ({
+        what: `a member beside those of ${place.join('.') || 'the body'}`,
+        value: undefined,
+        type: 'object',
+        resource: Object(withMember(table.sample, [...place, 'x_newer'], { of: ['one'] })),
+      }));
+    });
+}
+
+function keyed(path: readonly string[]): [string, readonly string[]] {
+  return [path.join('.'), path];
+}
+
+function isTaken({ status }: Answer): boolean {
+  return anySuccess.some((success) => success === status);
+}
+
+/** Asserts that a body is taken, unless the example of the contract is not taken either. */
+async function expectTaken(sender: Sender, body: Body, input: Input): Promise<void> {
+  const refusal = await body.send(sender, input.resource);
+  if (isTaken(refusal)) return;
+  const where = `${body.operation}, ${input.what}: `;
+  const sample = tables.find(({ name }) => name === body.resource)?.sample;
+  const plain = await body.send(sender, sample);
+  // Once only: it was not for its value that the target refused the request.
+  const isTakenNow = isTaken(await body.send(sender, input.resource));
+  if (!isTaken(plain) || isTakenNow) throw new NotObservable(where + shownAnswer(plain));
+  throw new ExpectationFailure(`${where}a success`, where + shownAnswer(refusal));
+}
+
+/** Sends each text and asserts that users read it, where they read what it stands in. */
+async function expectKept(context: TestContext, sender: Sender, body: Body): Promise<void> {
+  const inputs = inputsOf(body).filter(({ type }) => type === 'text');
+  for (const [number, { what, value, resource }] of inputs.entries()) {
+    const sent = body.stamped?.(resource, number) ?? resource;
+    await body.send(sender, sent);
+    const asJson = JSON.stringify(value).slice(1, -1);
+    const found = await context.settled(
+      () => body.read(sender, context, sent),
+      (text) => text.includes(asJson),
+    );
+    if (found.includes(asJson)) continue;
+    if (found === '') throw new NotObservable(`users read nothing of ${body.operation}, ${what}`);
+    const where = `${body.operation}, ${what}: `;
+    throw new ExpectationFailure(`${where}${shown(value)}`, where + shown(found));
+  }
+}
+
+function bodyCases(body: Body): readonly JudgingCase<Sender>[] {
+  return [
+    {
+      id: `${body.operation}-takes-every-legal-value`,
+      title: `Every field of ${body.resource} takes what the contract allows for it.`,
+      requirements: ['service.legal-values'],
+      run: async (sender) => {
+        for (const input of inputsOf(body)) await expectTaken(sender, body, input);
+      },
+    },
+    {
+      id: `${body.operation}-keeps-every-text`,
+      title: `Users read every text of ${body.resource} as it was sent by ${body.operation}.`,
+      requirements: ['service.legal-values-are-kept'],
+      run: (sender, context) => expectKept(context, sender, body),
+    },
+    {
+      id: `${body.operation}-takes-unknown-members`,
+      title: `Members beside those of ${body.resource}, as newer devices send, do not matter.`,
+      requirements: ['service.unknown-members'],
+      run: async (sender) => {
+        for (const input of extendedOf(body)) await expectTaken(sender, body, input);
+      },
+    },
+  ];
+}
+
+async function sender(context: TestContext): Promise<Sender> {
+  const { device, id, deploymentId } = await activeDeployment(context);
+  return { device, id, deploymentId };
+}
+
+/** One scenario for each operation, so that a target without it is asked nothing. */
+const ofTables = bodies.flatMap((body) =>
+  defineScenario<Sender>({
+    area: 'body-fields',
+    name: `Fields of ${body.operation}`,
+    start: 'a device that has been offered a deployment',
+    risk: 'write',
+    needs: ['operator', ...partOfBody(body.operation)],
+    arrange: sender,
+    cases: bodyCases(body),
+  }),
+);
+
+function partOfBody(operation: string): readonly ('inventory' | 'monitor')[] {
+  if (operation.endsWith('attributes')) return ['inventory'];
+  return /alerts|monitor/.test(operation) ? ['monitor'] : [];
+}
+
+const asking = {
+  'post-next-deployment': (provides: object) => provides,
+  'post-next-deployment-v2': (provides: object) => ({ device_provides: provides }),
+} as const;
+
+/** What a device says of itself is a map of texts. */
+const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const).flatMap(
+  (operation) =>
+    defineScenario<SuiteDevice>({
+      area: 'body-fields',
+      name: `Fields of ${operation}`,
+      start: 'an accepted device',
+      risk: 'write',
+      needs: operation.endsWith('v2') ? ['operator', 'deployments-v2'] : ['operator'],
+      arrange: (context) => acceptedDevice(context),
+      cases: [
+        {
+          id: `${operation}-takes-every-legal-value`,
+          title: `The pairs of ${operation} take every text, as values and as names of free pairs.`,
+          requirements: ['service.legal-values'],
+          run: async (device) => {
+            for (const [words, text] of Object.entries(texts)) {
+              for (const pair of [
+                { artifact_name: text },
+                { device_type: text },
+                { colour: text },
+                { [text]: 'blue' },
+              ]) {
+                const body = asking[operation]({ ...factoryProvides, ...pair });
+                const answer = await device.call(operation, { body });
+                // When asking is answered 404 is left open.
+                if (isTaken(answer) || answer.status === 404) continue;
+                const plain = await device.call(operation, {
+                  body: asking[operation](factoryProvides),
+                });
+                if (!isTaken(plain)) throw new NotObservable(shownAnswer(plain));
+                const where = `${operation}, ${words} in ${Object.keys(pair)[0]}: `;
+                throw new ExpectationFailure(`${where}a success`, where + shownAnswer(answer));
+              }
+            }
+          },
+        },
+      ],
+    }),
+);
+
+/** Spec: Resources and their fields */
+export const bodyFieldCases = [...ofTables, ...ofProvides];

@@ -1,0 +1,130 @@
+/**
+ * Cases: a link that was given keeps its promise until it expires, whatever happens after it was
+ * given. Spec: ArtifactLink; Device deployments v1
+ */
+import {
+  type ConfigurationOffer,
+  configurationOffer,
+  configured,
+} from '../context/configuration-offer.ts';
+import { expectWhole, type LinkedFile, linkedFile } from '../context/followed-link.ts';
+import { ownArtifact } from '../context/own-artifact.ts';
+import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { pairsIn } from '../target/configuration-body.ts';
+import { expectMembers, expectStatus, NotObservable } from '../target/expectations.ts';
+
+/** A link to an artifact of the case's own, which was followed once. */
+interface OwnLink extends LinkedFile {
+  readonly id: string;
+}
+
+async function ownLink(context: TestContext): Promise<OwnLink> {
+  const { id, bytes } = await ownArtifact(context, { content: context.random.bytes(5000) });
+  return { ...(await linkedFile(context, { id, bytes })), id };
+}
+
+/** What may happen to an artifact that a device is loading. */
+const changesToArtifact: Readonly<
+  Record<string, readonly [string, (link: OwnLink, context: TestContext) => Promise<unknown>]>
+> = {
+  'a-newer-link': [
+    'is given another link',
+    async ({ id }, context) => linkedFileAgain(context, id),
+  ],
+  'an-edit': [
+    'is edited',
+    ({ id }, context) => context.admin.describeArtifact(id, `edited ${context.newName()}`),
+  ],
+  'a-deployment': [
+    'is deployed',
+    async ({ id }, context) => {
+      const device = await acceptedDevice(context);
+      const name = await nameOf(context, id);
+      return context.deploy({ artifact_name: name, devices: [device.id] });
+    },
+  ],
+};
+
+async function linkedFileAgain(context: TestContext, id: string): Promise<void> {
+  const device = await acceptedDevice(context);
+  expectStatus(await device.call('get-artifact-link', { path: { id } }), 200);
+}
+
+async function nameOf(context: TestContext, id: string): Promise<string> {
+  const device = await acceptedDevice(context);
+  const answer = await device.call('get-artifact', { path: { id } });
+  const { name } = JSON.parse(answer.text) as { readonly name?: unknown };
+  if (typeof name === 'string') return name;
+  throw new NotObservable('the artifact is shown without its name');
+}
+
+const toArtifacts = defineScenario<OwnLink>({
+  area: 'artifact-link',
+  name: 'What happens after a link was given',
+  start: 'a link to an artifact of its own, by which the file has been loaded',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: ownLink,
+  cases: Object.entries(changesToArtifact).map(
+    ([id, [what, change]]): JudgingCase<OwnLink> => ({
+      id: `link-outlives-${id}`,
+      title: `A link still gives the file after its artifact ${what}.`,
+      requirements: ['link.outlives-changes'],
+      run: async (link, context) => {
+        await change(link, context);
+        expectWhole(link, await link.follow());
+      },
+    }),
+  ),
+});
+
+/** What may happen while a device loads its configuration. */
+const changesToConfiguration: Readonly<
+  Record<string, readonly [string, (offer: ConfigurationOffer, context: TestContext) => unknown]>
+> = {
+  'a-newer-link': [
+    'the device has asked again',
+    ({ device }) => device.call('get-next-deployment', { query: factoryProvides }),
+  ],
+  'a-newer-token': [
+    'the device has been given another token',
+    ({ device }) => device.authenticate(),
+  ],
+  'a-report': [
+    'the device has reported that it downloads',
+    ({ device, id }) =>
+      device.call('put-deployment-status', { path: { id }, body: { status: 'downloading' } }),
+  ],
+  'a-newer-setting': [
+    'a user has configured something else, and not deployed that',
+    ({ device }, context) => context.admin.configure(device.id, { timezone: 'UTC', size: 'large' }),
+  ],
+};
+
+const toConfigurations = defineScenario<ConfigurationOffer>({
+  area: 'configuration-download',
+  name: 'What happens after a link was given',
+  start: 'a device that has been offered a configuration deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (context) => configurationOffer(context),
+  cases: Object.entries(changesToConfiguration).map(
+    ([id, [what, change]]): JudgingCase<ConfigurationOffer> => ({
+      id: `link-outlives-${id}`,
+      title: `After ${what} the link still gives what was deployed.`,
+      requirements: ['download.outlives-changes'],
+      run: async (offer, context) => {
+        await change(offer, context);
+        const answer = await offer.get(offer.uri);
+        expectStatus(answer, 200);
+        const pairs = await pairsIn(answer.bytes);
+        if (pairs) expectMembers('pairs', pairs, configured);
+      },
+    }),
+  ),
+});
+
+/** Spec: ArtifactLink; Device deployments v1 */
+export const lastingLinkCases = [...toArtifacts, ...toConfigurations];

@@ -1,0 +1,241 @@
+/**
+ * Cases: texts that differ in nothing but capital letters are different texts. Spec: Resources and
+ * their fields; Authentication
+ */
+import { configurationOffer } from '../context/configuration-offer.ts';
+import { ownArtifact } from '../context/own-artifact.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  factoryProvides,
+  type OfferedDeployment,
+  preauthorizedDevice,
+} from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario } from '../suite/case.ts';
+import { withParameter, withSegment } from '../target/altered-link.ts';
+import {
+  expectEach,
+  expectEqual,
+  expectJson,
+  expectStatus,
+  NotObservable,
+  observed,
+  shown,
+} from '../target/expectations.ts';
+import { isMap } from '../target/json-members.ts';
+
+/** The text with small letters for capital ones and the other way round. */
+function swapped(text: string): string {
+  return text.replace(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+}
+
+/** Digits of base 16 mean the same in capital letters. */
+function isHexadecimal(text: string): boolean {
+  return /^[0-9a-f]*$/i.test(text);
+}
+
+/** A text with letters, as an identity or a key of the suite may have. */
+const serial = 'Serial-aB';
+
+const trusted = defineScenario<SuiteDevice>({
+  area: 'authentication',
+  name: 'Capital letters',
+  start: 'an accepted device whose identity has letters',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: async (context) => {
+    const device = await preauthorizedDevice(context, 'ecdsa', { board: serial });
+    expectStatus(await device.authenticate(), 200);
+    return device;
+  },
+  cases: [
+    {
+      id: 'signature-in-other-letters-is-refused',
+      title: 'A signature whose Base64 has capital letters for small ones grants nothing.',
+      requirements: ['auth.signature-must-verify'],
+      run: async (device) => {
+        const text = device.authRequest();
+        const signature = device.key.sign(Buffer.from(text)).toString('base64');
+        const texts = {
+          'in small letters': signature.toLowerCase(),
+          'in capital letters': signature.toUpperCase(),
+          'with letters swapped': swapped(signature),
+        };
+        await expectEach([400, 401, 403], texts, (each) =>
+          device.authenticate({ text, signature: each }),
+        );
+      },
+    },
+    {
+      id: 'identity-in-other-letters-is-another',
+      title: 'An identity whose text is in other letters is that of another device.',
+      requirements: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
+      run: async (device, context) => {
+        const members = { serial: device.identity.serial, board: serial };
+        const other = await context.newDevice('ecdsa', { ...members, board: swapped(serial) });
+        const identity = { ...device.identity, board: swapped(serial) };
+        const changes = { members: { id_data: JSON.stringify(identity) } };
+        expectStatus(await other.authenticate(changes), 401);
+      },
+    },
+  ],
+});
+
+const texts = defineScenario<SuiteDevice>({
+  area: 'inventory',
+  name: 'Capital letters',
+  start: 'an accepted device',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (context) => acceptedDevice(context),
+  cases: [
+    {
+      id: 'names-in-other-letters-are-others',
+      title: 'Attributes whose names differ in capital letters are two attributes.',
+      requirements: ['inventory.patch-adds'],
+      run: async (device, context) => {
+        const body = ['probe', 'Probe', 'PROBE'].map((name) => ({ name, value: `as ${name}` }));
+        expectStatus(await device.call('patch-attributes', { body }), 200);
+        const read = await context.settled(
+          () => context.admin.attributes(device.id),
+          (all) => all.some(({ name }) => name === 'PROBE'),
+        );
+        const own = read.filter(({ name }) => name.toLowerCase() === 'probe');
+        const values = own.map(({ value }) => value).sort();
+        expectEqual('values', values, ['as PROBE', 'as Probe', 'as probe']);
+      },
+    },
+  ],
+});
+
+const settings = defineScenario<SuiteDevice>({
+  area: 'configuration',
+  name: 'Capital letters',
+  start: 'an accepted device',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (context) => acceptedDevice(context),
+  cases: [
+    {
+      id: 'keys-in-other-letters-are-others',
+      title: 'Keys that differ in capital letters are two keys.',
+      requirements: ['configuration.any-name'],
+      run: async (device) => {
+        const pairs = { probe: 'small', Probe: 'mixed', PROBE: 'capital' };
+        expectStatus(await device.call('put-configuration', { body: pairs }), 204);
+        const read = expectJson(await device.call('get-configuration'));
+        if (!isMap(read)) throw new NotObservable(`the store was read as ${shown(read)}`);
+        const { probe, Probe, PROBE } = read;
+        expectEqual('pairs', { probe, Probe, PROBE }, pairs);
+      },
+    },
+  ],
+});
+
+/** What the artifact depends on, with letters of both kinds. */
+const flavour = 'Vanilla-aB';
+
+async function flavoured(context: TestContext): Promise<SuiteDevice> {
+  const device = await acceptedDevice(context);
+  const name = context.newName();
+  const depends = { flavour: [flavour] };
+  await ownArtifact(context, { name, content: Buffer.from('for one flavour'), depends });
+  await context.deploy({ artifact_name: name, devices: [device.id] });
+  return device;
+}
+
+const offers = defineScenario<SuiteDevice>({
+  area: 'next-deployment',
+  name: 'Capital letters',
+  start: 'a device for which an artifact waits that needs a text with letters',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: flavoured,
+  cases: [
+    {
+      id: 'depends-in-other-letters-offers-nothing',
+      title: 'A device that provides what is needed in other letters is offered nothing.',
+      requirements: ['next.depends'],
+      run: async (device) => {
+        for (const other of [flavour.toLowerCase(), flavour.toUpperCase(), swapped(flavour)]) {
+          const body = { ...factoryProvides, flavour: other };
+          const { status } = await device.call('post-next-deployment', { body });
+          // A request that contradicts the one before is a conflict.
+          expectEqual(`offer for ${other}`, status === 200, false);
+        }
+      },
+    },
+    {
+      id: 'v2-depends-in-other-letters-offers-nothing',
+      title: 'In version 2 a device that provides it in other letters is offered nothing.',
+      requirements: ['next.v2-depends'],
+      run: async (device) => {
+        for (const other of [flavour.toLowerCase(), flavour.toUpperCase(), swapped(flavour)]) {
+          const body = { device_provides: { ...factoryProvides, flavour: other } };
+          const { status } = await device.call('post-next-deployment-v2', { body });
+          expectEqual(`offer for ${other}`, status === 200, false);
+        }
+      },
+    },
+  ],
+});
+
+const links = defineScenario({
+  area: 'configuration-download',
+  name: 'Capital letters',
+  start: 'a device that has been offered a configuration deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: (context) => configurationOffer(context),
+  cases: [
+    {
+      id: 'signature-in-other-letters-is-403',
+      title: 'The link with capital letters for small ones in its signature is answered 403.',
+      requirements: ['download.invalid-signature-is-403'],
+      run: async ({ uri, get }, { names: { linkSignature } }) => {
+        const signature = new URL(uri).searchParams.get(linkSignature) ?? '';
+        if (isHexadecimal(signature)) throw new NotObservable('the signature is a number');
+        const others = [signature.toLowerCase(), swapped(signature)];
+        for (const other of others) {
+          expectStatus(await get(withParameter(uri, linkSignature, other)), 403);
+        }
+      },
+    },
+    {
+      id: 'device-type-in-other-letters-is-403',
+      title: 'The link with its device type in capital letters is answered 403.',
+      requirements: ['download.signature-covers-path'],
+      run: async ({ uri, get, deviceType }) =>
+        expectStatus(await get(withSegment(uri, 2, deviceType.toUpperCase())), 403),
+    },
+  ],
+});
+
+const ids = defineScenario<OfferedDeployment>({
+  area: 'deployment-status',
+  name: 'Capital letters',
+  start: 'a device that has been offered a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: activeDeployment,
+  cases: [
+    {
+      id: 'id-in-capital-letters',
+      title: 'A report for the id of the deployment in capital letters.',
+      requirements: ['status.id-in-capitals'],
+      observe: async ({ device, id }) => {
+        const path = { id: id.toUpperCase() };
+        const body = { status: 'downloading' };
+        const { status } = await device.call('put-deployment-status', { path, body });
+        return observed(id === path.id ? 'the id has no letters' : `answered ${status}`);
+      },
+    },
+  ],
+});
+
+/** Spec: Resources and their fields; Authentication */
+export const letterCaseCases = [...trusted, ...texts, ...settings, ...offers, ...links, ...ids];

@@ -1,0 +1,149 @@
+/**
+ * Cases: requests in the forms of HTTP that its libraries do not send, written byte by byte. What
+ * HTTP lets a server decline is no failure. Spec: What the service does
+ */
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { TestContext } from '../context/test-context.ts';
+import { defineScenario } from '../suite/case.ts';
+import { ExpectationFailure, expectEqual, expectThat } from '../target/expectations.ts';
+import type { RawAnswer, RawForm } from '../target/raw-connection.ts';
+import type { WireRequest } from '../target/target.ts';
+import { TransportFailure } from '../target/transport-failure.ts';
+import {
+  type Arranged,
+  deviceWithEverything,
+  expectForm,
+  faultOf,
+  type GoodRow,
+  notObservable,
+  requestsTo,
+} from './legal-requests.ts';
+
+/** How long a client waits for 100 before it sends the body all the same. */
+const BODY_AFTER_MS = 1000;
+
+/** By 417 a server says that it does not do what Expect asks for. RFC 9110, section 10.1.1 */
+const declinesExpect = [417];
+/** A server may speak newer versions only. RFC 9110, sections 15.5.22 and 15.6.6 */
+const declinesVersion = [426, 505];
+
+/** Sends one request on a connection of its own. */
+function alone(
+  context: TestContext,
+  form: RawForm,
+  judge: (answer: RawAnswer) => void = () => undefined,
+): (request: WireRequest) => Promise<RawAnswer> {
+  return (request) =>
+    context.session.onOneConnection(async (send) => {
+      const answer = await send(request, form);
+      judge(answer);
+      return answer;
+    });
+}
+
+/** A websocket is asked for on a connection that then is one. RFC 6455 */
+function isPlain({ id }: GoodRow): boolean {
+  return id !== 'connect';
+}
+
+function withExpect(request: WireRequest): WireRequest {
+  return { ...request, headers: { ...request.headers, expect: '100-continue' } };
+}
+
+/** Asserts that an answer has no form that a client of HTTP/1.0 cannot read. */
+function expectReadable({ head }: RawAnswer): void {
+  const coding = head.headers['transfer-encoding'];
+  const seen = `Transfer-Encoding: ${coding}`;
+  expectThat(coding === undefined, 'an answer to HTTP/1.0 without a transfer coding', seen);
+}
+
+/** The rows whose requests may be sent before the one before is answered. RFC 9112, 9.3.2 */
+function isIdempotent({ id }: GoodRow): boolean {
+  return ['GET', 'PUT'].includes(operations[id].method) && id !== 'connect';
+}
+
+/** One request on its way, and what came of it. */
+interface Piped {
+  readonly row: GoodRow;
+  readonly requestId: string;
+  readonly answer: RawAnswer | undefined;
+}
+
+/** Sends all requests at once on one connection; those that a server leaves have no answer. */
+function piped(context: TestContext, rows: readonly GoodRow[]): Promise<readonly Piped[]> {
+  const name = context.names.requestId.toLowerCase();
+  return context.session.onOneConnection((send) =>
+    Promise.all(
+      rows.map(async (row, index) => {
+        const requestId = `${context.newName()}-pipelined-${index}`;
+        const request = row.good.request(context.newName());
+        const headers = { ...request.headers, [name]: requestId };
+        const answer = await send({ ...request, headers }).catch(unlessClosed);
+        return { row, requestId, answer };
+      }),
+    ),
+  );
+}
+
+/** A server may close the connection after any answer. */
+function unlessClosed(error: unknown): undefined {
+  if (error instanceof TransportFailure && error.code === 'connection-closed') return undefined;
+  throw error;
+}
+
+/** Spec: What the service does */
+export const rawFormCases = defineScenario<Arranged>({
+  area: 'legal-forms',
+  name: 'Requests as they are written',
+  start: 'a device with settings that has been offered a deployment',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: deviceWithEverything,
+  cases: [
+    {
+      id: 'expect-100-continue',
+      title: 'A client may send its body once the server says 100, or after a moment.',
+      requirements: ['service.expect-continue'],
+      run: async (arranged, context) => {
+        const send = alone(context, { bodyAfterMs: BODY_AFTER_MS });
+        const sending = { change: withExpect, declines: declinesExpect, send };
+        for (const row of requestsTo(arranged, context)) {
+          if (row.good.request('').body === undefined) continue;
+          await expectForm(context, row, { what: 'Expect: 100-continue', sending });
+        }
+      },
+    },
+    {
+      id: 'http-1-0',
+      title: 'A client of HTTP/1.0 gets an answer that it can read, and its end.',
+      requirements: ['service.http-1-0'],
+      run: async (arranged, context) => {
+        const send = alone(context, { version: '1.0' }, expectReadable);
+        const sending = { declines: declinesVersion, send };
+        for (const row of requestsTo(arranged, context).filter(isPlain)) {
+          await expectForm(context, row, { what: 'HTTP/1.0', sending });
+        }
+      },
+    },
+    {
+      id: 'pipelined-requests',
+      title: 'Requests that are sent before the ones before are answered are answered in order.',
+      requirements: ['service.pipelining'],
+      run: async (arranged, context) => {
+        const rows = requestsTo(arranged, context).filter(isIdempotent);
+        const name = context.names.requestId.toLowerCase();
+        for (const { row, requestId, answer } of await piped(context, rows)) {
+          if (answer === undefined) continue;
+          const told = answer.headers[name];
+          // Other cases judge an answer without one.
+          if (told !== undefined) expectEqual(`request id of ${row.id}`, told, requestId);
+          if (String(answer.status) in operations[row.id].success) continue;
+          const plainFault = await faultOf(context, row);
+          if (plainFault) throw notObservable(row.id, plainFault);
+          const what = `${row.id}, pipelined: `;
+          throw new ExpectationFailure(`${what}a success`, `${what}${answer.status}`);
+        }
+      },
+    },
+  ],
+});

@@ -1,0 +1,42 @@
+/** A device that has been offered the deployment of its configuration, and the link to that. */
+import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
+import type { Answer } from '../target/answer.ts';
+import { expectShape, expectStatus, expectUrl } from '../target/expectations.ts';
+import { acceptedDevice, factoryProvides } from './start-states.ts';
+import type { SuiteDevice } from './suite-device.ts';
+import type { TestContext } from './test-context.ts';
+
+/** What a user has configured for the device of an offer. */
+export const configured = { timezone: 'Europe/Oslo', colour: 'blue' } as const;
+
+/** An offered configuration. */
+export interface ConfigurationOffer {
+  readonly device: SuiteDevice;
+  readonly deviceType: string;
+  /** The id of the deployment, as the device has it. */
+  readonly id: string;
+  /** The link to the configuration. */
+  readonly uri: string;
+  /** Follows a link, without a token. */
+  readonly get: (url: string) => Promise<Answer>;
+}
+
+/** Configures a device, deploys that, and asks as the device. */
+export async function configurationOffer(
+  context: TestContext,
+  deviceType: string = factoryProvides.device_type,
+): Promise<ConfigurationOffer> {
+  const device = await acceptedDevice(context);
+  await context.admin.configure(device.id, configured);
+  await context.deployConfiguration(device);
+  const query = { ...factoryProvides, device_type: deviceType };
+  const answer = await context.settled(
+    () => device.call('get-next-deployment', { query }),
+    ({ status }) => status === 200,
+  );
+  expectStatus(answer, 200);
+  const { id, artifact } = expectShape(answer, deploymentInstructionsV1Shape);
+  const uri = expectUrl('a source', artifact.source.uri);
+  const get = (url: string): Promise<Answer> => context.session.send({ method: 'GET', url });
+  return { device, deviceType, id, uri, get };
+}

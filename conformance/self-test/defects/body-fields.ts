@@ -1,0 +1,117 @@
+/**
+ * Defects in single fields of bodies, made of the rows of the contract's tables: a value that is
+ * legal is refused, or not kept as it was sent.
+ */
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
+import { changedAt, changedJson, jsonOf, ownAnswer } from '../alter.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { requestBecomes } from '../mutations.ts';
+
+/** The resource of each body, and whether the body is a list of it. */
+const bodies: Readonly<Partial<Record<OperationId, readonly [resource: string, isList: boolean]>>> =
+  {
+    'put-deployment-status': ['DeploymentStatus', false],
+    'put-deployment-log': ['DeploymentLog', false],
+    'post-alerts': ['Alert', true],
+    'post-monitor-configuration': ['MonitorConfiguration', true],
+    'patch-attributes': ['Attribute (inventory)', true],
+    'put-attributes': ['Attribute (inventory)', true],
+  };
+
+/** Whether a body has a value at a path that is picked. */
+function hasAt(request: ProxiedRequest, path: string, picks: (value: unknown) => boolean): boolean {
+  let isFound = false;
+  changedAt(jsonOf(request), path, (value) => {
+    isFound ||= picks(value);
+    return value;
+  });
+  return isFound;
+}
+
+function refused(picks: (request: ProxiedRequest) => boolean): () => Mutation {
+  return () => ({
+    request: (request) =>
+      picks(request) ? ownAnswer(400, { error: 'refused', request_id: 'defect' }) : request,
+  });
+}
+
+const legal: readonly [RequirementId, ...RequirementId[]] = [
+  'service.legal-values',
+  'service.legal-values-are-kept',
+];
+
+/** What an author may have forgotten of a field of each type. */
+const values: Readonly<
+  Record<string, readonly [words: string, picks: (value: unknown) => boolean]>
+> = {
+  text: ['a text of digits', (value) => value === '007'],
+  time: ['an offset west of UTC', (value) => String(value).endsWith('-11:00')],
+};
+
+function fieldDefects(operation: OperationId, path: string, type: string): readonly Defect[] {
+  const slug = path.replaceAll(/\*\.?/g, '').replaceAll(/[._]/g, '-');
+  const [words, picks] = values[type] ?? [];
+  if (!words || !picks) return [];
+  const refusal: Defect = {
+    id: `${operation}-refuses-a-${type}-in-${slug}`,
+    title: `The operation ${operation} refuses ${words} in \`${path}\`.`,
+    breaks: legal,
+    operations: [operation],
+    mutation: refused((request) => hasAt(request, path, picks)),
+  };
+  if (type !== 'text') return [refusal];
+  const loss: Defect = {
+    id: `${operation}-loses-blanks-in-${slug}`,
+    title: `The operation ${operation} keeps one of several blanks in \`${path}\`.`,
+    breaks: ['service.legal-values-are-kept'],
+    operations: [operation],
+    mutation: requestBecomes((request) =>
+      hasAt(request, path, (value) => value === 'a  b')
+        ? changedJson(request, (body) => changedAt(body, path, (value) => oneBlank(value)))
+        : request,
+    ),
+  };
+  return [refusal, loss];
+}
+
+function oneBlank(value: unknown): unknown {
+  return value === 'a  b' ? 'a b' : value;
+}
+
+function defectsOf([operation, [resource, isList]]: [
+  OperationId,
+  readonly [string, boolean],
+]): readonly Defect[] {
+  const table = tables.find(({ name }) => name === resource);
+  const fields = table ? fieldsOf(table) : [];
+  const unknown: Defect = {
+    id: `${operation}-refuses-unknown-members`,
+    title: `The operation ${operation} refuses a body with a member that it does not know.`,
+    breaks: ['service.unknown-members'],
+    operations: [operation],
+    mutation: refused(({ body }) => body.includes('"x_newer"')),
+  };
+  const ofFields = fields.flatMap(({ path, type }) => {
+    const steps = path.map((step) => (step === '[]' ? '*' : step));
+    return fieldDefects(operation, [...(isList ? ['*'] : []), ...steps].join('.'), type);
+  });
+  return [unknown, ...ofFields];
+}
+
+const asking: readonly Defect[] = (
+  ['post-next-deployment', 'post-next-deployment-v2'] as const
+).map((operation) => ({
+  id: `${operation}-refuses-pairs-of-digits`,
+  title: `The operation ${operation} refuses a text of digits.`,
+  breaks: legal,
+  operations: [operation],
+  mutation: refused(({ body }) => body.includes('"007"')),
+}));
+
+/** Spec: Resources and their fields */
+export const bodyFieldDefects: readonly Defect[] = [
+  ...Object.entries(bodies).flatMap(([id, row]) => defectsOf([id as OperationId, row])),
+  ...asking,
+];

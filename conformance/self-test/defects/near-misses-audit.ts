@@ -1,0 +1,262 @@
+/** Defects of audit logs that are right at first sight: in the links, the CSV, and single fields. */
+import { operations } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { isObject, type JsonObject } from '../../../fixtures/json.ts';
+import { readCsv } from '../../target/csv.ts';
+import { changedAt, isSuccess, queryOf, withHeaders, withText } from '../alter.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, bodyBecomes } from '../mutations.ts';
+
+/** Of the day in a date-time. */
+const DAY_LENGTH = 10;
+
+const list = ['list-audit-logs'] as const;
+const csv = ['export-audit-logs'] as const;
+
+/** Changes the URL in each link of a page. */
+function linksBecome(change: (url: string, relation: string) => string): () => Mutation {
+  return answerBecomes((answer) => {
+    const { link } = answer.headers;
+    if (link === undefined) return answer;
+    const changed = link.replace(/<([^>]*)>; rel="(\w+)"/g, (_, url: string, relation: string) => {
+      return `<${change(url, relation)}>; rel="${relation}"`;
+    });
+    return withHeaders(answer, { link: changed });
+  });
+}
+
+/** The URL of a link without a parameter, or with another value for it. */
+function urlWith(url: string, name: string, value?: string): string {
+  const [path = '', query = ''] = url.split('?');
+  const parameters = new URLSearchParams(query);
+  if (value === undefined) parameters.delete(name);
+  else if (parameters.has(name)) parameters.set(name, value);
+  return `${path}?${parameters}`;
+}
+
+const linkRequirements = ['audit.links-lead', 'audit.link-next', 'audit.pages'] as const;
+
+/** Every parameter of the list, forgotten by the links. */
+const forgetful: readonly Defect[] = Object.keys(operations['list-audit-logs'].query)
+  .filter((name) => name !== 'page')
+  .map((name) => ({
+    id: `audit-links-forget-${name.replaceAll('_', '-')}`,
+    title: `The links of a page of the audit log forget the parameter \`${name}\`.`,
+    breaks: linkRequirements,
+    operations: list,
+    mutation: linksBecome((url) => urlWith(url, name)),
+  }));
+
+const leading: readonly Defect[] = [
+  {
+    id: 'audit-link-next-leads-to-its-own-page',
+    title: 'The link `next` leads to the second page on every page.',
+    breaks: ['audit.links-lead', 'audit.link-next'],
+    operations: list,
+    mutation: linksBecome((url, relation) =>
+      relation === 'next' ? urlWith(url, 'page', '2') : url,
+    ),
+  },
+  {
+    id: 'audit-link-prev-leads-to-the-first-page',
+    title: 'The link `prev` leads to the first page on every page.',
+    breaks: ['audit.links-lead', 'audit.link-prev'],
+    operations: list,
+    mutation: linksBecome((url, relation) =>
+      relation === 'prev' ? urlWith(url, 'page', '1') : url,
+    ),
+  },
+  {
+    id: 'audit-link-first-leads-to-its-own-page',
+    title: 'The link `first` leads to the third page once the list has come there.',
+    breaks: ['audit.links-lead', 'audit.links'],
+    operations: list,
+    mutation: answerBecomes((answer, request) => {
+      const { link } = answer.headers;
+      const page = queryOf(request).get('page');
+      if (link === undefined || page !== '3') return answer;
+      return withHeaders(answer, {
+        link: link.replace(/([?&]page=)1(?=[^>]*>; rel="first")/, '$13'),
+      });
+    }),
+  },
+  {
+    id: 'audit-total-shrinks',
+    title: 'From the third page on X-Total-Count counts only what is left.',
+    breaks: ['audit.total'],
+    operations: list,
+    mutation: answerBecomes(
+      (answer) => {
+        const total = Number(answer.headers['x-total-count'] ?? 0) - 1;
+        return withHeaders(answer, { 'x-total-count': String(total) });
+      },
+      (request) => Number(queryOf(request).get('page')) > 2,
+    ),
+  },
+];
+
+const recorded = ['create', 'abort', 'reject', 'decommission'] as const;
+
+function isEntryOf(action: string): (entry: unknown) => entry is JsonObject {
+  return (entry): entry is JsonObject => isObject(entry) && entry.action === action;
+}
+
+function listed(change: (entries: readonly unknown[]) => readonly unknown[]): () => Mutation {
+  return bodyBecomes((body) => (Array.isArray(body) ? change(body) : body));
+}
+
+/** What may go wrong with the entries of one act only. */
+const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
+  const isOfIt = isEntryOf(action);
+  return [
+    {
+      id: `audit-records-${action}-twice`,
+      title: `An act \`${action}\` is recorded twice.`,
+      breaks: [
+        'audit.one-entry-an-act',
+        'audit.pages',
+        'audit.per-page',
+        'audit.total',
+        'audit.export-same-entries',
+      ],
+      operations: list,
+      mutation: listed((found) => found.flatMap((each) => (isOfIt(each) ? [each, each] : [each]))),
+    },
+    {
+      id: `audit-actor-of-${action}-is-the-object`,
+      title: `The actor of an act \`${action}\` has the id of what was acted on.`,
+      breaks: ['audit.actor-id', 'audit.actor-filters', 'audit.export-same-entries'],
+      operations: list,
+      mutation: listed((found) =>
+        found.map((each) => {
+          const object = isOfIt(each) && isObject(each.object) ? each.object : undefined;
+          return object ? changedAt(each, 'actor.id', () => object.id) : each;
+        }),
+      ),
+    },
+    {
+      id: `audit-time-of-${action}-is-local`,
+      title: `The time of an act \`${action}\` is local, and labelled as UTC.`,
+      breaks: ['audit.time-of-the-act', 'audit.export-same-entries', 'audit.time-bounds'],
+      operations: list,
+      mutation: listed((found) =>
+        found.map((each) => (isOfIt(each) ? changedAt(each, 'time', twoHoursLater) : each)),
+      ),
+    },
+  ];
+});
+
+function twoHoursLater(time: unknown): unknown {
+  return new Date(Date.parse(String(time)) + 7_200_000).toISOString();
+}
+
+/** Fields of the entries that the cases of the export compare. */
+const exportedFields = [
+  'action',
+  'time',
+  'actor.id',
+  'actor.type',
+  'actor.email',
+  'object.id',
+  'object.type',
+  'object.deployment.name',
+  'object.deployment.artifact_name',
+  'object.device.id',
+  'object.device.identity_data',
+] as const;
+
+/** Changes the document of a successful export. */
+function documentBecomes(
+  change: (text: string) => string,
+  picks?: (request: ProxiedRequest) => boolean,
+): () => Mutation {
+  return answerBecomes(
+    (answer) => (isSuccess(answer) ? withText(answer, change(answer.body.toString())) : answer),
+    picks,
+  );
+}
+
+function quoted(value: string): string {
+  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
+
+/** Changes the values of one column. */
+function columnBecomes(name: string, change: (value: string) => string): () => Mutation {
+  return documentBecomes((text) => {
+    const [names = [], ...records] = readCsv(text);
+    const index = names.indexOf(name);
+    const changed = records.map((record) =>
+      record.map((value, at) => (at === index ? change(value) : value)),
+    );
+    return [names, ...changed].map((record) => `${record.map(quoted).join(',')}\r\n`).join('');
+  });
+}
+
+const exportRequirements: readonly [RequirementId, ...RequirementId[]] = [
+  'audit.export-same-entries',
+  'audit.export-fields-are-quoted',
+  'audit.export-is-csv',
+];
+
+const columns: readonly Defect[] = exportedFields.map((name) => ({
+  id: `export-cuts-${name.replaceAll(/[._]/g, '-')}`,
+  title: `The export cuts the end off \`${name}\`.`,
+  breaks: exportRequirements,
+  operations: csv,
+  mutation: columnBecomes(name, (value) => value.slice(0, name === 'time' ? DAY_LENGTH : -1)),
+}));
+
+const documents: readonly Defect[] = [
+  {
+    id: 'export-escapes-quotes-with-backslashes',
+    title: 'The export writes a quote within a field as a backslash and a quote.',
+    breaks: exportRequirements,
+    operations: csv,
+    mutation: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '\\"')),
+  },
+  {
+    id: 'export-doubles-no-quotes',
+    title: 'The export puts quotes around a field and leaves those within it single.',
+    breaks: exportRequirements,
+    operations: csv,
+    mutation: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '"')),
+  },
+  {
+    id: 'export-loses-quotes',
+    title: 'The export leaves quotes out of its values.',
+    breaks: exportRequirements,
+    operations: csv,
+    mutation: documentBecomes((text) => text.replaceAll('""', '')),
+  },
+  {
+    id: 'export-loses-line-ends',
+    title: 'The export writes a blank for the line ends of a value.',
+    breaks: exportRequirements,
+    operations: csv,
+    mutation: columnBecomes('object.deployment.name', (value) => value.replace(/[\r\n]+/g, ' ')),
+  },
+  ...[100, 250].map(
+    (count): Defect => ({
+      id: `export-stops-at-${count}`,
+      title: `The export stops after ${count} entries.`,
+      breaks: ['audit.export-same-entries', 'audit.export-limit'],
+      operations: csv,
+      mutation: documentBecomes((text) =>
+        text
+          .split('\r\n')
+          .slice(0, count + 1)
+          .join('\r\n')
+          .concat('\r\n'),
+      ),
+    }),
+  ),
+];
+
+/** Spec: Audit logs; AuditLog entry */
+export const nearMissAuditDefects: readonly Defect[] = [
+  ...forgetful,
+  ...leading,
+  ...acts,
+  ...columns,
+  ...documents,
+];

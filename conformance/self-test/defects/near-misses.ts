@@ -1,0 +1,311 @@
+/**
+ * Defects of servers that are right at first sight: they forget an edit, an empty list,
+ * or that capital letters are other letters.
+ */
+import { isObject } from '../../../fixtures/json.ts';
+import {
+  changedAt,
+  changedJson,
+  isSuccess,
+  jsonOf,
+  listOf,
+  objectOf,
+  queryOf,
+  tokenOf,
+  withJson,
+  withQuery,
+} from '../alter.ts';
+import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
+import { answerBecomes, bodyBecomes, dropped, requestBecomes } from '../mutations.ts';
+import { offeredLink } from './near-misses-links.ts';
+
+const showing = ['get-artifact', 'list-artifacts'] as const;
+
+/** Changes each artifact that is shown, in a list or alone. */
+function artifactsBecome(change: (artifact: unknown) => unknown) {
+  return (body: unknown): unknown => (Array.isArray(body) ? body.map(change) : change(body));
+}
+
+/** A member of artifacts keeps the value that it had when it was shown first. */
+function staysAsFirstShown(member: string): () => Mutation {
+  return () => {
+    const first = new Map<string, unknown>();
+    return bodyBecomes(
+      artifactsBecome((artifact) => {
+        if (!isObject(artifact)) return artifact;
+        const id = String(artifact.id);
+        if (!first.has(id)) first.set(id, artifact[member]);
+        return changedAt(artifact, member, () => first.get(id));
+      }),
+    )();
+  };
+}
+
+const artifacts: readonly Defect[] = [
+  {
+    id: 'edit-does-not-move-modified',
+    title: 'The time `modified` of an artifact stays that of its upload.',
+    breaks: ['artifacts.modified'],
+    operations: showing,
+    mutation: staysAsFirstShown('modified'),
+  },
+  {
+    id: 'modified-is-the-time-of-the-answer',
+    title: 'The time `modified` of an artifact is that at which it is shown.',
+    breaks: ['artifacts.modified'],
+    operations: showing,
+    mutation: answerBecomes((answer) => {
+      const now = new Date(answer.headers.date ?? '').toISOString();
+      const moved = artifactsBecome((artifact) => changedAt(artifact, 'modified', () => now));
+      return isSuccess(answer) ? changedJson(answer, moved) : answer;
+    }),
+  },
+  {
+    id: 'list-does-not-move-modified',
+    title: 'In a list the time `modified` of an artifact is the beginning of its day.',
+    breaks: ['artifacts.modified'],
+    operations: ['list-artifacts'],
+    mutation: bodyBecomes((body) =>
+      changedAt(body, '*.modified', (time) => `${String(time).slice(0, 10)}T00:00:00Z`),
+    ),
+  },
+  {
+    id: 'edit-is-not-shown-in-lists',
+    title: 'In a list an artifact has the description that its upload had.',
+    breaks: ['artifacts.edit-is-shown'],
+    operations: ['list-artifacts'],
+    mutation: bodyBecomes((body) => changedAt(body, '*.description', () => 'uploaded')),
+  },
+  {
+    id: 'depends-are-shown-as-a-text',
+    title: 'A dependency on one value is shown as a text.',
+    breaks: ['artifacts.depends'],
+    operations: showing,
+    mutation: bodyBecomes(
+      artifactsBecome((artifact) =>
+        changedAt(artifact, 'artifact_depends.flavour', (values) =>
+          Array.isArray(values) ? values[0] : values,
+        ),
+      ),
+    ),
+  },
+  {
+    id: 'depends-are-shown-by-letters',
+    title: 'A dependency that the file has as a text is shown as a list of its letters.',
+    breaks: ['artifacts.depends'],
+    operations: showing,
+    mutation: bodyBecomes(
+      artifactsBecome((artifact) =>
+        changedAt(artifact, 'artifact_depends.flavour', (values) =>
+          Array.isArray(values) ? [...String(values[0])] : values,
+        ),
+      ),
+    ),
+  },
+];
+
+const asking = ['post-next-deployment', 'post-next-deployment-v2'] as const;
+
+/** What a device provides as flavour, as a server sees it that compares loosely. */
+function flavourBecomes(change: (flavour: string) => string): () => Mutation {
+  const changed = (value: unknown): unknown => (typeof value === 'string' ? change(value) : value);
+  return requestBecomes((request) => {
+    if (jsonOf(request) === undefined) return request;
+    const outer = changedJson(request, (body) => changedAt(body, 'flavour', changed));
+    return changedJson(outer, (body) => changedAt(body, 'device_provides.flavour', changed));
+  });
+}
+
+const compared: readonly Defect[] = [
+  ...asking.map(
+    (operation): Defect => ({
+      id: `${operation}-compares-depends-without-regard-to-case`,
+      title: `The operation ${operation} compares dependencies without regard to case.`,
+      breaks: ['next.depends', 'next.v2-depends'],
+      operations: [operation],
+      mutation: flavourBecomes((flavour) =>
+        flavour.toLowerCase() === 'vanilla-ab' ? 'Vanilla-aB' : flavour,
+      ),
+    }),
+  ),
+  {
+    id: 'depends-are-met-by-a-part',
+    title: 'A dependency that the file has as a text is met by any part of it.',
+    breaks: ['next.depends'],
+    operations: ['post-next-deployment'],
+    mutation: flavourBecomes((flavour) => ('vanilla'.includes(flavour) ? 'vanilla' : flavour)),
+  },
+  {
+    id: 'depends-of-a-text-are-never-met',
+    title: 'A dependency that the file has as a text is met by no device.',
+    breaks: ['next.depends'],
+    operations: ['post-next-deployment'],
+    mutation: flavourBecomes((flavour) => (flavour === 'vanilla' ? 'another' : flavour)),
+  },
+];
+
+function isEmptyList(request: ProxiedRequest): boolean {
+  return request.body.toString().trim() === '[]';
+}
+
+/** PUT keeps the description of an attribute that it gives none. */
+function keepsDescriptions(): Mutation {
+  const known = new Map<string, unknown>();
+  return {
+    request: (request) => {
+      const attributes = listOf(request).map((attribute) => {
+        if (!isObject(attribute)) return attribute;
+        const key = `${tokenOf(request)} ${attribute.name}`;
+        if (attribute.description !== undefined) known.set(key, attribute.description);
+        const description = known.get(key);
+        return description === undefined ? attribute : { ...attribute, description };
+      });
+      return attributes.length > 0 ? withJson(request, attributes) : request;
+    },
+  };
+}
+
+const emptied: readonly Defect[] = [
+  {
+    id: 'empty-put-changes-nothing',
+    title: 'PUT of an empty array of attributes changes nothing.',
+    breaks: ['inventory.empty-put-clears'],
+    operations: ['put-attributes'],
+    mutation: dropped(200, isEmptyList),
+  },
+  {
+    id: 'empty-patch-clears',
+    title: 'PATCH of an empty array of attributes removes them all.',
+    breaks: ['inventory.patch-keeps'],
+    operations: ['patch-attributes'],
+    mutation: requestBecomes((request) => ({ ...request, method: 'PUT' }), isEmptyList),
+  },
+  {
+    id: 'put-keeps-descriptions',
+    title: 'PUT of an attribute without a description keeps the former one.',
+    breaks: ['inventory.put-replaces-descriptions'],
+    operations: ['put-attributes'],
+    mutation: keepsDescriptions,
+  },
+  {
+    id: 'empty-monitor-configuration-changes-nothing',
+    title: 'An empty monitor configuration leaves the former one.',
+    breaks: ['monitor.empty-is-current'],
+    operations: ['post-monitor-configuration'],
+    mutation: dropped(204, isEmptyList),
+  },
+];
+
+/** An answer grants a token although the request should be refused. */
+function granted(answer: ProxiedAnswer): ProxiedAnswer {
+  return { ...answer, status: 200, body: Buffer.from('e30.e30.e30') };
+}
+
+function signatureOf({ headers }: ProxiedRequest): string {
+  const name = Object.keys(headers).find((each) => each.endsWith('-signature'));
+  return headers[name ?? ''] ?? '';
+}
+
+/** Identities are known without regard to case. */
+function knowsIdentitiesInAnyCase(): Mutation {
+  const known = new Set<string>();
+  return {
+    answer: (answer, request) => {
+      const identity = String(objectOf(request).id_data);
+      if (answer.status === 200) known.add(identity.toLowerCase());
+      const isKnown = known.has(identity.toLowerCase()) && identity.includes('sERIAL');
+      return answer.status === 401 && isKnown ? granted(answer) : answer;
+    },
+  };
+}
+
+/** The signature of a link is compared without regard to case. */
+function knowsSignaturesInAnyCase(): Mutation {
+  const known = new Map<string, string>();
+  return {
+    request: (request) => {
+      for (const [name, value] of queryOf(request)) {
+        const original = known.get(value.toLowerCase());
+        if (name.endsWith('-signature') && original)
+          return withQuery(request, { [name]: original });
+      }
+      return request;
+    },
+    answer: (answer) => {
+      const link = offeredLink(answer);
+      for (const [name, value] of link?.searchParams ?? []) {
+        if (name.endsWith('-signature')) known.set(value.toLowerCase(), value);
+      }
+      return answer;
+    },
+  };
+}
+
+const letters: readonly Defect[] = [
+  {
+    id: 'signatures-are-read-in-any-case',
+    title: 'A signature whose Base64 is all in small or all in capital letters is taken.',
+    breaks: ['auth.signature-must-verify', 'auth.bad-signature-is-401'],
+    operations: ['post-auth-request'],
+    mutation: answerBecomes((answer, request) => {
+      const signature = signatureOf(request);
+      const isFlat = [signature.toLowerCase(), signature.toUpperCase()].includes(signature);
+      return isFlat && signature.length > 60 && answer.status === 401 ? granted(answer) : answer;
+    }),
+  },
+  {
+    id: 'identities-are-known-in-any-case',
+    title: 'An identity in other letters is taken for that of a known device.',
+    breaks: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
+    operations: ['post-auth-request'],
+    mutation: knowsIdentitiesInAnyCase,
+  },
+  {
+    id: 'attributes-are-named-without-regard-to-case',
+    title: 'The names of attributes are written in small letters.',
+    breaks: ['inventory.patch-adds'],
+    operations: ['patch-attributes'],
+    mutation: requestBecomes((request) =>
+      changedJson(request, (body) =>
+        changedAt(body, '*.name', (name) =>
+          name === 'Probe' || name === 'PROBE' ? 'probe' : name,
+        ),
+      ),
+    ),
+  },
+  {
+    id: 'settings-are-named-without-regard-to-case',
+    title: 'The keys of settings are written in small letters.',
+    breaks: ['configuration.any-name'],
+    operations: ['put-configuration'],
+    mutation: requestBecomes((request) => {
+      const { Probe, ...kept } = objectOf(request);
+      return Probe === undefined ? request : withJson(request, { ...kept, probe: Probe });
+    }),
+  },
+  {
+    id: 'configuration-links-are-verified-in-any-case',
+    title: 'The signature of a link to a configuration is compared without regard to case.',
+    breaks: ['download.invalid-signature-is-403'],
+    operations: ['get-next-deployment', 'download-configuration'],
+    mutation: knowsSignaturesInAnyCase,
+  },
+  {
+    id: 'configuration-links-take-device-types-in-any-case',
+    title: 'The device type in a link to a configuration is compared without regard to case.',
+    breaks: ['download.signature-covers-path'],
+    operations: ['download-configuration'],
+    mutation: requestBecomes((request) => ({
+      ...request,
+      path: request.path.replace('/CONFORMANCE-BOARD/', '/conformance-board/'),
+    })),
+  },
+];
+
+/** Spec: Resources and their fields; Endpoints */
+export const nearMissDefects: readonly Defect[] = [
+  ...artifacts,
+  ...compared,
+  ...emptied,
+  ...letters,
+];

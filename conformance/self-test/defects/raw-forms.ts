@@ -1,0 +1,92 @@
+/** Defects of servers that know HTTP only as their author's client speaks it. */
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
+import { ownAnswer, withHeaders } from '../alter.ts';
+import type { Defect, Mutation, ProxiedRequest } from '../defect.ts';
+import { requestBecomes } from '../mutations.ts';
+
+const rows: readonly Operation[] = Object.values(operations);
+
+/** Operations that are called so; a link has no good request of its own, a socket no old form. */
+function idsOf(picks: (row: Operation) => boolean): readonly OperationId[] {
+  const apart = ['connect', 'download-configuration'];
+  return rows
+    .filter(picks)
+    .map(({ id }) => id as OperationId)
+    .filter((id) => !apart.includes(id));
+}
+
+/** Requests that are picked are answered 400. */
+function refused(picks: (request: ProxiedRequest) => boolean): () => Mutation {
+  return () => ({
+    request: (request) =>
+      picks(request) ? ownAnswer(400, { error: 'refused', request_id: 'defect' }) : request,
+  });
+}
+
+const expecting: readonly Defect[] = idsOf(({ body }) => body !== undefined).map((operation) => ({
+  id: `${operation}-refuses-expect`,
+  title: `The operation ${operation} refuses a request with Expect: 100-continue.`,
+  breaks: ['service.expect-continue'],
+  operations: [operation],
+  mutation: refused(({ headers }) => headers.expect !== undefined),
+}));
+
+const old: readonly Defect[] = idsOf(() => true).map((operation) => ({
+  id: `${operation}-refuses-http-1-0`,
+  title: `The operation ${operation} answers 400 to a request of HTTP/1.0.`,
+  breaks: ['service.http-1-0'],
+  operations: [operation],
+  mutation: refused(({ version }) => version === '1.0'),
+}));
+
+const pipelined = /-pipelined-(\d+)$/;
+
+function placeOf({ headers }: ProxiedRequest): string | undefined {
+  const id = Object.entries(headers).find(([name]) => name.endsWith('-requestid'))?.[1] ?? '';
+  return pipelined.exec(id)?.[1];
+}
+
+/** The answers to two requests on a connection have each other's request id. */
+function idsAreMixed(): Mutation {
+  return {
+    answer: (answer, request) => {
+      const place = placeOf(request);
+      if (place === undefined) return answer;
+      const name = Object.keys(answer.headers).find((each) => each.endsWith('-requestid')) ?? '';
+      const other = String(Number(place) ^ 1);
+      const id = answer.headers[name]?.replace(pipelined, `-pipelined-${other}`);
+      return withHeaders(answer, { [name]: id });
+    },
+  };
+}
+
+const one: readonly Defect[] = [
+  {
+    id: 'pipelined-answers-are-mixed',
+    title: 'Of requests that are sent one upon the other two get each the answer of the other.',
+    breaks: ['service.pipelining'],
+    operations: 'all',
+    mutation: idsAreMixed,
+  },
+  {
+    id: 'pipelined-requests-are-refused',
+    title: 'A request that comes before the one before is answered is answered 400.',
+    breaks: ['service.pipelining'],
+    operations: 'all',
+    mutation: refused((request) => Number(placeOf(request)) > 0),
+  },
+  {
+    id: 'pipelined-requests-lose-their-token',
+    title: 'Of requests that are sent one upon the other only the first is known by its token.',
+    breaks: ['service.pipelining'],
+    operations: 'all',
+    mutation: requestBecomes(
+      (request) => withHeaders(request, { authorization: undefined }),
+      (request) => Number(placeOf(request)) > 0,
+    ),
+  },
+];
+
+/** Spec: What the service does */
+export const rawFormDefects: readonly Defect[] = [...expecting, ...old, ...one];

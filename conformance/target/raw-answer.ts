@@ -1,0 +1,100 @@
+/** Reads answers from the bytes of a connection. RFC 9112 */
+import type { Answer } from './answer.ts';
+import { TransportFailure } from './transport-failure.ts';
+
+/** What stands in front of the body of one answer. */
+export interface RawHead {
+  /** Of the answer, such as 1.1. */
+  readonly version: string;
+  readonly status: number;
+  /** Names in lower case; repeated ones are joined by commas. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** One answer, and the bytes after it. */
+export interface TakenAnswer {
+  readonly head: RawHead;
+  readonly answer: Answer;
+  readonly rest: Buffer;
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const LINE_END = Buffer.from('\r\n');
+
+/**
+ * Takes the first answer, interim ones too, from the bytes; undefined while it is not complete.
+ * `hasEnded` says that no more bytes will come, which ends a body without a length.
+ * @throws TransportFailure `not-http` when the bytes are no answer
+ */
+export function takenAnswer(bytes: Buffer, hasEnded: boolean): TakenAnswer | undefined {
+  const end = bytes.indexOf(HEAD_END);
+  if (end < 0) {
+    if (bytes.length >= 5 && !bytes.subarray(0, 5).equals(Buffer.from('HTTP/')))
+      throw notHttp(bytes);
+    return undefined;
+  }
+  const head = headIn(bytes.subarray(0, end).toString('latin1'));
+  const body = bodyIn(head, bytes.subarray(end + HEAD_END.length), hasEnded);
+  if (!body) return undefined;
+  const { status, headers } = head;
+  const answer = { status, headers, bytes: body.bytes, text: body.bytes.toString('utf8') };
+  return { head, answer, rest: body.rest };
+}
+
+function headIn(text: string): RawHead {
+  const [line = '', ...rows] = text.split('\r\n');
+  const [, version = '', status = ''] = /^HTTP\/(\d\.\d) (\d{3})(?: |$)/.exec(line) ?? [];
+  if (version === '') throw notHttp(Buffer.from(line));
+  const headers: Record<string, string> = {};
+  for (const row of rows) {
+    const colon = row.indexOf(':');
+    const name = row.slice(0, colon).toLowerCase();
+    const value = row.slice(colon + 1).trim();
+    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+  }
+  return { version, status: Number(status), headers };
+}
+
+interface Body {
+  readonly bytes: Buffer;
+  readonly rest: Buffer;
+}
+
+function bodyIn({ status, headers }: RawHead, bytes: Buffer, hasEnded: boolean): Body | undefined {
+  if (status < 200 || status === 204 || status === 304) {
+    return { bytes: Buffer.alloc(0), rest: bytes };
+  }
+  if (/\bchunked$/i.test(headers['transfer-encoding'] ?? '')) return chunksIn(bytes);
+  const length = headers['content-length'];
+  if (length === undefined) return hasEnded ? { bytes, rest: Buffer.alloc(0) } : undefined;
+  if (!/^\d+$/.test(length)) throw notHttp(Buffer.from(`content-length: ${length}`));
+  const end = Number(length);
+  if (bytes.length < end) return undefined;
+  return { bytes: bytes.subarray(0, end), rest: bytes.subarray(end) };
+}
+
+function chunksIn(bytes: Buffer): Body | undefined {
+  const chunks: Buffer[] = [];
+  for (let from = 0; ; ) {
+    const end = bytes.indexOf(LINE_END, from);
+    if (end < 0) return undefined;
+    const [, digits = ''] =
+      /^([0-9a-f]+)/i.exec(bytes.subarray(from, end).toString('latin1')) ?? [];
+    if (digits === '') throw notHttp(bytes.subarray(from, end));
+    const size = Number.parseInt(digits, 16);
+    const begin = end + LINE_END.length;
+    if (size === 0) {
+      // No server that is known sends trailers.
+      if (bytes.length < begin + LINE_END.length) return undefined;
+      return { bytes: Buffer.concat(chunks), rest: bytes.subarray(begin + LINE_END.length) };
+    }
+    from = begin + size + LINE_END.length;
+    if (bytes.length < from) return undefined;
+    chunks.push(bytes.subarray(begin, begin + size));
+  }
+}
+
+function notHttp(bytes: Buffer): TransportFailure {
+  const seen = JSON.stringify(bytes.subarray(0, 40).toString('latin1'));
+  return new TransportFailure('not-http', `the answer is not HTTP: ${seen}`);
+}

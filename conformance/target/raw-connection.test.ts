@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { takenAnswer } from './raw-answer.ts';
+import { RawConnection } from './raw-connection.ts';
+
+function taken(text: string, hasEnded = false) {
+  const found = takenAnswer(Buffer.from(text), hasEnded);
+  return found && [found.answer.status, found.answer.text, found.rest.toString()];
+}
+
+describe('takenAnswer', () => {
+  it.each([
+    ['HTTP/1.1 204 No Content\r\n\r\nHTTP', [204, '', 'HTTP']],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcd', [200, 'abc', 'd']],
+    [
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\n\r\nd',
+      [200, 'abc', 'd'],
+    ],
+    ['HTTP/1.1 100 Continue\r\n\r\n', [100, '', '']],
+  ])('takes %j', (text, expected) => {
+    expect(taken(text)).toEqual(expected);
+  });
+
+  it.each([
+    '',
+    'HTTP/1.1 200 OK\r\n',
+    'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
+  ])('waits for the rest of %j', (text) => {
+    expect(taken(text, true)).toBeUndefined();
+  });
+
+  it('takes a body without a length once the connection has ended', () => {
+    const text = 'HTTP/1.0 200 OK\r\n\r\nabc';
+    expect(taken(text)).toBeUndefined();
+    expect(taken(text, true)).toEqual([200, 'abc', '']);
+  });
+
+  it.each(['220 mail.example ESMTP\r\n', 'HTTP/1.1 OK\r\n\r\n'])('refuses %j', (text) => {
+    expect(() => taken(text)).toThrow('the answer is not HTTP');
+  });
+});
+
+/** Opens a port whose connections are answered by `talk`; returns a connection to it. */
+async function connectionTo(talk: (socket: Socket) => void): Promise<RawConnection> {
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    talk(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const connection = new RawConnection(`http://127.0.0.1:${port}`, { clock: systemClock });
+  onTestFinished(() => {
+    connection.close();
+    server.close();
+  });
+  return connection;
+}
+
+const put = { method: 'PUT', url: 'http://server.example/a?b=1', headers: { x: '1' }, body: '{}' };
+
+describe('a raw connection', () => {
+  it('writes a request as it is', async () => {
+    let seen = '';
+    const connection = await connectionTo((socket) => {
+      socket.on('data', (bytes) => {
+        seen += bytes;
+        socket.end('HTTP/1.0 204 No Content\r\n\r\n');
+      });
+    });
+    const answer = await connection.send(put, { version: '1.0' });
+    expect(answer).toMatchObject({ status: 204, head: { version: '1.0' }, interim: [] });
+    const head = 'PUT /a?b=1 HTTP/1.0\r\nhost: server.example\r\nx: 1\r\ncontent-length: 2\r\n';
+    expect(seen).toBe(`${head}\r\n{}`);
+  });
+
+  it('sends the body once it is asked for', async () => {
+    let seen = '';
+    const connection = await connectionTo((socket) => {
+      socket.on('data', (bytes) => {
+        seen += bytes;
+        if (seen.endsWith('{}')) socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+        else socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+      });
+    });
+    const answer = await connection.send(put, { bodyAfterMs: 10_000 });
+    expect(answer).toMatchObject({ status: 204, interim: [100] });
+  });
+
+  it('sends the body after a moment when it is not asked for', async () => {
+    let seen = '';
+    const connection = await connectionTo((socket) => {
+      socket.on('data', (bytes) => {
+        seen += bytes;
+        if (seen.endsWith('{}')) socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+      });
+    });
+    const answer = await connection.send(put, { bodyAfterMs: 1 });
+    expect(answer).toMatchObject({ status: 204, interim: [] });
+  });
+
+  it('gives each request its answer, and none to those that are left', async () => {
+    const connection = await connectionTo((socket) => {
+      socket.once('data', () => {
+        const answers = [1, 2].map(
+          (number) => `HTTP/1.1 20${number} X\r\nContent-Length: 0\r\n\r\n`,
+        );
+        socket.end(answers.join(''));
+      });
+    });
+    const sent = await Promise.allSettled([1, 2, 3].map(() => connection.send(put)));
+    expect(sent).toMatchObject([
+      { value: { status: 201 } },
+      { value: { status: 202 } },
+      { reason: { code: 'connection-closed' } },
+    ]);
+    await expect(connection.send(put)).rejects.toMatchObject({ code: 'connection-closed' });
+  });
+});

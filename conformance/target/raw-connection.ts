@@ -1,0 +1,153 @@
+/** One connection on which requests are written as they are, which no HTTP library would allow. */
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectSecure } from 'node:tls';
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Answer } from './answer.ts';
+import type { Headers } from './exchange.ts';
+import { type RawHead, takenAnswer } from './raw-answer.ts';
+import { TransportFailure } from './transport-failure.ts';
+
+/** The most bytes that are read without a complete answer in them. */
+const BYTES_MAX = 4 * 1_048_576;
+
+/** How a request is written. */
+export interface RawForm {
+  /** Of the request; 1.1 by default. */
+  readonly version?: '1.0' | '1.1';
+  /** The body is sent when the server asks for it, or after this time at the latest. */
+  readonly bodyAfterMs?: number;
+}
+
+/** A request as it is written. */
+export interface RawRequest {
+  readonly method: string;
+  /** Absolute. */
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** An answer as it was written. */
+export interface RawAnswer extends Answer {
+  readonly head: RawHead;
+  /** The statuses of the interim answers before it. */
+  readonly interim: readonly number[];
+}
+
+interface Waiting {
+  readonly resolve: (answer: RawAnswer) => void;
+  readonly reject: (error: Error) => void;
+  readonly onInterim: () => void;
+}
+
+/** A connection to the server of a URL. Its owner closes it. */
+export class RawConnection {
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  readonly #waiting: Waiting[] = [];
+  #interim: number[] = [];
+  #bytes: Buffer = Buffer.alloc(0);
+  #over: Error | undefined;
+
+  constructor(
+    url: string,
+    { caPem, clock }: { readonly caPem?: string | undefined; readonly clock: Clock },
+  ) {
+    const { protocol, hostname, port } = new URL(url);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    this.#clock = clock;
+    this.#socket =
+      protocol === 'https:'
+        ? connectSecure({
+            host,
+            port: Number(port || 443),
+            servername: host,
+            ...(caPem === undefined ? {} : { ca: caPem }),
+          })
+        : connectPlain({ host, port: Number(port || 80) });
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    this.#socket.on('end', () => this.#end());
+    this.#socket.on('error', (error) => this.#end(error));
+    this.#socket.on('close', () => this.#end());
+  }
+
+  /** Writes a request; resolves with its answer, which is the next that no other request has. */
+  send(request: RawRequest, form: RawForm = {}): Promise<RawAnswer> {
+    const { head, body } = written(request, form);
+    const { bodyAfterMs } = form;
+    const isHeldBack = bodyAfterMs !== undefined && body !== '';
+    this.#socket.write(isHeldBack ? head : `${head}${body}`);
+    return new Promise((resolve, reject) => {
+      if (this.#over) return reject(this.#over);
+      let isSent = !isHeldBack;
+      const sendBody = (): void => {
+        if (!isSent) this.#socket.write(body);
+        isSent = true;
+      };
+      const timer = isHeldBack ? this.#clock.after(bodyAfterMs, sendBody) : undefined;
+      const over = <Value>(settle: (value: Value) => void) => {
+        return (value: Value): void => {
+          timer?.cancel();
+          isSent = true;
+          settle(value);
+        };
+      };
+      this.#waiting.push({ resolve: over(resolve), reject: over(reject), onInterim: sendBody });
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #read(chunk: Buffer): void {
+    this.#bytes = Buffer.concat([this.#bytes, chunk]);
+    this.#take(false);
+    if (this.#bytes.length > BYTES_MAX) {
+      const message = `the answer is larger than ${BYTES_MAX} bytes; the suite read no further`;
+      this.#end(new TransportFailure('answer-too-large', message));
+      this.close();
+    }
+  }
+
+  #take(hasEnded: boolean): void {
+    try {
+      for (let taken = takenAnswer(this.#bytes, hasEnded); taken; ) {
+        const { head, answer, rest } = taken;
+        this.#bytes = rest;
+        if (head.status < 200) {
+          this.#interim.push(head.status);
+          this.#waiting[0]?.onInterim();
+        } else {
+          this.#waiting.shift()?.resolve({ ...answer, head, interim: this.#interim });
+          this.#interim = [];
+        }
+        taken = takenAnswer(this.#bytes, hasEnded);
+      }
+    } catch (error) {
+      this.#end(error instanceof Error ? error : new Error(String(error)));
+      this.close();
+    }
+  }
+
+  #end(cause?: Error): void {
+    if (this.#over) return;
+    const closed = 'the server closed the connection without an answer';
+    this.#over = cause ?? new TransportFailure('connection-closed', closed);
+    if (!cause) this.#take(true);
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#over);
+  }
+}
+
+function written({ method, url, headers, body }: RawRequest, { version = '1.1' }: RawForm) {
+  const { pathname, search, host } = new URL(url);
+  const all = {
+    host,
+    ...(version === '1.0' ? {} : { connection: 'keep-alive' }),
+    ...headers,
+    ...(body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+  };
+  const rows = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${method} ${pathname}${search} HTTP/${version}\r\n${rows.join('')}\r\n`;
+  return { head, body };
+}
