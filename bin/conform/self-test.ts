@@ -147,6 +147,7 @@ async function playAll(
     return await playMatrix({
       defects,
       affectedCases: baseline.affectedCases,
+      named: baseline.named,
       baselineFaults: baseline.faults,
       players: players.map((play): PlayDefect => {
         return async (defect, ids) => recorded(defect, ids) ?? play(defect, ids);

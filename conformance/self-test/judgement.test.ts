@@ -4,7 +4,7 @@ import type { ReportedBreach } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
 import type { Defect } from './defect.ts';
 import { judgedDefect } from './judgement.ts';
-import { type MatrixRow, sampleOf } from './matrix.ts';
+import { chosenCases, type MatrixRow, sampleOf } from './matrix.ts';
 import { statusBecomes } from './mutations.ts';
 import { kindTable } from './report/kind-table.ts';
 
@@ -58,6 +58,16 @@ describe('a case that fails by an invariant alone', () => {
   });
 });
 
+describe('a case of a requirement that speaks of everything', () => {
+  it('is no false catch of a defect in one part of it, and catches nothing', () => {
+    expect(judged(['service.legal-values'])).toMatchObject({
+      outcome: 'survived',
+      falseCatches: [],
+      alsoBreaks: ['service.legal-values'],
+    });
+  });
+});
+
 describe('the sample of cases', () => {
   const touched = new Set(Array.from({ length: 100 }, (_, index) => `a/${index}`));
 
@@ -67,6 +77,14 @@ describe('the sample of cases', () => {
     expect(one).toHaveLength(7);
     expect(again).toEqual(one);
     expect([...sampleOf({ ...defect, id: 'other', sample: 7 }, touched)]).not.toEqual(one);
+  });
+
+  it('is of all that name what is broken, and of forty others, unless a defect names its size', () => {
+    const named = new Map([...touched].slice(0, 30).map((id) => [id, defect.breaks]));
+    const chosen = chosenCases(defect, touched, named);
+    expect(chosen.size).toBe(70);
+    expect([...named.keys()].filter((id) => !chosen.has(id))).toEqual([]);
+    expect(chosenCases({ ...defect, sample: 7 }, touched, named).size).toBe(7);
   });
 });
 

@@ -29,8 +29,8 @@ export interface DefectResult {
   readonly proves: readonly RequirementId[];
   readonly falseCatches: readonly FalseCatch[];
   /**
-   * What invariants found beside on the operations of the defect: an answer that is wrong in one way
-   * is often wrong in others, such as a status without its Error body.
+   * What was found beside: by invariants on the operations of the defect, as an answer that is wrong
+   * in one way is often wrong in others, and by cases of requirements that speak of everything.
    */
   readonly alsoBreaks: readonly RequirementId[];
   /** Cases in which the suite itself broke down. */
@@ -47,6 +47,18 @@ export interface PlayedDefect {
   readonly changes: number;
 }
 
+/**
+ * Requirements that speak of all that an operation takes or shows. A defect in one part of it misses
+ * them too, without its row naming them.
+ */
+const sweeping: ReadonlySet<RequirementId> = new Set([
+  'service.legal-values',
+  'service.legal-values-are-kept',
+  'audit.export-same-entries',
+  'audit.links-lead',
+  'download.outlives-changes',
+]);
+
 /** Judges a defect by the verdicts of the cases that were run with it. */
 export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect): DefectResult {
   const broken = new Set<RequirementId>(defect.breaks);
@@ -54,8 +66,9 @@ export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect
   const catches = failed.filter((each) => missedBy(each).some((id) => broken.has(id)));
   const missed = new Set(catches.flatMap(missedBy));
   const killedBy = catches.map(({ id }) => id);
-  const isOnTheWire = (each: CaseVerdict): boolean => isOfInvariants(each, defect);
-  const beside = failed.filter((each) => !catches.includes(each) && isOnTheWire(each));
+  const isBeside = (each: CaseVerdict): boolean =>
+    isOfInvariants(each, defect) || missedBy(each).some((id) => sweeping.has(id));
+  const beside = failed.filter((each) => !catches.includes(each) && isBeside(each));
   return {
     id: defect.id,
     outcome: outcomeOf(defect, { isCaught: killedBy.length > 0, isExercised: changes > 0 }),

@@ -4,10 +4,12 @@ import type { Requirement } from '../../fixtures/contract/requirements/requireme
 import { seededRandom } from '../../fixtures/random.ts';
 import type { Defect } from './defect.ts';
 import { type DefectOutcome, type DefectResult, isSound } from './judgement.ts';
-import { type AffectedCases, casesTouched } from './self-test.ts';
+import { type AffectedCases, casesTouched, type NamedRequirements } from './self-test.ts';
 
 /** Ranks of cases in a sample are drawn from so many numbers. */
 const RANK_MAX = 1_000_000_000;
+/** Cases that a defect affects without their naming what it breaks. */
+const OTHERS_MAX = 40;
 
 /** A defect and what became of it. */
 export interface MatrixRow extends DefectResult {
@@ -18,7 +20,7 @@ export interface MatrixRow extends DefectResult {
   readonly operation?: string;
   /** Why nothing can see it; absent when something must. */
   readonly equivalent?: string;
-  /** Cases that were not run because the defect affects none of their requests. */
+  /** Cases that were not run: not affected by the defect, or not in the sample of the others. */
   readonly untouched: number;
 }
 
@@ -57,6 +59,7 @@ export type PlayDefect = (
 export interface MatrixOptions {
   readonly defects: readonly Defect[];
   readonly affectedCases: AffectedCases;
+  readonly named: NamedRequirements;
   readonly baselineFaults: readonly string[];
   /** Each runs one defect at a time. */
   readonly players: readonly PlayDefect[];
@@ -66,14 +69,14 @@ export interface MatrixOptions {
 
 /** Runs every defect. Each player takes the next one as soon as it is free. */
 export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
-  const { defects, affectedCases, baselineFaults, players, onRow, signal } = options;
+  const { defects, affectedCases, named, baselineFaults, players, onRow, signal } = options;
   const rows = new Map<string, MatrixRow>();
   const waiting = defects.values();
   const work = async (play: PlayDefect): Promise<void> => {
     for (const defect of waiting) {
       if (signal?.aborted) return;
       const touched = casesTouched(defect, affectedCases);
-      const result = await play(defect, sampleOf(defect, touched));
+      const result = await play(defect, chosenCases(defect, touched, named));
       if (result === undefined) return;
       const row = rowOf(defect, result, affectedCases.size);
       rows.set(defect.id, row);
@@ -94,9 +97,27 @@ export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
   };
 }
 
-/** Of the cases that a defect touches those that are played, always the same ones. */
+/**
+ * Of the cases that a defect touches those that are played, always the same ones: as many as the
+ * defect says, else all that name what it breaks and some of the others, which must not fail.
+ */
+export function chosenCases(
+  defect: Defect,
+  touched: ReadonlySet<string>,
+  named: NamedRequirements,
+): ReadonlySet<string> {
+  const { id, sample, breaks } = defect;
+  if (sample !== undefined) return sampleOf({ id, sample }, touched);
+  const isNamed = (each: string): boolean =>
+    named.get(each)?.some((requirement) => breaks.includes(requirement)) ?? false;
+  const others = new Set([...touched].filter((each) => !isNamed(each)));
+  const chosen = sampleOf({ id, sample: OTHERS_MAX }, others);
+  return new Set([...touched].filter((each) => isNamed(each) || chosen.has(each)));
+}
+
+/** So many of the cases, or all when there are no more, always the same ones for an id. */
 export function sampleOf(
-  { id, sample = Number.POSITIVE_INFINITY }: Defect,
+  { id, sample = Number.POSITIVE_INFINITY }: Pick<Defect, 'id' | 'sample'>,
   touched: ReadonlySet<string>,
 ): ReadonlySet<string> {
   if (touched.size <= sample) return touched;

@@ -92,10 +92,11 @@ const defect: Defect = {
 
 async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<MatrixRow> {
   const options = await tinySuite(cases);
-  const { affectedCases, faults } = await playBaseline([{ ...defect, ...changes }], options);
+  const { affectedCases, named, faults } = await playBaseline([{ ...defect, ...changes }], options);
   const { rows } = await playMatrix({
     defects: [{ ...defect, ...changes }],
     affectedCases,
+    named,
     baselineFaults: faults,
     players: [(each, ids) => playDefect(each, ids, options)],
   });
@@ -245,11 +246,12 @@ describe('what a failed case missed', () => {
 describe('a matrix', () => {
   async function matrixOf(defects: readonly Defect[], signal?: AbortSignal) {
     const options = { ...(await tinySuite()), ...(signal && { signal }) };
-    const { affectedCases, faults } = await playBaseline(defects, options);
+    const { affectedCases, named, faults } = await playBaseline(defects, options);
     const play = (each: Defect, ids: ReadonlySet<string>) => playDefect(each, ids, options);
     return playMatrix({
       defects,
       affectedCases,
+      named,
       baselineFaults: faults,
       players: [play, play],
       ...(signal && { signal }),

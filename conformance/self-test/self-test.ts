@@ -3,6 +3,7 @@
  * after another is active, and records which cases catch each one.
  */
 import type { Clock } from '../../fixtures/clock.ts';
+import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { ConformanceResult, ControlAddress } from '../conformance.ts';
@@ -56,9 +57,13 @@ const sharedOperations: ReadonlySet<ProxiedOperation> = new Set([
 /** By case id, the defects that would change an exchange of it. */
 export type AffectedCases = ReadonlyMap<string, ReadonlySet<string>>;
 
+/** By case id, the requirements that it names. */
+export type NamedRequirements = ReadonlyMap<string, readonly RequirementId[]>;
+
 /** The run without a defect: every case must pass, and it shows which defects could affect it. */
 export interface Baseline {
   readonly affectedCases: AffectedCases;
+  readonly named: NamedRequirements;
   /** Cases that failed, or ended with a suite error, without a defect. */
   readonly faults: readonly string[];
 }
@@ -79,7 +84,8 @@ export async function playBaseline(
   });
   await probe.settled();
   const bad = verdicts?.filter(({ verdict }) => verdict === 'fail' || verdict === 'error') ?? [];
-  return { affectedCases, faults: bad.map(({ id }) => id) };
+  const named = new Map((verdicts ?? []).map(({ id, requirements }) => [id, requirements]));
+  return { affectedCases, named, faults: bad.map(({ id }) => id) };
 }
 
 /**

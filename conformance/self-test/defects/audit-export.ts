@@ -112,7 +112,7 @@ export const auditExportDefects: readonly Defect[] = [
   {
     id: 'export-loses-an-entry',
     title: 'The export lacks its last entry.',
-    breaks: ['audit.export-same-entries'],
+    breaks: ['audit.export-same-entries', 'audit.export-fields-are-quoted'],
     operations,
     mutation: documentBecomes(
       (text) => text.replace(/\r?\n[^\r\n]+(\r?\n)?$/, '\r\n'),

@@ -40,6 +40,7 @@ function refused(picks: (request: ProxiedRequest) => boolean): () => Mutation {
 const legal: readonly [RequirementId, ...RequirementId[]] = [
   'service.legal-values',
   'service.legal-values-are-kept',
+  'log.timestamp-is-a-date-time',
 ];
 
 /** What an author may have forgotten of a field of each type. */

@@ -105,7 +105,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'v2-id-is-unknown-to-reports',
     title: 'The id of version 2 is not known where the device reports its status.',
-    breaks: ['next.v2-id-is-usable'],
+    breaks: ['next.v2-id-is-usable', 'service.equal-forms'],
     operations: [...forms.v2, 'get-update-control-map'],
     mutation: () => ({
       request: withoutPrefix,
@@ -130,7 +130,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'instructions-name-other-types',
     title: 'The instructions name device types that the artifact is not made for.',
-    breaks: ['next.types-of-the-artifact'],
+    breaks: ['next.types-of-the-artifact', 'artifacts.device-types'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.device_types_compatible', () => ['another-board']),
   },

@@ -123,7 +123,7 @@ const kinds: readonly Defect[] = [
   {
     id: 'array-of-numbers-is-of-texts',
     title: 'An array of numbers is kept as one of texts.',
-    breaks: ['inventory.numbers', 'inventory.value-kinds'],
+    breaks: ['inventory.numbers', 'inventory.value-kinds', 'inventory.patch-keeps'],
     operations: both,
     mutation: valueBecomes((value) =>
       Array.isArray(value) && value.every((entry) => typeof entry === 'number')

@@ -77,6 +77,7 @@ const formDefects: readonly FormDefect[] = [
   {
     id: 'refuses-cookies',
     title: 'refuses a request that has a cookie for someone else',
+    breaks: ['service.equal-forms', 'connect.cookie-among-others'],
     status: 400,
     picks: ({ headers }) => headers.cookie?.includes('theme=') ?? false,
   },
@@ -346,7 +347,7 @@ const single: readonly Defect[] = [
   {
     id: 'every-key-of-a-preauthorized-identity-is-trusted',
     title: 'A pre-authorized identity is let in with any key that signs its request.',
-    breaks: ['auth.preauthorized-must-sign', 'auth.new-key-waits'],
+    breaks: ['auth.preauthorized-must-sign', 'auth.new-key-waits', 'auth.identity-is-the-content'],
     operations: ['preauthorize-device', 'post-auth-request'],
     mutation: trustsEveryKey,
   },

@@ -196,6 +196,7 @@ const exportRequirements: readonly [RequirementId, ...RequirementId[]] = [
   'audit.export-same-entries',
   'audit.export-fields-are-quoted',
   'audit.export-is-csv',
+  'audit.export-object-id',
 ];
 
 const columns: readonly Defect[] = exportedFields.map((name) => ({
@@ -239,7 +240,7 @@ const documents: readonly Defect[] = [
     (count): Defect => ({
       id: `export-stops-at-${count}`,
       title: `The export stops after ${count} entries.`,
-      breaks: ['audit.export-same-entries', 'audit.export-limit'],
+      breaks: [...exportRequirements, 'audit.export-limit'],
       operations: csv,
       mutation: documentBecomes((text) =>
         text

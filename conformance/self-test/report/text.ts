@@ -65,7 +65,7 @@ export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
       `${unexercised} not exercised, ${equivalent} equivalent, ` +
       `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +
       `${totals.suiteErrors} suite errors`,
-    `${totals.played} case runs; ${totals.untouched} left out because the defect cannot affect them`,
+    `${totals.played} case runs; ${totals.untouched} left out: not affected, or beyond the sample of those that name nothing broken`,
     ...(matrix.interrupted ? ['! interrupted before every defect was run'] : []),
   ].join('\n');
 }
