@@ -71,7 +71,14 @@ async function pagesFrom(
 
 /** What tells entries apart, in their order. */
 function marks(found: readonly Entry[]): readonly string[] {
-  return found.map((entry) => `${textAt(entry, 'time')} ${textAt(entry, 'action')}`);
+  return found.map((entry) => `${momentAt(entry)} ${textAt(entry, 'action')}`);
+}
+
+/** One moment may be told in several zones. */
+function momentAt(entry: Entry): string {
+  const time = String(textAt(entry, 'time'));
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? time : new Date(ms).toISOString();
 }
 
 function marksOf(pages: readonly Answer[]): readonly string[] {
