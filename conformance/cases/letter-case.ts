@@ -75,9 +75,10 @@ const trusted = defineScenario<SuiteDevice>({
       title: 'An identity whose text is in other letters is that of another device.',
       requirements: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
       run: async (device, context) => {
-        const members = { serial: device.identity.serial, board: serial };
-        const other = await context.newDevice('ecdsa', { ...members, board: swapped(serial) });
-        const identity = { ...device.identity, board: swapped(serial) };
+        // The serial differs too, by which the clean-up tells the two devices apart.
+        const turned = { serial: swapped(String(device.identity.serial)), board: swapped(serial) };
+        const other = await context.newDevice('ecdsa', turned);
+        const identity = { ...device.identity, ...turned };
         const changes = { members: { id_data: JSON.stringify(identity) } };
         expectStatus(await other.authenticate(changes), 401);
       },
