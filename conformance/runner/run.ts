@@ -156,25 +156,25 @@ export class Run {
     const attempts: CaseVerdict[] = [];
     for (let attempt = 1; attempt <= repeat; attempt += 1) {
       const stream = attempt === 1 ? each.id : `${each.id}, attempt ${attempt}`;
-      const verdict = await this.#undisturbed(each, stream);
-      attempts.push(verdict);
-      this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
+      attempts.push(await this.#undisturbed(each, stream));
     }
     return verdictOfAttempts(attempts);
   }
 
   /** A case that a closed connection cut short is played again: networks do that now and then. */
   async #undisturbed(each: PlayableCase, stream: string): Promise<CaseVerdict> {
+    const bar = this.#bar();
+    if (bar) return unplayed(each, bar, this.#elapsedMs());
     const plays = [await this.#play(each, stream)];
     while (plays.length < PLAYS_MAX && isCutShort(plays.at(-1))) {
       plays.push(await this.#play(each, `${stream}, play ${plays.length + 1}`));
     }
-    return verdictOfLast(plays);
+    const verdict = verdictOfLast(plays);
+    this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
+    return verdict;
   }
 
-  async #play(each: PlayableCase, stream: string): Promise<CaseVerdict> {
-    const bar = this.#bar();
-    if (bar) return unplayed(each, bar, this.#elapsedMs());
+  #play(each: PlayableCase, stream: string): Promise<CaseVerdict> {
     const { clock, caseTimeLimitMs, target, signal } = this.#options;
     const judge = this.#invariants.forCase(each.needs.includes('fault-control'));
     const lasting = target.session({ onExchange: judge.see });
