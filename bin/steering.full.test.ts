@@ -141,7 +141,11 @@ describe('capabilities', () => {
     });
     try {
       const credentials = { token: other.adminToken };
-      const result = await judge(['monitor/', 'audit-log/', 'artifacts/'], { credentials }, other);
+      const result = await judge(
+        ['monitor/', 'audit-log/', 'artifacts/list'],
+        { credentials },
+        other,
+      );
       const missing = result.capabilities.filter(({ probed }) => probed === 'missing');
       expect(missing.map(({ capability }) => capability)).toEqual(
         expect.arrayContaining([...ofOpenSource, 'update-control-map']),
