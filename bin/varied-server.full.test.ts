@@ -23,6 +23,23 @@ describe('suite and fleet', () => {
   );
 });
 
+/** A device reports on a deployment before it asks; of two, version 2 then offers one by an own id. */
+const doubtful = '-1611894584,15:2:9:10:10:10:14,CAABBAGBp:VF';
+
+describe('a random life', () => {
+  it('is not misjudged where an id of version 2 may stand for either of two deployments', async () => {
+    const { ready, running } = await startServe(['--vary', 'three']);
+    const target = ['--url', ready.baseUrl, '--password', ready.adminPassword];
+    const words = ['--model-replay', doubtful, 'model/random-life-agrees'];
+    try {
+      const { code, stdout } = await runCommand(['conform', ...target, ...words]);
+      expect(code, stdout).toBe(0);
+    } finally {
+      await running.end();
+    }
+  });
+});
+
 describe('serve --vary', () => {
   it('without a seed tells every variation and its rule, and starts nothing', async () => {
     const { stdout, code } = await runCommand(['serve', '--vary']);

@@ -18,9 +18,9 @@ export async function wholeRun(server: TestServer, seed: string) {
   await publish(server, { name: deploy, deviceTypes: [deviceType] });
   const fleet = await runFleet(server, seed);
   const { verdicts, outcome } = await judge(server, seed);
-  const troubles = verdicts.filter(
-    ({ verdict }) => !['pass', 'observed', 'skip'].includes(verdict),
-  );
+  const troubles = verdicts
+    .filter(({ verdict }) => !['pass', 'observed', 'skip'].includes(verdict))
+    .map(({ id, verdict, expected, actual }) => ({ id, verdict, expected, actual }));
   return { ended: fleet.ended, troubles, outcome };
 }
 

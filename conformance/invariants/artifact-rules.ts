@@ -1,11 +1,14 @@
 /** Invariants on artifacts: what is said of one is the same wherever it is said. Spec: Artifact */
-import { isObject, jsonInOrder } from '../../fixtures/json.ts';
+import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
+import { isObject } from '../../fixtures/json.ts';
 import { shown } from '../target/expectations.ts';
 import { memberAt, momentOf, requirementOn } from './answer-parts.ts';
 import type { Fault, Invariant } from './invariant.ts';
 import type { JudgedExchange } from './judged-exchange.ts';
 import type { RunMemory } from './run-memory.ts';
 
+/** Longer lists are not compared, since each entry is held against each. */
+const LIST_MAX = 100;
 const MS_PER_DAY = 86_400_000;
 const instructing = ['get-next-deployment', 'post-next-deployment'];
 
@@ -15,12 +18,48 @@ const ofTheFile = [
   ...['artifact_depends', 'clears_artifact_provides', 'size', 'updates'],
 ] as const;
 
-/** Nobody says in which order the entries of these lists are, nor need each member be there. */
-function settled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(settled).map(jsonInOrder).toSorted();
-  if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([name]) => !/^meta_?data$/.test(name));
-  return Object.fromEntries(kept.map(([name, each]) => [name, settled(each)]));
+/** The names of its fields, at any depth; what a payload says of itself is left open. */
+const known = new Set(
+  tables
+    .filter(({ name }) => name === 'Artifact')
+    .flatMap(fieldsOf)
+    .map(({ path }) => path.at(-1))
+    .filter((name) => !/^meta_?data$/.test(name ?? '')),
+);
+
+/** Members that are free pairs, which are all there or none. */
+const pairs: readonly string[] = ['artifact_provides', 'artifact_depends'];
+
+/**
+ * Whether two values may be of one artifact. Nobody says in which order the entries of its lists
+ * are, nor in which zone its times; members that are not required may come and go, as may those
+ * that the contract does not know.
+ */
+function mayBeSame(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    const [some, rest]: [readonly unknown[], readonly unknown[]] = [one, other];
+    if (some.length !== rest.length) return false;
+    if (some.length > LIST_MAX) return true;
+    return (
+      some.every((each) => rest.some((found) => mayBeSame(each, found))) &&
+      rest.every((each) => some.some((found) => mayBeSame(each, found)))
+    );
+  }
+  if (isObject(one) && isObject(other)) {
+    const shared = Object.keys(one).filter((name) => known.has(name) && Object.hasOwn(other, name));
+    return shared.every((name) => mayBeSame(one[name], other[name]));
+  }
+  const moment = momentOf(one);
+  return one === other || (moment !== undefined && moment === momentOf(other));
+}
+
+function areSamePairs(one: unknown, other: unknown): boolean {
+  if (!isObject(one) || !isObject(other)) return mayBeSame(one, other);
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && mayBeSame(one[name], other[name]))
+  );
 }
 
 function faultIn(
@@ -34,7 +73,8 @@ function faultIn(
   for (const name of ofTheFile) {
     const value = memberAt(artifact, [name]);
     if (value === undefined) continue;
-    const before = memory.firstSaid(`artifact ${id} ${name}`, jsonInOrder(settled(value)));
+    const isSame = pairs.includes(name) ? areSamePairs : mayBeSame;
+    const before = memory.firstSaid(`artifact ${id} ${name}`, value, isSame);
     if (before === undefined) continue;
     return {
       where: `200 body: ${at}/${name}`,
@@ -79,7 +119,7 @@ function changedInstruction(exchange: JudgedExchange, memory: RunMemory): Fault 
   ] as const) {
     const value = memberAt(artifact, [said]);
     if (value === undefined) continue;
-    const before = memory.firstSaid(`artifact ${id} ${name}`, jsonInOrder(settled(value)));
+    const before = memory.firstSaid(`artifact ${id} ${name}`, value, mayBeSame);
     if (before === undefined) continue;
     return {
       where: `200 body: /artifact/${said}`,

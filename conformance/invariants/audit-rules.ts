@@ -47,7 +47,8 @@ function isInTime(holds: (second: number, bound: number) => boolean): Filter['ke
 }
 
 const isSameAddress: Filter['keeps'] = (wanted, value) => {
-  if (!/^[\w.+-]+@[\w.-]+$/.test(wanted)) return undefined;
+  // An actor's address need not be said.
+  if (value === undefined || !/^[\w.+-]+@[\w.-]+$/.test(wanted)) return undefined;
   return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
 };
 

@@ -147,6 +147,22 @@ describe('what an answer says is broken by', () => {
     ['no next', 'audit.link-next', [log('object_id=o-1&per_page=1', [late])]],
     ['no prev', 'audit.link-prev', [log('object_id=o-1&per_page=1&page=2', [early])]],
     ['another name', 'artifacts.name', [one(artifact), one({ ...artifact, name: 'release-2' })]],
+    [
+      'another checksum',
+      'artifacts.updates',
+      [
+        one({ ...artifact, updates: [{ files: [{ name: 'a', checksum: 'aa' }] }] }),
+        one({ ...artifact, updates: [{ files: [{ name: 'a', checksum: 'ab' }] }] }),
+      ],
+    ],
+    [
+      'another pair',
+      'artifacts.provides',
+      [
+        one({ ...artifact, artifact_provides: { a: '1' } }),
+        one({ ...artifact, artifact_provides: { a: '1', b: '2' } }),
+      ],
+    ],
     ['another size', 'artifacts.size', [one(artifact), listed('', [{ ...artifact, size: 8193 }])]],
     [
       'an earlier change',
@@ -183,6 +199,18 @@ describe('what an answer says is not broken by', () => {
         next({}),
       ],
     ],
+    [
+      'the same moment in another zone, and members that nobody knows',
+      [
+        one({ ...artifact, updates: [{ files: [{ name: 'a', date: '2026-01-31T12:00:00Z' }] }] }),
+        one({
+          ...artifact,
+          updates: [
+            { files: [{ name: 'a', date: '2026-01-31T13:00:00.000+01:00', other: 1 }], other: {} },
+          ],
+        }),
+      ],
+    ],
     ['a later change', [one(artifact), one({ ...artifact, modified: '2027-01-31T12:00:00Z' })]],
     [
       'a configuration, whose id is not that of an artifact',
@@ -204,6 +232,10 @@ describe('what an answer says is not broken by', () => {
         ]),
         log('sort=asc&created_after=1', [early, late]),
       ],
+    ],
+    [
+      'an actor whose address is not said',
+      [log('actor_email=a@example.com', [{ ...late, actor: { id: 'u-1', type: 'user' } }])],
     ],
     ['an export', [['export-audit-logs', 200, exported([late.time, late.time, early.time])]]],
     ['filters of which nobody says what they select', [log('actor_type=robot&sort=up', [early])]],

@@ -85,7 +85,7 @@ function otherMap(
   if (typeof id !== 'string' || typeof deployment !== 'string' || id === deployment) {
     return undefined;
   }
-  const before = memory.firstSaid(`id of the map of ${deployment}`, id);
+  const before = memory.firstSaid(`id of the map of ${deployment}`, id, Object.is);
   if (before === undefined) return undefined;
   return listFault(`/${at.join('/')}`, `be ${shown(before)}, as before`, id);
 }

@@ -15,7 +15,7 @@ interface Refusals {
 export class RunMemory {
   readonly #requestIds = new Set<string>();
   readonly #refusals = new Map<string, Refusals>();
-  readonly #said = new Map<string, string>();
+  readonly #said = new Map<string, unknown>();
   readonly #latest = new Map<string, number>();
 
   /** Takes in an id that the server made. Gives false when it was there before. */
@@ -38,10 +38,15 @@ export class RunMemory {
     return known.named > 0 ? 0 : known.count;
   }
 
-  /** Takes in what was said of something. Gives what was said at first where that was other. */
-  firstSaid(of: string, value: string): string | undefined {
-    const first = this.#said.get(of);
-    if (first !== undefined) return first === value ? undefined : first;
+  /**
+   * Takes in what was said of something. Gives what was said at first where that was other.
+   * @param isSame whether two values say the same
+   */
+  firstSaid<T>(of: string, value: T, isSame: (first: T, value: T) => boolean): T | undefined {
+    if (this.#said.has(of)) {
+      const first = this.#said.get(of) as T;
+      return isSame(first, value) ? undefined : first;
+    }
     if (this.#said.size < FACTS_MAX) this.#said.set(of, value);
     return undefined;
   }

@@ -138,9 +138,12 @@ function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, i
   if (form.slug !== 'v2') {
     miss("a deployment's id", shownAnswer(answer), 'next.id-of-the-deployment');
   }
-  const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
-  const [only] = active ? [active] : due;
-  const real = only && due.length === 1 ? reality.parts[life.parts.indexOf(only)] : undefined;
+  // One of which nobody is sure may be the one that is offered.
+  const possible = own.filter(
+    ({ offer, over }) => over === undefined || (over === 'finished' && offer === 'unsure'),
+  );
+  const [only] = active ? [active] : possible;
+  const real = only && possible.length === 1 ? reality.parts[life.parts.indexOf(only)] : undefined;
   // The deployment cannot be identified, so none of them is checked any more.
   if (!only || !real) {
     life.doubt(index);
