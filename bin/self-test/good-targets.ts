@@ -37,7 +37,7 @@ export function selfTestOn(
 }
 
 /** Our own server, in this process, with nothing in it yet. */
-export async function openOwnServer(): Promise<GoodTarget> {
+async function openOwnServer(): Promise<GoodTarget> {
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
   const { baseUrl, headerPrefix, adminToken: userToken, close } = server;
   const control = { url: server.controlUrl, token: server.controlToken };

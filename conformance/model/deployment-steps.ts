@@ -201,19 +201,24 @@ export function reports(index: number, number: number, status: ReportableStatus)
         judge(answer, [409], 'status.aborted-is-409');
         return;
       }
-      judgeReport(part, status, answer);
+      judgeReport(part, real, { status, answer });
       if (answer.status === 204) become(life, part, status);
     },
   };
 }
 
-function judgeReport(part: PartLife, status: ReportableStatus, answer: Answer): void {
+function judgeReport(
+  part: PartLife,
+  { id, deploymentId }: RealPart,
+  { status, answer }: { readonly status: ReportableStatus; readonly answer: Answer },
+): void {
+  const ofId = id === deploymentId ? [] : (['next.v2-id-is-usable'] as const);
   if (part.status === status) {
-    judge(answer, [204], 'status.repeated');
+    judge(answer, [204], 'status.repeated', ...ofId);
     return;
   }
   const first = part.status === undefined ? optional(status) : [];
-  judge(answer, [204], 'status.each-value-is-accepted', ...first);
+  judge(answer, [204], 'status.each-value-is-accepted', ...first, ...ofId);
 }
 
 function optional(status: ReportableStatus): readonly RequirementId[] {

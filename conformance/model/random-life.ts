@@ -125,6 +125,7 @@ const deploymentRequirements = [
   'next.v1-id',
   'next.instructions-v2',
   'next.v2-id',
+  'next.v2-id-is-usable',
   'next.id-of-the-deployment',
   'next.own-deployments-only',
   'next.repeatable',

@@ -204,6 +204,24 @@ describe('a defect', () => {
     expect(plays).toBe(2);
   });
 
+  it('is not held to an error of the suite that does not come again', async () => {
+    let plays = 0;
+    const options = await tinySuite();
+    const judge: SelfTestOptions['judge'] = async (request) => {
+      plays += 1;
+      const result = await options.judge(request);
+      if (plays > 1) return result;
+      const verdicts = result.verdicts.map((each, index) =>
+        index === 0 ? { ...each, verdict: 'error' as const } : each,
+      );
+      return { ...result, verdicts };
+    };
+    const ids = new Set(tinyCases.map(({ id }) => id));
+    const result = await playDefect(defect, ids, { ...options, judge });
+    expect(result?.suiteErrors).toEqual([]);
+    expect(plays).toBe(2);
+  });
+
   it('that nobody can see needs its reason to hold', async () => {
     const reason = { equivalent: 'white space says nothing' };
     const unseen = await rowFor({ ...reason, mutation: statusBecomes(200, 200) });

@@ -104,7 +104,7 @@ export function casesTouched(
 
 /**
  * Runs the cases with the defect active and judges it; undefined when interrupted. A false catch
- * counts only if it recurs when its case is run once more.
+ * and an error of the suite count only if they recur when their cases are run once more.
  */
 export async function playDefect(
   defect: Defect,
@@ -112,10 +112,12 @@ export async function playDefect(
   options: SelfTestOptions,
 ): Promise<DefectResult | undefined> {
   const result = await playOnce(defect, ids, options);
-  if (!result || result.falseCatches.length === 0) return result;
-  const doubted = new Set(result.falseCatches.map(({ caseId }) => caseId));
+  if (!result) return undefined;
+  const { falseCatches, suiteErrors } = result;
+  const doubted = new Set([...falseCatches.map(({ caseId }) => caseId), ...suiteErrors]);
+  if (doubted.size === 0) return result;
   const again = await playOnce(defect, doubted, options);
-  return again && { ...result, falseCatches: again.falseCatches };
+  return again && { ...result, falseCatches: again.falseCatches, suiteErrors: again.suiteErrors };
 }
 
 async function playOnce(

@@ -123,7 +123,8 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'instructions-name-another-artifact',
     title: 'The instructions name another artifact than the one that was deployed.',
-    breaks: ['next.names-the-artifact'],
+    // The instructions and the list of artifacts contradict each other then.
+    breaks: ['next.names-the-artifact', 'artifacts.name'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.artifact_name', () => 'another-release'),
   },

@@ -217,7 +217,7 @@ const writing: readonly Defect[] = [
   {
     id: 'put-upserts',
     title: 'PUT keeps the attributes that it does not name.',
-    breaks: ['inventory.put-replaces'],
+    breaks: ['inventory.put-replaces', 'inventory.put-replaces-descriptions'],
     operations: put,
     mutation: requestBecomes((request) =>
       listOf(request).length > 0 ? { ...request, method: 'PATCH' } : request,
