@@ -41,8 +41,9 @@ function saidStatuses(script: string): readonly string[] {
   );
 }
 
+/** Without 100, which goes before the answer where a client asks whether it may send its body. */
 function seenStatuses(stdout: string): readonly string[] {
-  return [...stdout.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status = '']) => status);
+  return [...stdout.matchAll(/^HTTP\/1\.1 (?!100\b)(\d+)/gm)].map(([, status = '']) => status);
 }
 
 /** What differs between what a script says and what it does. */

@@ -67,6 +67,8 @@ export interface ConformanceOptions extends GivenOptions, Progress, SteeringOpti
   readonly preflight?: boolean;
 }
 
+const caseIds: ReadonlySet<string> = new Set(allCases.map(({ id }) => id));
+
 /** Every case of the suite, in the order in which it is played. */
 export function listCases(): readonly CaseListing[] {
   return allCases.map(({ arrange: _, ...listing }) => listing);
@@ -189,7 +191,7 @@ function judgementOf(
 
 function waive(verdicts: readonly CaseVerdict[], { clock, waivers = [] }: ConformanceOptions) {
   const today = new Date(clock.now()).toISOString().slice(0, 10);
-  return applyWaivers(verdicts, waivers, { today, ids: new Set(allCases.map(({ id }) => id)) });
+  return applyWaivers(verdicts, waivers, { today, ids: caseIds });
 }
 
 /** What is told while the run goes on says of a failure that it is waived, as the reports do. */

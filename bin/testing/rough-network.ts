@@ -101,7 +101,10 @@ async function pass(
 /** Header names come in capital letters, as some gateways write them. */
 function relay(answer: IncomingMessage, response: ServerResponse, isCompressing: boolean): void {
   const { statusCode = 502, statusMessage, rawHeaders } = answer;
-  const pairs = pairsOf(rawHeaders).map(([name, value]) => [name.toUpperCase(), value] as const);
+  const pairs = pairsOf(rawHeaders)
+    .map(([name, value]) => [name.toUpperCase(), value] as const)
+    // How a body is framed is settled anew on each connection; HTTP/1.0 knows no chunks.
+    .filter(([name]) => name !== 'TRANSFER-ENCODING');
   const isText = pairs.some(([name, value]) => name === 'CONTENT-TYPE' && /json|csv/.test(value));
   if (!isCompressing || !isText || statusCode === 204) {
     response.writeHead(statusCode, statusMessage, pairs.flat());

@@ -176,17 +176,19 @@ describe('a block', () => {
     expect(commands.slice(0, -1).every((line) => line.endsWith('\\'))).toBe(true);
   });
 
-  it('asks for an upgrade as a websocket client does', async () => {
+  it.each([
+    ['as a websocket client does', 'upgrade'],
+    ['with header names in capital letters', 'UPGRADE'],
+  ])('asks for an upgrade %s, and ends', async (_, name) => {
     const { arrived, baseUrl } = await listening();
     const key = { 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
-    const headers = { connection: 'Upgrade', upgrade: 'websocket', ...key };
-    await runBlock(
-      reproScript([{ request: { line: `GET ${baseUrl}/`, headers } }], { baseUrl }),
-      folder,
-    );
+    const headers = { connection: 'Upgrade', [name]: 'websocket', ...key };
+    const script = reproScript([{ request: { line: `GET ${baseUrl}/`, headers } }], { baseUrl });
+    await runBlock(script, folder);
     expect(arrived.at(-1)?.headers).toMatchObject({
       upgrade: 'websocket',
       ...key,
     });
+    expect(script).toContain('--max-time');
   });
 });

@@ -79,14 +79,16 @@ function curlLines(
     line.slice(0, line.indexOf(' ')),
     line.slice(line.indexOf(' ') + 1),
   ];
-  const isUpgrade = headers.upgrade !== undefined;
+  const isNamed = (wanted: string): boolean =>
+    Object.keys(headers).some((name) => name.toLowerCase() === wanted);
+  const isUpgrade = isNamed('upgrade');
   const flags = isUpgrade ? ` --http1.1 --max-time ${SOCKET_SECONDS}` : '';
   const verb = method === 'HEAD' ? '--head' : `-X ${shellWord(method)}`;
   const words = [
     `curl ${isUpgrade ? '-s' : '-sS'} -i --globoff --path-as-is${flags} ${verb} ${shellWord(url)}`,
     ...Object.entries(headers).map(([name, value]) => headerWords(name, value)),
     // Without this curl would set a type of its own.
-    ...(body !== undefined && headers['content-type'] === undefined ? ["-H 'content-type:'"] : []),
+    ...(body !== undefined && !isNamed('content-type') ? ["-H 'content-type:'"] : []),
     ...bodyPart,
   ];
   return words.map((each, index) => {
