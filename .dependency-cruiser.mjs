@@ -190,7 +190,7 @@ const rooms = {
 
   bin: {
     rooms: ['server', 'simulator', 'conformance'],
-    packages: ['commander', 'consola', 'cli-table3', 'log-update', 'undici', 'yaml'],
+    packages: ['commander', 'consola', 'cli-table3', 'log-update', 'rolldown', 'undici', 'yaml'],
   },
   'bin/bench': { rooms: ['server', 'simulator', 'bin'], packages: ['autocannon'] },
   'bin/soak': { rooms: ['bin'], packages: ['fast-check'] },

@@ -4,7 +4,12 @@ import { testTools } from './bin/testing/test-tools.ts';
 /** Slow tests: `npm run test:full` runs them, `npm test` does not. */
 const slow = '**/*.full.test.ts';
 const missing = Object.values(testTools).filter(({ isThere }) => !isThere);
-const exclude = [...configDefaults.exclude, 'dist/**', ...missing.flatMap(({ files }) => files)];
+const exclude = [
+  ...configDefaults.exclude,
+  'build/**',
+  'dist/**',
+  ...missing.flatMap(({ files }) => files),
+];
 const ofAll = {
   testTimeout: 20_000,
   hookTimeout: 30_000,

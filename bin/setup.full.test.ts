@@ -30,20 +30,28 @@ const put = (file: string, text: string) => {
 };
 const json = (file: string, value: unknown) => put(file, JSON.stringify(value));
 
-/** Its only package is a local one that leads to our own TypeScript, so that no registry is asked. */
+/** Its only packages are local ones that lead to our own, so that no registry is asked. */
 function writeLock(description = 'first'): void {
-  const devDependencies = { typescript: 'file:vendor/typescript' };
+  const devDependencies = {
+    rolldown: 'file:vendor/rolldown',
+    typescript: 'file:vendor/typescript',
+  };
   const manifest = { name: 'fleetbed', version: '0.0.0', description, type: 'module' };
   json('package.json', { ...manifest, devDependencies, bin: { fleetbed: 'dist/bin/fleetbed.js' } });
   json('package-lock.json', {
     ...{ name: 'fleetbed', version: '0.0.0', lockfileVersion: 3, requires: true, description },
     packages: {
       '': { name: 'fleetbed', version: '0.0.0', devDependencies },
+      'node_modules/rolldown': { resolved: 'vendor/rolldown', link: true },
       'node_modules/typescript': { resolved: 'vendor/typescript', link: true },
+      'vendor/rolldown': { version: '1.0.0', dev: true },
       'vendor/typescript': { version: '1.0.0', dev: true },
     },
   });
   json('vendor/typescript/package.json', { name: 'typescript', version: '1.0.0' });
+  const bundler = join(root, 'node_modules', 'rolldown', 'dist', 'index.mjs');
+  json('vendor/rolldown/package.json', { name: 'rolldown', type: 'module', exports: './index.js' });
+  put('vendor/rolldown/index.js', `export * from ${JSON.stringify(bundler)};\n`);
   const compiler = join(root, 'node_modules', 'typescript', 'lib', 'tsc.js');
   put('vendor/typescript/bin/tsc', `require(${JSON.stringify(compiler)});\n`);
 }
@@ -56,12 +64,12 @@ function freshClone(): void {
   writeLock();
   json('tsconfig.json', {
     compilerOptions: {
-      ...{ target: 'ES2023', module: 'NodeNext', types: [], outDir: 'dist', rootDir: '.' },
-      ...{ composite: true, tsBuildInfoFile: 'dist/.tsbuildinfo', sourceMap: true },
+      ...{ target: 'ES2023', module: 'NodeNext', types: [], outDir: 'build', rootDir: '.' },
+      ...{ composite: true, tsBuildInfoFile: 'build/.tsbuildinfo', sourceMap: true },
       rewriteRelativeImportExtensions: true,
     },
-    include: ['bin', 'fixtures'],
-    exclude: ['bin/setup.mjs'],
+    include: ['bin', 'fixtures', 'server', 'simulator'],
+    exclude: ['bin/bundle.mjs', 'bin/setup.mjs'],
   });
   put('bin/fleetbed.ts', "#!/usr/bin/env node\nimport '../fixtures/words.ts';\n");
   put(
@@ -69,7 +77,9 @@ function freshClone(): void {
     'declare const console: { log(text: string): void };\nconsole.log("one");\nexport {};\n',
   );
   put('fixtures/vectors/deep/sample.mender', 'bytes');
-  cpSync(join(root, 'bin', 'setup.mjs'), at('bin', 'setup.mjs'));
+  put('server/testbed.ts', 'export const testbed = 1;\n');
+  put('simulator/behaviours/behaviour.ts', 'export const behaviour = 1;\n');
+  for (const name of ['bundle.mjs', 'setup.mjs']) cpSync(join(root, 'bin', name), at('bin', name));
 }
 
 /** Takes a clone that is set up already in place of the fresh one. */
@@ -138,7 +148,7 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     put('fixtures/old.ts', 'export const old = 1;\n');
     put('fixtures/vectors/old.json', '{}');
     await setUp();
-    expect(existsSync(at('dist/fixtures/old.js'))).toBe(true);
+    expect(existsSync(at('build/fixtures/old.js'))).toBe(true);
     rmSync(at('fixtures/old.ts'));
     rmSync(at('fixtures/vectors/old.json'));
     put('fixtures/words.ts', readFileSync(at('fixtures/words.ts'), 'utf8').replace('one', 'two'));
@@ -146,7 +156,7 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     expect(again.stderr).toBe('set-up: building\n');
     expect(await built()).toBe('two');
     for (const gone of ['old.js', 'old.js.map', 'old.d.ts', 'vectors/old.json']) {
-      expect(existsSync(at('dist/fixtures', gone)), gone).toBe(false);
+      expect(existsSync(at('build/fixtures', gone)), gone).toBe(false);
     }
   });
 
@@ -162,8 +172,8 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
 
   it('builds anew when the built folder is gone or half there', async () => {
     takePreparedClone();
-    rmSync(at('dist/.stamp'));
-    rmSync(at('dist/fixtures'), { recursive: true });
+    rmSync(at('build/.stamp'));
+    rmSync(at('build/fixtures'), { recursive: true });
     expect((await setUp()).stderr).toBe('set-up: building\n');
     expect(await built()).toBe('one');
   });

@@ -42,7 +42,8 @@ const assetFolders = [
 ];
 const configuration = ['package.json', 'package-lock.json', 'tsconfig.json'];
 const installStamp = at('node_modules', '.fleetbed-lock');
-const buildStamp = at('dist', '.stamp');
+const buildFolder = at('build');
+const buildStamp = join(buildFolder, '.stamp');
 const builtCommand = at('dist', 'bin', 'fleetbed.js');
 const commandLink = at('node_modules', '.bin', 'fleetbed');
 /** Debian's packages of clients of the field, unpacked: nothing on the machine is changed. */
@@ -131,9 +132,10 @@ function sourceHash() {
   return sha256(...files.flatMap((file) => [file, readFileSync(at(file))]));
 }
 
-const isBuilt = () => existsSync(commandLink) && readStamp(buildStamp) === sourceHash();
+const isBuilt = () =>
+  existsSync(builtCommand) && existsSync(commandLink) && readStamp(buildStamp) === sourceHash();
 
-function build() {
+async function build() {
   say('building');
   const compiler = at('node_modules', 'typescript', 'bin', 'tsc');
   if (!existsSync(compiler)) {
@@ -144,7 +146,7 @@ function build() {
   const hash = sourceHash();
   // Without a stamp nobody knows what the folder holds: the compiler would trust its own notes.
   if (existsSync(buildStamp)) rmSync(buildStamp);
-  else rmSync(at('dist'), { recursive: true, force: true });
+  else rmSync(buildFolder, { recursive: true, force: true });
   const { done, how } = run(process.execPath, [compiler, '-b'], BUILD_MAX_MS);
   if (!done) {
     throw new SetupError(`the build failed (the compiler ${how}); its lines above name the places`);
@@ -152,6 +154,10 @@ function build() {
   const assets = filesBelow(assetFolders).filter((file) => !isSource(file));
   for (const asset of assets) copyAsset(asset);
   removeStale(new Set(assets));
+  const { bundle } = await import('./bundle.mjs');
+  await bundle(
+    filesBelow(assetFolders.map((folder) => join('build', folder))).flatMap(readAtRunTime),
+  );
   linkCommand();
   writeFileSync(buildStamp, hash);
 }
@@ -159,14 +165,20 @@ function build() {
 const isSource = (file) => file.endsWith('.ts') || file.endsWith('tsconfig.json');
 
 function copyAsset(file) {
-  mkdirSync(dirname(at('dist', file)), { recursive: true });
-  copyFileSync(at(file), at('dist', file));
+  mkdirSync(dirname(at('build', file)), { recursive: true });
+  copyFileSync(at(file), at('build', file));
+}
+
+/** Files of the build's asset folders that the bundled code reads: no declarations, no notes. */
+function readAtRunTime(output) {
+  const isForCompiler = /(\.d\.ts|\.map|tsbuildinfo|\.test\.js)$/.test(output);
+  return isForCompiler ? [] : [relative('build', output)];
 }
 
 /** Removes output whose source is gone; a deleted test would otherwise run for ever. */
 function removeStale(assets) {
-  for (const output of filesBelow(sourceFolders.map((folder) => join('dist', folder)))) {
-    const file = relative('dist', output);
+  for (const output of filesBelow(sourceFolders.map((folder) => join('build', folder)))) {
+    const file = relative('build', output);
     const source = file.replace(/(\.js|\.js\.map|\.d\.ts)$/, '.ts');
     const isKept =
       source === file ? assets.has(file) || isCompilerNote(file) : existsSync(at(source));
@@ -315,7 +327,7 @@ async function alone(work) {
     lock = await takeLock();
   }
   try {
-    work();
+    await work();
   } finally {
     lock.close();
   }
@@ -324,9 +336,9 @@ async function alone(work) {
 async function main() {
   checkNode();
   if (!isInstalled() || !isBuilt()) {
-    await alone(() => {
+    await alone(async () => {
       if (!isInstalled()) install();
-      if (!isBuilt()) build();
+      if (!isBuilt()) await build();
     });
   }
   if (process.argv.includes('--browser')) findBrowser();

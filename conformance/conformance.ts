@@ -23,7 +23,7 @@ import {
 import { applyWaivers, type Waiver } from './result/waivers.ts';
 import { preflight } from './runner/preflight.ts';
 import { type Progress, Run } from './runner/run.ts';
-import type { CaseListing, PlayableCase } from './suite/case.ts';
+import { asListed, type CaseListing, type PlayableCase } from './suite/case.ts';
 import { type GivenOptions, recordedOptions } from './suite/options.ts';
 import { Mask } from './target/mask.ts';
 import { checkedBaseUrl, reachTarget } from './target/setup.ts';
@@ -69,9 +69,9 @@ export interface ConformanceOptions extends GivenOptions, Progress, SteeringOpti
 
 const caseIds: ReadonlySet<string> = new Set(allCases.map(({ id }) => id));
 
-/** Every case of the suite, in the order in which it is played. */
+/** Every case of the suite, in the order of reports. */
 export function listCases(): readonly CaseListing[] {
-  return allCases.map(({ arrange: _, ...listing }) => listing);
+  return allCases.map(asListed);
 }
 
 /**

@@ -3,6 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+/** The command as users run it, bundled; relative to this file as it is built. */
+export const command = '../../../dist/bin/fleetbed.js';
+
 /** A process that has printed its first line. */
 export interface Child {
   readonly firstLine: string;

@@ -1,5 +1,5 @@
 /**
- * `node dist/bin/bench/embedding.js`: how long it takes in one process to start a testbed, to stop
+ * `node build/bin/bench/embedding.js`: how long it takes in one process to start a testbed, to stop
  * it, to reset it, and to create another tenant in it and drop it again.
  */
 import { systemClock } from '../../fixtures/clock.ts';

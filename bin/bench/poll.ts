@@ -14,6 +14,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';
 import type { ServerReady } from '../ready.ts';
 import type { BareAnswer } from './bare.ts';
+import { command } from './child.ts';
 import { type Children, machine, median, runBench } from './run-bench.ts';
 import { signInDevices } from './signed-in.ts';
 
@@ -44,7 +45,7 @@ await runBench(output, bench);
 
 async function bench(children: Children): Promise<ExitCode> {
   const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
-  const served = await children.start('../fleetbed.js', ['serve', '--json', ...options]);
+  const served = await children.start(command, ['serve', '--json', ...options]);
   const ready = JSON.parse(served.firstLine) as ServerReady;
   output.progress(`signing in ${DEVICES} devices`);
   const tokens = await signInDevices(ready, DEVICES);

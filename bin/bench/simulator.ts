@@ -11,6 +11,7 @@ import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';
 import type { ServerReady } from '../ready.ts';
+import { command } from './child.ts';
 import type { FleetBench, FleetMeasurement } from './fleet.ts';
 import { type Children, machine, median, runBench } from './run-bench.ts';
 import { signInDevices } from './signed-in.ts';
@@ -133,7 +134,7 @@ async function sameSeed(): Promise<readonly string[]> {
 async function freshServer(children: Children): Promise<ServerReady> {
   await children.end();
   const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
-  const server = await children.start('../fleetbed.js', ['serve', '--json', ...options]);
+  const server = await children.start(command, ['serve', '--json', ...options]);
   return JSON.parse(server.firstLine) as ServerReady;
 }
 

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 import type { ServerReady } from '../ready.ts';
 
 /** Tests run from source; child processes run the build output. */
-const built = new URL(import.meta.url.endsWith('.ts') ? '../../dist/bin/' : '../', import.meta.url);
+const built = new URL(
+  import.meta.url.endsWith('.ts') ? '../../build/bin/' : '../',
+  import.meta.url,
+);
 
 const pathOf = (script: string): string => fileURLToPath(new URL(script, built));
 

@@ -11,8 +11,8 @@ import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts'
 import type { ServerReady } from '../ready.ts';
 
 /** The built command, also when tests run from source. */
-const place = import.meta.url.endsWith('.ts') ? '../../dist/bin/fleetbed.js' : '../fleetbed.js';
-const command = fileURLToPath(new URL(place, import.meta.url));
+const root = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
+const command = fileURLToPath(new URL(`${root}dist/bin/fleetbed.js`, import.meta.url));
 const rows = { ...operations, ...managementOperations };
 
 /** Outcome of a command. */

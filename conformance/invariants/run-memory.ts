@@ -42,9 +42,13 @@ export class RunMemory {
    * Takes in what was said of something. Gives what was said at first where that was other.
    * @param isSame whether two values say the same
    */
-  firstSaid<T>(of: string, value: T, isSame: (first: T, value: T) => boolean): T | undefined {
+  firstSaid(
+    of: string,
+    value: unknown,
+    isSame: (first: unknown, value: unknown) => boolean,
+  ): unknown {
     if (this.#said.has(of)) {
-      const first = this.#said.get(of) as T;
+      const first = this.#said.get(of);
       return isSame(first, value) ? undefined : first;
     }
     if (this.#said.size < FACTS_MAX) this.#said.set(of, value);

@@ -243,6 +243,7 @@ export const modelCases = defineScenario({
   name: 'Random lives',
   start: 'two devices, and random steps of them and of a user',
   risk: 'write',
+  isLong: true,
   needs: ['operator'],
   arrange: (context) => context,
   cases: [

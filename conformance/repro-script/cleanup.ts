@@ -1,7 +1,7 @@
 /** The end of a script: removes what its steps created, so that it and others can be run again. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
-import type { SentRequest } from './request.ts';
+import { headerOf, type SentRequest } from './request.ts';
 import { shellWord } from './shell.ts';
 
 /** A step of a script. */
@@ -88,6 +88,6 @@ function endLine(
 function quiet({ headers }: SentRequest, method: string, url: string, body?: string): string {
   const sent =
     body === undefined ? '' : ` -H 'content-type: application/json' --data-raw ${shellWord(body)}`;
-  const user = shellWord(`authorization: ${headers.authorization ?? ''}`);
+  const user = shellWord(`authorization: ${headerOf(headers, 'authorization') ?? ''}`);
   return `curl -sS -o /dev/null -X ${method} ${url} -H ${user}${sent}`;
 }

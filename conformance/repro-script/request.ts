@@ -71,6 +71,11 @@ export function recordedLines(request: SentRequest, step: number): readonly stri
   return [...(signature ? [note] : []), ...curlLines(request, bodyWords(request, step))];
 }
 
+/** The value of a header, whose name a case may send in any letters. */
+export function headerOf(headers: SentRequest['headers'], wanted: string): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
+}
+
 function curlLines(
   { line, headers, body }: SentRequest,
   bodyPart: readonly string[],
@@ -79,8 +84,7 @@ function curlLines(
     line.slice(0, line.indexOf(' ')),
     line.slice(line.indexOf(' ') + 1),
   ];
-  const isNamed = (wanted: string): boolean =>
-    Object.keys(headers).some((name) => name.toLowerCase() === wanted);
+  const isNamed = (wanted: string): boolean => headerOf(headers, wanted) !== undefined;
   const isUpgrade = isNamed('upgrade');
   const flags = isUpgrade ? ` --http1.1 --max-time ${SOCKET_SECONDS}` : '';
   const verb = method === 'HEAD' ? '--head' : `-X ${shellWord(method)}`;

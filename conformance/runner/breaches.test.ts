@@ -23,6 +23,7 @@ const observing: PlayableCase = {
   covers: [],
   needs: [],
   risk: 'read',
+  isLong: false,
   arrange: async () => async () => undefined,
 };
 const judging: PlayableCase = {

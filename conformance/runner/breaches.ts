@@ -3,15 +3,15 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import { type Breach, isHang } from '../invariants/judge.ts';
 import { breachText, type CaseVerdict, type Finding } from '../result/result.ts';
-import type { PlayableCase } from '../suite/case.ts';
+import { asListed, type PlayableCase } from '../suite/case.ts';
 
 type Listing = Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'>;
 
 const levels: readonly RequirementLevel[] = ['must', 'should', 'may'];
 
 /** A case as its verdict names it, with the sentences of its requirements. */
-export function listed({ arrange: _, ...listing }: PlayableCase): Listing {
-  return { ...listing, sentences: listing.requirements.map(sentenceOf) };
+export function listed(each: PlayableCase): Listing {
+  return { ...asListed(each), sentences: each.requirements.map(sentenceOf) };
 }
 
 /**

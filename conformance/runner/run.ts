@@ -24,7 +24,7 @@ import type { Session, Target } from '../target/target.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
 import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
-import { eachOf, judgesRateLimit, lanesOf } from './schedule.ts';
+import { eachOf, inTurn, judgesRateLimit, lanesOf } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
 /** Cases in a row that may get no answer before the rest is given up. */
@@ -117,7 +117,7 @@ export class Run {
       onVerdict?.(verdict);
     };
     const { together, alone } = lanesOf(cases, control?.isolates ?? false);
-    await eachOf(together, jobs, playInto);
+    await eachOf(inTurn(together, jobs), jobs, playInto);
     await eachOf(alone, 1, playInto);
     return reported(cases, verdicts);
   }

@@ -3,11 +3,11 @@ import { allCases } from '../cases/all-cases.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
 import { reported } from './run.ts';
-import { eachOf, lanesOf } from './schedule.ts';
+import { eachOf, inTurn, lanesOf } from './schedule.ts';
 
 const plain = { risk: 'write', needs: ['operator'] } as const;
-const rough = { risk: 'disruptive', needs: ['operator'] } as const;
-const timed = { risk: 'write', needs: ['clock-control'] } as const;
+const rough = { ...plain, risk: 'disruptive' } as const;
+const timed = { ...plain, needs: ['clock-control'] } as const;
 
 describe('lanesOf', () => {
   it('keeps apart what touches resources of others', () => {
@@ -18,6 +18,19 @@ describe('lanesOf', () => {
   it('keeps apart what steers time, faults or limits that others share', () => {
     expect(lanesOf([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
     expect(lanesOf([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
+  });
+});
+
+describe('inTurn', () => {
+  const long = { id: 'long', isLong: true };
+  const short = { id: 'short', isLong: false };
+
+  it('begins with those that take long, for several jobs', () => {
+    expect(inTurn([short, long, short], 8)).toEqual([long, short, short]);
+  });
+
+  it('leaves a single job the order of the reports', () => {
+    expect(inTurn([short, long, short], 1)).toEqual([short, long, short]);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Which cases may be played together, which see refusals themselves, and how jobs share them. */
 import { isControl } from '../context/capabilities.ts';
-import type { CaseListing } from '../suite/case.ts';
+import type { CaseListing, PlayableCase } from '../suite/case.ts';
 
 /** The cases of a run by how they are played. */
 interface Lanes<Case> {
@@ -25,6 +25,18 @@ export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
     together: cases.filter((each) => !isAlone(each)),
     alone: cases.filter(isAlone),
   };
+}
+
+/**
+ * The cases in the order in which so many jobs take them: of several jobs none ends with a long case
+ * while the others have nothing left to do.
+ */
+export function inTurn<Case extends Pick<PlayableCase, 'isLong'>>(
+  cases: readonly Case[],
+  jobs: number,
+): readonly Case[] {
+  if (jobs === 1) return cases;
+  return cases.toSorted((one, other) => Number(other.isLong) - Number(one.isLong));
 }
 
 /** Whether a case judges that the target asks for patience; it must see such answers itself. */

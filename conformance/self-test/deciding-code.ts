@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** What is held against every exchange bears on the verdict of every case. */
 export const invariantsFolder = 'conformance/invariants';
@@ -44,9 +44,11 @@ export async function codeHashes(): Promise<CodeHashes> {
 /** By the id of each case and of each defect, the module in which it stands. */
 export async function modulesById(): Promise<ReadonlyMap<string, string>> {
   const modules = new Map<string, string>();
-  const built = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  const isSource = import.meta.url.endsWith('.ts');
   for (const path of modulePaths().filter((each) => !each.startsWith(invariantsFolder))) {
-    const url = new URL(`../../${path.replace(/\.ts$/, built)}`, import.meta.url);
+    // The bundled command has no file for each module; the build has.
+    const module = isSource ? path : join('build', path.replace(/\.ts$/, '.js'));
+    const url = pathToFileURL(join(packageFolder(), module));
     const exported: Readonly<Record<string, unknown>> = await import(url.href);
     for (const id of Object.values(exported).flatMap(idsIn)) modules.set(id, path);
   }

@@ -49,6 +49,8 @@ export interface ScenarioDefinition<Arranged> {
   /** The state from which each of its cases starts, as a phrase: `an accepted device`. */
   readonly start: string;
   readonly risk: Risk;
+  /** Whether its cases take seconds, so that no other should wait for their end. */
+  readonly isLong?: boolean;
   readonly needs?: readonly Capability[];
   /** Brings about the start state; what it makes belongs to the context. */
   readonly arrange: (context: TestContext) => Promise<Arranged> | Arranged;
@@ -70,8 +72,14 @@ export interface CaseListing {
 
 /** A case that the runner can play, whatever its scenario arranges. */
 export interface PlayableCase extends CaseListing {
+  readonly isLong: boolean;
   /** Reaches the start state; the function that it gives acts and judges. */
   readonly arrange: (context: TestContext) => Promise<() => Promise<Observation | undefined>>;
+}
+
+/** A case without what only the runner needs. */
+export function asListed({ arrange: _, isLong: __, ...listing }: PlayableCase): CaseListing {
+  return listing;
 }
 
 /** The cases of a scenario, ready to play. Throws when one does not fit its requirements. */
@@ -80,6 +88,7 @@ export function defineScenario<Arranged>(
 ): readonly PlayableCase[] {
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
+    isLong: scenario.isLong ?? false,
     arrange: async (given) => {
       const needs = needsOf(scenario, each);
       const context = needs.some(isControl) ? await given.ofItsOwn(needs) : given;

@@ -3,15 +3,11 @@ import { fileURLToPath } from 'node:url';
 
 export default {
   packageManager: 'npm',
-  plugins: [
-    '@stryker-mutator/vitest-runner',
-    fileURLToPath(new URL('./left-open.mjs', import.meta.url)),
-  ],
-  testRunner: 'vitest',
-  vitest: {
-    configFile: 'bin/testing/mutation/vitest.config.ts',
-    related: false,
-  },
+  plugins: ['left-open', 'suite-runner'].map((name) =>
+    fileURLToPath(new URL(`./${name}.mjs`, import.meta.url)),
+  ),
+  testRunner: 'suite',
+  buildCommand: 'tsc -p .',
   // Only the rules that device requests reach; the others serve the management API alone, which is
   // outside the contract, and have tests of their own.
   mutate: [
@@ -20,12 +16,13 @@ export default {
     '!**/*.test.ts',
   ],
   coverageAnalysis: 'perTest',
-  concurrency: 2,
-  timeoutMS: 60000,
+  // Two for each core: a mutant that is about to be caught often keeps a case waiting.
+  concurrency: 4,
+  timeoutMS: 20_000,
   incremental: true,
   incrementalFile: '.fleetbed/mutation/incremental.json',
   tempDirName: '.fleetbed/mutation/sandbox',
-  ignorePatterns: ['dist', '.fleetbed'],
+  ignorePatterns: ['build', 'dist', '.fleetbed'],
   reporters: ['progress', 'json'],
   jsonReporter: {
     fileName: '.fleetbed/mutation/report.json',

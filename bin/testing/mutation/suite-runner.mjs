@@ -1,0 +1,69 @@
+/**
+ * A test runner for Stryker that plays the suite in its own process: a mutant is only switched on,
+ * so that nothing is loaded anew between two. It runs what is built in the sandbox.
+ */
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** What the instrumented code reads and counts in. */
+globalThis.__stryker__ ??= {};
+const mutants = globalThis.__stryker__;
+
+let crash = '';
+for (const event of ['uncaughtException', 'unhandledRejection']) {
+  process.on(event, (fault) => {
+    crash ||= `regression: the server ended: ${fault}`;
+  });
+}
+
+const failed = (fault) => ({ change: `regression: the server failed: ${fault}` });
+
+class SuiteRunner {
+  static inject = [];
+
+  capabilities() {
+    return { reloadEnvironment: false };
+  }
+
+  async init() {
+    // The compiler leaves the files that the suite uploads where they are.
+    cpSync('fixtures/vectors', 'build/fixtures/vectors', { recursive: true });
+    const built = join(process.cwd(), 'build', 'bin', 'testing', 'mutation', 'suite-tests.js');
+    ({ suiteTests: this.tests } = await import(pathToFileURL(built).href));
+  }
+
+  /** Records the results without mutants, and which mutants each test reaches. */
+  async dryRun() {
+    const tests = [];
+    for (const { id, run } of this.tests) {
+      // What a test leaves to run after it is its own too: it stays the current one until the next.
+      mutants.currentTestId = id;
+      await run();
+      const { change, elapsedMs } = await run();
+      const status = change === '' ? 0 : 1;
+      tests.push({ id, name: id, timeSpentMs: elapsedMs, status, failureMessage: change });
+    }
+    return { status: 'complete', tests, mutantCoverage: mutants.mutantCoverage };
+  }
+
+  async mutantRun({ activeMutant, testFilter, hitLimit }) {
+    const tests = this.tests.filter(({ id }) => testFilter?.includes(id) ?? true);
+    Object.assign(mutants, { activeMutant: activeMutant.id, hitCount: 0, hitLimit });
+    crash = '';
+    try {
+      for (const { id, run } of tests) {
+        const { change } = await run().catch(failed);
+        if (mutants.hitCount > hitLimit) return { status: 'timeout', reason: 'it runs for ever' };
+        const failureMessage = change || crash;
+        if (failureMessage === '') continue;
+        return { status: 'killed', killedBy: [id], failureMessage, nrOfTests: tests.length };
+      }
+      return { status: 'survived', nrOfTests: tests.length };
+    } finally {
+      Object.assign(mutants, { activeMutant: undefined, hitCount: undefined });
+    }
+  }
+}
+
+export const strykerPlugins = [{ kind: 'TestRunner', name: 'suite', injectableClass: SuiteRunner }];

@@ -1,0 +1,171 @@
+/**
+ * The suite as the tests of mutants of our own server: each test plays an area of it against a
+ * fresh server in this process, and fails where a result differs from that of the unmodified server.
+ * First a server of the contract, case by case, then its observations of open points, then servers
+ * with our variants, which some of the code is for. Only run by `npm run mutation`.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { listCases, runConformance } from '../../../conformance/conformance.ts';
+import { kindOfChange, type Outcome } from '../../../conformance/result/compare.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { seededRandom } from '../../../fixtures/random.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../../server/server.ts';
+
+const cases = listCases();
+/** The prefix of a case's ID. */
+const areaOf = (id: string): string => id.slice(0, id.indexOf('/'));
+/** The slowest come last: most mutants are caught before them. */
+const slowAreas = [
+  'body-fields',
+  'audit-log',
+  'deployment-states',
+  'artifacts',
+  'authorization',
+  'legal-forms',
+  'model',
+];
+const areas = [...new Set(cases.map(({ id }) => areaOf(id)))].sort(
+  (one, other) => slowAreas.indexOf(one) - slowAreas.indexOf(other),
+);
+
+/** Judging cases run by area; observing cases run separately. */
+const openPoints = 'open points';
+const idsOf = (area: string): ReadonlySet<string> => {
+  const observing = cases.filter(({ level }) => level === 'may');
+  const judging = cases.filter(({ id, level }) => areaOf(id) === area && level !== 'may');
+  return new Set((area === openPoints ? observing : judging).map(({ id }) => id));
+};
+
+interface TestedServer {
+  readonly name: string;
+  /** Settings that differ from the default. */
+  readonly settings: ServerOptions;
+  /** The areas in which the difference shows, and shows reliably. */
+  readonly areas: readonly string[];
+}
+
+const servers: readonly TestedServer[] = [
+  { name: 'a server of the contract', settings: {}, areas: [...areas, openPoints] },
+  {
+    name: 'a server with variants',
+    settings: {
+      variants: new Set([
+        'asynchronous-provisioning',
+        'split-configuration',
+        'top-level-control-map',
+      ]),
+      provisioningDelayMs: 3_600_000,
+    },
+    areas: ['configuration', 'next-deployment', 'update-control-map', openPoints],
+  },
+  { name: 'a server that accepts', settings: { autoAccept: true }, areas: ['authentication'] },
+];
+
+/** One area on one server. */
+export interface SuiteTest {
+  readonly id: string;
+  readonly run: () => Promise<TestResult>;
+}
+
+interface TestResult {
+  /** The first result that differs, its kind of change in front; '' when none does. */
+  readonly change: string;
+  readonly elapsedMs: number;
+}
+
+/** Every test, in the order in which they are played. */
+export const suiteTests: readonly SuiteTest[] = servers.flatMap(
+  ({ name, settings, areas: played }) =>
+    played.map((area) => {
+      const id = `${name}: ${area}`;
+      return { id, run: () => timed(() => firstChange(id, settings, idsOf(area))) };
+    }),
+);
+
+async function timed(play: () => Promise<string>): Promise<TestResult> {
+  const startedMs = systemClock.monotonicMs();
+  const change = await play();
+  return { change, elapsedMs: systemClock.monotonicMs() - startedMs };
+}
+
+const recordsFolder = '.fleetbed/mutation/told';
+mkdirSync(recordsFolder, { recursive: true });
+
+type Told = Readonly<Record<string, Outcome>>;
+
+async function firstChange(
+  title: string,
+  settings: ServerOptions,
+  ids: ReadonlySet<string>,
+): Promise<string> {
+  const file = `${recordsFolder}/${title.replaceAll(/\W+/g, '-')}.json`;
+  const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent', ...settings });
+  try {
+    if (!existsSync(file)) {
+      const twice = [await play(server, title, ids), await play(server, title, ids)];
+      writeFileSync(file, JSON.stringify(steady(twice)));
+      return '';
+    }
+    const told: Told = JSON.parse(readFileSync(file, 'utf8'));
+    let change = '';
+    await play(server, title, ids, (id, outcome, enough) => {
+      const before = told[id];
+      const kind = before && kindOfChange(before, outcome);
+      if (kind === undefined || change !== '') return;
+      change = `${kind}: ${id}: ${outcome.actual ?? outcome.observation ?? outcome.reason?.text}`;
+      enough();
+    });
+    return change;
+  } finally {
+    await server.close();
+  }
+}
+
+async function play(
+  server: RunningServer,
+  title: string,
+  ids: ReadonlySet<string>,
+  look: (id: string, outcome: Outcome, enough: () => void) => void = () => undefined,
+): Promise<Told> {
+  const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
+  const { controlUrl: url, controlToken: token } = server;
+  const told: Record<string, Outcome> = {};
+  const enough = new AbortController();
+  await runConformance({
+    baseUrl,
+    headerPrefix,
+    credentials: { email, password },
+    control: { url, token },
+    ids,
+    // A mutant that answers 404 must fail its cases, not skip them.
+    probe: false,
+    disruptive: true,
+    jobs: 8,
+    clock: systemClock,
+    random: seededRandom(title),
+    caseTimeLimitMs: 15_000,
+    requestTimeLimitMs: 5000,
+    signal: enough.signal,
+    onVerdict: ({ id, verdict, actual, observation, reason }) => {
+      if (enough.signal.aborted) return;
+      told[id] = {
+        verdict,
+        ...(actual !== undefined && { actual }),
+        ...(observation !== undefined && { observation }),
+        ...(reason !== undefined && { reason }),
+      };
+      look(id, told[id], () => enough.abort());
+    },
+  });
+  return told;
+}
+
+/** Returns the results that were the same each time. */
+function steady([told = {}, again = {}]: readonly Told[]): Told {
+  return Object.fromEntries(
+    Object.entries(told).filter(([id, outcome]) => {
+      const other = again[id];
+      return other && kindOfChange(outcome, other) === undefined;
+    }),
+  );
+}
