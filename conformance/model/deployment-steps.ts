@@ -117,7 +117,8 @@ function judgeOffer({ life, reality, index, form, answer, active }: Offer): void
   if (offered.over === 'finished' && offered.offer !== 'unsure') {
     miss('no finished deployment', seen, 'next.finished-is-over');
   }
-  if (active && offered !== active && active.offer === 'offered') {
+  // One that was reported on after its end may be open again, and then nobody knows which is due.
+  if (active?.offer === 'offered' && offered !== active && offered.offer !== 'unsure') {
     miss('the deployment that was offered before', seen, 'next.repeatable');
   }
   note(reality, life, offered);

@@ -19,6 +19,9 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
 
 const failed = (fault) => ({ change: `regression: the server failed: ${fault}` });
 
+/** A run that is not green any more; other changes are of what the contract leaves open. */
+const isWorse = (change) => /^(regression|undecided-now):/.test(change);
+
 class SuiteRunner {
   static inject = [];
 
@@ -51,15 +54,19 @@ class SuiteRunner {
     const tests = this.tests.filter(({ id }) => testFilter?.includes(id) ?? true);
     Object.assign(mutants, { activeMutant: activeMutant.id, hitCount: 0, hitLimit });
     crash = '';
+    let seen = { status: 'survived' };
     try {
       for (const { id, run } of tests) {
         const { change } = await run().catch(failed);
         if (mutants.hitCount > hitLimit) return { status: 'timeout', reason: 'it runs for ever' };
-        const failureMessage = change || crash;
+        const failureMessage = crash || change;
         if (failureMessage === '') continue;
-        return { status: 'killed', killedBy: [id], failureMessage, nrOfTests: tests.length };
+        if (!('killedBy' in seen) || isWorse(failureMessage)) {
+          seen = { status: 'killed', killedBy: [id], failureMessage };
+        }
+        if (isWorse(failureMessage)) break;
       }
-      return { status: 'survived', nrOfTests: tests.length };
+      return { ...seen, nrOfTests: tests.length };
     } finally {
       Object.assign(mutants, { activeMutant: undefined, hitCount: undefined });
     }

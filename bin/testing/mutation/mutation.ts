@@ -1,0 +1,102 @@
+/**
+ * `npm run mutation`: mutates each file of the device API and of the rules that has changed since its
+ * row in `result.json` was made, or the files that are named, and records what the suite made of the
+ * mutants. Prints the score and why each survivor may survive; ends with 1 where a reason is missing.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mutatedFiles, type Row, readResult, recordRows, scoreOf, sha256Of } from './result.ts';
+import { reasonOf } from './survivor-reasons.ts';
+
+const reportFile = '.fleetbed/mutation/report.json';
+
+/** A mutant as Stryker reports it; lines count from 1. */
+interface Mutant {
+  readonly status: string;
+  readonly statusReason?: string;
+  readonly replacement?: string;
+  readonly location: { readonly start: { readonly line: number } };
+}
+
+interface MutatedFile {
+  readonly source: string;
+  readonly mutants: readonly Mutant[];
+}
+
+const outcomes = {
+  Timeout: 'worse',
+  Survived: 'survived',
+  NoCoverage: 'unreached',
+  Ignored: 'notMade',
+} as const;
+
+const recorded = readResult();
+const named = process.argv.slice(2);
+const due =
+  named.length > 0
+    ? named
+    : mutatedFiles().filter((file) => recorded[file]?.sha256 !== sha256Of(file));
+if (due.length > 0) mutate(due);
+process.exitCode = told() ? 0 : 1;
+
+function mutate(files: readonly string[]): void {
+  const settings = 'bin/testing/mutation/stryker.config.mjs';
+  const { status } = spawnSync('stryker', ['run', settings, '--mutate', files.join()], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error(`the mutation run ended with ${status}`);
+  const report: { files: Record<string, MutatedFile> } = JSON.parse(
+    readFileSync(reportFile, 'utf8'),
+  );
+  recordRows(Object.fromEntries(files.map((file) => [file, rowOf(file, report.files[file])])));
+}
+
+function rowOf(file: string, mutated: MutatedFile = { source: '', mutants: [] }): Row {
+  const lines = mutated.source.split('\n');
+  const row = { worse: 0, observed: 0, survived: 0, unreached: 0, notMade: 0 };
+  for (const mutant of mutated.mutants) row[outcomeOf(mutant)]++;
+  const survivors = mutated.mutants
+    .filter(({ status }) => status === 'Survived')
+    .map(({ location, replacement = '' }) => {
+      const line = lines[location.start.line - 1] ?? '';
+      return `${line.trim()} => ${replacement.split('\n')[0]}`;
+    });
+  return { sha256: sha256Of(file), ...row, survivors: [...new Set(survivors)].sort() };
+}
+
+type Outcome = Exclude<keyof Row, 'sha256' | 'survivors'>;
+
+function outcomeOf({ status, statusReason = '' }: Mutant): Outcome {
+  // The runner puts the kind of change in front.
+  if (status === 'Killed') {
+    return /^(regression|undecided-now):/.test(statusReason) ? 'worse' : 'observed';
+  }
+  const outcome = new Map<string, Outcome>(Object.entries(outcomes)).get(status);
+  if (outcome === undefined) throw new Error(`a mutant ended as ${status}: ${statusReason}`);
+  return outcome;
+}
+
+/** Prints the survivors and the score. Gives whether every survivor has a reason. */
+function told(): boolean {
+  const result = readResult();
+  let unexplained = 0;
+  for (const [file, { survivors, unreached }] of Object.entries(result)) {
+    for (const survivor of survivors) {
+      const because = reasonOf(file, survivor);
+      if (because === undefined) unexplained++;
+      print(`${file}: ${survivor}\n    ${because ?? 'NO REASON GIVEN'}`);
+    }
+    if (unreached > 0) print(`${file}: ${unreached} are not reached by any case`);
+  }
+  const { worse, observed, survived, unreached, notMade, judged, percent } = scoreOf(result);
+  print(`${worse} of ${judged} mutants bring a worse verdict: ${percent.toFixed(1)} %`);
+  print(`${observed} only change what is observed of open points; ${survived} survive,`);
+  print(
+    `${unexplained} of them without a reason; ${unreached} are not reached; ${notMade} not made`,
+  );
+  return unexplained === 0;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,14 @@
+/**
+ * Why a mutant may survive the suite, by file. A survivor is named by the line where it begins and by
+ * what takes the place of its code, so that a changed line has to be looked at again.
+ */
+
+type Survivors = readonly string[];
+
+const reasons: Readonly<Record<string, Readonly<Record<string, Survivors>>>> = {};
+
+/** Why the suite may leave this mutant of the file alive; nothing where nobody has looked at it. */
+export function reasonOf(file: string, survivor: string): string | undefined {
+  const of = Object.entries(reasons[file] ?? {});
+  return of.find(([, survivors]) => survivors.includes(survivor))?.[0];
+}

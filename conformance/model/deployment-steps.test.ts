@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { askingForms } from '../context/asking.ts';
+import { contextOn } from '../testing/context-on.ts';
+import { serve } from '../testing/tiny-server.ts';
+import { asks, reports } from './deployment-steps.ts';
+import { startOf } from './identity-steps.ts';
+import { Life } from './life.ts';
+import type { Reality, Step } from './step.ts';
+
+/** A server that takes every report and offers the deployments of these ids, one after another. */
+function serverOffering(...ids: readonly string[]): Promise<string> {
+  const left = [...ids];
+  return serve((request, response) => {
+    const { url = '' } = request;
+    if (url.includes('/devauth/devices')) response.writeHead(201, { location: '/devices/7' }).end();
+    else if (url.includes('/auth_requests')) response.end('a-token');
+    else if (url.endsWith('/status')) response.writeHead(204).end();
+    else response.end(JSON.stringify({ id: left.shift(), artifact: {} }));
+  });
+}
+
+/** Takes the steps of one device that is accepted and has two deployments, named `one` and `two`. */
+async function take(baseUrl: string, steps: readonly Step[]): Promise<void> {
+  const context = contextOn(baseUrl);
+  const life = new Life(['accepted']);
+  const reality: Reality = {
+    context,
+    devices: [await context.newDevice()],
+    parts: ['one', 'two'].map((id) => ({ deploymentId: id, id })),
+    note: () => undefined,
+    settled: (read) => read(),
+  };
+  await startOf(life, reality);
+  life.parts.push({ device: 0, offer: 'waiting' }, { device: 0, offer: 'waiting' });
+  for (const step of steps) {
+    expect(step.can(life), step.words).toBe(true);
+    await step.take(life, reality);
+  }
+}
+
+const asking = asks(0, askingForms[0]);
+const finishing = reports(0, 0, 'success');
+const steppingBack = reports(0, 0, 'installing');
+
+describe('a device that asks', () => {
+  it('must be offered the same until it has ended', async () => {
+    const target = await serverOffering('one', 'two');
+    await expect(take(target, [asking, asking])).rejects.toMatchObject({
+      missed: ['next.repeatable'],
+    });
+  });
+
+  it.each(['one', 'two'])(
+    'may be offered "%s" once it reports progress for the one that it had finished',
+    async (third) => {
+      const target = await serverOffering('one', 'two', third);
+      await expect(
+        take(target, [asking, finishing, asking, steppingBack, asking]),
+      ).resolves.toBeUndefined();
+    },
+  );
+});
