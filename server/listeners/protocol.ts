@@ -48,7 +48,7 @@ const HANDSHAKE_MAX_MS = 10_000;
 /** Creates the server; it does not listen yet. */
 export function createListener(options: ListenerOptions): Server {
   const { names, random, log, connections, newRequestId = () => random.uuid() } = options;
-  const { app, exact, refuseSurplus, withoutHost } = options.routes;
+  const { app, find, refuseSurplus, withoutHost } = options.routes;
   const classes = classesOf(app);
   const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
     openExchange(request, response, { names, newRequestId });
@@ -56,7 +56,7 @@ export function createListener(options: ListenerOptions): Server {
     const { request, response, path } = exchange;
     const isNamed = request.headers.host !== undefined || request.httpVersion === '1.0';
     const known = path.includes('%') ? withPlainLetters(path) : path;
-    let answer = isNamed ? exact.get(known) : withoutHost;
+    let answer = isNamed ? find(known) : withoutHost;
     if (connections.isSurplus(request.socket)) answer = refuseSurplus;
     if (answer) {
       answer(exchange);

@@ -34,7 +34,7 @@ async function listen(handshakeMaxMs: number) {
   const cert = authority.issue({ purpose: 'server', commonName: 'test', validity, key });
   listener = createListener({
     routes: {
-      exact: new Map(),
+      find: () => undefined,
       app: express(),
       refuseSurplus: () => undefined,
       withoutHost: () => undefined,

@@ -1,8 +1,10 @@
 /**
- * Routes path and method to an operation. Paths without parameters use a table, at the speed of
- * node:http; the others use Express.
+ * Routes path and method to an operation. What devices call all the time, which are the paths without
+ * parameters and their own ones with a single one, uses tables, at the speed of node:http; the others
+ * use Express.
  */
 import express, { type Express } from 'express';
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { refuse } from '../http/refusal.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -13,8 +15,8 @@ type Answerer = (exchange: Exchange) => void;
 
 /** The routes of a listener. */
 export interface Routes {
-  /** Handlers of the paths without parameters. */
-  readonly exact: ReadonlyMap<string, Answerer>;
+  /** The handler of a path that is in the tables. */
+  readonly find: (path: string) => Answerer | undefined;
   /** Every other path; expects `exchange` on the request. */
   readonly app: Express;
   /** Answers requests on a surplus connection. */
@@ -41,12 +43,17 @@ export function mountRoutes(
   app.enable('case sensitive routing');
   app.enable('strict routing');
   const exact = new Map<string, Answerer>();
+  const frequent: Frequent[] = [];
   const paths = new Set(endpoints.map(({ operation }) => operation.path));
   for (const path of paths) {
     const group = endpoints.filter(({ operation }) => operation.path === path);
     const answer = answererOf(group, pipeline, pages.get(path));
     if (!path.includes('{')) exact.set(path, answer);
     else {
+      const [prefix = '', name = '', suffix = '', ...others] = path.split(/[{}]/);
+      if (path.startsWith(apiPrefixes.device) && others.length === 0) {
+        frequent.push({ prefix, name, suffix, answer });
+      }
       app.all(path.replace(/\{(\w+)\}/g, ':$1'), (request) => {
         const { exchange } = request as unknown as CarriesExchange;
         exchange.parameters = request.params as Record<string, string>;
@@ -58,8 +65,33 @@ export function mountRoutes(
   const refuseSurplus: Answerer = (exchange) =>
     pipeline.refuseUnmatched(exchange, tooManyConnections);
   const withoutHost: Answerer = (exchange) => pipeline.refuseUnmatched(exchange, missingHost);
-  return { exact, app, refuseSurplus, withoutHost };
+  const find = (path: string): Answerer | undefined => exact.get(path) ?? among(frequent, path);
+  return { find, app, refuseSurplus, withoutHost };
 }
+
+/** A path with one parameter. */
+interface Frequent {
+  readonly prefix: string;
+  readonly name: string;
+  readonly suffix: string;
+  readonly answer: Answerer;
+}
+
+/** The handler of a path whose parameter is one plain segment; Express reads the odd ones. */
+function among(frequent: readonly Frequent[], path: string): Answerer | undefined {
+  for (const { prefix, name, suffix, answer } of frequent) {
+    if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
+    const value = path.slice(prefix.length, path.length - suffix.length);
+    if (!plainSegment.test(value)) continue;
+    return (exchange) => {
+      exchange.parameters = { [name]: value };
+      answer(exchange);
+    };
+  }
+  return undefined;
+}
+
+const plainSegment = /^[\w.~-]+$/;
 
 /** States the reason and when to retry. */
 export const tooManyConnections = refuse.unavailable(

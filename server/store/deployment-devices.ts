@@ -1,7 +1,7 @@
 /** Each device's part in a deployment. Spec: States and transitions */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import { completedMs } from '../rules/deployment-completion.ts';
-import { type DeviceDeployment, ended } from '../rules/device-deployment.ts';
+import { type DeviceDeployment, ended, isOver } from '../rules/device-deployment.ts';
 import type { StoredDeployment } from './deployments.ts';
 import { filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
@@ -112,7 +112,7 @@ export class DeploymentDeviceStore {
   save(of: StoredPart, changed: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
       this.#update(of, changed);
-      if (changed.status !== of.status) this.#refreshFinished(of.deployment.seq, nowMs);
+      if (mayComplete(of, changed)) this.#refreshFinished(of.deployment.seq, nowMs);
     });
     this.#waiting.add([of.deviceId]);
   }
@@ -256,6 +256,12 @@ export class DeploymentDeviceStore {
     if (completed === finishedMs) return;
     this.#sql.run('UPDATE deployments SET finished_ms = ? WHERE seq = ?', [completed ?? null, seq]);
   }
+}
+
+/** False where the part is under way before and after, as then nothing that it counts for changes. */
+function mayComplete(of: StoredPart, changed: DeviceDeployment): boolean {
+  if (changed.status === of.status) return false;
+  return isOver(of) || isOver(changed) || of.deployment.finishedMs !== undefined;
 }
 
 function partFilter({ seq }: StoredDeployment, { status, groups }: PartFilter) {

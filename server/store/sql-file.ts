@@ -84,6 +84,11 @@ export class FileSql extends Transactional implements Sql {
   }
 
   run(statement: string, values: readonly SqlValue[] = []): number {
+    this.willWrite();
+    return this.execute(statement, values);
+  }
+
+  protected execute(statement: string, values: readonly SqlValue[] = []): number {
     const { statement: prepared, columns } = this.#prepared.get(statement);
     let changes = 0;
     if (columns.length === 0) changes = prepared.run(values.map(bound)).changes;

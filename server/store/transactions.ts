@@ -3,10 +3,13 @@
 /** A connection, which may have one transaction open. */
 export abstract class Transactional {
   #isOpen = false;
+  /** Whether the engine knows of it: it begins with the first write, as much work writes nothing. */
+  #hasBegun = false;
   #waiting: (() => void)[] = [];
   #undoing: (() => void)[] = [];
 
-  abstract run(statement: string): number;
+  /** Runs a statement that binds nothing, as it is. */
+  protected abstract execute(statement: string): void;
 
   /** False when the engine has rolled the transaction back itself, as when the disk is full. */
   protected abstract isInTransaction(): boolean;
@@ -25,6 +28,13 @@ export abstract class Transactional {
     return result;
   }
 
+  /** Called before each statement that may write. */
+  protected willWrite(): void {
+    if (!this.#isOpen || this.#hasBegun) return;
+    this.execute('BEGIN');
+    this.#hasBegun = true;
+  }
+
   /** Runs `act` after the commit; at once outside of a transaction. */
   afterCommit(act: () => void): void {
     if (this.#isOpen) this.#waiting.push(act);
@@ -37,21 +47,22 @@ export abstract class Transactional {
   }
 
   #commit<Result>(work: () => Result): Result {
-    this.run('BEGIN');
     this.#isOpen = true;
     try {
       const result = work();
       if (result instanceof Promise) refuseToWait(result);
-      this.run('COMMIT');
+      if (this.#hasBegun) this.execute('COMMIT');
       return result;
     } catch (fault) {
       this.#waiting = [];
-      if (this.isInTransaction()) this.run('ROLLBACK');
+      if (this.#hasBegun && this.isInTransaction()) this.execute('ROLLBACK');
       this.#isOpen = false;
+      this.#hasBegun = false;
       this.#undo();
       throw fault;
     } finally {
       this.#isOpen = false;
+      this.#hasBegun = false;
     }
   }
 

@@ -78,12 +78,13 @@ export async function serveEndpoint(
   endpoint: Endpoint,
 ): Promise<{ readonly baseUrl: string; close(): Promise<void> }> {
   const { path } = endpoint.operation;
-  const exact = new Map([[path, pipeline.run.bind(pipeline, endpoint)]]);
+  const run = pipeline.run.bind(pipeline, endpoint);
+  const find = (asked: string) => (asked === path ? run : undefined);
   const { names, random, log } = services;
   const { openFiles } = services;
   const connections = new Connections({ openFiles, surplusMax: 1 });
   const nothing = () => undefined;
-  const routes = { exact, app: express(), refuseSurplus: nothing, withoutHost: nothing };
+  const routes = { find, app: express(), refuseSurplus: nothing, withoutHost: nothing };
   const listener = createListener({ routes, connections, names, random, log });
   listener.listen({ host: '127.0.0.1', port: 0 });
   await once(listener, 'listening');

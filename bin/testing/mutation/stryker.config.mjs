@@ -12,7 +12,7 @@ export default {
   coverageAnalysis: 'perTest',
   // Two for each core: a mutant that is about to be caught often keeps a case waiting.
   concurrency: 4,
-  timeoutMS: 20_000,
+  timeoutMS: 90_000,
   tempDirName: '.fleetbed/mutation/sandbox',
   ignorePatterns: ['build', 'dist', '.fleetbed'],
   reporters: ['progress', 'json'],
