@@ -106,8 +106,11 @@ describe('the attributes of a device', () => {
 
   it('stay when replacing them fails', () => {
     store.inventory.upsert('d', [{ name: 'a', value: 1 }], 1);
-    const broken = [{ name: null as unknown as string, value: 1 }];
-    expect(() => store.inventory.replace('d', broken, 2)).toThrow('NOT NULL');
+    const fails = (): void => {
+      store.inventory.replace('d', [{ name: 'b', value: 1 }], 2);
+      throw new Error('too late');
+    };
+    expect(() => store.atomically(fails)).toThrow('too late');
     expect(list()).toMatchObject([{ name: 'a' }]);
   });
 

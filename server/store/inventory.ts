@@ -3,8 +3,8 @@
  * scopes are derived from other stores.
  */
 import type { Attribute, AttributeValue } from '../../fixtures/contract/resources.ts';
-import { document, number, text, textOrNothing } from './row.ts';
-import type { Sql } from './sql.ts';
+import { document, text } from './row.ts';
+import type { Sql, SqlRow } from './sql.ts';
 
 export interface StoredAttribute {
   readonly name: string;
@@ -24,46 +24,30 @@ export class InventoryStore {
   }
 
   list(deviceId: string): StoredAttribute[] {
-    const query =
-      'SELECT * FROM attributes WHERE device_id = ? AND scope = ? ORDER BY name LIMIT 1000';
-    return this.#sql.all(query, [deviceId, this.#scope]).map((row) => {
-      const description = textOrNothing(row, 'description');
-      return {
-        name: text(row, 'name'),
-        value: document<AttributeValue>(row, 'value'),
-        updatedMs: number(row, 'updated_ms'),
-        ...(description !== undefined && { description }),
-      };
-    });
+    const query = 'SELECT document FROM attributes WHERE device_id = ? AND scope = ?';
+    const row = this.#sql.first(query, [deviceId, this.#scope]);
+    return row ? attributesIn(row) : [];
   }
 
   /** The values of one attribute, by the ids of the devices that have it. */
   valuesOf(name: string): Map<string, AttributeValue> {
-    const query = 'SELECT device_id, value FROM attributes WHERE scope = ? AND name = ?';
-    const rows = this.#sql.all(query, [this.#scope, name]);
-    return new Map(rows.map((row) => [text(row, 'device_id'), document(row, 'value')]));
+    const query = 'SELECT device_id, document FROM attributes WHERE scope = ? ORDER BY device_id';
+    const values = new Map<string, AttributeValue>();
+    for (const row of this.#sql.all(query, [this.#scope])) {
+      const found = attributesIn(row).find((attribute) => attribute.name === name);
+      if (found) values.set(text(row, 'device_id'), found.value);
+    }
+    return values;
   }
 
   /** Adds or changes the named attributes; an absent description leaves the former one. */
   upsert(deviceId: string, attributes: readonly Attribute[], nowMs: number): void {
-    this.#sql.atomically(() => {
-      for (const { name, value, description } of attributes) {
-        this.#sql.run(
-          `INSERT INTO attributes VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, scope, name)
-           DO UPDATE SET value = excluded.value, updated_ms = excluded.updated_ms,
-             description = coalesce(excluded.description, description)`,
-          [deviceId, this.#scope, name, JSON.stringify(value), description ?? null, nowMs],
-        );
-      }
-    });
+    this.#write(deviceId, this.list(deviceId), { attributes, nowMs });
   }
 
   /** Replaces the whole set. */
   replace(deviceId: string, attributes: readonly Attribute[], nowMs: number): void {
-    this.#sql.atomically(() => {
-      this.#clear(deviceId);
-      this.upsert(deviceId, attributes, nowMs);
-    });
+    this.#write(deviceId, [], { attributes, nowMs });
   }
 
   /** What `setVersion` last set; nothing before that. */
@@ -83,13 +67,39 @@ export class InventoryStore {
   }
 
   remove(deviceId: string): void {
-    this.#clear(deviceId);
+    const rows = 'DELETE FROM attributes WHERE device_id = ? AND scope = ?';
+    this.#sql.run(rows, [deviceId, this.#scope]);
     const versions = 'DELETE FROM attribute_versions WHERE device_id = ? AND scope = ?';
     this.#sql.run(versions, [deviceId, this.#scope]);
   }
 
-  #clear(deviceId: string): void {
-    const rows = 'DELETE FROM attributes WHERE device_id = ? AND scope = ?';
-    this.#sql.run(rows, [deviceId, this.#scope]);
+  #write(
+    deviceId: string,
+    before: readonly StoredAttribute[],
+    { attributes, nowMs }: { attributes: readonly Attribute[]; nowMs: number },
+  ): void {
+    const all = new Map(before.map((attribute) => [attribute.name, attribute]));
+    for (const { name, value, description = all.get(name)?.description } of attributes) {
+      const told = description !== undefined && { description };
+      all.set(name, { name, value, updatedMs: nowMs, ...told });
+    }
+    const sorted = [...all.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+    this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?)', [
+      deviceId,
+      this.#scope,
+      JSON.stringify(sorted),
+    ]);
   }
+}
+
+/** A description is null where an older version of the tables had none. */
+type KeptAttribute = Omit<StoredAttribute, 'description'> & {
+  readonly description?: string | null;
+};
+
+function attributesIn(row: SqlRow): StoredAttribute[] {
+  return document<KeptAttribute[]>(row, 'document').map(({ description, ...attribute }) => ({
+    ...attribute,
+    ...(typeof description === 'string' && { description }),
+  }));
 }

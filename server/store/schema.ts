@@ -1,5 +1,5 @@
 /** Goes up with every change of the tables; a database of another version is refused. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Identities of devices that are gone, for the audit log; every other entry finds them in `devices`. */
 const formerDevices = `
@@ -12,8 +12,30 @@ CREATE TRIGGER devices_removed AFTER DELETE ON devices BEGIN
 END;
 `;
 
+/** All attributes of a device in one scope, by name: they are read and written together. */
+const attributes = `
+CREATE TABLE attributes (
+  device_id TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  document TEXT NOT NULL,
+  PRIMARY KEY (device_id, scope)
+);
+`;
+
+/** They had a row each. */
+const attributesTogether = `
+ALTER TABLE attributes RENAME TO single_attributes;
+${attributes}
+INSERT INTO attributes
+  SELECT device_id, scope, json_group_array(json_object(
+    'name', name, 'value', json(value), 'description', description, 'updatedMs', updated_ms))
+  FROM (SELECT * FROM single_attributes ORDER BY device_id, scope, name)
+  GROUP BY device_id, scope;
+DROP TABLE single_attributes;
+`;
+
 /** What makes the tables of an older version those of the next one. */
-const upgrades: Readonly<Record<number, string>> = { 1: formerDevices };
+const upgrades: Readonly<Record<number, string>> = { 1: formerDevices, 2: attributesTogether };
 
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */
 export const schema = `
@@ -145,16 +167,7 @@ CREATE TABLE connections (
   updated_ms INTEGER NOT NULL
 );
 
-CREATE TABLE attributes (
-  device_id TEXT NOT NULL,
-  scope TEXT NOT NULL,
-  name TEXT NOT NULL,
-  value TEXT NOT NULL,
-  description TEXT,
-  updated_ms INTEGER NOT NULL,
-  PRIMARY KEY (device_id, scope, name)
-) WITHOUT ROWID;
-
+${attributes}
 CREATE TABLE attribute_versions (
   device_id TEXT NOT NULL,
   scope TEXT NOT NULL,
