@@ -54,7 +54,7 @@ function fill(store: Store): void {
     const set = { authSetId: `set of ${id}`, publicKeyPem: `key of ${id} `.repeat(8), nowMs: 1 };
     const device = { id, identity: JSON.stringify({ mac: id }) };
     store.devices.recordFirstContact(device, { ...set, status: 'accepted' });
-    store.inventory.replace(id, attributes(id), 1);
+    store.inventory.replace(id, attributes(id, 1));
     store.connections.record(id, 'disconnected', 1);
   }
   store.deployments.create({
@@ -69,15 +69,19 @@ function fill(store: Store): void {
   });
 }
 
-function attributes(value: string) {
-  return Array.from({ length: ATTRIBUTES }, (_, at) => ({ name: `attribute-${at}`, value }));
+function attributes(value: string, updatedMs: number) {
+  return Array.from({ length: ATTRIBUTES }, (_, at) => ({
+    name: `attribute-${at}`,
+    value,
+    updatedMs,
+  }));
 }
 
 /** Simulates the leftovers of a test: something of every kind has changed. */
 function change(store: Store): void {
   store.atomically(() => {
     for (let at = 0; at < DEVICES; at += 4) {
-      store.inventory.replace(`device-${at}`, attributes('changed'), 2);
+      store.inventory.replace(`device-${at}`, attributes('changed', 2));
       store.devices.remove(`device-${at + 1}`);
     }
   });

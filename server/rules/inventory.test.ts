@@ -1,9 +1,53 @@
 import { describe, expect, it } from 'vitest';
-import { tooManyAttributes, tooManyTags } from './inventory.ts';
+import type { Attribute } from '../../fixtures/contract/resources.ts';
+import { attributesAfter, tooManyAttributes, tooManyTags } from './inventory.ts';
 
-function named(count: number, from = 0): { name: string; value: unknown }[] {
+function named(count: number, from = 0): Attribute[] {
   return Array.from({ length: count }, (_, index) => ({ name: `a${from + index}`, value: 1 }));
 }
+
+/** What is kept once first these and then those were told. */
+function after(first: readonly Attribute[], then: readonly Attribute[] = []) {
+  return attributesAfter(attributesAfter([], first, 1), then, 2);
+}
+
+describe('attributes', () => {
+  it('are kept by name, of whatever kind', () => {
+    const told = [
+      { name: 'b', value: [1, 2.5] },
+      { name: 'c', value: ['x', '\u00e9'], description: 'why' },
+      { name: 'a.$', value: '' },
+    ];
+    expect(attributesAfter([], told, 7)).toEqual([
+      { name: 'a.$', value: '', updatedMs: 7 },
+      { name: 'b', value: [1, 2.5], updatedMs: 7 },
+      { name: 'c', value: ['x', '\u00e9'], description: 'why', updatedMs: 7 },
+    ]);
+  });
+
+  it('stay when others are told, and their descriptions when none is given', () => {
+    const first = [
+      { name: 'a', value: 1, description: 'why' },
+      { name: 'b', value: 2 },
+    ];
+    expect(after(first, [{ name: 'a', value: 'text' }])).toEqual([
+      { name: 'a', value: 'text', description: 'why', updatedMs: 2 },
+      { name: 'b', value: 2, updatedMs: 1 },
+    ]);
+  });
+
+  it('have the last of several values of one name, and names differ by their letters', () => {
+    const told = [
+      { name: 'a', value: 1 },
+      { name: 'A', value: 2 },
+      { name: 'a', value: 3 },
+    ];
+    expect(after(told)).toMatchObject([
+      { name: 'A', value: 2 },
+      { name: 'a', value: 3 },
+    ]);
+  });
+});
 
 describe('the number of attributes', () => {
   it.each([
@@ -13,7 +57,7 @@ describe('the number of attributes', () => {
     ['a hundred together', named(50), named(50, 50)],
     ['one name many times', [], [...named(1), ...named(1), ...named(100)]],
   ])('is in order: %s', (_, kept, changed) => {
-    expect(tooManyAttributes(kept, changed)).toBeUndefined();
+    expect(tooManyAttributes(after(kept, changed))).toBeUndefined();
   });
 
   it.each([
@@ -21,7 +65,7 @@ describe('the number of attributes', () => {
     ['one beside a hundred', named(100), named(1, 100), 101],
     ['many beside many', named(80), named(100, 40), 140],
   ])('is too large, and told: %s', (_, kept, changed, count) => {
-    expect(tooManyAttributes(kept, changed)).toBe(
+    expect(tooManyAttributes(after(kept, changed))).toBe(
       `a device can have at most 100 attributes, not ${count}`,
     );
   });
@@ -32,17 +76,19 @@ describe('the size of attributes', () => {
   const tooLarge = 'the attributes of a device can have at most 262144 bytes in total';
 
   it('is counted as it is after the change, with descriptions that stay', () => {
-    expect(tooManyAttributes([large], [large])).toBeUndefined();
-    expect(tooManyAttributes([large], [{ ...large, name: 'second' }])).toBe(tooLarge);
+    expect(tooManyAttributes(after([large], [large]))).toBeUndefined();
+    expect(tooManyAttributes(after([large], [{ ...large, name: 'second' }]))).toBe(tooLarge);
     const described = { name: 'a', value: 1, description: 'x'.repeat(100_000) };
-    expect(tooManyAttributes([large, described], [{ name: 'a', value: 2 }])).toBe(tooLarge);
+    expect(tooManyAttributes(after([large, described], [{ name: 'a', value: 2 }]))).toBe(tooLarge);
   });
 });
 
 describe('the number of tags', () => {
   it('may be twenty, those that are there counted', () => {
-    expect(tooManyTags([], named(20))).toBeUndefined();
-    expect(tooManyTags(named(20), named(20))).toBeUndefined();
-    expect(tooManyTags(named(20), named(1, 20))).toBe('a device can have at most 20 tags, not 21');
+    expect(tooManyTags(after(named(20)))).toBeUndefined();
+    expect(tooManyTags(after(named(20), named(20)))).toBeUndefined();
+    expect(tooManyTags(after(named(20), named(1, 20)))).toBe(
+      'a device can have at most 20 tags, not 21',
+    );
   });
 });

@@ -1,47 +1,44 @@
-/** How many attributes and tags a device may have. Spec: Device inventory */
+/** What a device or a user tells of a device, and how much of it is kept. Spec: Device inventory */
 import { limits } from '../../fixtures/contract/limits.ts';
+import type { Attribute, AttributeValue } from '../../fixtures/contract/resources.ts';
 import { isJsonWithin } from '../../fixtures/contract/text.ts';
 
-interface Named {
+/** An attribute as it is kept. */
+export interface KeptAttribute {
   readonly name: string;
+  readonly value: AttributeValue;
+  readonly description?: string;
+  readonly updatedMs: number;
 }
 
-interface TellingAttribute extends Named {
-  readonly value: unknown;
-  readonly description?: string | undefined;
+/** All attributes, by name, once some were told; an absent description leaves the former one. */
+export function attributesAfter(
+  kept: readonly KeptAttribute[],
+  told: readonly Attribute[],
+  nowMs: number,
+): KeptAttribute[] {
+  const all = new Map(kept.map((attribute) => [attribute.name, attribute]));
+  for (const { name, value, description = all.get(name)?.description } of told) {
+    const described = description !== undefined && { description };
+    all.set(name, { name, value, updatedMs: nowMs, ...described });
+  }
+  return [...all.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Why the attributes are too many, or too large, after the change; nothing when they are not. */
-export function tooManyAttributes(
-  kept: readonly TellingAttribute[],
-  changed: readonly TellingAttribute[],
-): string | undefined {
-  const count = countOf(kept, changed);
-  if (count > limits.attributesMax) {
-    return `a device can have at most ${limits.attributesMax} attributes, not ${count}`;
+/** Why the attributes of a device are too many, or too large; nothing when they are not. */
+export function tooManyAttributes(all: readonly KeptAttribute[]): string | undefined {
+  if (all.length > limits.attributesMax) {
+    return `a device can have at most ${limits.attributesMax} attributes, not ${all.length}`;
   }
-  const after = new Map<string, TellingAttribute>();
-  for (const attribute of [...kept, ...changed]) {
-    after.set(attribute.name, { ...after.get(attribute.name), ...attribute });
-  }
-  const told = [...after.values()].map(({ name, value, description }) => [
-    name,
-    value,
-    description,
-  ]);
+  const told = all.map(({ name, value, description }) => [name, value, description]);
   return isJsonWithin(told, limits.attributesMaxBytes)
     ? undefined
     : `the attributes of a device can have at most ${limits.attributesMaxBytes} bytes in total`;
 }
 
-/** Why the tags are too many after the change; nothing when they are not. */
-export function tooManyTags(kept: readonly Named[], changed: readonly Named[]): string | undefined {
-  const count = countOf(kept, changed);
-  return count > limits.tagsMax
-    ? `a device can have at most ${limits.tagsMax} tags, not ${count}`
+/** Why the tags of a device are too many; nothing when they are not. */
+export function tooManyTags(all: readonly KeptAttribute[]): string | undefined {
+  return all.length > limits.tagsMax
+    ? `a device can have at most ${limits.tagsMax} tags, not ${all.length}`
     : undefined;
-}
-
-function countOf(kept: readonly Named[], changed: readonly Named[]): number {
-  return new Set([...kept, ...changed].map(({ name }) => name)).size;
 }

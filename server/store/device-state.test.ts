@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Alert, Attribute } from '../../fixtures/contract/resources.ts';
+import type { Alert, AttributeValue } from '../../fixtures/contract/resources.ts';
+import type { KeptAttribute } from '../rules/inventory.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
@@ -62,88 +63,56 @@ describe('the presence of a device', () => {
 });
 
 describe('the attributes of a device', () => {
-  const list = (device = 'd') => store.inventory.list(device);
+  const kept = (name: string, value: AttributeValue): KeptAttribute => ({
+    name,
+    value,
+    updatedMs: 1,
+  });
 
-  it('keep what was said, of whatever kind, by name', () => {
-    const told: Attribute[] = [
-      { name: 'b', value: [1, 2.5] },
-      { name: 'a.$', value: '' },
-      { name: 'c', value: ['x', '\u00e9'], description: 'why' },
-      { name: 'd', value: -0.5 },
-      { name: 'e', value: [] },
+  it('are kept as they are, of whatever kind', () => {
+    const all: KeptAttribute[] = [
+      { name: 'a.$', value: '', updatedMs: 1 },
+      { name: 'b', value: [1, 2.5], updatedMs: 2 },
+      { name: 'c', value: ['x', '\u00e9\0\x1a'], description: 'why', updatedMs: 3 },
+      { name: 'd', value: -0.5, updatedMs: 3 },
     ];
-    store.inventory.upsert('d', told, 7);
-    const expected = told.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-    expect(list()).toEqual(expected.map((attribute) => ({ ...attribute, updatedMs: 7 })));
-  });
-
-  it('stay when others are added, and their descriptions when none is given', () => {
-    store.inventory.upsert('d', [{ name: 'a', value: 1, description: 'why' }], 1);
-    store.inventory.upsert('d', [{ name: 'b', value: 2 }], 2);
-    store.inventory.upsert('d', [{ name: 'a', value: 'text' }], 3);
-    expect(list()).toEqual([
-      { name: 'a', value: 'text', description: 'why', updatedMs: 3 },
-      { name: 'b', value: 2, updatedMs: 2 },
-    ]);
-  });
-
-  it('take the last of several values of one name', () => {
-    const twice = [
-      { name: 'a', value: 1 },
-      { name: 'a', value: 2 },
-    ];
-    store.inventory.upsert('d', twice, 1);
-    expect(list()).toMatchObject([{ value: 2 }]);
-  });
-
-  it('are gone with their descriptions when they are replaced', () => {
-    store.inventory.upsert('d', [{ name: 'a', value: 1, description: 'why' }], 1);
-    store.inventory.replace('d', [{ name: 'a', value: 2 }], 2);
-    expect(list()).toEqual([{ name: 'a', value: 2, updatedMs: 2 }]);
-    store.inventory.replace('d', [], 3);
-    expect(list()).toEqual([]);
+    store.inventory.replace('d', all);
+    expect(store.inventory.list('d')).toEqual(all);
   });
 
   it('stay when replacing them fails', () => {
-    store.inventory.upsert('d', [{ name: 'a', value: 1 }], 1);
+    store.inventory.replace('d', [kept('a', 1)]);
     const fails = (): void => {
-      store.inventory.replace('d', [{ name: 'b', value: 1 }], 2);
+      store.inventory.replace('d', [kept('b', 1)]);
       throw new Error('too late');
     };
     expect(() => store.atomically(fails)).toThrow('too late');
-    expect(list()).toMatchObject([{ name: 'a' }]);
+    expect(store.inventory.list('d')).toEqual([kept('a', 1)]);
   });
 
-  it('are those of one device, and names differ by their letters', () => {
-    store.inventory.upsert('d', [{ name: 'a', value: 1 }], 1);
-    store.inventory.upsert('d', [{ name: 'A', value: 2 }], 1);
-    store.inventory.upsert('e', [{ name: 'a', value: 3 }], 1);
+  it('are those of one device', () => {
+    store.inventory.replace('d', [kept('a', 1)]);
+    store.inventory.replace('e', [kept('a', 3)]);
     store.inventory.remove('e');
-    expect(list()).toHaveLength(2);
-    expect(list('e')).toEqual([]);
+    expect(store.inventory.list('d')).toEqual([kept('a', 1)]);
+    expect(store.inventory.list('e')).toEqual([]);
   });
-});
 
-describe('tags and told attributes', () => {
-  it('stand apart under one name, and go apart', () => {
-    store.inventory.upsert('d', [{ name: 'a', value: 1 }], 1);
-    store.tags.replace('d', [{ name: 'a', value: 2 }], 1);
-    expect([list(), store.tags.list('d')]).toMatchObject([[{ value: 1 }], [{ value: 2 }]]);
-    store.tags.replace('d', [], 2);
-    expect([list().length, store.tags.list('d').length]).toEqual([1, 0]);
+  it('stand apart from its tags, and go apart', () => {
+    store.inventory.replace('d', [kept('a', 1)]);
+    store.tags.replace('d', [kept('a', 2)]);
+    expect([store.inventory.list('d'), store.tags.list('d')]).toEqual([
+      [kept('a', 1)],
+      [kept('a', 2)],
+    ]);
+    store.tags.replace('d', []);
+    expect([store.inventory.list('d').length, store.tags.list('d').length]).toEqual([1, 0]);
   });
 
   it('are told of all devices by one name', () => {
-    store.inventory.upsert(
-      'd',
-      [
-        { name: 'a', value: [1] },
-        { name: 'b', value: 2 },
-      ],
-      1,
-    );
-    store.inventory.upsert('e', [{ name: 'a', value: '' }], 1);
-    store.tags.upsert('f', [{ name: 'a', value: 3 }], 1);
+    store.inventory.replace('d', [kept('a', [1]), kept('b', 2)]);
+    store.inventory.replace('e', [kept('a', '')]);
+    store.tags.replace('f', [kept('a', 3)]);
     expect([...store.inventory.valuesOf('a')]).toEqual([
       ['d', [1]],
       ['e', ''],
@@ -159,10 +128,6 @@ describe('tags and told attributes', () => {
     store.tags.remove('d');
     expect(store.tags.version('d')).toBeUndefined();
   });
-
-  function list() {
-    return store.inventory.list('d');
-  }
 });
 
 describe('the alerts of a device', () => {

@@ -2,16 +2,10 @@
  * Attributes of the scopes that are written: `inventory` by the device, `tags` by users. The other
  * scopes are derived from other stores.
  */
-import type { Attribute, AttributeValue } from '../../fixtures/contract/resources.ts';
+import type { AttributeValue } from '../../fixtures/contract/resources.ts';
+import type { KeptAttribute } from '../rules/inventory.ts';
 import { document, text } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
-
-export interface StoredAttribute {
-  readonly name: string;
-  readonly value: AttributeValue;
-  readonly description?: string;
-  readonly updatedMs: number;
-}
 
 /** The verbs for the attributes of one scope. */
 export class InventoryStore {
@@ -23,7 +17,7 @@ export class InventoryStore {
     this.#scope = scope;
   }
 
-  list(deviceId: string): StoredAttribute[] {
+  list(deviceId: string): KeptAttribute[] {
     const query = 'SELECT document FROM attributes WHERE device_id = ? AND scope = ?';
     const row = this.#sql.first(query, [deviceId, this.#scope]);
     return row ? attributesIn(row) : [];
@@ -40,14 +34,13 @@ export class InventoryStore {
     return values;
   }
 
-  /** Adds or changes the named attributes; an absent description leaves the former one. */
-  upsert(deviceId: string, attributes: readonly Attribute[], nowMs: number): void {
-    this.#write(deviceId, this.list(deviceId), { attributes, nowMs });
-  }
-
-  /** Replaces the whole set. */
-  replace(deviceId: string, attributes: readonly Attribute[], nowMs: number): void {
-    this.#write(deviceId, [], { attributes, nowMs });
+  /** Makes these the whole set. */
+  replace(deviceId: string, attributes: readonly KeptAttribute[]): void {
+    this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?)', [
+      deviceId,
+      this.#scope,
+      JSON.stringify(attributes),
+    ]);
   }
 
   /** What `setVersion` last set; nothing before that. */
@@ -72,33 +65,15 @@ export class InventoryStore {
     const versions = 'DELETE FROM attribute_versions WHERE device_id = ? AND scope = ?';
     this.#sql.run(versions, [deviceId, this.#scope]);
   }
-
-  #write(
-    deviceId: string,
-    before: readonly StoredAttribute[],
-    { attributes, nowMs }: { attributes: readonly Attribute[]; nowMs: number },
-  ): void {
-    const all = new Map(before.map((attribute) => [attribute.name, attribute]));
-    for (const { name, value, description = all.get(name)?.description } of attributes) {
-      const told = description !== undefined && { description };
-      all.set(name, { name, value, updatedMs: nowMs, ...told });
-    }
-    const sorted = [...all.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
-    this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?)', [
-      deviceId,
-      this.#scope,
-      JSON.stringify(sorted),
-    ]);
-  }
 }
 
 /** A description is null where an older version of the tables had none. */
-type KeptAttribute = Omit<StoredAttribute, 'description'> & {
+type StoredAttribute = Omit<KeptAttribute, 'description'> & {
   readonly description?: string | null;
 };
 
-function attributesIn(row: SqlRow): StoredAttribute[] {
-  return document<KeptAttribute[]>(row, 'document').map(({ description, ...attribute }) => ({
+function attributesIn(row: SqlRow): KeptAttribute[] {
+  return document<StoredAttribute[]>(row, 'document').map(({ description, ...attribute }) => ({
     ...attribute,
     ...(typeof description === 'string' && { description }),
   }));

@@ -26,7 +26,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
   function meet(id: string, identity = `{"mac":"${id}"}`): void {
     const set = { authSetId: `set-${id}`, publicKeyPem: `key of ${id}`, nowMs: 1 };
     store.devices.recordFirstContact({ id, identity }, { ...set, status: 'accepted' });
-    store.inventory.replace(id, [{ name: 'mac', value: id }], 1);
+    store.inventory.replace(id, [{ name: 'mac', value: id, updatedMs: 1 }]);
   }
 
   function deploy(id: string, ...deviceIds: readonly string[]): void {
@@ -82,7 +82,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       meet('a');
       meet('b');
       const snapshot = store.snapshot();
-      store.inventory.replace('a', [{ name: 'mac', value: 'changed' }], 2);
+      store.inventory.replace('a', [{ name: 'mac', value: 'changed', updatedMs: 2 }]);
       store.devices.remove('b');
       meet('c');
       store.tenantSettings.setDeviceLimit(7);
@@ -123,7 +123,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       meet('a');
       const snapshot = store.snapshot();
       for (const round of ['one', 'two', 'three']) {
-        store.inventory.replace('a', [{ name: 'mac', value: round }], 2);
+        store.inventory.replace('a', [{ name: 'mac', value: round, updatedMs: 2 }]);
         meet(round);
         store.restore(snapshot);
         expect([mac('a'), store.devices.count()]).toEqual(['a', 1]);
@@ -231,7 +231,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       meet('b');
       const snapshot = store.snapshot();
       for (const id of ['a', 'b']) {
-        store.inventory.replace(id, [{ name: 'mac', value: 'changed' }], 2);
+        store.inventory.replace(id, [{ name: 'mac', value: 'changed', updatedMs: 2 }]);
         store.groups.assign(id, 'group');
       }
       expect(store.resetDevice('a', snapshot, NOW_MS)).toBe('restored');

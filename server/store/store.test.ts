@@ -28,7 +28,7 @@ describe.each(engines)('a store %s', (_engine, { openStore: open }) => {
     const undone = (): never => {
       store.users.create(user, 1);
       store.connections.record('d', 'connected', 1);
-      store.inventory.replace('d', [{ name: 'a', value: 1 }], 1);
+      store.inventory.replace('d', [{ name: 'a', value: 1, updatedMs: 1 }]);
       store.atomically(() => store.configurations.remove('d'));
       throw new Error('undone');
     };

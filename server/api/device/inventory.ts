@@ -1,25 +1,29 @@
 /** Attributes that a device reports. Spec: Device inventory */
-
+import type { Attribute } from '../../../fixtures/contract/resources.ts';
 import { refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
-import { tooManyAttributes } from '../../rules/inventory.ts';
+import {
+  type CallingDevice,
+  defineEndpoint,
+  type HandlerContext,
+} from '../../pipeline/endpoint.ts';
+import { attributesAfter, type KeptAttribute, tooManyAttributes } from '../../rules/inventory.ts';
 
-export const patchAttributes = defineEndpoint(
-  'patch-attributes',
-  ({ body }, { store, device, nowMs }) => {
-    const tooMany = tooManyAttributes(store.inventory.list(device.id), body);
-    if (tooMany) return refuse.malformed(`body: ${tooMany}`);
-    store.inventory.upsert(device.id, body, nowMs);
-    return { status: 200 };
-  },
-);
+export const patchAttributes = defineEndpoint('patch-attributes', ({ body }, context) => {
+  return tell(context, context.store.inventory.list(context.device.id), body);
+});
 
-export const putAttributes = defineEndpoint(
-  'put-attributes',
-  ({ body }, { store, device, nowMs }) => {
-    const tooMany = tooManyAttributes([], body);
-    if (tooMany) return refuse.malformed(`body: ${tooMany}`);
-    store.inventory.replace(device.id, body, nowMs);
-    return { status: 200 };
-  },
-);
+export const putAttributes = defineEndpoint('put-attributes', ({ body }, context) => {
+  return tell(context, [], body);
+});
+
+function tell(
+  { store, device, nowMs }: HandlerContext & { readonly device: CallingDevice },
+  kept: readonly KeptAttribute[],
+  told: readonly Attribute[],
+) {
+  const after = attributesAfter(kept, told, nowMs);
+  const tooMany = tooManyAttributes(after);
+  if (tooMany) return refuse.malformed(`body: ${tooMany}`);
+  store.inventory.replace(device.id, after);
+  return { status: 200 } as const;
+}

@@ -6,9 +6,9 @@
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
 import type { AttributePlace } from '../../../fixtures/contract/management/inventory-search.ts';
 import type { AttributeScope } from '../../../fixtures/contract/vocabulary.ts';
+import type { KeptAttribute } from '../../rules/inventory.ts';
 import type { Column } from '../../rules/inventory-search.ts';
 import type { StoredDevice } from '../../store/devices.ts';
-import type { StoredAttribute } from '../../store/inventory.ts';
 import type { Store } from '../../store/store.ts';
 import { identityData, iso } from './views.ts';
 
@@ -72,7 +72,7 @@ function valuesIn(
 
 function writtenAttributes(
   scope: 'inventory' | 'tags',
-  attributes: readonly StoredAttribute[],
+  attributes: readonly KeptAttribute[],
 ): Attributes {
   return attributes.map(({ name, value, description, updatedMs }) => ({
     name,

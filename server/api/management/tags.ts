@@ -2,7 +2,7 @@
 import type { Attribute } from '../../../fixtures/contract/resources.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
-import { tooManyTags } from '../../rules/inventory.ts';
+import { attributesAfter, tooManyTags } from '../../rules/inventory.ts';
 import { ifMatchHolds } from '../../rules/preconditions.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
@@ -32,10 +32,10 @@ function writeTags(context: UserContext, { deviceId, tags, isWhole }: TagChange)
       'the ETag does not match; read the device again and send its current ETag',
     );
   }
-  const tooMany = tooManyTags(isWhole ? [] : store.tags.list(device.id), tags);
+  const after = attributesAfter(isWhole ? [] : store.tags.list(device.id), tags, nowMs);
+  const tooMany = tooManyTags(after);
   if (tooMany) return refuse.malformed(`body: ${tooMany}`);
-  if (isWhole) store.tags.replace(device.id, tags, nowMs);
-  else store.tags.upsert(device.id, tags, nowMs);
+  store.tags.replace(device.id, after);
   store.tags.setVersion(device.id, random.uuid());
   audit(context, {
     actor: userActor(user),
