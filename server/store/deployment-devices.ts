@@ -98,7 +98,9 @@ export class DeploymentDeviceStore {
     const isOpen = `p.status IN (${unfinished}) AND (p.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
       OR ${triesAgain}`;
     const parts = this.#withFacts(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
-    return { parts, lastFinishedSeq: parts.length === 0 ? 0 : this.#lastFinished(deviceId) };
+    // Only what has not begun may be older than it.
+    const mayBegin = parts.some(({ offeredMs }) => offeredMs === undefined);
+    return { parts, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
   }
 
   /** The newest of all the device's parts, those that are over too. */

@@ -3,25 +3,13 @@
  * row in `result.json` was made, or the files that are named, and records what the suite made of the
  * mutants. Prints the score and why each survivor may survive; ends with 1 where a reason is missing.
  */
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Stryker } from '@stryker-mutator/core';
 import { mutatedFiles, type Row, readResult, recordRows, scoreOf, sha256Of } from './result.ts';
 import { reasonOf } from './survivor-reasons.ts';
 
-const reportFile = '.fleetbed/mutation/report.json';
-
-/** A mutant as Stryker reports it; lines count from 1. */
-interface Mutant {
-  readonly status: string;
-  readonly statusReason?: string;
-  readonly replacement?: string;
-  readonly location: { readonly start: { readonly line: number } };
-}
-
-interface MutatedFile {
-  readonly source: string;
-  readonly mutants: readonly Mutant[];
-}
+type MutantResult = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
 
 const outcomes = {
   Timeout: 'worse',
@@ -36,26 +24,24 @@ const due =
   named.length > 0
     ? named
     : mutatedFiles().filter((file) => recorded[file]?.sha256 !== sha256Of(file));
-if (due.length > 0) mutate(due);
+if (due.length > 0) await mutate(due);
 process.exitCode = told() ? 0 : 1;
 
-function mutate(files: readonly string[]): void {
-  const settings = 'bin/testing/mutation/stryker.config.mjs';
-  const { status } = spawnSync('stryker', ['run', settings, '--mutate', files.join()], {
-    stdio: 'inherit',
+async function mutate(files: readonly string[]): Promise<void> {
+  const configFile = 'bin/testing/mutation/stryker.config.mjs';
+  const mutants = await new Stryker({ configFile, mutate: [...files] }).runMutationTest();
+  const rows = files.map((file) => {
+    const of = mutants.filter(({ fileName }) => resolve(fileName) === resolve(file));
+    return [file, rowOf(file, of)];
   });
-  if (status !== 0) throw new Error(`the mutation run ended with ${status}`);
-  const report: { files: Record<string, MutatedFile> } = JSON.parse(
-    readFileSync(reportFile, 'utf8'),
-  );
-  recordRows(Object.fromEntries(files.map((file) => [file, rowOf(file, report.files[file])])));
+  recordRows(Object.fromEntries(rows));
 }
 
-function rowOf(file: string, mutated: MutatedFile = { source: '', mutants: [] }): Row {
-  const lines = mutated.source.split('\n');
+function rowOf(file: string, mutants: readonly MutantResult[]): Row {
+  const lines = readFileSync(file, 'utf8').split('\n');
   const row = { worse: 0, observed: 0, survived: 0, unreached: 0, notMade: 0 };
-  for (const mutant of mutated.mutants) row[outcomeOf(mutant)]++;
-  const survivors = mutated.mutants
+  for (const mutant of mutants) row[outcomeOf(mutant)]++;
+  const survivors = mutants
     .filter(({ status }) => status === 'Survived')
     .map(({ location, replacement = '' }) => {
       const line = lines[location.start.line - 1] ?? '';
@@ -66,7 +52,7 @@ function rowOf(file: string, mutated: MutatedFile = { source: '', mutants: [] })
 
 type Outcome = Exclude<keyof Row, 'sha256' | 'survivors'>;
 
-function outcomeOf({ status, statusReason = '' }: Mutant): Outcome {
+function outcomeOf({ status, statusReason = '' }: MutantResult): Outcome {
   // The runner puts the kind of change in front.
   if (status === 'Killed') {
     return /^(regression|undecided-now):/.test(statusReason) ? 'worse' : 'observed';

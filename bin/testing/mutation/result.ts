@@ -2,9 +2,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Least share of the mutants that must bring a worse verdict, in percent. */
-export const SCORE_LEAST = 85;
-
 const folders = ['server/api/device', 'server/rules'];
 const resultFile = 'bin/testing/mutation/result.json';
 
