@@ -13,7 +13,7 @@ import type { Reality, Step } from './step.ts';
 
 const STEPS_MAX = 24;
 const SHRINK_RUNS_MAX = 80;
-const EXPLORE_MAX_MS = 15_000;
+const EXPLORE_MAX_MS = 30_000;
 const SHRINK_MAX_MS = 12_000;
 const SETTLE_MAX_MS = 5000;
 /** While shrinking, waits are shorter: a multiple of the longest useful one, at least this. */
