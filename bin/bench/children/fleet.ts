@@ -4,12 +4,13 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
 import {
   type FleetPlan,
   type FleetProgress,
   simulateFleet,
-} from '../../simulator/engine/simulate-fleet.ts';
+} from '../../../simulator/engine/simulate-fleet.ts';
+import { exitCodes } from '../../exit-codes.ts';
 
 /** What to run and measure. */
 export interface FleetBench {
@@ -64,6 +65,12 @@ interface Reading {
   readonly atMs: number;
 }
 
+/** What goes wrong is one sentence. */
+process.once('uncaughtException', ({ message }) => {
+  process.stderr.write(`fleet: ${message}\n`);
+  process.exit(exitCodes.internal);
+});
+
 const asked = JSON.parse(process.argv[2] ?? '') as FleetBench;
 const { devices } = asked.plan;
 const collect = garbageCollector();
@@ -96,6 +103,7 @@ function look(progress: FleetProgress): void {
     throw new Error(`only ${idle} devices and ${socketsOpen} sockets were there in time`);
   }
   if (progress.phase !== MEMORY_PHASE || memory) return;
+  readings.push(reading(progress));
   memory = memoryNow();
   over.abort();
 }
