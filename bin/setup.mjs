@@ -39,7 +39,6 @@ const assetFolders = [
   'server/console/page',
   'conformance/report/page',
   'simulator/report/page',
-  'bin/bench/page',
 ];
 const configuration = ['package.json', 'package-lock.json', 'tsconfig.json'];
 const installStamp = at('node_modules', '.fleetbed-lock');

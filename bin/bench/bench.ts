@@ -5,7 +5,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportFault } from '../fault.ts';
 import { requireWritable, writeWhole } from '../files.ts';
 import { createOutput } from '../output.ts';
-import { Children } from './children.ts';
+import { Children, exitOnSignals } from './children.ts';
 import { environment } from './environment.ts';
 import { resultHtml } from './html.ts';
 import { conformanceRows } from './parts/conformance.ts';
@@ -41,9 +41,7 @@ cannot be used, or a server cannot be started.
 `;
 
 const output = createOutput(false);
-// An exit, not just the end of this process: it ends the children too.
-process.once('SIGTERM', () => process.exit(exitCodes.interrupted));
-process.once('SIGINT', () => process.exit(exitCodes.interrupted));
+exitOnSignals();
 try {
   await program().parseAsync();
 } catch (fault) {

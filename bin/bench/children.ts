@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { exitCodes } from '../exit-codes.ts';
 import type { ServerReady } from '../ready.ts';
 import type { Pinning, Side } from './pinning.ts';
 
@@ -70,13 +71,12 @@ export class Children {
 
   /** Starts a script of the folder `children`. */
   script(side: Side, name: string, ...words: Words): Promise<Child> {
-    const file = fileURLToPath(new URL(`children/${name}.js`, import.meta.url));
-    return this.start(side, [file, ...words]);
+    return this.start(side, [scriptFile(name), ...words]);
   }
 
   /** Starts our server on free ports, with further options. */
   async serve(...options: Words): Promise<ServerChild> {
-    const child = await this.start('subject', [...serveWords, ...options]);
+    const child = await this.start('subject', fleetbed(...serveOptions, ...options));
     return { ...child, ready: JSON.parse(child.firstLine) as ServerReady };
   }
 
@@ -91,9 +91,21 @@ export function fleetbed(...words: Words): Words {
   return [command, ...words];
 }
 
+/** A script of the folder `children`, as it is built. */
+export function scriptFile(name: string): string {
+  return fileURLToPath(new URL(`children/${name}.js`, import.meta.url));
+}
+
+/** Lets a signal end this process by an exit, at which its children end too. */
+export function exitOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => process.exit(exitCodes.interrupted));
+  }
+}
+
 const ports = ['--port', '0', '--control-port', '0'];
 /** How every server of the benchmark is started. */
-export const serveWords = fleetbed(...['serve', '--json', '--log-level', 'error', ...ports]);
+export const serveOptions: Words = ['serve', '--json', '--log-level', 'error', ...ports];
 
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {

@@ -1,8 +1,9 @@
 /** A result as one self-contained page: a chart of the ratios against their goals, then the tables. */
-import { reportPage, selfContainedPage } from '../../fixtures/markup.ts';
+import { selfContainedPage } from '../../fixtures/markup.ts';
 import { element, type Html, mark, section, table } from '../../simulator/report/html-elements.ts';
 import { type BenchResult, changesOf } from './result.ts';
 import type { Row } from './row.ts';
+import { benchStyle } from './style.ts';
 import { changeCells, shownRatio, shownSide, shownSpread, verdictLine } from './text.ts';
 
 const tones = { met: 'good', missed: 'bad', 'no goal': 'quiet' } as const;
@@ -21,8 +22,7 @@ export function resultHtml(result: BenchResult, before?: BenchResult): string {
     section('figures', 'Figures', ...result.parts.map(figures)),
     ...(before ? [changes(before, result)] : []),
   );
-  const { style } = reportPage(import.meta.url, 'bin/bench');
-  return selfContainedPage({ title, style, body: body.toString() });
+  return selfContainedPage({ title, style: benchStyle(), body: body.toString() });
 }
 
 function environmentList({ environment }: BenchResult): Html {

@@ -4,9 +4,8 @@
  */
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
-import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
-import type { FleetBench, FleetMeasurement } from '../children/fleet.ts';
 import type { ServerChild } from '../children.ts';
+import { busyFleet, measuredFleet, steadyFleet } from '../fleet-asked.ts';
 import { load } from '../load.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { limitRow, type Row, rowOf } from '../row.ts';
@@ -16,7 +15,6 @@ const COST_GOAL = 0.7;
 const CONNECTIONS = 256;
 const ROUND_SECONDS = 6;
 const QUICK_ROUND_SECONDS = 2;
-const RAMP_MS = 1000;
 
 /** Devices that are there at a time: with fewer, what the engine needs for itself would count. */
 const DEVICES = 10_000;
@@ -72,9 +70,7 @@ async function onServer<Result>(
 }
 
 async function fleetRate(context: BenchContext, server: ServerChild, seconds: number) {
-  const plan = { ...planFor(server), devices: CONNECTIONS, pollIntervalMs: 10 };
-  const times = { gatherMs: RAMP_MS, settleMs: RAMP_MS, measuredMs: seconds * 1000 };
-  const seen = await measured(context, { plan, sockets: 0, ...times });
+  const seen = await measuredFleet(context.children, busyFleet(server.ready, CONNECTIONS, seconds));
   return seen.exchanges / (seen.cpuMs / 1000);
 }
 
@@ -96,8 +92,9 @@ async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise
 async function heldRows(context: BenchContext, who: string, connect: boolean): Promise<Row[]> {
   context.output.progress(`gathering ${DEVICES} devices, each a ${who}`);
   const seen = await onServer(context, (server) => {
-    const plan = { ...planFor(server), devices: DEVICES, connect };
-    return measured(context, { plan, sockets: connect ? DEVICES : 0, ...HELD_TIMES });
+    const plan = { ...steadyFleet(server.ready), devices: DEVICES, connect };
+    const present = { devices: DEVICES, sockets: connect ? DEVICES : 0 };
+    return measuredFleet(context.children, { plan, present, ...HELD_TIMES });
   });
   const { memory, memoryBefore, elapsedMs, cpuMs } = seen;
   const kilobytes = (kind: 'resident' | 'used') =>
@@ -121,29 +118,4 @@ async function heldRows(context: BenchContext, who: string, connect: boolean): P
       note: `measured once, at ${rate} requests/s, ${share} % of a core`,
     }),
   ];
-}
-
-function planFor({ ready: { baseUrl, headerPrefix } }: ServerChild): FleetBench['plan'] {
-  const plan: Omit<FleetPlan, 'stages'> = {
-    baseUrl,
-    headerPrefix,
-    devices: 1,
-    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
-    seed: 'bench',
-    pollIntervalMs: 10_000,
-    inventoryIntervalMs: 3_600_000,
-    rampMs: 0,
-    connect: false,
-    behaviours: [{ name: 'steady', weight: 1 }],
-    requestTimeLimitMs: 30_000,
-  };
-  return plan;
-}
-
-/** @throws Error when the fleet saw an error */
-async function measured({ children }: BenchContext, asked: FleetBench): Promise<FleetMeasurement> {
-  const fleet = await children.script('generator', 'fleet', JSON.stringify(asked));
-  const seen = JSON.parse(fleet.firstLine) as FleetMeasurement;
-  if (seen.errors.length > 0) throw new Error(`the fleet saw ${seen.errors.join(', ')}`);
-  return seen;
 }

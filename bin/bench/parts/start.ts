@@ -1,7 +1,7 @@
 /** Part `start`: how long commands take from the start of their process, held against bare Node. */
 import { once } from 'node:events';
 import { systemClock } from '../../../fixtures/clock.ts';
-import { fleetbed, serveWords, type Words } from '../children.ts';
+import { fleetbed, serveOptions, type Words } from '../children.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { limitRow, type Measured, median, type Row, rowOf } from '../row.ts';
 
@@ -10,6 +10,7 @@ const READY_MAX_MS = 200;
 /** Starts are short: each round has this many, of which the median counts. */
 const STARTS = 3;
 const unit = 'ms';
+const serveWords = fleetbed(...serveOptions);
 
 /** Measures all rows of the part; a process starts on the subject's core. */
 export async function startRows(context: BenchContext): Promise<Row[]> {
