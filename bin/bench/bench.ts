@@ -36,8 +36,8 @@ interface BenchOptions {
 }
 
 const help = `
-Exit codes: 0 measured; 4 a ratio is below half of its goal; 2 the command line is wrong; 3 a file
-cannot be used, or a server cannot be started.
+Exit codes: 0 measured; 2 the command line is wrong; 3 a file cannot be used; 4 a ratio is below half
+of its goal; 5 the machine is too busy to be measured.
 `;
 
 const output = createOutput(false);
@@ -52,7 +52,7 @@ function program(): Command {
   return new Command('bench')
     .description('measure server, simulator, suite and start of commands against baselines')
     .addArgument(new Argument('[part]', 'only this part').choices(Object.keys(parts)))
-    .option('--quick', 'smaller quantities and fewer rounds: about a minute')
+    .option('--quick', 'smaller quantities and fewer rounds: one to two minutes')
     .option('--json <file>', 'write the result as JSON')
     .option('--html <file>', 'write the result as a page')
     .option('--compare <file>', 'show the change since this JSON result')

@@ -1,4 +1,6 @@
 /** Fleets in processes of their own. */
+import { exitCodes } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
 import type { ServerReady } from '../ready.ts';
 import type { FleetBench, FleetMeasurement, TooFew } from './children/fleet.ts';
 import type { Children } from './children.ts';
@@ -38,7 +40,8 @@ export function busyFleet(server: ServerReady, devices: number, seconds: number)
 
 /**
  * Plays a fleet and measures it; once more, with more time to settle, where devices were missing.
- * @throws Error when they are still missing then, or the fleet saw an error
+ * @throws CommandFault when they are still missing then
+ * @throws Error when the fleet saw an error
  */
 export async function measuredFleet(
   children: Children,
@@ -49,7 +52,8 @@ export async function measuredFleet(
   if ('tooFew' in seen) {
     const settleMs = asked.settleMs * SETTLE_GROWTH;
     if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...asked, settleMs });
-    throw new Error(`the machine is too busy: only ${seen.tooFew} were there in time`);
+    const sentence = `the machine is too busy: of ${asked.plan.devices} devices only ${seen.tooFew} were there in time; end what else runs.`;
+    throw new CommandFault(sentence, exitCodes.limited);
   }
   if (seen.errors.length > 0) throw new Error(`the fleet saw ${seen.errors.join(', ')}`);
   return seen;

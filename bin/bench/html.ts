@@ -4,7 +4,14 @@ import { element, type Html, mark, section, table } from '../../simulator/report
 import { type BenchResult, changesOf } from './result.ts';
 import type { Row } from './row.ts';
 import { benchStyle } from './style.ts';
-import { changeCells, shownRatio, shownSide, shownSpread, verdictLine } from './text.ts';
+import {
+  changeCells,
+  changesTitle,
+  shownRatio,
+  shownSide,
+  shownSpread,
+  verdictLine,
+} from './text.ts';
 
 const tones = { met: 'good', missed: 'bad', 'no goal': 'quiet' } as const;
 
@@ -108,6 +115,9 @@ function changes(before: BenchResult, now: BenchResult): Html {
     `${change.part}: ${change.what}`,
     ...changeCells(change),
   ]);
-  const since = `Ratios since ${before.environment.date ?? 'an earlier run'}`;
-  return section('changes', 'Changes', table(since, ['measured', 'before', 'now', 'change'], rows));
+  return section(
+    'changes',
+    'Changes',
+    table(changesTitle(before), ['measured', 'before', 'now', 'change'], rows),
+  );
 }

@@ -26,7 +26,7 @@ const run = limitRow({
   subject: { name: 'ours', values: [10] },
   limit: 20,
 });
-const before = resultOf({ date: 'monday', cores: 'not pinned' }, [
+const before = resultOf({ date: 'monday', form: 'quick, 3 rounds' }, [
   { name: 'server', rows: [poll(40_000), poll(1, 'gone')] },
 ]);
 const now = resultOf({ date: 'tuesday', cores: 'not pinned' }, [
@@ -86,7 +86,7 @@ describe('the comparison with an earlier result', () => {
 
   it('is a table of before, now and change', () => {
     const text = changesText(before, now);
-    expect(text).toMatch(/^Ratios since monday\n/);
+    expect(text).toMatch(/^Ratios since monday \(quick, 3 rounds\)\n/);
     expect(text).toMatch(/│ a poll +│ 0\.40 +│ 0\.50 +│ \+25 % +│/);
     expect(text).toMatch(/│ a run +│ +│ 2\.00 +│ +│/);
     expect(changesText(now, before)).toMatch(/│ a poll +│ 0\.50 +│ 0\.40 +│ -20 % +│/);

@@ -23,7 +23,12 @@ export function changesText(before: BenchResult, now: BenchResult): string {
     const { part, what } = change;
     table.push([part, what, ...changeCells(change)]);
   }
-  return `Ratios since ${before.environment.date ?? 'an earlier run'}\n${table.toString()}`;
+  return `${changesTitle(before)}\n${table.toString()}`;
+}
+
+/** Which result it is compared with: the ratios of a quick run and a full one are not quite alike. */
+export function changesTitle({ environment: { date = 'an earlier run', form } }: BenchResult) {
+  return `Ratios since ${date}${form === undefined ? '' : ` (${form})`}`;
 }
 
 /** Before, now and change as text; empty where a run has no such row. */

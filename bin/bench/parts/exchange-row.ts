@@ -13,7 +13,7 @@ import { cpuSecondsOf, type KnowingServer, placeOf } from './knowing-server.ts';
 export const unit = 'answers/CPU s';
 
 /** They are short. */
-const QUICK_WARM_UP_ROUNDS = 2;
+const QUICK_WARM_UP_ROUNDS = 3;
 
 /** A server under load. */
 interface Loaded extends Contender {
