@@ -59,14 +59,11 @@ function program(): Command {
     .addHelpText('after', help)
     .exitOverride()
     .action(async (part: keyof typeof parts | undefined, options: BenchOptions) => {
-      process.exitCode = await bench(part === undefined ? undefined : [part], options);
+      process.exitCode = await bench(part === undefined ? Object.keys(parts) : [part], options);
     });
 }
 
-async function bench(
-  chosen: readonly string[] | undefined,
-  options: BenchOptions,
-): Promise<ExitCode> {
+async function bench(chosen: readonly string[], options: BenchOptions): Promise<ExitCode> {
   const { quick = false, json, html, compare } = options;
   for (const [option, path] of Object.entries({ '--json': json, '--html': html })) {
     if (path !== undefined) await requireWritable(option, path);
@@ -83,10 +80,7 @@ async function bench(
   return failing.length === 0 ? exitCodes.pass : exitCodes.undecided;
 }
 
-async function measured(
-  chosen: readonly string[] = Object.keys(parts),
-  quick: boolean,
-): Promise<BenchResult> {
+async function measured(chosen: readonly string[], quick: boolean): Promise<BenchResult> {
   const pinning = pinGenerator();
   const children = new Children(pinning);
   const rounds = quick ? QUICK_ROUNDS : ROUNDS;
