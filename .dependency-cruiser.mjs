@@ -192,7 +192,10 @@ const rooms = {
     rooms: ['server', 'simulator', 'conformance'],
     packages: ['commander', 'consola', 'cli-table3', 'log-update', 'rolldown', 'undici', 'yaml'],
   },
-  'bin/bench': { rooms: ['server', 'simulator', 'bin'], packages: ['autocannon'] },
+  'bin/bench': {
+    rooms: ['server', 'simulator', 'conformance', 'bin'],
+    packages: ['autocannon', 'fastify', 'express', 'commander', 'cli-table3', 'valibot'],
+  },
   'bin/soak': { rooms: ['bin'], packages: ['fast-check'] },
 };
 

@@ -6,7 +6,8 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { startTestbed, type Testbed } from '../../server/testbed.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';
-import { machine, median } from './run-bench.ts';
+import { machine } from './environment.ts';
+import { median } from './row.ts';
 
 const ROUNDS = 30;
 const EACH_MAX_MS = 60;

@@ -9,7 +9,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { openStore, type Store } from '../../server/store/store.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';
-import { median } from './run-bench.ts';
+import { median } from './row.ts';
 
 const DEVICES = 1000;
 const ATTRIBUTES = 10;

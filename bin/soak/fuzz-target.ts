@@ -2,7 +2,8 @@
 import { get } from 'node:http';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { type Child, startChild } from '../bench/child.ts';
+import { Children, type ServerChild } from '../bench/children.ts';
+import { unpinned } from '../bench/pinning.ts';
 import { signInDevices } from '../bench/signed-in.ts';
 import type { ServerReady } from '../ready.ts';
 import type { Insider } from './hostile-requests.ts';
@@ -13,7 +14,7 @@ const blob = `${'a'.repeat(4000)}!`;
 
 /** A server with devices, in a process of its own. */
 export interface FuzzTarget {
-  readonly child: Child;
+  readonly child: ServerChild;
   readonly ready: ServerReady;
   readonly insider: Insider;
 }
@@ -28,8 +29,7 @@ interface Stalls {
 /** Starts the server and has its devices accepted. */
 export async function startFuzzTarget(): Promise<FuzzTarget> {
   // Its warnings name every stall.
-  const options = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'warn'];
-  const child = await startChild('../fleetbed.js', ['serve', '--json', ...options]);
+  const child = await new Children(unpinned).serve('--auto-accept', '--log-level', 'warn');
   try {
     return await furnished(child);
   } catch (fault) {
@@ -38,8 +38,8 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
   }
 }
 
-async function furnished(child: Child): Promise<FuzzTarget> {
-  const ready = JSON.parse(child.firstLine) as ServerReady;
+async function furnished(child: ServerChild): Promise<FuzzTarget> {
+  const { ready } = child;
   const tokens = await signInDevices(ready, DEVICES);
   for (let index = 0; index < tokens.length; index += 10) {
     const headers = {

@@ -2,14 +2,16 @@
  * A fleet in a process of its own, for a benchmark: it ramps up and settles, is measured, and then
  * its memory is read with all of it present. Prints its measurements on one line.
  */
+import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { systemClock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
 import {
   type FleetPlan,
   type FleetProgress,
   simulateFleet,
-} from '../../simulator/engine/simulate-fleet.ts';
+} from '../../../simulator/engine/simulate-fleet.ts';
+import { exitCodes } from '../../exit-codes.ts';
 
 /** What to run and measure. */
 export interface FleetBench {
@@ -19,8 +21,8 @@ export interface FleetBench {
   /** Time for the last of them to sign in and open their sockets. */
   readonly settleMs: number;
   readonly measuredMs: number;
-  /** Sockets that must be open before the measurement begins. */
-  readonly sockets: number;
+  /** Devices and sockets that must be there before the measurement begins. */
+  readonly present: { readonly devices: number; readonly sockets: number };
 }
 
 /** Measurements with the whole fleet present. */
@@ -38,6 +40,12 @@ export interface FleetMeasurement {
   readonly late: Lateness;
   /** The same over the whole run, including the ramp-up. */
   readonly lateOverall: Lateness;
+}
+
+/** What is reported in its place where the fleet was not there in time. */
+export interface TooFew {
+  /** Those that were there. */
+  readonly tooFew: string;
 }
 
 interface Lateness {
@@ -64,6 +72,12 @@ interface Reading {
   readonly atMs: number;
 }
 
+/** What goes wrong is one sentence. */
+process.once('uncaughtException', ({ message }) => {
+  process.stderr.write(`fleet: ${message}\n`);
+  process.exit(exitCodes.internal);
+});
+
 const asked = JSON.parse(process.argv[2] ?? '') as FleetBench;
 const { devices } = asked.plan;
 const collect = garbageCollector();
@@ -85,17 +99,24 @@ const result = await simulateFleet(
   },
   { clock: systemClock, signal: over.signal, onProgress: look },
 );
-process.stdout.write(`${JSON.stringify(measurement())}\n`);
+report(measurement());
+
+/** On one line, written before it returns. */
+function report(seen: FleetMeasurement | TooFew): void {
+  writeSync(process.stdout.fd, `${JSON.stringify(seen)}\n`);
+}
 
 function look(progress: FleetProgress): void {
   if (progress.phase === MEASURED_PHASE) {
     readings.push(reading(progress));
     socketsOpen = progress.socketsOpen;
     const { idle } = progress.funnel;
-    if (idle === devices && socketsOpen >= asked.sockets) return;
-    throw new Error(`only ${idle} devices and ${socketsOpen} sockets were there in time`);
+    if (idle >= asked.present.devices && socketsOpen >= asked.present.sockets) return;
+    report({ tooFew: `${idle} devices and ${socketsOpen} sockets` });
+    process.exit();
   }
   if (progress.phase !== MEMORY_PHASE || memory) return;
+  readings.push(reading(progress));
   memory = memoryNow();
   over.abort();
 }

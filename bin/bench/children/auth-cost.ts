@@ -1,0 +1,39 @@
+/**
+ * What a sign-in costs at least: node:crypto verifies a signature with a key that it holds and signs
+ * a token, again and again. Its argument is an `AuthCost` as JSON; it prints sign-ins per second of
+ * CPU time.
+ */
+import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+
+/** One sign-in, and how often it is repeated. */
+export interface AuthCost {
+  readonly publicKeyPem: string;
+  /** The signed body. */
+  readonly body: string;
+  /** Base64. */
+  readonly signature: string;
+  /** A JWT of the server: what stands before its last dot is signed anew, with Ed25519. */
+  readonly token: string;
+  readonly times: number;
+}
+
+const asked = JSON.parse(process.argv[2] ?? '') as AuthCost;
+const key = createPublicKey(asked.publicKeyPem);
+const { privateKey } = generateKeyPairSync('ed25519');
+const [body, signature] = [Buffer.from(asked.body), Buffer.from(asked.signature, 'base64')];
+const claims = Buffer.from(asked.token.slice(0, asked.token.lastIndexOf('.')));
+
+// The first round only warms up.
+signIns();
+const { user, system } = signIns();
+const cpuSeconds = (user + system) / 1_000_000;
+process.stdout.write(`${asked.times / cpuSeconds}\n`);
+
+function signIns(): NodeJS.CpuUsage {
+  const before = process.cpuUsage();
+  for (let time = 0; time < asked.times; time++) {
+    if (!verify(null, body, key, signature)) throw new Error('the signature does not verify');
+    sign(null, claims, privateKey);
+  }
+  return process.cpuUsage(before);
+}

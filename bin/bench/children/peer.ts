@@ -1,0 +1,65 @@
+/**
+ * A server that the benchmark holds ours against, in a process of its own: node:http without
+ * anything, Fastify, or Express as it comes. It reads the request's body, and answers one method and
+ * path with fixed bytes. Its arguments are its kind and a `PeerAnswer` as JSON; it prints its port.
+ */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { fastify, type HTTPMethods } from 'fastify';
+import type { PeerAnswer } from '../exchange.ts';
+
+const kinds = { 'node:http': bare, fastify: onFastify, express: onExpress };
+
+/** The servers there are. */
+export type PeerKind = keyof typeof kinds;
+
+const [kind = '', answer = ''] = process.argv.slice(2);
+const asked = JSON.parse(answer) as PeerAnswer;
+const pairs = Object.fromEntries(
+  asked.headers.flatMap((name, at) => (at % 2 === 0 ? [[name, asked.headers[at + 1] ?? '']] : [])),
+);
+const server = await kinds[kind as PeerKind](asked);
+process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
+
+function bare({ status, headers, body }: PeerAnswer): Promise<Server> {
+  return listening((request, response) => {
+    request.resume().once('end', () => {
+      response.writeHead(status, [...headers]);
+      response.end(body);
+    });
+  });
+}
+
+async function onFastify({ method, path: url, status, body, ...rest }: PeerAnswer) {
+  const app = fastify({ keepAliveTimeout: rest.keepAliveTimeoutMs });
+  app.route({
+    method: method as HTTPMethods,
+    url,
+    handler: (_, reply) =>
+      reply
+        .code(status)
+        .headers(pairs)
+        .send(body === '' ? undefined : body),
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return app.server;
+}
+
+/** Without the two headers that it would add: the bytes are to be the same. */
+function onExpress({ path, status, body }: PeerAnswer): Promise<Server> {
+  const app = express().disable('x-powered-by').disable('etag');
+  app.use(express.json());
+  app.all(path, (_, response) => {
+    response.status(status).set(pairs).end(body);
+  });
+  return listening(app);
+}
+
+function listening(listener: RequestListener): Promise<Server> {
+  const { keepAliveTimeoutMs: keepAliveTimeout } = asked;
+  return new Promise((resolve) => {
+    const made = createServer({ keepAliveTimeout }, listener);
+    made.listen(0, '127.0.0.1', () => resolve(made));
+  });
+}

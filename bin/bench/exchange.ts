@@ -1,0 +1,78 @@
+/** One request and its response, as bytes: what a peer has to answer to be compared with us. */
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Request } from 'autocannon';
+
+/** A response as it came. */
+export interface Answer {
+  readonly status: number;
+  /** Alternating names and values. */
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+}
+
+/** What a peer answers to every request of one method and path. */
+export interface PeerAnswer {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** Alternating names and values, without those that node:http adds on its own. */
+  readonly headers: readonly string[];
+  readonly body: string;
+  readonly keepAliveTimeoutMs: number;
+}
+
+/** Added by node:http itself. */
+const ownHeaders = new Set(['date', 'connection', 'keep-alive']);
+const KEEP_ALIVE_DEFAULT_SECONDS = 5;
+
+/** Sends one request, over a connection that is kept. */
+export async function exchange(baseUrl: string, { method, path, headers, body }: Request) {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(
+      `${baseUrl}${path}`,
+      { ...(method && { method }), ...(headers && { headers }) },
+      resolve,
+    )
+      .on('error', reject)
+      .end(body);
+  });
+  const { statusCode: status = 0, rawHeaders } = response;
+  return { status, rawHeaders, body: await text(response) } satisfies Answer;
+}
+
+/** Returns how a peer answers with the same bytes. @throws Error when it has another status */
+export function peerAnswerLike(
+  answer: Answer,
+  { method = 'GET', path = '/' }: Request,
+): PeerAnswer {
+  const { rawHeaders } = answer;
+  const keepAlive = rawHeaders[rawHeaders.indexOf('Keep-Alive') + 1] ?? '';
+  const seconds = Number(/timeout=(\d+)/.exec(keepAlive)?.[1] ?? KEEP_ALIVE_DEFAULT_SECONDS);
+  return {
+    method,
+    path: path.replace(/\?.*/, ''),
+    status: answer.status,
+    headers: rawHeaders.filter(
+      (_, at) => !ownHeaders.has(rawHeaders[at - (at % 2)]?.toLowerCase() ?? ''),
+    ),
+    body: answer.body,
+    keepAliveTimeoutMs: seconds * 1000,
+  };
+}
+
+/**
+ * Makes sure that two responses are of the same size, header by header: request ID and time differ,
+ * but not in length. The letters of header names may.
+ * @throws Error
+ */
+export function requireSameBytes(one: Answer, other: Answer): void {
+  if (sizesOf(one) === sizesOf(other)) return;
+  throw new Error(`the answers differ: ${sizesOf(one)}; ${sizesOf(other)}`);
+}
+
+function sizesOf({ status, rawHeaders, body }: Answer): string {
+  const names = rawHeaders.filter((_, at) => at % 2 === 0);
+  const sizes = names.map((name, at) => `${name.toLowerCase()} ${rawHeaders[2 * at + 1]?.length}`);
+  return `${status}, ${sizes.sort().join(', ')}, body ${Buffer.byteLength(body)}`;
+}

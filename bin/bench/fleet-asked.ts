@@ -1,0 +1,60 @@
+/** Fleets in processes of their own. */
+import { exitCodes } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
+import type { ServerReady } from '../ready.ts';
+import type { FleetBench, FleetMeasurement, TooFew } from './children/fleet.ts';
+import type { Children } from './children.ts';
+
+const RAMP_MS = 1000;
+/** On a busy machine devices take longer to sign in. */
+const SETTLE_GROWTH = 4;
+const SETTLE_MAX_MS = 120_000;
+
+/** Steady devices that poll every 10 s. @param server one that accepts devices by itself */
+export function steadyFleet({ baseUrl, headerPrefix }: ServerReady): FleetBench['plan'] {
+  return {
+    baseUrl,
+    headerPrefix,
+    devices: 1,
+    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+    seed: 'bench',
+    pollIntervalMs: 10_000,
+    inventoryIntervalMs: 3_600_000,
+    rampMs: 0,
+    connect: false,
+    behaviours: [{ name: 'steady', weight: 1 }],
+    requestTimeLimitMs: 30_000,
+  };
+}
+
+/** Few devices that poll as fast as it goes, for so many seconds. */
+export function busyFleet(server: ServerReady, devices: number, seconds: number): FleetBench {
+  return {
+    plan: { ...steadyFleet(server), devices, pollIntervalMs: 10 },
+    gatherMs: RAMP_MS,
+    settleMs: RAMP_MS,
+    measuredMs: seconds * 1000,
+    present: { devices, sockets: 0 },
+  };
+}
+
+/**
+ * Plays a fleet and measures it; once more, with more time to settle, where devices were missing.
+ * @throws CommandFault when they are still missing then
+ * @throws Error when the fleet saw an error
+ */
+export async function measuredFleet(
+  children: Children,
+  asked: FleetBench,
+): Promise<FleetMeasurement> {
+  const fleet = await children.script('generator', 'fleet', JSON.stringify(asked));
+  const seen = JSON.parse(fleet.firstLine) as FleetMeasurement | TooFew;
+  if ('tooFew' in seen) {
+    const settleMs = asked.settleMs * SETTLE_GROWTH;
+    if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...asked, settleMs });
+    const sentence = `the machine is too busy: of ${asked.plan.devices} devices only ${seen.tooFew} were there in time; end what else runs.`;
+    throw new CommandFault(sentence, exitCodes.limited);
+  }
+  if (seen.errors.length > 0) throw new Error(`the fleet saw ${seen.errors.join(', ')}`);
+  return seen;
+}

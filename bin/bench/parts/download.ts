@@ -1,0 +1,71 @@
+/** The download of a large artifact, held against node:http that streams the same file. */
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { spentMs } from '../cpu-time.ts';
+import { exchange, peerAnswerLike } from '../exchange.ts';
+import { type BenchContext, inRounds } from '../rounds.ts';
+import { type Row, rowOf } from '../row.ts';
+import { pollRequest } from './exchanges.ts';
+import type { KnowingServer } from './knowing-server.ts';
+import type { DeployedRelease } from './release.ts';
+
+const GOAL = 0.8;
+/** In a row, in each round. */
+const DOWNLOADS = 4;
+const BYTES_PER_MB = 1_000_000;
+
+/** Measures downloads by the link of an update, one after another. */
+export async function downloadRow(
+  context: BenchContext,
+  { server, devices }: KnowingServer,
+  { file, bytes }: DeployedRelease,
+): Promise<Row> {
+  const [device] = devices;
+  if (!device) throw new Error('no device is known');
+  const { body } = await exchange(server.ready.baseUrl, pollRequest(device));
+  const link = String(JSON.parse(body).artifact.source.uri);
+  const agent = new Agent({ keepAlive: true });
+  const headers = await headersOf(agent, link);
+  const bare = await context.children.script('subject', 'file-server', file, headers);
+  const place = `http://127.0.0.1:${bare.firstLine}`;
+  const measure = (url: string, pid: number) => async (): Promise<number> => {
+    const beforeMs = spentMs(pid);
+    for (let time = 0; time < DOWNLOADS; time++) await download(agent, url, bytes);
+    return (DOWNLOADS * bytes) / BYTES_PER_MB / ((spentMs(pid) - beforeMs) / 1000);
+  };
+  const contenders = [
+    { name: 'fleetbed', measure: measure(link, server.pid) },
+    { name: 'node:http', measure: measure(place, bare.pid) },
+  ] as const;
+  for (const { measure: warmUp } of contenders) await warmUp();
+  const what = `download of ${Math.round(bytes / BYTES_PER_MB)} MB`;
+  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, contenders });
+  agent.destroy();
+  await bare.end();
+  return rowOf({ what, unit: 'MB/CPU s', better: 'higher', goal: GOAL, subject, baseline });
+}
+
+/** Our headers of a download, for the one that is compared, as JSON. */
+async function headersOf(agent: Agent, link: string): Promise<string> {
+  const response = await opened(agent, link);
+  response.destroy();
+  const { statusCode: status = 0, rawHeaders } = response;
+  return JSON.stringify(peerAnswerLike({ status, rawHeaders, body: '' }, {}).headers);
+}
+
+async function download(agent: Agent, url: string, bytes: number): Promise<void> {
+  const response = await opened(agent, url);
+  let received = 0;
+  response.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  await once(response, 'end');
+  if (response.statusCode === 200 && received === bytes) return;
+  throw new Error(`the download was answered ${response.statusCode} with ${received} bytes`);
+}
+
+function opened(agent: Agent, url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, resolve).on('error', reject);
+  });
+}

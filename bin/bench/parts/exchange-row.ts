@@ -1,0 +1,107 @@
+/** One kind of exchange on our server, on bare node:http that answers the same bytes, and on frameworks. */
+import type { Request } from 'autocannon';
+import type { PeerKind } from '../children/peer.ts';
+import type { Child } from '../children.ts';
+import { exchange, peerAnswerLike, requireSameBytes } from '../exchange.ts';
+import { CONNECTIONS, type Load, type LoadFigures, load } from '../load.ts';
+import { type BenchContext, type Contender, inRounds } from '../rounds.ts';
+import { median, type Row, rowOf } from '../row.ts';
+import type { Exchange } from './exchanges.ts';
+import { cpuSecondsOf, type KnowingServer, placeOf } from './knowing-server.ts';
+
+/** Of every figure: it is the server's own even where the generator is the slower one. */
+export const unit = 'answers/CPU s';
+
+/** They are short. */
+const QUICK_WARM_UP_ROUNDS = 3;
+
+/** A server under load. */
+interface Loaded extends Contender {
+  /** Of all rounds. */
+  readonly seen: LoadFigures[];
+}
+
+interface Peer extends Child {
+  readonly kind: PeerKind;
+  readonly baseUrl: string;
+}
+
+/** Measures a row; a quick run leaves the frameworks out. */
+export async function exchangeRow(
+  context: BenchContext,
+  known: KnowingServer,
+  { what, goal, status, requests: requestsOf }: Exchange,
+): Promise<Row> {
+  const requests = known.devices.map(requestsOf);
+  const [first] = requests.flat();
+  if (!first) throw new Error('no device is known');
+  const peers = await startPeers(context, placeOf(known).baseUrl, first);
+  const rest = { requests, status, cpuSeconds: cpuSecondsOf(context) };
+  const contenders = [
+    underLoad('fleetbed', { ...placeOf(known), ...rest }),
+    ...peers.map(({ kind, baseUrl, pid }) => underLoad(kind, { baseUrl, pid, ...rest })),
+  ];
+  await warmUp(context, contenders);
+  const figures = await inRounds(context, { what, rounds: context.rounds, contenders });
+  await Promise.all(peers.map((peer) => peer.end()));
+  const [subject, baseline, ...others] = figures;
+  if (!subject || !baseline) throw new Error('nothing was measured');
+  const note = noteOf(contenders);
+  return rowOf({ what, unit, better: 'higher', goal, subject, baseline, others, note });
+}
+
+/** A contender that answers this load. */
+export function underLoad(name: string, asked: Load): Loaded {
+  const seen: LoadFigures[] = [];
+  const measure = async (): Promise<number> => {
+    const figures = await load(asked);
+    seen.push(figures);
+    return figures.perServerCpuSecond;
+  };
+  return { name, measure, seen };
+}
+
+/** Rounds that do not count: what is compiled late is compiled by then. */
+export async function warmUp(
+  { quick }: BenchContext,
+  contenders: readonly Loaded[],
+): Promise<void> {
+  const rounds = quick ? QUICK_WARM_UP_ROUNDS : 1;
+  for (const { measure, seen } of contenders) {
+    for (let round = 0; round < rounds; round++) await measure();
+    seen.length = 0;
+  }
+}
+
+async function startPeers(
+  { children, quick }: BenchContext,
+  ours: string,
+  request: Request,
+): Promise<readonly Peer[]> {
+  const example = await exchange(ours, request);
+  const answer = JSON.stringify(peerAnswerLike(example, request));
+  const kinds: readonly PeerKind[] = [
+    'node:http',
+    ...(quick ? [] : (['fastify', 'express'] as const)),
+  ];
+  const peers: Peer[] = [];
+  for (const kind of kinds) {
+    const child = await children.script('subject', 'peer', kind, answer);
+    const baseUrl = `http://127.0.0.1:${child.firstLine}`;
+    requireSameBytes(example, await exchange(baseUrl, request));
+    peers.push({ ...child, kind, baseUrl });
+  }
+  return peers;
+}
+
+/** The same by the clock, where a generator that is always busy hides how fast the faster one is. */
+function noteOf(contenders: readonly Loaded[]): string {
+  const [ours, bare] = contenders.map(({ seen }) => ({
+    rate: median(seen.map(({ perSecond }) => perSecond)),
+    busy: Math.round(median(seen.map(({ generatorBusy }) => generatorBusy)) * 100),
+  }));
+  if (!ours || !bare) return '';
+  const [rate, most] = [ours, bare].map((each) => Math.round(each.rate).toLocaleString('en'));
+  const share = (ours.rate / bare.rate).toFixed(2);
+  return `by the clock ${rate} of ${most} answers/s, ${share}; ${CONNECTIONS} connections, generator ${ours.busy} % and ${bare.busy} % of its core`;
+}

@@ -1,0 +1,61 @@
+/**
+ * Part `server`: exchanges of known devices on our server with its real store, each held against
+ * what the same costs without us.
+ */
+import { load } from '../load.ts';
+import { type BenchContext, inRounds } from '../rounds.ts';
+import { type Row, rowOf } from '../row.ts';
+import { authRow } from './auth.ts';
+import { downloadRow } from './download.ts';
+import { exchangeRow, underLoad, unit, warmUp } from './exchange-row.ts';
+import { idleExchanges, poll, pollRequest, updateExchanges } from './exchanges.ts';
+import { cpuSecondsOf, type KnowingServer, knowingServer, placeOf } from './knowing-server.ts';
+import { deployRelease } from './release.ts';
+
+/** Least ratio of a poll with journal to one without: it may cost 15 percent. */
+const JOURNAL_GOAL = 0.85;
+
+/** Measures all rows of the part. */
+export async function serverRows(context: BenchContext): Promise<Row[]> {
+  const known = await knowingServer(context);
+  const rows: Row[] = [];
+  for (const each of idleExchanges) rows.push(await exchangeRow(context, known, each));
+  rows.push(await journalRow(context, known));
+  rows.push(await authRow(context, known));
+  const release = await deployRelease(context, known.server.ready);
+  try {
+    await offerToAll(known);
+    for (const each of updateExchanges(release.deploymentId)) {
+      rows.push(await exchangeRow(context, known, each));
+    }
+    rows.push(await downloadRow(context, known, release));
+  } finally {
+    await release.remove();
+  }
+  await known.server.end();
+  return rows;
+}
+
+/** The poll on two servers, one of which keeps no journal. */
+async function journalRow(context: BenchContext, known: KnowingServer): Promise<Row> {
+  const without = await knowingServer(context, '--journal-entries', '0');
+  const polled = (name: string, each: KnowingServer) =>
+    underLoad(name, {
+      ...placeOf(each),
+      requests: each.devices.map(poll.requests),
+      status: poll.status,
+      cpuSeconds: cpuSecondsOf(context),
+    });
+  const contenders = [polled('journal on', known), polled('journal off', without)] as const;
+  await warmUp(context, contenders);
+  const what = `${poll.what}, journal on`;
+  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, contenders });
+  await without.server.end();
+  return rowOf({ what, unit, better: 'higher', goal: JOURNAL_GOAL, subject, baseline });
+}
+
+/** Every device asks once, so that the deployment is offered to it. */
+async function offerToAll(known: KnowingServer): Promise<void> {
+  const requests = known.devices.map((device) => [pollRequest(device)]);
+  await load({ ...placeOf(known), requests, status: 200, cpuSeconds: 'once' });
+}

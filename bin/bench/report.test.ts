@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { resultHtml } from './html.ts';
+import { changesOf, readResult, resultOf } from './result.ts';
+import { limitRow, rowOf } from './row.ts';
+import { changesText, resultText, shownFigure } from './text.ts';
+
+const hostile = '<script>alert("1")</script>';
+
+const poll = (ours: number, what = 'a poll') =>
+  rowOf({
+    what,
+    unit: 'answers/CPU s',
+    better: 'higher',
+    goal: 0.75,
+    subject: { name: 'ours', values: [ours, ours, ours] },
+    baseline: { name: 'bare', values: [80_000, 100_000, 100_000] },
+    others: [{ name: 'framework', values: [10_000, 10_000, 10_000] }],
+    note: `seen ${hostile}`,
+  });
+const run = limitRow({
+  what: 'a run',
+  unit: 's',
+  subject: { name: 'ours', values: [10] },
+  limit: 20,
+});
+const before = resultOf({ date: 'monday', form: 'quick, 3 rounds' }, [
+  { name: 'server', rows: [poll(40_000), poll(1, 'gone')] },
+]);
+const now = resultOf({ date: 'tuesday', cores: 'not pinned' }, [
+  { name: 'server', rows: [poll(50_000)] },
+  { name: 'conformance', rows: [run] },
+]);
+
+describe('the text of a result', () => {
+  const text = resultText(now);
+
+  it('begins with what it ran on', () => {
+    expect(text).toMatch(/^date +tuesday\ncores +not pinned\n/);
+  });
+
+  it('has ratio with spread, goal and verdict before the absolute figures', () => {
+    const [line] = text.split('\n').filter((each) => each.includes('a poll '));
+    expect(line?.split(/\s*│\s*/).slice(1, -1)).toEqual([
+      ...['a poll', '0.50 (0.50..0.63)', '0.75', 'missed'],
+      ...['ours 50,000', 'bare 100,000', 'answers/CPU s'],
+    ]);
+  });
+
+  it('shows the others with a ratio of their own, and no verdict', () => {
+    expect(text).toMatch(/│ 0\.10 \(0\.10\.\.0\.13\) +│ +│ +│ framework 10,000/);
+  });
+
+  it('ends with what was met, and names what was missed', () => {
+    expect(text.split('\n').at(-1)).toBe('1 of 2 goals met; missed: a poll');
+  });
+});
+
+describe('figures', () => {
+  it.each([
+    [38_419.6, '38,420'],
+    [99.96, '100'],
+    [12.345, '12.3'],
+    [0.012345, '0.0123'],
+  ])('%d is shown as %s', (value, text) => {
+    expect(shownFigure(value)).toBe(text);
+  });
+});
+
+describe('the comparison with an earlier result', () => {
+  it('tells the change of each ratio, and rows that only one of both has', () => {
+    expect(changesOf(before, now)).toEqual([
+      { part: 'server', what: 'a poll', before: 0.4, now: 0.5, change: 0.25 },
+      { part: 'conformance', what: 'a run', before: undefined, now: 2, change: undefined },
+      { part: 'server', what: 'gone', before: 0.00001, now: undefined, change: undefined },
+    ]);
+  });
+
+  it('leaves out parts that were not measured now', () => {
+    const [server] = now.parts;
+    const part = resultOf({}, server ? [server] : []);
+    expect(changesOf(now, part).map(({ what }) => what)).toEqual(['a poll']);
+  });
+
+  it('is a table of before, now and change', () => {
+    const text = changesText(before, now);
+    expect(text).toMatch(/^Ratios since monday \(quick, 3 rounds\)\n/);
+    expect(text).toMatch(/│ a poll +│ 0\.40 +│ 0\.50 +│ \+25 % +│/);
+    expect(text).toMatch(/│ a run +│ +│ 2\.00 +│ +│/);
+    expect(changesText(now, before)).toMatch(/│ a poll +│ 0\.50 +│ 0\.40 +│ -20 % +│/);
+  });
+});
+
+describe('the page of a result', () => {
+  const page = resultHtml(now, before);
+
+  it('has a bar for each row with a goal, up to two goals long', () => {
+    const bars = [...page.matchAll(/<rect[^>]*data-tone="(\w+)"[^>]*width="(\d+)"/g)];
+    const [missed, met] = bars.map(([, tone, width]) => ({ tone, width: Number(width) }));
+    expect(missed).toMatchObject({ tone: 'bad' });
+    expect(met).toMatchObject({ tone: 'good' });
+    expect((missed?.width ?? 0) / (met?.width ?? 1)).toBeCloseTo(0.5 / 0.75 / 2, 1);
+  });
+
+  it('loads nothing and runs no script, and external text stays text', () => {
+    expect(page).not.toContain('<script');
+    expect(page).toContain('&lt;script&gt;alert(&quot;1&quot;)');
+    expect(page).toContain('light dark');
+    expect(page).not.toMatch(/(src|href)=/);
+  });
+
+  it('shows the changes where there is something to compare with', () => {
+    expect(page).toContain('Ratios since monday');
+    expect(resultHtml(now)).not.toContain('Ratios since');
+  });
+});
+
+describe('the file of a result', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-bench-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const fileOf = (text: string) => {
+    const file = join(folder, 'result.json');
+    writeFileSync(file, text);
+    return file;
+  };
+
+  it('is read as it was written', async () => {
+    expect(await readResult('--compare', fileOf(JSON.stringify(now)))).toEqual(now);
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['another result', '{"schema":"fleetbed-conformance/2"}'],
+    ['a ratio that is none', JSON.stringify(now).replace('"median":0.5', '"median":null')],
+  ])('is refused in one sentence where it is %s', async (_, text) => {
+    await expect(readResult('--compare', fileOf(text))).rejects.toThrow(
+      /^--compare: .*result\.json is no result of a benchmark; it takes what npm run bench -- --json FILE writes\.$/,
+    );
+  });
+
+  it('is refused where there is none', async () => {
+    await expect(readResult('--compare', join(folder, 'none'))).rejects.toThrow(
+      /^--compare cannot read .*none: there is no such file or folder/,
+    );
+  });
+});

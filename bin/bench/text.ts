@@ -1,0 +1,83 @@
+/** A result as text: ratios first, absolute figures behind them. */
+import Table from 'cli-table3';
+import { type BenchResult, type Change, changesOf } from './result.ts';
+import type { Row, Spread } from './row.ts';
+
+/** Without colours: the report goes to files as well. */
+const plain = { style: { head: [], border: [] } };
+
+/** The environment, then a table of each part with the notes of its rows below. */
+export function resultText({ environment, parts }: BenchResult): string {
+  const width = Math.max(...Object.keys(environment).map((label) => label.length));
+  const head = Object.entries(environment).map(
+    ([label, text]) => `${label.padEnd(width)}  ${text}`,
+  );
+  const tables = parts.map(({ name, rows }) => partText(name, rows));
+  return [head.join('\n'), ...tables, verdictLine(parts.flatMap(({ rows }) => rows))].join('\n\n');
+}
+
+/** Each row's ratio before and now. */
+export function changesText(before: BenchResult, now: BenchResult): string {
+  const table = new Table({ head: ['part', 'measured', 'before', 'now', 'change'], ...plain });
+  for (const change of changesOf(before, now)) {
+    const { part, what } = change;
+    table.push([part, what, ...changeCells(change)]);
+  }
+  return `${changesTitle(before)}\n${table.toString()}`;
+}
+
+/** Which result it is compared with: the ratios of a quick run and a full one are not quite alike. */
+export function changesTitle({ environment: { date = 'an earlier run', form } }: BenchResult) {
+  return `Ratios since ${date}${form === undefined ? '' : ` (${form})`}`;
+}
+
+/** Before, now and change as text; empty where a run has no such row. */
+export function changeCells({ before, now, change }: Change): [string, string, string] {
+  const sign = (change ?? 0) < 0 ? '' : '+';
+  const percent = change === undefined ? '' : `${sign}${(change * 100).toFixed(0)} %`;
+  return [shownRatio(before), shownRatio(now), percent];
+}
+
+/** One line that counts the rows which have a goal. */
+export function verdictLine(rows: readonly Row[]): string {
+  const judged = rows.filter(({ verdict }) => verdict !== 'no goal');
+  const missed = judged.filter(({ verdict }) => verdict === 'missed');
+  const names = missed.map(({ what }) => what).join(', ');
+  return `${judged.length - missed.length} of ${judged.length} goals met${missed.length > 0 ? `; missed: ${names}` : ''}`;
+}
+
+/** A ratio with two digits; empty for none. */
+export function shownRatio(ratio: number | undefined | null): string {
+  return ratio === undefined || ratio === null ? '' : ratio.toFixed(2);
+}
+
+/** Median and range, such as `0.62 (0.60..0.64)`. */
+export function shownSpread({ median, min, max }: Spread): string {
+  return `${shownRatio(median)} (${shownRatio(min)}..${shownRatio(max)})`;
+}
+
+/** An absolute figure: whole above 100, with three digits below. */
+export function shownFigure(value: number): string {
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
+  return String(Number(value.toPrecision(3)));
+}
+
+/** Name and median of what a row compares. */
+export function shownSide({ name, figures }: Row['subject']): string {
+  return `${name} ${shownFigure(figures.median)}`;
+}
+
+function partText(name: string, rows: readonly Row[]): string {
+  const head = ['measured', 'ratio', 'goal', 'verdict', 'ours', 'held against', 'unit'];
+  const table = new Table({ head, ...plain });
+  for (const row of rows) {
+    const { what, ratio, goal, verdict, subject, baseline, others, unit } = row;
+    const sides = [shownSide(subject), shownSide(baseline), unit];
+    table.push([what, shownSpread(ratio), shownRatio(goal), verdict, ...sides]);
+    for (const other of others) {
+      table.push(['', shownSpread(other.ratio), '', '', shownSide(other), '', '']);
+    }
+  }
+  const notes = rows.flatMap(({ what, note }) => (note === '' ? [] : [`  ${what}: ${note}`]));
+  return [name, table.toString(), ...notes].join('\n');
+}
