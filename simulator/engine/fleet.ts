@@ -12,6 +12,7 @@ import type { Identities } from '../identity/identities.ts';
 import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
 import type { OpenNow } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
+import type { Carrier } from '../network/carrier.ts';
 import { expectAnswer, planTransport, planWiring } from '../network/plan-transport.ts';
 import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -47,6 +48,9 @@ export interface FleetSurroundings {
   readonly events?: EventSink;
   readonly coordinator?: CoordinatorLink | undefined;
   readonly judge?: ExchangeJudge | undefined;
+  readonly carrier?: Carrier | undefined;
+  /** Milliseconds between two rounds of the operator, where not the usual ones. */
+  readonly roundMs?: number | undefined;
 }
 
 /** How a run ends. */
@@ -106,6 +110,7 @@ export class Fleet {
       onExchange: (ended) => this.#tell(ended),
       obstacle: plan.scenes && ((request) => this.#load.obstacleTo(request)),
       connectionsMax: CONNECTIONS_MAX,
+      carrier: around.carrier,
     });
     this.devices = buildDevices(plan, this.#identities);
     this.#settled = new SettledDevices({
@@ -118,7 +123,7 @@ export class Fleet {
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
     this.management = credentials && new ManagementClient({ transport, clock, credentials });
-    this.#operator = this.management && this.#hiredOperator(this.management);
+    this.#operator = this.management && this.#hiredOperator(this.management, around.roundMs);
   }
 
   /** The run's own deployment, once it exists. */
@@ -133,8 +138,9 @@ export class Fleet {
   /** Returns true when nothing is in progress and everything waits for time to pass. */
   isQuiet(): boolean {
     const opening = this.#sockets?.openingCount() ?? 0;
-    const everyoneRests = this.#scheduler.count >= this.#livesCount;
-    return everyoneRests && this.#transport.awaitedCount === 0 && opening === 0;
+    const { awaitedCount, onTheWayCount } = this.#transport;
+    const everyoneRests = this.#scheduler.count + onTheWayCount >= this.#livesCount;
+    return everyoneRests && awaitedCount === onTheWayCount && opening === 0;
   }
 
   /** True when other workers run devices of the same deployment. */
@@ -175,7 +181,8 @@ export class Fleet {
     const hurry = (): void => this.#transport.breakOff();
     const timer = ended === 'interrupted' ? this.#clock.after(HURRY_MAX_MS, hurry) : undefined;
     try {
-      return await reconcile({ devices, target, management, isShard: this.#isShard });
+      const isAborted = this.#operator?.isTargetAborted;
+      return await reconcile({ devices, target, management, isShard: this.#isShard, isAborted });
     } finally {
       timer?.cancel();
     }
@@ -323,6 +330,7 @@ export class Fleet {
         this.metrics.enterPhase(phase);
         this.#events.emit({ kind: 'phase', phase });
       },
+      abortDeployment: () => void this.#operator?.abortTarget(),
       end: (because) => this.end(because),
     };
   }
@@ -335,7 +343,7 @@ export class Fleet {
     this.#events.emit({ kind: 'exchange', ...who, ...exchange });
   }
 
-  #hiredOperator(management: ManagementClient): FleetOperator {
+  #hiredOperator(management: ManagementClient, roundMs: number | undefined): FleetOperator {
     const { devices } = this;
     return new FleetOperator({
       management,
@@ -343,6 +351,7 @@ export class Fleet {
       metrics: this.metrics,
       random: this.#random,
       clock: this.#clock,
+      roundMs,
       rest: (waitMs) => this.#scheduler.rest(waitMs),
       onKnown: (device) => this.memory.changed(device),
       mayDeploy: () => this.#load.mayDeploy,
@@ -356,6 +365,7 @@ export class Fleet {
         plan: this.#plan,
         management,
         devices,
+        clock: this.#clock,
         coordinator: this.#coordinator,
         adopted: (device) => this.memory.changed(device),
         kept: () => this.memory.target,

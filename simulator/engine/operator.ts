@@ -9,7 +9,7 @@ import type { ManagementClient, Target } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
 import { identityKey } from '../identity/identity.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { ClientError, StatusError } from '../network/errors.ts';
+import { ClientError, FleetStopped, StatusError } from '../network/errors.ts';
 import { type BackOff, backOffMs } from '../network/retry-after.ts';
 import { Semaphore } from '../network/semaphore.ts';
 import type { DeploymentSource } from './deployment.ts';
@@ -22,6 +22,8 @@ export interface FleetOperatorOptions {
   readonly random: Random;
   readonly clock: Clock;
   readonly rest: (waitMs: number) => Promise<void>;
+  /** Milliseconds between two rounds. */
+  readonly roundMs?: number | undefined;
   /** Called when the ID of one of the fleet's devices becomes known. */
   readonly onKnown?: (device: Device) => void;
   /** Returns true once the deployment is due; when absent, it is due immediately. */
@@ -45,6 +47,8 @@ export class FleetOperator {
   /** The requested deployment; a coordinator responds only when all shards have asked. */
   #asked: Promise<Target> | undefined;
   target: Target | undefined;
+  /** True once the server was asked to abort the deployment of the run. */
+  isTargetAborted = false;
 
   constructor(options: FleetOperatorOptions) {
     this.#options = options;
@@ -56,7 +60,7 @@ export class FleetOperator {
    * @throws ClientError when a deployment is refused, or the server fails repeatedly; FleetStopped
    */
   async work(): Promise<never> {
-    const { rest } = this.#options;
+    const { rest, roundMs = ROUND_MS } = this.#options;
     for (let faults = 0; ; ) {
       try {
         await this.#round();
@@ -68,7 +72,7 @@ export class FleetOperator {
         await rest(this.#waitAfterMs(error, faults));
         continue;
       }
-      await rest(ROUND_MS);
+      await rest(roundMs);
     }
   }
 
@@ -84,6 +88,20 @@ export class FleetOperator {
       if (!(error instanceof ClientError)) throw error;
       this.#options.metrics.fault(error);
       return false;
+    }
+  }
+
+  /** Aborts the deployment of the run, if there is one; a refusal counts as a fault of the run. */
+  async abortTarget(): Promise<void> {
+    const { management, metrics } = this.#options;
+    if (this.target === undefined) return;
+    // A request without an answer may have been carried out.
+    this.isTargetAborted = true;
+    try {
+      await management.abortDeployment(this.target.deploymentId);
+    } catch (error) {
+      if (error instanceof ClientError) metrics.fault(error);
+      else if (!(error instanceof FleetStopped)) throw error;
     }
   }
 
