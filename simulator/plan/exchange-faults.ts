@@ -1,5 +1,6 @@
 /** Faults of single exchanges on their way to a server in memory, as users write them. */
 import * as v from 'valibot';
+import { durationText } from '../../fixtures/duration.ts';
 import { readYaml } from '../../fixtures/yaml-text.ts';
 import { filled, oneOf, wholeNumber } from './plan-values.ts';
 import { PlanWordsError } from './plan-words.ts';
@@ -51,6 +52,6 @@ export function readExchangeFault(text: string): ExchangeFault {
 export function exchangeFaultText({ name, lasting, ...rest }: ExchangeFault): string {
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
   const words = given.map(([word, value]) => `${word}: ${value}`);
-  const time = lasting === undefined ? [] : [`lasting: ${lasting}ms`];
+  const time = lasting === undefined ? [] : [`lasting: ${durationText(lasting)}`];
   return [name, ...words, ...time].join(', ');
 }

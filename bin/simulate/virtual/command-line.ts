@@ -1,5 +1,6 @@
 /** The command line that repeats a trial: the one that was given, with what the trial changed. */
 import type { Command } from 'commander';
+import { durationText } from '../../../fixtures/duration.ts';
 import { quoted } from '../../../server/pipeline/shell.ts';
 import { exchangeFaultText } from '../../../simulator/plan/exchange-faults.ts';
 import type { VirtualTrial } from './run.ts';
@@ -22,7 +23,7 @@ export function repeatLine(
   const { seed, devices, durationMs } = plan;
   const own = [
     ...['--seed', seed, '--devices', String(devices)],
-    ...(durationMs === undefined ? [] : ['--duration', `${durationMs}ms`]),
+    ...(durationMs === undefined ? [] : ['--duration', durationText(durationMs)]),
     ...(isInterleaved ? ['--interleave'] : []),
     ...faults.flatMap((fault) => ['--fault', exchangeFaultText(fault)]),
   ];

@@ -2,11 +2,13 @@
 import { createWriteStream } from 'node:fs';
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { durationText } from '../../../fixtures/duration.ts';
 import {
   ClientError,
   type FleetPlan,
   type FleetProgress,
 } from '../../../simulator/engine/simulate-fleet.ts';
+import { counted } from '../../../simulator/report/headline.ts';
 import { fleetHtml } from '../../../simulator/report/html.ts';
 import { fleetJunit } from '../../../simulator/report/junit.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
@@ -124,7 +126,7 @@ function virtualReport({ durationMs, seconds, logged, violations }: Played): str
   const times = Math.round(durationMs / 1000 / seconds);
   return [
     'Virtual time',
-    `  ${daysOf(durationMs)} days in ${seconds.toFixed(1)} s of CPU time, ${times} times as fast`,
+    `  ${durationText(durationMs)} in ${seconds.toFixed(1)} s of CPU time, ${times} times as fast`,
     `  event log   ${logged.lines} lines, SHA-256 ${logged.sha256}`,
     `  invariants  ${violations.length === 0 ? 'hold' : 'broken'}`,
     ...violationLines(violations),
@@ -177,7 +179,7 @@ function failureReport(
   return [
     `Seed ${tried} breaks an invariant:`,
     ...violationLines(violations),
-    `Made smaller in ${shrinkRuns} runs: ${devices} devices, ${daysOf(durationMs)} days, ${trial.faults.length} faults. Repeat it with:`,
+    `Made smaller in ${shrinkRuns} runs: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Repeat it with:`,
     line,
   ].join('\n');
 }

@@ -56,10 +56,15 @@ export async function openWorld(
   return { clock, listener, close: () => server.close() };
 }
 
-async function artifactOf(plan: FleetPlan, name: string, modifiedMs: number): Promise<Buffer> {
+/** Returns an artifact of this name for the devices of the plan. */
+export function artifactOf(
+  { deviceType = defaultDeviceType }: Pick<FleetPlan, 'deviceType'>,
+  name: string,
+  modifiedMs: number,
+): Promise<Buffer> {
   return writeArtifact({
     name,
-    deviceTypes: [plan.deviceType ?? defaultDeviceType],
+    deviceTypes: [deviceType],
     payloadType: 'single-file',
     files: [{ name: 'app.bin', content: Buffer.alloc(ARTIFACT_BYTES, 7) }],
     modifiedMs,
