@@ -16,15 +16,20 @@ export interface MemoryRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** One value each; `host` is required, as in HTTP/1.1. */
+  /** As the Host header would have it, such as `127.0.0.1:8080`. */
+  readonly host: string;
+  /** One value each. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | null | undefined;
 }
 
+/** By name; a list where a header comes more than once. */
+type AnswerHeaders = Record<string, string | string[]>;
+
 /** Receives the answer: head, data, end, in this order. */
 export interface MemoryAnswerReader {
   /** @param headers by name in lower case */
-  onHead(status: number, headers: Record<string, string | string[]>): void;
+  onHead(status: number, headers: AnswerHeaders): void;
   onData(chunk: Buffer): void;
   onEnd(): void;
 }
@@ -59,14 +64,15 @@ function messagesOf(app: Routes['app']) {
   class Request extends IncomingMessage implements WholeRequest {
     readonly wholeBody: Buffer;
 
-    constructor({ method, target, headers, body }: MemoryRequest) {
+    constructor({ method, target, host, headers, body }: MemoryRequest) {
       super(noConnection);
       this.method = method;
       this.url = target;
       this.httpVersion = '1.1';
       this.complete = true;
       this.wholeBody = typeof body === 'string' ? Buffer.from(body) : (body ?? nothing);
-      const named: Record<string, string> = {};
+      const named: Record<string, string> = { host };
+      this.rawHeaders.push('host', host);
       for (const name in headers) {
         const value = headers[name] ?? '';
         this.rawHeaders.push(name, value);
@@ -98,7 +104,7 @@ function messagesOf(app: Routes['app']) {
     override writeHead(status: number, ...more: unknown[]): this {
       this.statusCode = status;
       this.isHeadSent = true;
-      const named: Record<string, string | string[]> = {};
+      const named: AnswerHeaders = {};
       // Most answers come with all of their headers at once, and have none of their own.
       const own = this.getHeaderNames();
       for (const name of own) addHeader(named, name, this.getHeader(name));
@@ -150,10 +156,15 @@ function messagesOf(app: Routes['app']) {
   return { Request, Response };
 }
 
-function addHeader(headers: Record<string, string | string[]>, name: string, value: unknown): void {
-  const text = Array.isArray(value) ? value.map(String) : String(value);
+function addHeader(headers: AnswerHeaders, name: string, value: unknown): void {
   const known = headers[name];
-  headers[name] = known === undefined ? text : [known, text].flat();
+  if (known === undefined && !Array.isArray(value)) {
+    headers[name] = String(value);
+    return;
+  }
+  const all = [known ?? [], value].flat().map(String);
+  const [first = ''] = all;
+  headers[name] = all.length > 1 ? all : first;
 }
 
 /** The few names that there are, each converted once. */

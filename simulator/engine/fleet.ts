@@ -6,7 +6,7 @@ import { ManagementClient, type Target } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';
 import type { Device } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
-import { type EventSink, nobodyListens } from '../device/events.ts';
+import { type EventFact, type EventSink, nobodyListens } from '../device/events.ts';
 import { live } from '../device/life.ts';
 import type { Identities } from '../identity/identities.ts';
 import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
@@ -284,7 +284,7 @@ export class Fleet {
       clock,
       random: this.#random,
       metrics: this.metrics,
-      events: this.#events,
+      events: { emit: (fact) => this.#emit(fact) },
       keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
       changed: (device, part) => this.memory.changed(device, part),
       downloads: this.memory.downloads,
@@ -335,6 +335,11 @@ export class Fleet {
     };
   }
 
+  #emit(fact: EventFact): void {
+    if (fact.kind === 'life' && fact.state === 'waiting') this.#operator?.noticeWaiting();
+    this.#events.emit(fact);
+  }
+
   #tell(ended: EndedExchange): void {
     this.#load.saw(ended);
     const { caller, ...exchange } = ended;
@@ -352,7 +357,8 @@ export class Fleet {
       random: this.#random,
       clock: this.#clock,
       roundMs,
-      rest: (waitMs) => this.#scheduler.rest(waitMs),
+      rest: (waitMs, wakeable) => this.#scheduler.rest(waitMs, wakeable),
+      wake: (wakeable) => this.#scheduler.wake(wakeable),
       onKnown: (device) => this.memory.changed(device),
       mayDeploy: () => this.#load.mayDeploy,
       onDeployed: (target) => {

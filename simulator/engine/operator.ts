@@ -21,7 +21,9 @@ export interface FleetOperatorOptions {
   readonly metrics: RunMetrics;
   readonly random: Random;
   readonly clock: Clock;
-  readonly rest: (waitMs: number) => Promise<void>;
+  /** @param wakeable key with which `wake` ends the wait early */
+  readonly rest: (waitMs: number, wakeable?: object) => Promise<void>;
+  readonly wake?: (wakeable: object) => void;
   /** Milliseconds between two rounds. */
   readonly roundMs?: number | undefined;
   /** Called when the ID of one of the fleet's devices becomes known. */
@@ -49,6 +51,9 @@ export class FleetOperator {
   target: Target | undefined;
   /** True once the server was asked to abort the deployment of the run. */
   isTargetAborted = false;
+  /** The key generation with which it has accepted each device. */
+  readonly #accepted = new WeakMap<Device, number>();
+  #willLook = false;
 
   constructor(options: FleetOperatorOptions) {
     this.#options = options;
@@ -72,8 +77,20 @@ export class FleetOperator {
         await rest(this.#waitAfterMs(error, faults));
         continue;
       }
-      await rest(roundMs);
+      await rest(roundMs, this);
     }
+  }
+
+  /** Called when a device waits to be accepted: the next round begins soon, whatever their pace. */
+  noticeWaiting(): void {
+    const { clock, roundMs = ROUND_MS, wake } = this.#options;
+    if (this.#willLook || roundMs <= ROUND_MS) return;
+    this.#willLook = true;
+    // Others that begin to wait meanwhile are accepted in the same round.
+    clock.after(ROUND_MS, () => {
+      this.#willLook = false;
+      wake?.(this);
+    });
   }
 
   /**
@@ -111,10 +128,12 @@ export class FleetOperator {
   }
 
   async #round(): Promise<void> {
-    const waiting = this.#options.devices.filter(({ life }) => life === 'waiting').length;
-    const accepted = waiting === 0 ? 0 : await this.#acceptFrom('pending');
+    const waiting = this.#options.devices.filter(({ life }) => life === 'waiting');
+    // Those that it has accepted do not know it yet.
+    const unknown = waiting.filter((each) => this.#accepted.get(each) !== each.keyGeneration);
+    const accepted = waiting.length === 0 ? 0 : await this.#acceptFrom('pending');
     // A device that was accepted earlier and has a new key is listed as accepted.
-    if (accepted < waiting) await this.#acceptFrom('accepted');
+    if (accepted < unknown.length) await this.#acceptFrom('accepted');
     await this.#deployOnce();
   }
 
@@ -140,6 +159,7 @@ export class FleetOperator {
     if (authSet === undefined || authSet.status === 'rejected') return 0;
     if (authSet.status === 'pending') await this.#options.management.accept(listed.id, authSet.id);
     device.id = listed.id;
+    this.#accepted.set(device, device.keyGeneration);
     this.#options.onKnown?.(device);
     return 1;
   }

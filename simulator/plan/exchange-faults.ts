@@ -11,12 +11,7 @@ import { optionalDuration } from './word-values.ts';
  * so does the device's power go, for `lasting`; `swallowed`: answered with success, and never
  * delivered, which is what a server does that loses a report.
  */
-export const exchangeFaultNames = [
-  'request-lost',
-  'answer-lost',
-  'power-loss',
-  'swallowed',
-] as const;
+const exchangeFaultNames = ['request-lost', 'answer-lost', 'power-loss', 'swallowed'] as const;
 
 const DEVICE_MAX = 1_000_000;
 const EXCHANGE_MAX = 1_000_000_000;

@@ -65,7 +65,8 @@ export class MemoryCarrier implements Carrier {
     return {
       method,
       target: path,
-      headers: { host: this.#options.host, ...(headers as Record<string, string>) },
+      host: this.#options.host,
+      headers: headers as Record<string, string>,
       body: body as string | Buffer | null | undefined,
     };
   }

@@ -43,8 +43,8 @@ export interface VirtualOutcome {
 }
 
 const PROGRESS_LEAST_MS = 1000;
-/** Rows of the series in a result. */
-const PROGRESS_MAX_LOOKS = 900;
+/** Each looks at every device. */
+const PROGRESS_MAX_LOOKS = 300;
 const OPERATOR_LEAST_MS = 250;
 /** A device waits at most a tenth of its interval to be accepted. */
 const OPERATOR_LOOKS_PER_POLL = 10;

@@ -79,8 +79,8 @@ async function upload(artifact: Buffer, listener: MemoryListener, token: string)
   const request = {
     method,
     target: pathOf({ path }),
+    host: virtualHost,
     headers: {
-      host: virtualHost,
       authorization: `Bearer ${token}`,
       'content-type': encoded.headers.get('content-type') ?? '',
     },
