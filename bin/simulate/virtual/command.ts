@@ -1,5 +1,6 @@
 /** `fleetbed simulate --virtual`: runs in virtual time, alone or many to explore. */
 import { createWriteStream } from 'node:fs';
+import { PassThrough, type Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { durationText } from '../../../fixtures/duration.ts';
@@ -13,7 +14,7 @@ import { fleetHtml } from '../../../simulator/report/html.ts';
 import { fleetJunit } from '../../../simulator/report/junit.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../../exit-codes.ts';
-import { openForLines } from '../../files.ts';
+import { fileFault, openForLines } from '../../files.ts';
 import { figuresExitCode, fleetExitCode, fleetFault } from '../../fleet-outcome.ts';
 import type { ReportFiles } from '../../option-values.ts';
 import type { Output } from '../../output.ts';
@@ -91,7 +92,9 @@ async function runOnce(
     onProgress: progress.see,
   }).finally(progress.close);
   const { user, system } = process.cpuUsage(cpu);
-  const logged = await log.close();
+  const logged = await log.close().catch((error: unknown) => {
+    throw fileFault(`--events cannot write ${options.events}`, error);
+  });
   const { sha256, lines } = logged;
   const virtual = { startMs: trial.startMs, eventLog: { sha256, lines }, violations };
   await writeReports(options.report, {
@@ -108,9 +111,14 @@ async function runOnce(
   return worstExitCode([fleetExitCode(result, { acceptWith: undefined }), figuresExitCode(result)]);
 }
 
-async function eventStream(events: string | undefined) {
+async function eventStream(events: string | undefined): Promise<Writable | undefined> {
   if (events === undefined) return undefined;
-  if (events === STANDARD_OUTPUT) return createWriteStream('', { fd: 1, autoClose: false });
+  if (events === STANDARD_OUTPUT) {
+    // The process's own stream outlives the log.
+    const lines = new PassThrough();
+    lines.pipe(process.stdout, { end: false });
+    return lines;
+  }
   return createWriteStream(events, { fd: await openForLines('--events', events) });
 }
 
