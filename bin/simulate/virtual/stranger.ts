@@ -39,6 +39,8 @@ export class Stranger {
   readonly #management: ManagementClient;
   readonly #session: Session;
   readonly #over = new AbortController();
+  /** IDs of its device and of its authentication set. */
+  #accepted: { readonly id?: string; readonly authSetId?: string } = {};
   readonly violations: Violation[] = [];
   /** True during a visit: time must not pass. */
   isBusy = false;
@@ -82,7 +84,7 @@ export class Stranger {
     }
     await this.#poll();
     if (random.fraction() < 1 / 2) return;
-    const [id, authSetId] = await this.#listed('accepted');
+    const { id, authSetId } = this.#accepted;
     if (id === undefined || authSetId === undefined) return;
     const isRejected = random.fraction() < 1 / 2;
     if (isRejected) await this.#management.reject(id, authSetId);
@@ -103,17 +105,14 @@ export class Stranger {
   }
 
   async #accept(): Promise<void> {
-    const [id, authSetId] = await this.#listed('pending');
-    if (id !== undefined && authSetId !== undefined) await this.#management.accept(id, authSetId);
-  }
-
-  /** Returns the IDs of its device and of its authentication set. */
-  async #listed(status: 'pending' | 'accepted'): Promise<readonly (string | undefined)[]> {
-    for await (const page of this.#management.devices(status)) {
-      const found = page.find(({ identity_data }) => identity_data.mac === MAC);
-      if (found) return [found.id, found.auth_sets[0]?.id];
+    for await (const page of this.#management.devices('pending')) {
+      const own = page.find(({ identity_data }) => identity_data.mac === MAC);
+      const authSetId = own?.auth_sets[0]?.id;
+      if (own === undefined || authSetId === undefined) continue;
+      await this.#management.accept(own.id, authSetId);
+      this.#accepted = { id: own.id, authSetId };
+      return;
     }
-    return [];
   }
 
   /** @returns false when its token is refused */
