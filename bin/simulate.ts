@@ -36,6 +36,12 @@ import {
   spreadPlan,
   spreadRows,
 } from './simulate/spread.ts';
+import {
+  addVirtualOptions,
+  type VirtualOptions,
+  virtualFault,
+  virtualPlanFault,
+} from './simulate/virtual/options.ts';
 import { stopSignals } from './stop-signal.ts';
 import { addSubcommands, type Subcommands } from './subcommands.ts';
 import { packageVersion } from './version.ts';
@@ -74,7 +80,7 @@ const resultRows = inGroup('Results', {
 } as const satisfies UngroupedRows);
 
 /** The options that are about the run and its reports; the others make up the plan. */
-type RunOptions = SpreadOptions & ValuesOf<typeof resultRows>;
+type RunOptions = SpreadOptions & VirtualOptions & ValuesOf<typeof resultRows>;
 
 /** Adds the options of `fleetbed simulate` and what it does. */
 export function configure(command: Command): void {
@@ -90,6 +96,8 @@ export function configure(command: Command): void {
     'fleetbed simulate --devices 1000 --accept --deploy release-2 --until settled --report html=run.html',
     '# The load of a plan file, on every core (all options: simulator/guide.md)',
     'fleetbed simulate --plan night.yaml --processes auto',
+    '# A month of 1,000 devices within minutes, with a server of its own',
+    'fleetbed simulate --virtual --duration 30d --devices 1000 --poll 30m --deploy release-2',
   );
   addSubcommands(command, subcommands);
 }
@@ -98,6 +106,7 @@ export function configure(command: Command): void {
 export function addRunOptions(command: Command): Command {
   addPlanOptions(command);
   for (const rows of [resultRows, spreadRows]) addOptionRows(command, rows);
+  addVirtualOptions(command);
   return command;
 }
 
@@ -118,10 +127,22 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
       "error: '--events -' and '--json' both write to standard output; use one of them",
     );
   }
+  const contradiction = virtualFault(command);
+  if (contradiction !== undefined) command.error(`error: ${contradiction}`);
+  if (options.virtual) return actVirtually(command, options);
   const plan = spreadPlan(await planFrom(command), options);
   const wrong = spreadFault(options, command.getOptionValueSource('redis') === 'cli');
   if (wrong !== undefined) command.error(`error: ${wrong}`);
   return simulate(plan, options);
+}
+
+async function actVirtually(command: Command, options: RunOptions): Promise<ExitCode> {
+  const { simulateVirtually, virtualUser } = await import('./simulate/virtual/command.ts');
+  const plan = await planFrom(command, virtualUser);
+  const wrong = virtualPlanFault(plan, options);
+  if (wrong !== undefined) command.error(`error: ${wrong}`);
+  const words = process.argv.slice(process.argv.indexOf(command.name()) + 1);
+  return simulateVirtually({ plan, options, output: outputOf(options), command, words });
 }
 
 async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode> {

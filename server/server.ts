@@ -66,6 +66,7 @@ export interface OpenServer {
   readonly services: Services;
   readonly states: TenantStates;
   readonly openInside: OpenListeners['openInside'];
+  readonly openInMemory: OpenListeners['openInMemory'];
   readonly watchdog: Watchdog;
 }
 
@@ -94,7 +95,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const plugIns = { observers, transforms, addresses, watchdog };
     const listeners = await openListeners(services, plugIns);
     open.unshift(listeners);
-    const { openInside } = listeners;
+    const { openInside, openInMemory } = listeners;
     const states = new TenantStates(services, openInside);
     states.markStart(services.tenants.first);
     const { adminEmail } = admin;
@@ -103,7 +104,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     addresses.console = control.url;
     const running = { services, listeners, control, watchdog, stores: open.slice(1) };
     const server = { ...runningServer(running), ...admin, controlToken };
-    return { server, services, states, openInside, watchdog };
+    return { server, services, states, openInside, openInMemory, watchdog };
   } catch (fault) {
     for (const each of open) await each.close();
     const isOfDisk = dataFolder !== undefined && storageFault(fault) !== undefined;

@@ -1,11 +1,10 @@
 /**
- * A fleet and our server in one process and on one clock, which advances as fast as both can work:
- * minutes of a fleet per second. The same seed gives the same events.
+ * A fleet and our server in one process and on one clock, over HTTP and websockets, for what
+ * `simulate --virtual` leaves out: connections. The same seed gives the same events.
  */
 import { ManualClock, playFast } from '../../fixtures/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
-import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
 import { type FleetEvent, inEventOrder } from '../../simulator/device/events.ts';
@@ -14,11 +13,11 @@ import {
   type FleetResult,
   simulateFleet,
 } from '../../simulator/engine/simulate-fleet.ts';
+import { artifactOf } from '../simulate/virtual/world.ts';
 
 /** The artifact deployed to the whole fleet. */
 const virtualArtifact = 'release-1';
 const DEVICE_TYPE = 'board';
-const ARTIFACT_BYTES = 20_000;
 
 /** The outcome of a fleet in virtual time. */
 export interface VirtualRun {
@@ -59,13 +58,7 @@ export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
 }
 
 async function upload({ baseUrl, adminToken }: RunningServer): Promise<void> {
-  const artifact = await writeArtifact({
-    name: virtualArtifact,
-    deviceTypes: [DEVICE_TYPE],
-    payloadType: 'single-file',
-    files: [{ name: 'app.bin', content: Buffer.alloc(ARTIFACT_BYTES, 7) }],
-    modifiedMs: beginningMs,
-  });
+  const artifact = await artifactOf({ deviceType: DEVICE_TYPE }, virtualArtifact, beginningMs);
   const form = new FormData();
   form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');
   const { method, path } = managementOperations['upload-artifact'];

@@ -27,9 +27,13 @@ type Options = PlanWords & { readonly plan?: string };
 
 /**
  * An option that was given goes before the plan file, and the file before an option's default.
+ * @param user accepts the devices, whatever the options say
  * @throws CommandFault when a file cannot be read, or the plan file is wrong
  */
-export async function planFrom(command: Command): Promise<FleetPlan> {
+export async function planFrom(
+  command: Command,
+  user?: FleetPlan['acceptWith'],
+): Promise<FleetPlan> {
   const options: Options = command.opts();
   const file = options.plan === undefined ? {} : await readPlanFile(options.plan);
   const isDefault = (name: string): boolean => command.getOptionValueSource(name) === 'default';
@@ -41,7 +45,7 @@ export async function planFrom(command: Command): Promise<FleetPlan> {
     ...given,
   };
   const login = { accept, email, password, token, acceptWith: words.acceptWith };
-  const acceptWith = userIn(login, command);
+  const acceptWith = user ?? userIn(login, command);
   if (words.deploy !== undefined && acceptWith === undefined) {
     command.error(`error: option '--deploy <artifact>' needs --accept, with ${loginWays}`);
   }

@@ -32,6 +32,7 @@ export function readBody(
 ): Promise<Buffer | Refusal> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > mostBytes) return Promise.resolve(refuse.tooLarge(mostBytes, announced));
+  if (isWhole(request)) return Promise.resolve(request.wholeBody);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
@@ -69,6 +70,15 @@ export function readBody(
     request.on('error', cutOff);
     request.on('close', cutOff);
   });
+}
+
+/** A request that has never been on a connection: nothing of its body is still to arrive. */
+export interface WholeRequest extends IncomingMessage {
+  readonly wholeBody: Buffer;
+}
+
+function isWhole(request: IncomingMessage): request is WholeRequest {
+  return 'wholeBody' in request;
 }
 
 /**

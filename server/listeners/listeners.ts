@@ -20,6 +20,7 @@ import type { Services } from '../pipeline/services.ts';
 import type { Watchdog } from '../pipeline/watchdog.ts';
 import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
+import { createMemoryListener, type MemoryListener } from './in-memory.ts';
 import { createListener } from './protocol.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 
@@ -43,6 +44,8 @@ export interface OpenListeners {
    * how to close it.
    */
   openInside(): Promise<{ readonly url: string; close(): Promise<void> }>;
+  /** Opens the API to callers in this process, without connections; it needs no closing. */
+  openInMemory(): MemoryListener;
   /**
    * Stops accepting and ends open connections; websockets once `farewell` resolves, or shortly
    * after.
@@ -85,6 +88,7 @@ export async function openListeners(services: Services, plugIns: PlugIns): Promi
         const url = await inside.open(api, { port: 0, tls: undefined });
         return { url, close: () => inside.close() };
       },
+      openInMemory: () => doors.openInMemory(api),
       close: (farewell) => doors.close(farewell),
     };
   } catch (fault) {
@@ -145,6 +149,13 @@ class Doors {
     const authority = await listen(server, this.#host, port);
     this.#servers.push(server);
     return `${tls ? 'https' : 'http'}://${authority}`;
+  }
+
+  openInMemory(mounted: readonly Endpoint[]): MemoryListener {
+    const { names } = this.#services;
+    const { newRequestId } = this.#pipeline;
+    const routes = mountRoutes(mounted, this.#pipeline, confirmationPages);
+    return createMemoryListener({ routes, names, newRequestId });
   }
 
   async close(farewell?: Promise<void>): Promise<void> {

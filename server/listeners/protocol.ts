@@ -48,23 +48,13 @@ const HANDSHAKE_MAX_MS = 10_000;
 /** Creates the server; it does not listen yet. */
 export function createListener(options: ListenerOptions): Server {
   const { names, random, log, connections, newRequestId = () => random.uuid() } = options;
-  const { app, find, refuseSurplus, withoutHost } = options.routes;
-  const classes = classesOf(app);
+  const classes = classesOf(options.routes.app);
   const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
     openExchange(request, response, { names, newRequestId });
+  const route = routed(options.routes);
   const dispatch = (exchange: Exchange): void => {
-    const { request, response, path } = exchange;
-    const isNamed = request.headers.host !== undefined || request.httpVersion === '1.0';
-    const known = path.includes('%') ? withPlainLetters(path) : path;
-    let answer = isNamed ? find(known) : withoutHost;
-    if (connections.isSurplus(request.socket)) answer = refuseSurplus;
-    if (answer) {
-      answer(exchange);
-      return;
-    }
-    if (known !== path) request.url = known + (request.url ?? '').slice(path.length);
-    (request as unknown as CarriesExchange).exchange = exchange;
-    app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
+    if (connections.isSurplus(exchange.request.socket)) options.routes.refuseSurplus(exchange);
+    else route(exchange);
   };
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const server = openServer(classes, { ...options, connectionLimits });
@@ -107,6 +97,23 @@ export function createListener(options: ListenerOptions): Server {
   return server;
 }
 
+/** Passes exchanges to the routes, those in the table directly. */
+export function routed({ app, find, withoutHost }: Routes): (exchange: Exchange) => void {
+  return (exchange) => {
+    const { request, response, path } = exchange;
+    const isNamed = request.headers.host !== undefined || request.httpVersion === '1.0';
+    const known = path.includes('%') ? withPlainLetters(path) : path;
+    const answer = isNamed ? find(known) : withoutHost;
+    if (answer) {
+      answer(exchange);
+      return;
+    }
+    if (known !== path) request.url = known + (request.url ?? '').slice(path.length);
+    (request as unknown as CarriesExchange).exchange = exchange;
+    app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
+  };
+}
+
 /** The path without escapes of characters that need none, which name the same path (RFC 3986, 6.2.2). */
 function withPlainLetters(path: string): string {
   return path.replace(/%(?:2D|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/gi, decodeURIComponent);
@@ -128,20 +135,30 @@ function openServer(
   return createSecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
 }
 
-/** Request and response classes with the app's prototypes: Express then changes nothing. */
 function classesOf(app: Routes['app']) {
   class AppRequest extends IncomingMessage {}
   class AppResponse extends ServerResponse {}
+  makeOwn(app, { request: AppRequest.prototype, response: AppResponse.prototype });
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
+}
+
+/**
+ * Makes these prototypes of requests and responses the app's own, so that Express changes nothing
+ * about a message of their classes.
+ */
+export function makeOwn(
+  app: Routes['app'],
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+): void {
   for (const [own, expressed] of [
-    [AppRequest.prototype, app.request],
-    [AppResponse.prototype, app.response],
+    [request, app.request],
+    [response, app.response],
   ] as const) {
     Object.setPrototypeOf(own, Object.getPrototypeOf(expressed));
     Object.defineProperty(own, 'app', { value: app, configurable: true, writable: true });
   }
-  app.request = AppRequest.prototype as typeof app.request;
-  app.response = AppResponse.prototype as typeof app.response;
-  return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
+  app.request = request as typeof app.request;
+  app.response = response as typeof app.response;
 }
 
 /** Node forgets an answer queued behind another one when the caller disconnects. */

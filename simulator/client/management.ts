@@ -105,9 +105,22 @@ export class ManagementClient {
 
   /** Accepts an authentication set of a device. */
   async accept(deviceId: string, authSetId: string): Promise<void> {
+    await this.#setStatus(deviceId, authSetId, 'accepted');
+  }
+
+  /** Rejects an authentication set of a device: its token is refused from then on. */
+  async reject(deviceId: string, authSetId: string): Promise<void> {
+    await this.#setStatus(deviceId, authSetId, 'rejected');
+  }
+
+  async #setStatus(
+    deviceId: string,
+    authSetId: string,
+    status: 'accepted' | 'rejected',
+  ): Promise<void> {
     const operation = managementOperations['set-auth-set-status'];
     const path = pathOf(operation, { id: deviceId, aid: authSetId });
-    await this.#send({ operation, path, body: { status: 'accepted' } });
+    await this.#send({ operation, path, body: { status } });
   }
 
   /** Creates a deployment and returns its ID. */

@@ -49,7 +49,7 @@ export async function deployForAll(
     rest: (waitMs) => rests.rest(waitMs),
     // A regular operator works until the run ends; this one is done once the deployment exists.
     onDeployed: () => rests.stop(),
-    deployment: () => madeDeployment(management, deviceIds, { plan, deploy }),
+    deployment: () => madeDeployment(management, deviceIds, { plan, deploy, nowMs: clock.now() }),
   });
   try {
     return await operator.work();

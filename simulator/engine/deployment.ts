@@ -1,8 +1,10 @@
 /** Where the deployment of a run comes from: created, joined, or received from the coordinator. */
+import type { Clock } from '../../fixtures/clock.ts';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { ManagementClient, Target } from '../client/management.ts';
 import { beginPart, type Device } from '../device/device.ts';
 import { StatusError } from '../network/errors.ts';
+import { givenPhases } from '../plan/deployment-phases.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 
@@ -17,6 +19,7 @@ export interface DeploymentCircumstances {
   readonly plan: FleetPlan;
   readonly management: ManagementClient;
   readonly devices: readonly Device[];
+  readonly clock: Clock;
   readonly coordinator: CoordinatorLink | undefined;
   /** Returns the deployment that the run had created before its simulator was ended. */
   readonly kept: () => Target | undefined;
@@ -37,21 +40,34 @@ export function deploymentSource(from: DeploymentCircumstances): DeploymentSourc
   return async (deviceIds) => {
     const kept = from.kept();
     if (kept?.artifactName === deploy) return kept;
-    return madeDeployment(management, deviceIds, { plan, deploy });
+    return madeDeployment(management, deviceIds, { plan, deploy, nowMs: from.clock.now() });
   };
+}
+
+interface MadeFrom {
+  readonly plan: FleetPlan;
+  readonly deploy: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: number;
 }
 
 /** Creates the deployment of a plan for all these devices. @throws ClientError */
 export async function madeDeployment(
   management: ManagementClient,
   deviceIds: readonly string[],
-  { plan, deploy }: { readonly plan: FleetPlan; readonly deploy: string },
+  { plan, deploy, nowMs }: MadeFrom,
 ): Promise<Target> {
-  const { deploymentName, devices, seed, shard } = plan;
+  const { deploymentName, deploymentPhases, devices, seed, shard } = plan;
   const part = shard === undefined ? '' : `, shard ${shard.index}/${shard.of}`;
   const name = deploymentName ?? `${deploy} to ${devices} simulated devices, seed ${seed}${part}`;
   try {
-    const deployment = { name, artifact_name: deploy, devices: [...deviceIds] };
+    const phases = deploymentPhases && givenPhases(deploymentPhases, nowMs);
+    const deployment = {
+      name,
+      artifact_name: deploy,
+      devices: [...deviceIds],
+      ...(phases && { phases }),
+    };
     const deploymentId = await management.createDeployment(deployment);
     return { deploymentId, artifactName: deploy };
   } catch (error) {

@@ -14,6 +14,8 @@ export interface DeviceControl {
   cutSocket(device: Device, returnsAfterMs: number | undefined): void;
   /** Counts exchanges in this phase from now on. */
   enterPhase(name: string): void;
+  /** Aborts the deployment of the run for every device that has not finished it. */
+  abortDeployment(): void;
   /** Ends the run. */
   end(because: Ended): void;
 }

@@ -6,12 +6,13 @@ import { ManagementClient, type Target } from '../client/management.ts';
 import { deviceOfCaller } from '../client/session.ts';
 import type { Device } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
-import { type EventSink, nobodyListens } from '../device/events.ts';
+import { type EventFact, type EventSink, nobodyListens } from '../device/events.ts';
 import { live } from '../device/life.ts';
 import type { Identities } from '../identity/identities.ts';
 import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
 import type { OpenNow } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
+import type { Carrier } from '../network/carrier.ts';
 import { expectAnswer, planTransport, planWiring } from '../network/plan-transport.ts';
 import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -47,6 +48,9 @@ export interface FleetSurroundings {
   readonly events?: EventSink;
   readonly coordinator?: CoordinatorLink | undefined;
   readonly judge?: ExchangeJudge | undefined;
+  readonly carrier?: Carrier | undefined;
+  /** Milliseconds between two rounds of the operator, where not the usual ones. */
+  readonly roundMs?: number | undefined;
 }
 
 /** How a run ends. */
@@ -106,6 +110,7 @@ export class Fleet {
       onExchange: (ended) => this.#tell(ended),
       obstacle: plan.scenes && ((request) => this.#load.obstacleTo(request)),
       connectionsMax: CONNECTIONS_MAX,
+      carrier: around.carrier,
     });
     this.devices = buildDevices(plan, this.#identities);
     this.#settled = new SettledDevices({
@@ -118,7 +123,7 @@ export class Fleet {
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
     this.management = credentials && new ManagementClient({ transport, clock, credentials });
-    this.#operator = this.management && this.#hiredOperator(this.management);
+    this.#operator = this.management && this.#hiredOperator(this.management, around.roundMs);
   }
 
   /** The run's own deployment, once it exists. */
@@ -133,8 +138,9 @@ export class Fleet {
   /** Returns true when nothing is in progress and everything waits for time to pass. */
   isQuiet(): boolean {
     const opening = this.#sockets?.openingCount() ?? 0;
-    const everyoneRests = this.#scheduler.count >= this.#livesCount;
-    return everyoneRests && this.#transport.awaitedCount === 0 && opening === 0;
+    const { awaitedCount, onTheWayCount } = this.#transport;
+    const everyoneRests = this.#scheduler.count + onTheWayCount >= this.#livesCount;
+    return everyoneRests && awaitedCount === onTheWayCount && opening === 0;
   }
 
   /** True when other workers run devices of the same deployment. */
@@ -175,7 +181,8 @@ export class Fleet {
     const hurry = (): void => this.#transport.breakOff();
     const timer = ended === 'interrupted' ? this.#clock.after(HURRY_MAX_MS, hurry) : undefined;
     try {
-      return await reconcile({ devices, target, management, isShard: this.#isShard });
+      const isAborted = this.#operator?.isTargetAborted;
+      return await reconcile({ devices, target, management, isShard: this.#isShard, isAborted });
     } finally {
       timer?.cancel();
     }
@@ -277,7 +284,7 @@ export class Fleet {
       clock,
       random: this.#random,
       metrics: this.metrics,
-      events: this.#events,
+      events: { emit: (fact) => this.#emit(fact) },
       keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
       changed: (device, part) => this.memory.changed(device, part),
       downloads: this.memory.downloads,
@@ -323,8 +330,14 @@ export class Fleet {
         this.metrics.enterPhase(phase);
         this.#events.emit({ kind: 'phase', phase });
       },
+      abortDeployment: () => void this.#operator?.abortTarget(),
       end: (because) => this.end(because),
     };
+  }
+
+  #emit(fact: EventFact): void {
+    if (fact.kind === 'life' && fact.state === 'waiting') this.#operator?.noticeWaiting();
+    this.#events.emit(fact);
   }
 
   #tell(ended: EndedExchange): void {
@@ -335,7 +348,7 @@ export class Fleet {
     this.#events.emit({ kind: 'exchange', ...who, ...exchange });
   }
 
-  #hiredOperator(management: ManagementClient): FleetOperator {
+  #hiredOperator(management: ManagementClient, roundMs: number | undefined): FleetOperator {
     const { devices } = this;
     return new FleetOperator({
       management,
@@ -343,7 +356,9 @@ export class Fleet {
       metrics: this.metrics,
       random: this.#random,
       clock: this.#clock,
-      rest: (waitMs) => this.#scheduler.rest(waitMs),
+      roundMs,
+      rest: (waitMs, wakeable) => this.#scheduler.rest(waitMs, wakeable),
+      wake: (wakeable) => this.#scheduler.wake(wakeable),
       onKnown: (device) => this.memory.changed(device),
       mayDeploy: () => this.#load.mayDeploy,
       onDeployed: (target) => {
@@ -356,6 +371,7 @@ export class Fleet {
         plan: this.#plan,
         management,
         devices,
+        clock: this.#clock,
         coordinator: this.#coordinator,
         adopted: (device) => this.memory.changed(device),
         kept: () => this.memory.target,

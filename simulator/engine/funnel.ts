@@ -17,7 +17,10 @@ export function countedPart(
 
 /** Returns the outcome of a device so far. */
 export function outcomeOf(device: Device, target: Target | undefined): Outcome {
-  const part = countedPart(device, target);
+  return outcomeBy(device, countedPart(device, target));
+}
+
+function outcomeBy(device: Device, part: DeploymentPart | undefined): Outcome {
   if (part) return isFinal(part.state) ? part.state : 'underway';
   if (device.life === 'waiting') return 'waiting';
   return device.life === 'silent' || device.life === 'unstarted' ? 'silent' : 'idle';
@@ -26,17 +29,23 @@ export function outcomeOf(device: Device, target: Target | undefined): Outcome {
 /** Returns the counts over all devices. */
 export function funnelOf(devices: readonly Device[], target: Target | undefined): Funnel {
   const outcomes = new Map<Outcome, number>();
+  const reports = new Map<string, number>();
+  let offered = 0;
   for (const device of devices) {
-    const outcome = outcomeOf(device, target);
-    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    const part = countedPart(device, target);
+    count(outcomes, outcomeBy(device, part));
+    if (part === undefined) continue;
+    if (wasOffered(part)) offered++;
+    // A status that was reported again counts once.
+    part.reported.forEach((status, at, all) => {
+      if (all.indexOf(status) === at) count(reports, status);
+    });
   }
   const ended = (outcome: Outcome): number => outcomes.get(outcome) ?? 0;
-  const parts = devices.flatMap((device) => countedPart(device, target) ?? []);
-  const reached = (status: DeploymentPart['reported'][number]): number =>
-    parts.filter(({ reported }) => reported.includes(status)).length;
+  const reached = (status: DeploymentPart['reported'][number]): number => reports.get(status) ?? 0;
   return {
     devices: devices.length,
-    offered: parts.filter(wasOffered).length,
+    offered,
     downloading: reached('downloading'),
     installing: reached('installing'),
     rebooting: reached('rebooting'),
@@ -49,6 +58,10 @@ export function funnelOf(devices: readonly Device[], target: Target | undefined)
     waiting: ended('waiting'),
     silent: ended('silent'),
   };
+}
+
+function count<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 /** A device that the server found to have the artifact was offered nothing and reported nothing. */

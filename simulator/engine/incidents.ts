@@ -163,6 +163,7 @@ const effects: Readonly<
   },
   'update-night': (_, { control }) => control.allowDeployment(),
   'token-expiry-week': (_, { spread }) => spread(expireToken),
+  'abort-deployment': (_, { control }) => control.abortDeployment(),
   'backoff-comparison': ({ lastingMs = LASTING_MS }, { devices, control, after, onReturn }) => {
     control.cutNetwork(devices);
     control.breakOffBlocked();

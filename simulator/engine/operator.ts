@@ -9,7 +9,7 @@ import type { ManagementClient, Target } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
 import { identityKey } from '../identity/identity.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { ClientError, StatusError } from '../network/errors.ts';
+import { ClientError, FleetStopped, StatusError } from '../network/errors.ts';
 import { type BackOff, backOffMs } from '../network/retry-after.ts';
 import { Semaphore } from '../network/semaphore.ts';
 import type { DeploymentSource } from './deployment.ts';
@@ -21,7 +21,11 @@ export interface FleetOperatorOptions {
   readonly metrics: RunMetrics;
   readonly random: Random;
   readonly clock: Clock;
-  readonly rest: (waitMs: number) => Promise<void>;
+  /** @param wakeable key with which `wake` ends the wait early */
+  readonly rest: (waitMs: number, wakeable?: object) => Promise<void>;
+  readonly wake?: (wakeable: object) => void;
+  /** Milliseconds between two rounds. */
+  readonly roundMs?: number | undefined;
   /** Called when the ID of one of the fleet's devices becomes known. */
   readonly onKnown?: (device: Device) => void;
   /** Returns true once the deployment is due; when absent, it is due immediately. */
@@ -45,6 +49,11 @@ export class FleetOperator {
   /** The requested deployment; a coordinator responds only when all shards have asked. */
   #asked: Promise<Target> | undefined;
   target: Target | undefined;
+  /** True once the server was asked to abort the deployment of the run. */
+  isTargetAborted = false;
+  /** The key generation with which it has accepted each device. */
+  readonly #accepted = new WeakMap<Device, number>();
+  #willLook = false;
 
   constructor(options: FleetOperatorOptions) {
     this.#options = options;
@@ -56,7 +65,7 @@ export class FleetOperator {
    * @throws ClientError when a deployment is refused, or the server fails repeatedly; FleetStopped
    */
   async work(): Promise<never> {
-    const { rest } = this.#options;
+    const { rest, roundMs = ROUND_MS } = this.#options;
     for (let faults = 0; ; ) {
       try {
         await this.#round();
@@ -68,8 +77,20 @@ export class FleetOperator {
         await rest(this.#waitAfterMs(error, faults));
         continue;
       }
-      await rest(ROUND_MS);
+      await rest(roundMs, this);
     }
+  }
+
+  /** Called when a device waits to be accepted: the next round begins soon, whatever their pace. */
+  noticeWaiting(): void {
+    const { clock, roundMs = ROUND_MS, wake } = this.#options;
+    if (this.#willLook || roundMs <= ROUND_MS) return;
+    this.#willLook = true;
+    // Others that begin to wait meanwhile are accepted in the same round.
+    clock.after(ROUND_MS, () => {
+      this.#willLook = false;
+      wake?.(this);
+    });
   }
 
   /**
@@ -87,16 +108,32 @@ export class FleetOperator {
     }
   }
 
+  /** Aborts the deployment of the run, if there is one; a refusal counts as a fault of the run. */
+  async abortTarget(): Promise<void> {
+    const { management, metrics } = this.#options;
+    if (this.target === undefined) return;
+    // A request without an answer may have been carried out.
+    this.isTargetAborted = true;
+    try {
+      await management.abortDeployment(this.target.deploymentId);
+    } catch (error) {
+      if (error instanceof ClientError) metrics.fault(error);
+      else if (!(error instanceof FleetStopped)) throw error;
+    }
+  }
+
   #waitAfterMs(error: ClientError, faults: number): number {
     if (error instanceof StatusError && error.retryAfterMs !== undefined) return error.retryAfterMs;
     return backOffMs(faults, backOff, this.#options.random.stream(`operator/${faults}`));
   }
 
   async #round(): Promise<void> {
-    const waiting = this.#options.devices.filter(({ life }) => life === 'waiting').length;
-    const accepted = waiting === 0 ? 0 : await this.#acceptFrom('pending');
+    const waiting = this.#options.devices.filter(({ life }) => life === 'waiting');
+    // Those that it has accepted do not know it yet.
+    const unknown = waiting.filter((each) => this.#accepted.get(each) !== each.keyGeneration);
+    const accepted = waiting.length === 0 ? 0 : await this.#acceptFrom('pending');
     // A device that was accepted earlier and has a new key is listed as accepted.
-    if (accepted < waiting) await this.#acceptFrom('accepted');
+    if (accepted < unknown.length) await this.#acceptFrom('accepted');
     await this.#deployOnce();
   }
 
@@ -122,6 +159,7 @@ export class FleetOperator {
     if (authSet === undefined || authSet.status === 'rejected') return 0;
     if (authSet.status === 'pending') await this.#options.management.accept(listed.id, authSet.id);
     device.id = listed.id;
+    this.#accepted.set(device, device.keyGeneration);
     this.#options.onKnown?.(device);
     return 1;
   }

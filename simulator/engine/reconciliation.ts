@@ -32,6 +32,8 @@ export interface ReconciliationSubject {
   readonly management: ManagementClient | undefined;
   /** True when the devices are part of a fleet: the server's totals cover all of it. */
   readonly isShard?: boolean;
+  /** True when the user has aborted the deployment of the run. */
+  readonly isAborted?: boolean | undefined;
 }
 
 /**
@@ -65,7 +67,8 @@ async function compareRecords(
   for (const deploymentId of deploymentIds) {
     const servers = await listedParts(management, deploymentId);
     if (deploymentId === target?.deploymentId) withoutArtifact = unfitCount(devices, servers);
-    const compared = { deploymentId, servers, target };
+    const isAborted = subject.isAborted === true && deploymentId === target?.deploymentId;
+    const compared = { deploymentId, servers, target, isAborted };
     differences.push(...devices.flatMap((device) => differenceOf(device, compared)));
     if (!subject.isShard) await sums.compare(deploymentId, servers);
   }
@@ -128,6 +131,7 @@ interface Compared {
   /** By device ID. */
   readonly servers: ReadonlyMap<string, ListedPart>;
   readonly target: Target | undefined;
+  readonly isAborted: boolean;
 }
 
 const NOT_LISTED = 'not listed';
@@ -140,7 +144,8 @@ function differenceOf(device: Device, compared: Compared): ReconciliationDiffere
   const theirs = listed?.status;
   const isDoubled = (listed?.times ?? 0) > 1;
   const agree =
-    !isDoubled && (part ? partAgrees(part, theirs) : absenceAgrees(device, theirs, compared));
+    !isDoubled &&
+    (part ? partAgrees(part, theirs, compared) : absenceAgrees(device, theirs, compared));
   if (agree) return [];
   return [
     {
@@ -185,10 +190,14 @@ function oursOf(part: DeploymentPart, theirs: string | undefined): string {
  * A report without a response may or may not have arrived, and a run may end before a device learns
  * that its own operator aborted it.
  */
-function partAgrees(part: DeploymentPart, theirs: string | undefined): boolean {
+function partAgrees(
+  part: DeploymentPart,
+  theirs: string | undefined,
+  { isAborted }: Pick<Compared, 'isAborted'>,
+): boolean {
   if (lacksSuccess(part, theirs)) return false;
   if (theirs === recordedStatus(part)) return true;
-  if (theirs === 'aborted') return part.abortAsked && !isFinal(part.state);
+  if (theirs === 'aborted') return (isAborted || part.abortAsked) && !isFinal(part.state);
   return theirs !== undefined && theirs === part.unanswered;
 }
 
@@ -199,7 +208,8 @@ function partAgrees(part: DeploymentPart, theirs: string | undefined): boolean {
  */
 function absenceAgrees(device: Device, theirs: string | undefined, compared: Compared): boolean {
   if (theirs === undefined || theirs === 'pending' || theirs === 'noartifact') return true;
-  const { target, deploymentId } = compared;
+  const { target, deploymentId, isAborted } = compared;
+  if (isAborted && theirs === 'aborted') return true;
   const ours = target !== undefined && target.deploymentId === deploymentId;
   const hasIt = ours && device.provides.artifact_name === target.artifactName;
   return hasIt && theirs === 'already-installed';

@@ -10,6 +10,7 @@ import type { KeyProgress } from '../identity/rsa-pool.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';
 import { type Machine, thisMachine, thisMachineFacts } from '../metrics/generator-machine.ts';
 import { GeneratorWatch } from '../metrics/generator-watch.ts';
+import type { Carrier } from '../network/carrier.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { checkPlan, type FleetPlan, PlanError } from '../plan/plan.ts';
 import { latencySoFar } from '../result/part-figures.ts';
@@ -63,6 +64,10 @@ export interface FleetHooks {
    * nothing but time is pending.
    */
   readonly drive?: (isQuiet: () => boolean) => Timer;
+  /** Carries the requests in place of connections. */
+  readonly carrier?: Carrier | undefined;
+  /** How often to look at the whole fleet: where time is cheap to pass, looking is what costs. */
+  readonly looks?: FleetLooks | undefined;
   /** Starts watching the process; when absent, Node's own measurements are used. */
   readonly machine?: () => Machine;
   /** Version of the program, for the result. */
@@ -71,6 +76,14 @@ export interface FleetHooks {
   readonly coordinator?: CoordinatorLink;
   /** Judges the exchanges of the sample; required where the plan has a checkShare. */
   readonly judge?: ExchangeJudge | undefined;
+}
+
+/** Milliseconds between two looks at the whole fleet. */
+export interface FleetLooks {
+  /** For progress, thresholds and the series; usually a second. */
+  readonly progressMs: number;
+  /** Of the operator, for devices to accept. */
+  readonly operatorMs: number;
 }
 
 const PROGRESS_PERIOD_MS = 1000;
@@ -95,7 +108,10 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   });
   const summary = await planSummary(checked);
   coordinator?.planned(summary.digest);
-  const fleet = new Fleet(checked, clock, { identities, events, coordinator, judge });
+  const { carrier, looks } = hooks;
+  const roundMs = looks?.operatorMs;
+  const around = { identities, events, coordinator, judge, carrier, roundMs };
+  const fleet = new Fleet(checked, clock, around);
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
   const thresholds = new ThresholdWatch(checked);
   const report = (): void => {
@@ -108,7 +124,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     fleet.metrics.series.stood(clock.now(), accountsOf(funnel));
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
-  const reports = clock.every(PROGRESS_PERIOD_MS, report);
+  const reports = clock.every(looks?.progressMs ?? PROGRESS_PERIOD_MS, report);
   const driver = hooks.drive?.(() => fleet.isQuiet());
   try {
     fleet.memory = openMemory(checked, fleet.devices);

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { FleetPlan } from '../plan/plan.ts';
+import type { Carrier } from './carrier.ts';
 import type { Wiring } from './connections.ts';
 import {
   type EndedExchange,
@@ -20,6 +21,8 @@ export interface PlanTransportOptions {
   /** Returns the error that keeps a request from being sent. */
   readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
   readonly connectionsMax: number;
+  /** Carries the requests in place of connections. */
+  readonly carrier?: Carrier | undefined;
 }
 
 /** Creates the transport that the plan describes; close it when done. */

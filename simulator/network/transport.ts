@@ -3,10 +3,11 @@
  * and one place where every exchange is measured. Knows nothing of devices or operations.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, type Dispatcher, Pool } from 'undici';
+import { Agent, Pool } from 'undici';
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
+import type { CarriedAnswer, Carrier, Dispatching } from './carrier.ts';
 import { connectorFor, type Wiring } from './connections.ts';
 import {
   AnswerError,
@@ -57,6 +58,8 @@ export interface TransportOptions extends Wiring {
   readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
   /** Concurrent connections to one origin. */
   readonly connectionsMax: number;
+  /** Carries the requests in place of connections. */
+  readonly carrier?: Carrier | undefined;
 }
 
 /** One request. */
@@ -103,7 +106,7 @@ const LINK_ORIGINS_MAX = 32;
 
 /** Where a request goes, and over which connections. */
 interface Place {
-  readonly dispatcher: Pool | Agent;
+  readonly dispatcher: Dispatching;
   readonly origin: string;
   readonly path: string;
 }
@@ -176,6 +179,11 @@ export class Transport {
     return this.#options.requestTimeLimitMs;
   }
 
+  /** Number of exchanges that wait for time to pass on a carrier. */
+  get onTheWayCount(): number {
+    return this.#options.carrier?.onTheWayCount ?? 0;
+  }
+
   /** Number of exchanges that wait for the server or the network. */
   get awaitedCount(): number {
     let count = 0;
@@ -231,23 +239,26 @@ export class Transport {
     });
   }
 
-  #send(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  #send(request: HttpRequest, signal: AbortSignal): Promise<CarriedAnswer> {
     const { method, headers, body = null } = request;
     const { dispatcher, ...place } = this.#placeOf(request);
     return dispatcher.request({ ...place, method, headers, body, signal });
   }
 
-  #placeOf({ target }: HttpRequest): Place {
+  #placeOf(request: HttpRequest): Place {
+    const { target } = request;
     const { origin } = this.#base;
+    const dispatcher = this.#options.carrier?.over(request);
     if (typeof target === 'string') {
-      return { dispatcher: this.#pool, origin, path: this.#basePath + target };
+      return { dispatcher: dispatcher ?? this.#pool, origin, path: this.#basePath + target };
     }
     const path = target.pathname + target.search;
-    if (target.origin === origin) return { dispatcher: this.#pool, origin, path };
-    return { dispatcher: this.#elsewhere, origin: target.origin, path };
+    const isOwn = target.origin === origin;
+    const connections = isOwn ? this.#pool : this.#elsewhere;
+    return { dispatcher: dispatcher ?? connections, origin: target.origin, path };
   }
 
-  #opened(answer: Dispatcher.ResponseData, attempt: Attempt, request: HttpRequest): OpenAnswer {
+  #opened(answer: CarriedAnswer, attempt: Attempt, request: HttpRequest): OpenAnswer {
     const { statusCode: status, headers, body } = answer;
     const done = (): void => this.#done(attempt, request, status);
     const failed = (error: unknown): unknown => this.#failed(attempt, error);

@@ -21,6 +21,7 @@ export const incidentNames = [
   'reconnect-storm',
   'update-night',
   'token-expiry-week',
+  'abort-deployment',
   'backoff-comparison',
 ] as const;
 

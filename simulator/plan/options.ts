@@ -9,6 +9,11 @@ import { inGroup } from '../../fixtures/option-row.ts';
 import { cohortOfWords, cohortsShape, cohortWords } from './cohort.ts';
 import { mixtureOptions, policyOptions } from './cohort-options.ts';
 import { connectionOptions } from './connection-options.ts';
+import {
+  deploymentPhaseOfWords,
+  deploymentPhasesShape,
+  deploymentPhaseWords,
+} from './deployment-phases.ts';
 import { arrivalEvents, arrivalsShape, incidentsShape, stagesShape } from './load-fields.ts';
 import { kinds, type UngroupedRows } from './option-row.ts';
 import { count, filled, milliseconds, number, wholeNumber } from './plan-values.ts';
@@ -83,6 +88,21 @@ const fleetOptions = inGroup('Fleet', {
     help: 'name of the deployment',
     ...kinds.text(limits.deploymentNameMaxCharacters),
     field: 'deploymentName',
+  },
+  deploymentPhase: {
+    flag: '--deployment-phase <words>',
+    help: "phase of the deployment: 'batch: 10' percent, 'batch: 30, after: 1d', 'after: 3d'; repeatable",
+    cli: { kind: 'words', isList: true },
+    word: v.optional(v.array(deploymentPhaseWords)),
+    field: 'deploymentPhases',
+    plan: v.optional(deploymentPhasesShape),
+    toPlan: (rows: readonly v.InferOutput<typeof deploymentPhaseWords>[]) =>
+      rows.map(deploymentPhaseOfWords),
+    result: v.exactOptional(
+      v.array(
+        v.object({ batchPercent: v.exactOptional(number), afterMs: v.exactOptional(number) }),
+      ),
+    ),
   },
 } as const satisfies UngroupedRows);
 

@@ -24,6 +24,8 @@ const wordOfField: Readonly<Record<string, string>> = {
   atMs: 'at',
   withinMs: 'within',
   lastingMs: 'lasting',
+  batchPercent: 'batch',
+  afterMs: 'after',
 };
 
 /** Plan-file names of members of fields that a plan file does not nest. */

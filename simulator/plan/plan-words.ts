@@ -7,6 +7,7 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { readYaml } from '../../fixtures/yaml-text.ts';
 import { cohortWords } from './cohort.ts';
+import { deploymentPhaseWords } from './deployment-phases.ts';
 import { wordEntries } from './option-row.ts';
 import { options } from './options.ts';
 import { backOffWords, credentials, incidentWords, linkWords, stageWords } from './word-values.ts';
@@ -77,6 +78,7 @@ const parts = {
   backOff: backOffWords,
   link: linkWords,
   cohort: cohortWords,
+  deploymentPhase: deploymentPhaseWords,
   stage: stageWords,
   incident: incidentWords,
 } as const;

@@ -101,6 +101,23 @@ const planShape = v.pipe(
   ),
   v.forward(
     v.partialCheck(
+      [['deploymentPhases'], ['deploy']],
+      ({ deploymentPhases, deploy }) => deploymentPhases === undefined || deploy !== undefined,
+      'needs --deploy',
+    ),
+    ['deploymentPhases'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['scenes'], ['acceptWith']],
+      ({ scenes = [], acceptWith }) =>
+        acceptWith !== undefined || scenes.every(({ name }) => name !== 'abort-deployment'),
+      'must not have an abort-deployment without --accept: it takes a user',
+    ),
+    ['scenes'],
+  ),
+  v.forward(
+    v.partialCheck(
       [['deploy'], ['deploymentId'], ['acceptWith']],
       ({ deploy, deploymentId, acceptWith }) =>
         deploymentId === undefined || (acceptWith !== undefined && deploy === undefined),

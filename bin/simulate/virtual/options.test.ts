@@ -1,0 +1,75 @@
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addRunOptions } from '../../simulate.ts';
+import { type VirtualOptions, virtualFault, virtualPlanFault } from './options.ts';
+import { smallTrial } from './testing/small-trial.ts';
+
+function parsed(...words: string[]): Command {
+  const quiet = { writeErr: () => undefined };
+  const command = addRunOptions(new Command()).exitOverride().configureOutput(quiet);
+  return command.parse(words, { from: 'user' });
+}
+
+const { plan } = smallTrial();
+
+describe('options of virtual time', () => {
+  it('exclude a server, its user, connections and other processes', () => {
+    const wrong = (...words: string[]) => virtualFault(parsed('--virtual', ...words));
+    expect(wrong('--url', 'http://127.0.0.1:1')).toBe(
+      "option '--virtual' cannot be used with option '--url <url>': it has its own server",
+    );
+    expect(wrong('--processes', '2')).toContain("option '--processes <count>'");
+    expect(wrong('--connect')).toContain("option '--connect'");
+    expect(wrong('--no-connect', '--devices', '3')).toBeUndefined();
+  });
+
+  it('need --virtual', () => {
+    expect(virtualFault(parsed('--explore', '3'))).toBe(
+      "option '--explore <count>' needs --virtual",
+    );
+    expect(virtualFault(parsed('--url', 'http://127.0.0.1:1'))).toBeUndefined();
+  });
+
+  it('refuse a fault that is none', () => {
+    expect(() => parsed('--fault', 'lost, device: 0, exchange: 1')).toThrow(
+      'must be one of request-lost, answer-lost, power-loss, swallowed',
+    );
+    expect(() => parsed('--fault', 'answer-lost, device: 0, exchange: 0')).toThrow(
+      'exchange: must be a whole number from 1',
+    );
+    expect(() => parsed('--fault', 'answer-lost, device: 0, exchange: 1, lasting: 1s')).toThrow(
+      'must not have lasting unless it is a power-loss',
+    );
+  });
+});
+
+describe('a plan in virtual time', () => {
+  const options: VirtualOptions = { virtualStart: 0 };
+  const endless = { ...plan };
+  delete endless.durationMs;
+
+  it('needs an end', () => {
+    expect(virtualPlanFault(endless, options)).toContain('needs an end: --duration');
+    expect(virtualPlanFault({ ...endless, until: 'settled' }, options)).toBeUndefined();
+  });
+
+  it('has no websockets', () => {
+    expect(virtualPlanFault({ ...plan, connect: true }, options)).toContain('has no websockets');
+  });
+
+  it('has the devices that faults name', () => {
+    const fault = [{ name: 'answer-lost', device: 4, exchange: 1 } as const];
+    expect(virtualPlanFault(plan, { ...options, fault })).toContain('there is no device 4 among 4');
+  });
+
+  it('has a deployment and a duration where it is explored', () => {
+    const exploring = { ...options, explore: 3 };
+    expect(virtualPlanFault(plan, exploring)).toBeUndefined();
+    expect(virtualPlanFault({ ...endless, iterations: 3 }, exploring)).toContain(
+      'needs --duration',
+    );
+    const idle = { ...plan };
+    delete idle.deploy;
+    expect(virtualPlanFault(idle, exploring)).toContain('needs --deploy');
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, played, smallTrial } from './testing/small-trial.ts';
+
+describe('a run in virtual time', () => {
+  it('brings every device to its end, and the server agrees', async () => {
+    const { result, violations } = await played(smallTrial());
+    expect(result.durationMs).toBe(120 * MINUTE_MS);
+    expect(result.validity).toBe('valid');
+    expect(result.balance).toMatchObject({ checked: true, ok: true });
+    expect(result.funnel).toMatchObject({ devices: 4, success: 4 });
+    expect(violations).toEqual([]);
+  });
+
+  it('has the same event log when the seed is the same, and another one when it is not', async () => {
+    const [one, again, other] = [
+      await played(smallTrial()),
+      await played(smallTrial()),
+      await played(smallTrial({ seed: 'other' })),
+    ];
+    expect(again.log).toEqual(one.log);
+    expect(again.result.devices).toEqual(one.result.devices);
+    expect(other.log.sha256).not.toBe(one.log.sha256);
+  });
+
+  it('is reproducible with other orders, delays and faults too', async () => {
+    const trial = smallTrial(
+      { behaviours: [{ name: 'crash-and-resume', weight: 1 }] },
+      {
+        isInterleaved: true,
+        faults: [
+          { name: 'answer-lost', device: 0, exchange: 3 },
+          { name: 'request-lost', device: 1, exchange: 5 },
+          { name: 'power-loss', device: 2, exchange: 9, lasting: MINUTE_MS },
+        ],
+      },
+    );
+    const [one, again] = [await played(trial), await played(trial)];
+    expect(again.log).toEqual(one.log);
+    expect(one.violations).toEqual([]);
+    const causes = one.result.errors.map(({ cause }) => cause);
+    expect(causes).toContain('transport/ECONNRESET');
+    expect(one.events).toContainEqual(
+      expect.objectContaining({ kind: 'life', device: 2, state: 'silent' }),
+    );
+  });
+
+  it('deploys in phases, and leaves those alone that an abort came before', async () => {
+    const { result, events, violations } = await played(
+      smallTrial({
+        deploymentPhases: [{ batchPercent: 50 }, { afterMs: 60 * MINUTE_MS }],
+        scenes: [{ name: 'abort-deployment', atMs: 40 * MINUTE_MS }],
+      }),
+    );
+    expect(result.funnel).toMatchObject({ success: 2, idle: 2 });
+    expect(events).toContainEqual(
+      expect.objectContaining({ kind: 'exchange', operation: 'abort-deployment', status: 204 }),
+    );
+    expect(violations).toEqual([]);
+  });
+
+  it('lets tokens expire and be renewed within days', async () => {
+    const { result } = await played(
+      smallTrial({ durationMs: 8 * 24 * 60 * MINUTE_MS, pollIntervalMs: 360 * MINUTE_MS }),
+    );
+    const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
+    // At first, after the reboot of the update, and a renewal after five to six days; each of four.
+    expect(signIns?.answers['2xx']).toBe(12);
+    expect(result.errors.filter(({ cause }) => cause !== 'status/401')).toEqual([]);
+  });
+
+  it('finds a report that the server acknowledged and does not have', async () => {
+    const swallowed = { name: 'swallowed', device: 1, exchange: 4 } as const;
+    const { violations } = await played(
+      smallTrial({}, { faults: [{ ...swallowed, operation: 'put-deployment-status' }] }),
+    );
+    expect(violations).toEqual([
+      {
+        invariant: 'lost-status',
+        said: expect.stringMatching(/^device 1 reported success, and the server has \w+$/),
+      },
+    ]);
+  });
+});

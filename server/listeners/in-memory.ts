@@ -1,0 +1,180 @@
+/**
+ * The API without sockets: a caller in the same process hands over a whole request and receives the
+ * answer piece by piece. Routes, stages and handlers are those of every other listener; only what
+ * belongs to a connection (its limits, TLS, websockets, cuts) is absent.
+ */
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { WholeRequest } from '../http/body.ts';
+import { openExchange } from '../http/exchange.ts';
+import type { Routes } from '../pipeline/routes.ts';
+import { makeOwn, routed } from './protocol.ts';
+
+/** A request as a whole. */
+export interface MemoryRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** As the Host header would have it, such as `127.0.0.1:8080`. */
+  readonly host: string;
+  /** One value each. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer | null | undefined;
+}
+
+/** By name; a list where a header comes more than once. */
+type AnswerHeaders = Record<string, string | string[]>;
+
+/** Receives the answer: head, data, end, in this order. */
+export interface MemoryAnswerReader {
+  /** @param headers by name in lower case */
+  onHead(status: number, headers: AnswerHeaders): void;
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+}
+
+/** Answers one request; the answer may begin before it returns. */
+export type MemoryListener = (request: MemoryRequest, reader: MemoryAnswerReader) => void;
+
+/** What a listener in memory needs of a server. */
+interface MemoryListenerOptions {
+  readonly routes: Routes;
+  readonly names: VendorNames;
+  readonly newRequestId: () => string;
+}
+
+/** Opens the routes to callers in this process. */
+export function createMemoryListener(options: MemoryListenerOptions): MemoryListener {
+  const { Request, Response } = messagesOf(options.routes.app);
+  const route = routed(options.routes);
+  return (asked, reader) => {
+    const request = new Request(asked);
+    route(openExchange(request, new Response(request, reader), options));
+  };
+}
+
+/** A connection that was never opened, which requests in memory share. */
+const noConnection = new Socket();
+noConnection.setMaxListeners(0);
+const nothing = Buffer.alloc(0);
+
+/** The classes of one app: Express keeps a message whose prototype is the app's own. */
+function messagesOf(app: Routes['app']) {
+  class Request extends IncomingMessage implements WholeRequest {
+    readonly wholeBody: Buffer;
+
+    constructor({ method, target, host, headers, body }: MemoryRequest) {
+      super(noConnection);
+      this.method = method;
+      this.url = target;
+      this.httpVersion = '1.1';
+      this.complete = true;
+      this.wholeBody = typeof body === 'string' ? Buffer.from(body) : (body ?? nothing);
+      const named: Record<string, string> = { host };
+      this.rawHeaders.push('host', host);
+      for (const name in headers) {
+        const value = headers[name] ?? '';
+        this.rawHeaders.push(name, value);
+        named[inLowerCase(name)] = value;
+      }
+      if (body !== undefined && body !== null) {
+        named['content-length'] = String(this.wholeBody.length);
+        this.rawHeaders.push('content-length', String(this.wholeBody.length));
+      }
+      this.headers = named;
+    }
+
+    /** Only whoever streams a body asks for it this way. */
+    override _read(): void {
+      if (this.wholeBody.length > 0) this.push(this.wholeBody);
+      this.push(null);
+    }
+  }
+
+  class Response extends ServerResponse {
+    readonly #reader: MemoryAnswerReader;
+    isHeadSent = false;
+
+    constructor(request: IncomingMessage, reader: MemoryAnswerReader) {
+      super(request);
+      this.#reader = reader;
+    }
+
+    override writeHead(status: number, ...more: unknown[]): this {
+      this.statusCode = status;
+      this.isHeadSent = true;
+      const named: AnswerHeaders = {};
+      // Most answers come with all of their headers at once, and have none of their own.
+      const own = this.getHeaderNames();
+      for (const name of own) addHeader(named, name, this.getHeader(name));
+      const given = more.at(-1);
+      if (Array.isArray(given)) {
+        for (let at = 0; at < given.length; at += 2) {
+          addHeader(named, inLowerCase(String(given[at])), given[at + 1]);
+        }
+      } else if (typeof given === 'object' && given !== null) {
+        for (const [name, value] of Object.entries(given)) {
+          addHeader(named, inLowerCase(name), value);
+        }
+      }
+      this.#reader.onHead(status, named);
+      return this;
+    }
+
+    override write(chunk: unknown): boolean {
+      if (!this.isHeadSent) this.writeHead(this.statusCode);
+      this.#data(chunk);
+      return true;
+    }
+
+    override end(chunk?: unknown): this {
+      if (this.finished) return this;
+      if (!this.isHeadSent) this.writeHead(this.statusCode);
+      if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') this.#data(chunk);
+      this.finished = true;
+      this.#reader.onEnd();
+      this.emit('finish');
+      this.emit('close');
+      return this;
+    }
+
+    #data(chunk: unknown): void {
+      const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
+      // An answer to HEAD describes a body that is not sent.
+      if (bytes.length > 0 && this.req.method !== 'HEAD') this.#reader.onData(bytes);
+    }
+  }
+
+  // Declared as a property, which no accessor of a class may override.
+  Object.defineProperty(Response.prototype, 'headersSent', {
+    get(this: Response) {
+      return this.isHeadSent;
+    },
+  });
+  makeOwn(app, { request: Request.prototype, response: Response.prototype });
+  return { Request, Response };
+}
+
+function addHeader(headers: AnswerHeaders, name: string, value: unknown): void {
+  const known = headers[name];
+  if (known === undefined && !Array.isArray(value)) {
+    headers[name] = String(value);
+    return;
+  }
+  const all = [known ?? [], value].flat().map(String);
+  const [first = ''] = all;
+  headers[name] = all.length > 1 ? all : first;
+}
+
+/** The few names that there are, each converted once. */
+const lowered = new Map<string, string>();
+const NAMES_MAX = 1000;
+
+function inLowerCase(name: string): string {
+  const known = lowered.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  if (lowered.size < NAMES_MAX) lowered.set(name, lower);
+  return lower;
+}

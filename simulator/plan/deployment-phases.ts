@@ -1,0 +1,58 @@
+/** The phases of a plan's deployment: which share of the devices may have it from when on. */
+import * as v from 'valibot';
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
+import { milliseconds, wholeNumber } from './plan-values.ts';
+import { given, optionalDuration } from './word-values.ts';
+
+const phaseShape = v.strictObject({
+  /** Percent of the devices; the last phase may leave it out, and gets the rest. */
+  batchPercent: v.optional(wholeNumber(1, 100)),
+  /** Counts from the creation of the deployment. */
+  afterMs: v.optional(milliseconds(0)),
+});
+
+/** In order; together they make up all devices. */
+export const deploymentPhasesShape = v.pipe(
+  v.array(phaseShape, 'must be a list of phases'),
+  v.minLength(1, 'must have at least one phase'),
+  v.maxLength(limits.deploymentPhasesMax, `must have at most ${limits.deploymentPhasesMax} phases`),
+  v.check(
+    (phases) => addUp(phases),
+    'must add up to 100 percent; only the last phase may leave its batch out',
+  ),
+  v.check(
+    (phases) =>
+      phases.every(({ afterMs = 0 }, at) => at === 0 || afterMs > (phases[at - 1]?.afterMs ?? 0)),
+    'must each begin later than the one before (after)',
+  ),
+);
+
+type DeploymentPhase = v.InferOutput<typeof phaseShape>;
+
+/** A phase as written. */
+export const deploymentPhaseWords = v.strictObject({
+  batch: v.optional(wholeNumber(1, 100)),
+  after: optionalDuration,
+});
+
+/** Converts a phase to the plan's form. */
+export function deploymentPhaseOfWords(words: v.InferOutput<typeof deploymentPhaseWords>) {
+  return given({ batchPercent: words.batch, afterMs: words.after });
+}
+
+/** Returns the phases as the API has them, of a deployment created now. */
+export function givenPhases(phases: readonly DeploymentPhase[], nowMs: number): GivenPhase[] {
+  return phases.map(({ batchPercent, afterMs = 0 }) => ({
+    ...(batchPercent !== undefined && { batch_size: batchPercent }),
+    ...(afterMs > 0 && { start_ts: new Date(nowMs + afterMs).toISOString() }),
+  }));
+}
+
+function addUp(phases: readonly DeploymentPhase[]): boolean {
+  const batches = phases.map(({ batchPercent }) => batchPercent);
+  const isOpen = batches.at(-1) === undefined;
+  const shares = isOpen ? batches.slice(0, -1) : batches;
+  const percent = shares.reduce<number>((sum, share) => sum + (share ?? Number.NaN), 0);
+  return isOpen ? percent < 100 : percent === 100;
+}

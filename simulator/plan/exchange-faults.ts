@@ -1,0 +1,52 @@
+/** Faults of single exchanges on their way to a server in memory, as users write them. */
+import * as v from 'valibot';
+import { durationText } from '../../fixtures/duration.ts';
+import { readYaml } from '../../fixtures/yaml-text.ts';
+import { filled, oneOf, wholeNumber } from './plan-values.ts';
+import { PlanWordsError } from './plan-words.ts';
+import { optionalDuration } from './word-values.ts';
+
+/**
+ * `request-lost`: it never arrives; `answer-lost`: it arrives, and the answer does not; `power-loss`:
+ * so does the device's power go, for `lasting`; `swallowed`: answered with success, and never
+ * delivered, which is what a server does that loses a report.
+ */
+const exchangeFaultNames = ['request-lost', 'answer-lost', 'power-loss', 'swallowed'] as const;
+
+const DEVICE_MAX = 1_000_000;
+const EXCHANGE_MAX = 1_000_000_000;
+
+const faultWords = v.pipe(
+  v.strictObject({
+    name: oneOf(exchangeFaultNames),
+    /** Index of the device. */
+    device: wholeNumber(0, DEVICE_MAX),
+    /** The how-many-th exchange of the device, from 1; of the operation, where one is given. */
+    exchange: wholeNumber(1, EXCHANGE_MAX),
+    /** ID of the contract's operation, such as `put-deployment-status`. */
+    operation: v.optional(filled),
+    lasting: optionalDuration,
+  }),
+  v.check(
+    ({ name, lasting }) => lasting === undefined || name === 'power-loss',
+    'must not have lasting unless it is a power-loss',
+  ),
+);
+
+export type ExchangeFault = v.InferOutput<typeof faultWords>;
+
+/** Parses a fault such as `answer-lost, device: 0, exchange: 7`. @throws PlanWordsError */
+export function readExchangeFault(text: string): ExchangeFault {
+  const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
+  const read = readYaml(`{ ${named} }`, faultWords);
+  if ('content' in read) return read.content;
+  throw new PlanWordsError([...new Set(read.faults.map(({ message }) => message))]);
+}
+
+/** Writes a fault so that it can be read again. */
+export function exchangeFaultText({ name, lasting, ...rest }: ExchangeFault): string {
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const words = given.map(([word, value]) => `${word}: ${value}`);
+  const time = lasting === undefined ? [] : [`lasting: ${durationText(lasting)}`];
+  return [name, ...words, ...time].join(', ');
+}
