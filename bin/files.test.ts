@@ -41,7 +41,9 @@ describe('a file that a command writes', () => {
   );
 
   it('takes the drafts of killed writers away, and no other file', async () => {
-    const left = [gone(), process.pid].map((pid) => `journal.har.${pid}.draft`);
+    const left = [`${gone()}`, `${process.pid}`, `${process.pid}.00c0ffee-1`].map(
+      (writer) => `journal.har.${writer}.draft`,
+    );
     const others = [`journal.har.${process.ppid}.draft`, 'journal.har.draft', 'x.har.1.draft'];
     for (const name of [...left, ...others]) writeFileSync(join(folder, name), 'half');
     chmodSync(join(folder, left[1] ?? ''), 0o666);

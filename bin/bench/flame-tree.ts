@@ -91,7 +91,9 @@ function nameOf(
 ): Pick<Frame, 'name' | 'from' | 'place'> {
   const name = functionName === '' ? '(anonymous)' : functionName;
   if (url === '') return { name, from: 'engine', place: '' };
-  const [, inPackage] = /\/node_modules\/(.*)$/.exec(url) ?? [];
+  const folder = '/node_modules/';
+  const at = url.indexOf(folder);
+  const inPackage = at < 0 ? undefined : url.slice(at + folder.length);
   const file = inPackage ?? (url.startsWith(base) ? url.slice(base.length) : url);
   const from = url.startsWith('node:') ? 'node' : inPackage === undefined ? 'own' : 'package';
   return { name, from, place: `${file}:${lineNumber + 1}` };
