@@ -74,6 +74,9 @@ describe('a JSON value', () => {
     { token_id: 'abc', expires_in: 60, token_expires_at: 'never' },
     { name: 'mac', value: 'aa:bb' },
     { pubkey: '-----BEGIN PUBLIC KEY-----\nMCow\n-----END PUBLIC KEY-----\n' },
+    // Base64 that happens to contain a word for a secret.
+    { pubkey: '-----BEGIN PUBLIC KEY-----\nMCowBQAJwTwz0A5=\n-----END PUBLIC KEY-----\n' },
+    { pubkey: '-----BEGIN PUBLIC KEY-----\nMFkw/TokenA51Q==\n-----END PUBLIC KEY-----\n' },
     [1, true, null, 'text'],
   ])('without secrets stays as it is: %j', (value) => {
     expect(maskJson(value)).toEqual(value);

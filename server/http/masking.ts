@@ -41,6 +41,8 @@ const privateKey =
 const basicOrBearer = /\b(basic|bearer)( +|%20)[\w.~+/=-]+/gi;
 /** A parameter of a query or a form, anywhere in a text. */
 const parameter = /(^|[?&;\s])([^\s?&;=#"'<>\\]{1,200})=([^\s&;#"'<>\\]*)/g;
+/** What base64 ends with: the line before it may happen to contain a word that names a secret. */
+const padding = /^=?$/;
 /** A member of JSON, of malformed JSON, or of a fragment of it. */
 const member =
   /((["'])[\w. -]{0,60}?\2|[\w.-]+)(?:(\s{0,20}:\s{0,20})("(?:[^"\\]|\\.)*(?:"|\\?$)|'(?:[^'\\]|\\.)*(?:'|\\?$)|[^\s,;{}[\]]+)|(?<=[\w.-]))/g;
@@ -86,8 +88,8 @@ export function maskText(text: string): string {
         ? `${name}${between}"${masked}"`
         : whole,
     )
-    .replace(parameter, (whole, before: string, name: string) =>
-      isSecretName(decoded(name)) ? `${before}${name}=${masked}` : whole,
+    .replace(parameter, (whole, before: string, name: string, value: string) =>
+      isSecretName(decoded(name)) && !padding.test(value) ? `${before}${name}=${masked}` : whole,
     );
 }
 
