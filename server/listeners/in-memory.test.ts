@@ -4,7 +4,7 @@ import { ManualClock } from '../../fixtures/clock.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { type OpenServer, openServer } from '../server.ts';
-import type { MemoryListener, MemoryRequest } from './in-memory.ts';
+import type { MemoryListener, MemoryRequest } from './memory-listener.ts';
 
 let open: OpenServer;
 let listener: MemoryListener;

@@ -9,33 +9,13 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { WholeRequest } from '../http/body.ts';
 import { openExchange } from '../http/exchange.ts';
 import type { Routes } from '../pipeline/routes.ts';
+import type {
+  AnswerHeaders,
+  MemoryAnswerReader,
+  MemoryListener,
+  MemoryRequest,
+} from './memory-listener.ts';
 import { makeOwn, routed } from './protocol.ts';
-
-/** A request as a whole. */
-export interface MemoryRequest {
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
-  /** As the Host header would have it, such as `127.0.0.1:8080`. */
-  readonly host: string;
-  /** One value each. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer | null | undefined;
-}
-
-/** By name; a list where a header comes more than once. */
-type AnswerHeaders = Record<string, string | string[]>;
-
-/** Receives the answer: head, data, end, in this order. */
-export interface MemoryAnswerReader {
-  /** @param headers by name in lower case */
-  onHead(status: number, headers: AnswerHeaders): void;
-  onData(chunk: Buffer): void;
-  onEnd(): void;
-}
-
-/** Answers one request; the answer may begin before it returns. */
-export type MemoryListener = (request: MemoryRequest, reader: MemoryAnswerReader) => void;
 
 /** What a listener in memory needs of a server. */
 interface MemoryListenerOptions {

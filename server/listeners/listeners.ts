@@ -20,7 +20,8 @@ import type { Services } from '../pipeline/services.ts';
 import type { Watchdog } from '../pipeline/watchdog.ts';
 import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
-import { createMemoryListener, type MemoryListener } from './in-memory.ts';
+import { createMemoryListener } from './in-memory.ts';
+import type { MemoryListener } from './memory-listener.ts';
 import { createListener } from './protocol.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 

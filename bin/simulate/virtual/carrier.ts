@@ -9,7 +9,7 @@ import type {
   MemoryAnswerReader,
   MemoryListener,
   MemoryRequest,
-} from '../../../server/listeners/in-memory.ts';
+} from '../../../server/listeners/memory-listener.ts';
 import type {
   CarriedAnswer,
   Carrier,

@@ -4,7 +4,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
 import { type Random, seededRandom } from '../../../fixtures/random.ts';
-import type { MemoryListener } from '../../../server/listeners/in-memory.ts';
+import type { MemoryListener } from '../../../server/listeners/memory-listener.ts';
 import { openServer } from '../../../server/server.ts';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { defaultDeviceType } from '../../../simulator/plan/options.ts';
