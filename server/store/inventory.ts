@@ -67,14 +67,6 @@ export class InventoryStore {
   }
 }
 
-/** A description is null where an older version of the tables had none. */
-type StoredAttribute = Omit<KeptAttribute, 'description'> & {
-  readonly description?: string | null;
-};
-
 function attributesIn(row: SqlRow): KeptAttribute[] {
-  return document<StoredAttribute[]>(row, 'document').map(({ description, ...attribute }) => ({
-    ...attribute,
-    ...(typeof description === 'string' && { description }),
-  }));
+  return document(row, 'document');
 }

@@ -22,13 +22,14 @@ CREATE TABLE attributes (
 );
 `;
 
-/** They had a row each. */
+/** They had a row each; the patch leaves out a description that is null. */
 const attributesTogether = `
 ALTER TABLE attributes RENAME TO single_attributes;
 ${attributes}
 INSERT INTO attributes
-  SELECT device_id, scope, json_group_array(json_object(
-    'name', name, 'value', json(value), 'description', description, 'updatedMs', updated_ms))
+  SELECT device_id, scope, json_group_array(json_patch(
+    json_object('name', name, 'value', json(value), 'updatedMs', updated_ms),
+    json_object('description', description)))
   FROM (SELECT * FROM single_attributes ORDER BY device_id, scope, name)
   GROUP BY device_id, scope;
 DROP TABLE single_attributes;
