@@ -92,12 +92,11 @@ const successes = ({ devices }: FleetResult) =>
 
 describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
   it('is one fleet with one result; no secret reaches Redis, and nothing stays there', async () => {
-    const monitor = await redis.client.monitor();
     const commands: string[] = [];
-    monitor.on('monitor', (_time: string, words: string[]) => commands.push(words.join(' ')));
+    const endMonitor = await redis.monitor((words) => commands.push(words.join(' ')));
     await startTwoWorkers();
     const result = await resultOf(fleet('--until', 'settled', '--duration', '30s'));
-    monitor.disconnect();
+    endMonitor();
     expect(indices(result)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(successes(result)).toBe(8);
     expect(result.balance).toMatchObject({ checked: true, ok: true, deploymentsChecked: 1 });

@@ -2,13 +2,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 
 const unpacked = fileURLToPath(new URL('../../.fleetbed/redis', import.meta.url));
+
+type Hear = (words: readonly string[]) => void;
 
 /** A running Redis. */
 export interface RedisServer {
@@ -17,6 +21,8 @@ export interface RedisServer {
   readonly port: number;
   /** A client with full access. */
   readonly client: Redis;
+  /** Tells each command that anyone gives it, as words; resolves with what ends it. */
+  monitor(hear: Hear): Promise<() => void>;
   /** Kills it immediately, like a power loss. */
   kill(): Promise<void>;
 }
@@ -43,10 +49,11 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
   });
   const ended = once(child, 'close');
   const url = `${tls ? 'rediss' : 'redis'}://:${password}@127.0.0.1:${port}`;
+  const ca = tls && readFileSync(tls.certificate);
   const client = new Redis(url, {
     retryStrategy: () => 50,
     maxRetriesPerRequest: null,
-    ...(tls && { tls: { ca: readFileSync(tls.certificate) } }),
+    ...(ca && { tls: { ca } }),
   });
   client.on('error', () => undefined);
   await client.ping();
@@ -54,6 +61,7 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
     url,
     port,
     client,
+    monitor: (hear) => monitor(url, ca, hear),
     kill: async () => {
       client.disconnect();
       child.kill('SIGKILL');
@@ -61,6 +69,45 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
     },
   };
 }
+
+/**
+ * The monitor of ioredis ends the process where a command of someone else comes in one piece with the
+ * answer to MONITOR.
+ */
+async function monitor(url: string, ca: Buffer | undefined, hear: Hear): Promise<() => void> {
+  const { port, password } = new URL(url);
+  const to = { host: '127.0.0.1', port: Number(port) };
+  const socket = ca ? connectTls({ ...to, ca }) : connect(to);
+  let accepted = 0;
+  await new Promise<void>((resolve, reject) => {
+    createInterface(socket).on('line', (line) => {
+      if (line.startsWith('-')) reject(new Error(`Redis answers ${line}`));
+      else if (line !== '+OK') hear(wordsOf(line));
+      else if (++accepted === 2) resolve();
+    });
+    socket.on('error', reject).write(`AUTH ${password}\r\nMONITOR\r\n`);
+  });
+  return () => socket.destroy();
+}
+
+/** `+1.5 [0 127.0.0.1:1] "get" "a\x00\"b"` */
+function wordsOf(line: string): readonly string[] {
+  const quoted = line.matchAll(/"((?:[^"\\]|\\.)*)"/g);
+  return Array.from(quoted, ([, word = '']) => {
+    const bytes = word.replace(/\\(?:x(..)|(.))/g, (_, hex, character) =>
+      hex ? String.fromCharCode(Number.parseInt(hex, 16)) : (named[character] ?? character),
+    );
+    return Buffer.from(bytes, 'latin1').toString();
+  });
+}
+
+const named: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  a: '\u0007',
+  b: '\b',
+};
 
 /** Clients authenticate with a password, not with a certificate. */
 function tlsSettings(port: number, { certificate, key }: RedisTlsFiles) {

@@ -254,13 +254,12 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
 
   it('changes no figure of the run, and neither stops it nor makes it longer', async () => {
     const { client } = redis;
-    const monitor = await client.monitor();
     const forger = new Forger((key, text) => client.xadd(key, '*', 'message', text));
-    monitor.on('monitor', (_time: string, words: string[]) => forger.see(words));
+    const endMonitor = await redis.monitor((words) => forger.see(words));
     await forger.add('down', JSON.stringify({ sequence: 0, message: { say: 'stop' } }));
     await queue.add('shard', signedJob, { jobId: 'shard-0', attempts: 4 });
     const { code, stdout, stderr } = await coordinator.ended;
-    monitor.disconnect();
+    endMonitor();
     expect(code, stderr).toBe(0);
     // The result is long, so it is compressed.
     expect(forger.heard).toEqual(expect.arrayContaining(['asks', 'plays', 'start', 'H4sI']));

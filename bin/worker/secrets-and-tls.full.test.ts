@@ -93,12 +93,11 @@ function fleet(...more: readonly string[]): RunningCommand {
 
 describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
   it('gets them from the command line of each worker; none of them reaches Redis', async () => {
-    const monitor = await redis.client.monitor();
     const commands: string[] = [];
-    monitor.on('monitor', (_time: string, words: string[]) => commands.push(words.join(' ')));
+    const endMonitor = await redis.monitor((words) => commands.push(words.join(' ')));
     const workers = await Promise.all([startWorker(certificate()), startWorker(certificate())]);
     const { code, stdout, stderr } = await fleet('--duration', '2s').ended;
-    monitor.disconnect();
+    endMonitor();
     await Promise.all(workers.map((worker) => worker.end()));
     expect(code, stderr).toBe(0);
     const { funnel } = JSON.parse(stdout) as FleetResult;
