@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { variantNames } from '../fixtures/contract/variants.ts';
 import { exitCodes } from './exit-codes.ts';
-import { guideParts, guideWithParts } from './guide-parts.ts';
+import { guideParts, guidePictures, guideWithParts } from './guide-parts.ts';
 import { commands, programFor } from './program.ts';
 import { secretVariables } from './secret-option.ts';
 import {
@@ -181,6 +181,12 @@ describe.each(Object.keys(guideParts))('the made parts of %s', (name) => {
   it('are as they are made now: npm run docs', () => {
     const guide = read(name);
     expect(guideWithParts(name, guide)).toBe(guide);
+  });
+});
+
+describe.each(Object.entries(guidePictures))('the picture %s', (path, picture) => {
+  it('is as it is made now: npm run docs', () => {
+    expect(read(path)).toBe(picture());
   });
 });
 

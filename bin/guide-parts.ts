@@ -1,5 +1,6 @@
 /** The parts of the guides that are made: the references of options, the behaviours. */
 import { Command, type Option } from 'commander';
+import { kindPicture } from '../conformance/self-test/report/kind-picture.ts';
 import { behaviours } from '../simulator/behaviours/catalogue.ts';
 import { configure as configureConform } from './conform.ts';
 import { configure as configureServe } from './serve.ts';
@@ -13,6 +14,11 @@ export const guideParts: Readonly<Record<string, Readonly<Record<string, () => s
     options: () => optionReference(addRunOptions),
     behaviours: behaviourTable,
   },
+};
+
+/** The pictures of the guides, each by its file. */
+export const guidePictures: Readonly<Record<string, () => string>> = {
+  'conformance/self-test/kinds.svg': kindPicture,
 };
 
 /** A guide with its made parts as they are now. @throws Error when a place for one is missing */

@@ -1,6 +1,6 @@
 /** `npm run docs`: writes the made parts of the guides anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { guideParts, guideWithParts, replaced } from './guide-parts.ts';
+import { guideParts, guidePictures, guideWithParts, replaced } from './guide-parts.ts';
 import { playQuickStart, shownReport } from './simulate/quick-start.ts';
 
 const PORT = 18_080;
@@ -9,6 +9,7 @@ const quickStartGuide = 'simulator/guide.md';
 for (const path of Object.keys(guideParts)) {
   writeFileSync(path, guideWithParts(path, readFileSync(path, 'utf8')));
 }
+for (const [path, picture] of Object.entries(guidePictures)) writeFileSync(path, picture());
 const guide = readFileSync(quickStartGuide, 'utf8');
 const { stdout, stderr, code } = await playQuickStart(guide, PORT);
 if (code !== 0) throw new Error(`the quick start ended with ${code}: ${stderr}`);

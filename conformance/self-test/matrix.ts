@@ -155,17 +155,22 @@ function mustsBeside(known: readonly RequirementId[]): readonly RequirementId[] 
 }
 
 function rowOf(defect: Defect, result: DefectResult, cases: number): MatrixRow {
-  const { title, breaks, equivalent, kind, operations } = defect;
+  const { title, breaks, equivalent } = defect;
   const untouched = cases - result.played;
-  const [operation] = operations === 'all' ? [] : operations;
   return {
     ...result,
     title,
     breaks,
     untouched,
-    ...(kind !== undefined && operation !== undefined && { kind, operation }),
+    ...kindOf(defect),
     ...(equivalent !== undefined && { equivalent }),
   };
+}
+
+/** The kind of a generated defect, and the operation that it is on. */
+export function kindOf({ kind, operations }: Defect): Pick<MatrixRow, 'kind' | 'operation'> {
+  const [operation] = operations === 'all' ? [] : operations;
+  return kind !== undefined && operation !== undefined ? { kind, operation } : {};
 }
 
 function totalsOf(rows: readonly MatrixRow[]): MatrixTotals {

@@ -1,5 +1,5 @@
 /** What became of the generated defects, by kind and operation. */
-import type { KillMatrix } from '../matrix.ts';
+import type { MatrixRow } from '../matrix.ts';
 
 /** Defects of a kind on an operation. */
 interface KindCell {
@@ -17,8 +17,11 @@ export interface KindTable {
   }[];
 }
 
-/** The table of a matrix; without kinds when it has no generated defect. */
-export function kindTable({ rows }: Pick<KillMatrix, 'rows'>): KindTable {
+/** What the table takes of a defect. */
+export type KindRow = Pick<MatrixRow, 'kind' | 'operation' | 'outcome'>;
+
+/** The table of these defects; without kinds when none of them is generated. */
+export function kindTable({ rows }: { readonly rows: readonly KindRow[] }): KindTable {
   const kinds = [...new Set(rows.flatMap(({ kind }) => kind ?? []))];
   const operations = [...new Set(rows.flatMap(({ operation }) => operation ?? []))];
   return {
