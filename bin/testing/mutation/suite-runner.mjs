@@ -32,14 +32,18 @@ class SuiteRunner {
   async init() {
     // The compiler leaves the files that the suite uploads where they are.
     cpSync('fixtures/vectors', 'build/fixtures/vectors', { recursive: true });
+  }
+
+  /** Loads the server once a mutant is switched on, as some are only in what is made while it loads. */
+  async load() {
     const built = join(process.cwd(), 'build', 'bin', 'testing', 'mutation', 'suite-tests.js');
-    ({ suiteTests: this.tests } = await import(pathToFileURL(built).href));
+    return (await import(pathToFileURL(built).href)).suiteTests;
   }
 
   /** Records the results without mutants, and which mutants each test reaches. */
   async dryRun() {
     const tests = [];
-    for (const { id, run } of this.tests) {
+    for (const { id, run } of await this.load()) {
       // What a test leaves to run after it is its own too: it stays the current one until the next.
       mutants.currentTestId = id;
       await run();
@@ -51,11 +55,12 @@ class SuiteRunner {
   }
 
   async mutantRun({ activeMutant, testFilter, hitLimit }) {
-    const tests = this.tests.filter(({ id }) => testFilter?.includes(id) ?? true);
     Object.assign(mutants, { activeMutant: activeMutant.id, hitCount: 0, hitLimit });
     crash = '';
     let seen = { status: 'survived' };
     try {
+      const all = await this.load();
+      const tests = all.filter(({ id }) => testFilter?.includes(id) ?? true);
       for (const { id, run } of tests) {
         const { change } = await run().catch(failed);
         if (mutants.hitCount > hitLimit) return { status: 'timeout', reason: 'it runs for ever' };
@@ -67,6 +72,9 @@ class SuiteRunner {
         if (isWorse(failureMessage)) break;
       }
       return { ...seen, nrOfTests: tests.length };
+    } catch (fault) {
+      const failureMessage = `regression: the server does not load: ${fault}`;
+      return { status: 'killed', killedBy: [], failureMessage, nrOfTests: 0 };
     } finally {
       Object.assign(mutants, { activeMutant: undefined, hitCount: undefined });
     }
