@@ -99,6 +99,10 @@ describe('the package', () => {
     for (const tool of ['vitest', 'typescript', 'playwright']) {
       expect(installed).not.toContain(tool);
     }
+    // These are in the bundle.
+    for (const bundled of ['express', 'ws', 'commander', 'yaml', 'tweetnacl']) {
+      expect(installed).not.toContain(bundled);
+    }
   });
 });
 
