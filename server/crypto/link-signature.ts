@@ -20,13 +20,26 @@ export interface LinkSigner {
 /** Length of a signer's secret, the same as its output. */
 export const LINK_SECRET_BYTES = 32;
 
+/** Links with one expiry, of which the signatures are kept: a release is linked for many devices. */
+const KEPT_MAX = 1000;
+
 /** Creates a signer with this secret. */
 export function createLinkSigner(secret: Uint8Array): LinkSigner {
-  const sign = (link: SignedLink): string =>
+  const signatureOf = (link: SignedLink): string =>
     createHmac('sha256', secret).update(signedText(link)).digest('base64url');
+  const kept = new Map<string, string>();
+  let keptExpire = '';
   return {
-    sign,
-    verifies: (link, signature) => isSameSecret(sign(link), signature),
+    sign: (link) => {
+      const { path, expire, tenantId } = link;
+      if (expire !== keptExpire || kept.size >= KEPT_MAX) kept.clear();
+      keptExpire = expire;
+      const key = `${tenantId} ${path}`;
+      const known = kept.get(key) ?? signatureOf(link);
+      kept.set(key, known);
+      return known;
+    },
+    verifies: (link, signature) => isSameSecret(signatureOf(link), signature),
   };
 }
 

@@ -7,6 +7,7 @@ import { type Condition, equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import { document, number, numberIn, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
+import { KeptReads } from './table-changes.ts';
 
 /** The resource together with the name of its content. */
 export interface StoredArtifact {
@@ -47,12 +48,17 @@ const orders: Record<ArtifactOrder, string> = {
   'modified:desc': 'modified_ms DESC, id',
 };
 
+/** Every device that is served a deployment asks for the release of it. */
+const RELEASES_KEPT = 100;
+
 /** The verbs for artifacts. */
 export class ArtifactStore {
   readonly #sql: Sql;
+  readonly #releases: KeptReads<readonly StoredArtifact[]>;
 
   constructor(sql: Sql) {
     this.#sql = sql;
+    this.#releases = new KeptReads(sql.changes, ['artifacts'], RELEASES_KEPT);
   }
 
   save({ artifact, sha256, modifiedMs }: StoredArtifact): void {
@@ -73,9 +79,9 @@ export class ArtifactStore {
   }
 
   /** All artifacts of one name; a release. */
-  findByName(name: string): StoredArtifact[] {
+  findByName(name: string): readonly StoredArtifact[] {
     const query = 'SELECT * FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT 1000';
-    return this.#sql.all(query, [name]).map(stored);
+    return this.#releases.get(name, () => this.#sql.all(query, [name]).map(stored));
   }
 
   /** Ids of the artifacts of one name. */

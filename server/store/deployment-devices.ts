@@ -21,6 +21,7 @@ import {
 } from './part-rows.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql } from './sql.ts';
+import { KeptReads } from './table-changes.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
 /** Parts of a device in order of creation, and the newest deployment that it was offered and finished. */
@@ -39,6 +40,8 @@ export interface PartFilter {
 
 /** A device waits in no more deployments than that. */
 const OPEN_MAX = 1000;
+/** Devices of which it is kept what is open for them. */
+const OPEN_KEPT = 20_000;
 
 const partsOf = 'FROM deployment_devices p WHERE p.deployment_seq = d.seq';
 /** What `completedMs` is asked of; parts are counted only where their number matters. */
@@ -54,9 +57,12 @@ const completionQuery = `SELECT d.finished_ms, d.max_devices,
 export class DeploymentDeviceStore {
   readonly #sql: Sql;
   readonly #waiting: WaitingDevices;
+  /** What is open for a device, by its id, as it asks again and again. */
+  readonly #open: KeptReads<DeviceParts>;
 
   constructor(sql: Sql, waiting: WaitingDevices) {
     this.#sql = sql;
+    this.#open = new KeptReads(sql.changes, ['deployments', 'deployment_devices'], OPEN_KEPT);
     this.#waiting = waiting;
   }
 
@@ -77,6 +83,10 @@ export class DeploymentDeviceStore {
 
   /** The device's part in a deployment that it was offered, and that is not forgotten. */
   findOffered(deploymentId: string, deviceId: string): StoredPart | undefined {
+    const isActive = (part: StoredPart): boolean =>
+      part.deployment.id === deploymentId && part.offeredMs !== undefined && !isOver(part);
+    const active = this.#open.peek(deviceId)?.parts.find(isActive);
+    if (active) return active;
     const row = this.#sql.first(
       `${partQuery} WHERE d.id = ? AND p.device_id = ? AND p.offered_ms IS NOT NULL
          AND NOT p.is_forgotten`,
@@ -95,12 +105,7 @@ export class DeploymentDeviceStore {
 
   /** The device's parts that are not over, as far as a device can have them at all. */
   open(deviceId: string): DeviceParts {
-    const isOpen = `p.status IN (${unfinished}) AND (p.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
-      OR ${triesAgain}`;
-    const parts = this.#withFacts(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
-    // Only what has not begun may be older than it.
-    const mayBegin = parts.some(({ offeredMs }) => offeredMs === undefined);
-    return { parts, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
+    return this.#open.get(deviceId, () => this.#readOpen(deviceId));
   }
 
   /** The newest of all the device's parts, those that are over too. */
@@ -121,10 +126,12 @@ export class DeploymentDeviceStore {
 
   /** Replaces the part's log. */
   saveLog(of: StoredPart, log: string): void {
-    this.#sql.run(
-      'UPDATE deployment_devices SET log = ? WHERE deployment_seq = ? AND device_id = ?',
-      [log, of.deployment.seq, of.deviceId],
-    );
+    this.#open.writeOne(of.deviceId, () => {
+      this.#sql.run(
+        'UPDATE deployment_devices SET log = ? WHERE deployment_seq = ? AND device_id = ?',
+        [log, of.deployment.seq, of.deviceId],
+      );
+    });
   }
 
   findLog(deploymentId: string, deviceId: string): string | undefined {
@@ -197,6 +204,15 @@ export class DeploymentDeviceStore {
     return this.#sql.all(query, values).map((row) => text(row, 'device_id'));
   }
 
+  #readOpen(deviceId: string): DeviceParts {
+    const isOpen = `p.status IN (${unfinished}) AND (p.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
+      OR ${triesAgain}`;
+    const parts = this.#withFacts(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
+    // Only what has not begun may be older than it.
+    const mayBegin = parts.some(({ offeredMs }) => offeredMs === undefined);
+    return { parts, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
+  }
+
   #withFacts(deviceId: string, rest: string, most = OPEN_MAX): PartWithFacts[] {
     const query = `${factsQuery} WHERE p.device_id = ? AND ${rest} LIMIT ?`;
     return this.#sql.all(query, [deviceId, most]).map(partWithFacts);
@@ -213,10 +229,16 @@ export class DeploymentDeviceStore {
   }
 
   #update({ deployment, deviceId }: StoredPart, changed: DeviceDeployment): void {
-    this.#sql.run(
-      `UPDATE deployment_devices SET ${stateColumns} WHERE deployment_seq = ? AND device_id = ?`,
-      [...stateValues(changed), deployment.seq, deviceId],
-    );
+    const { seq, maxDevices, phases } = deployment;
+    const update = (): void => {
+      this.#sql.run(
+        `UPDATE deployment_devices SET ${stateColumns} WHERE deployment_seq = ? AND device_id = ?`,
+        [...stateValues(changed), seq, deviceId],
+      );
+    };
+    // Where devices are counted, each of them matters to all others.
+    if (maxDevices !== undefined || phases) update();
+    else this.#open.writeOne(deviceId, update);
   }
 
   /** One statement for each kind of part there is, as a deployment may have thousands. */

@@ -84,7 +84,7 @@ export class FileSql extends Transactional implements Sql {
   }
 
   run(statement: string, values: readonly SqlValue[] = []): number {
-    this.willWrite();
+    this.willWrite(statement);
     return this.execute(statement, values);
   }
 

@@ -49,7 +49,7 @@ class MemorySql extends Transactional implements Sql {
   }
 
   run(statement: string, values: readonly SqlValue[] = []): number {
-    this.willWrite();
+    this.willWrite(statement);
     this.execute(statement, values);
     return this.#database.getRowsModified();
   }

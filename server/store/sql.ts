@@ -3,6 +3,8 @@
  * memory (`sql-memory.ts`) and in a file (`sql-file.ts`). Queries belong in the methods of the store.
  */
 
+import type { TableChanges } from './table-changes.ts';
+
 /** What can be bound to a placeholder. */
 export type SqlValue = string | number | Uint8Array | null;
 
@@ -19,6 +21,7 @@ export interface SqlCopy {
 
 /** One open database. Every method is synchronous; statements are prepared once and kept. */
 export interface Sql {
+  readonly changes: TableChanges;
   /** Runs a statement. @returns the number of changed rows */
   run(statement: string, values?: readonly SqlValue[]): number;
   /** The first row, if any. */

@@ -1,7 +1,9 @@
 /** Nested work on one connection as one transaction, and actions that wait for its end. */
+import { TableChanges } from './table-changes.ts';
 
 /** A connection, which may have one transaction open. */
 export abstract class Transactional {
+  readonly changes = new TableChanges();
   #isOpen = false;
   /** Whether the engine knows of it: it begins with the first write, as much work writes nothing. */
   #hasBegun = false;
@@ -29,7 +31,8 @@ export abstract class Transactional {
   }
 
   /** Called before each statement that may write. */
-  protected willWrite(): void {
+  protected willWrite(statement: string): void {
+    this.changes.note(statement);
     if (!this.#isOpen || this.#hasBegun) return;
     this.execute('BEGIN');
     this.#hasBegun = true;
@@ -67,6 +70,7 @@ export abstract class Transactional {
   }
 
   #undo(): void {
+    this.changes.noteAll();
     const undoing = this.#undoing.toReversed();
     this.#undoing = [];
     for (const act of undoing) act();

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { KeptReads, TableChanges } from './table-changes.ts';
+
+const update = 'UPDATE deployment_devices SET log = ? WHERE device_id = ?';
+
+function kept() {
+  const changes = new TableChanges();
+  const reads = new KeptReads<number>(changes, ['deployments', 'deployment_devices'], 2);
+  let count = 0;
+  const read = (key: string): number =>
+    reads.get(key, () => {
+      count += 1;
+      return count;
+    });
+  return { changes, reads, read };
+}
+
+describe('what is kept of reads', () => {
+  it.each([
+    [update],
+    ['INSERT INTO main.deployments SELECT * FROM snapshot.deployments'],
+    ['DELETE FROM deployment_devices'],
+  ])('is forgotten after %s', (statement) => {
+    const { changes, read } = kept();
+    expect([read('a'), read('a')]).toEqual([1, 1]);
+    changes.note(statement);
+    changes.note(statement);
+    expect([read('a'), read('a')]).toEqual([2, 2]);
+  });
+
+  it('stays while other tables change, and goes with what is undone', () => {
+    const { changes, read } = kept();
+    read('a');
+    changes.note('UPDATE artifacts SET description = ?');
+    changes.note('UPDATE devices_of_deployment_devices_of_ours SET a = 1');
+    expect(read('a')).toBe(1);
+    changes.noteAll();
+    expect(read('a')).toBe(2);
+  });
+
+  it('stays for all keys but the one that is written', () => {
+    const { changes, reads, read } = kept();
+    expect([read('a'), read('b')]).toEqual([1, 2]);
+    reads.writeOne('a', () => changes.note(update));
+    expect([read('a'), read('b')]).toEqual([3, 2]);
+  });
+
+  it('does not come back when one key is written after a change that was not seen', () => {
+    const { changes, reads, read } = kept();
+    expect([read('a'), read('b')]).toEqual([1, 2]);
+    changes.note(update);
+    reads.writeOne('a', () => changes.note(update));
+    expect([read('b'), read('a')]).toEqual([3, 4]);
+  });
+
+  it('is no more than a number of keys', () => {
+    const { reads, read } = kept();
+    for (const key of ['a', 'b', 'c']) read(key);
+    expect([reads.peek('a'), reads.peek('c')]).toEqual([undefined, 3]);
+  });
+});
