@@ -88,29 +88,40 @@ function expectSameEntries(document: string, listed: readonly Entry[]): void {
   }
 }
 
-/** Two objects of which the log has entries with values that need quotes. */
+/** Objects of which the log has entries with values that need quotes. */
 interface Awkward {
   readonly objectIds: readonly string[];
 }
 
-/** A deployment whose name needs quotes; with line ends, where the target takes such a name. */
-async function awkwardDeployment(context: TestContext): Promise<string> {
+/** Ends of names that a field has to be quoted for, each with one for a target that refuses line ends. */
+const awkwardEnds = [
+  ['"of two", and; more\r\nlines\n', '"of two", and; more'],
+  ['of two\nlines', 'of, two'],
+] as const;
+
+/** A deployment whose name needs quotes. */
+async function awkwardDeployment(
+  context: TestContext,
+  [end, tamer]: (typeof awkwardEnds)[number],
+): Promise<string> {
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
   const wish = { artifact_name: artifact.name, devices: [device.id] };
-  const quoted = `${context.newName()} "of two", and; more`;
+  const name = context.newName();
   try {
-    return (await context.deploy({ ...wish, name: `${quoted}\r\nlines\n` })).id;
+    return (await context.deploy({ ...wish, name: `${name} ${end}` })).id;
   } catch (error) {
     if (!(error instanceof AdminFailure)) throw error;
-    return (await context.deploy({ ...wish, name: quoted })).id;
+    return (await context.deploy({ ...wish, name: `${name} ${tamer}` })).id;
   }
 }
 
 async function awkward(context: TestContext): Promise<Awkward> {
-  const deploymentId = await awkwardDeployment(context);
-  const device = await acceptedDevice(context);
+  const [device, ...deploymentIds] = await Promise.all([
+    acceptedDevice(context),
+    ...awkwardEnds.map((ends) => awkwardDeployment(context, ends)),
+  ]);
   await context.admin.decide(device.id, device.key, 'rejected');
-  return { objectIds: [deploymentId, device.id] };
+  return { objectIds: [...deploymentIds, device.id] };
 }
 
 /** Judges the export of each object's entries, once they are listed. */
@@ -134,7 +145,7 @@ function exportCase(
 const values = defineScenario<Awkward>({
   area: 'audit-export',
   name: 'Values that need quotes',
-  start: 'entries on a deployment and on a device whose values hold quotes and commas',
+  start: 'entries on deployments and on a device whose values hold quotes, commas and line ends',
   risk: 'write',
   needs: ['operator'],
   arrange: awkward,
