@@ -14,13 +14,23 @@ const members = {
   actual: words,
   path: words,
   diagnose: doctor,
+  requirement: doctor,
+  noUpdate: doctor,
+  rule: doctor,
 };
 
 /** Functions that are ignored entirely. */
-const functions = { reasonOf: words, keysOfFleet: doctor };
+const functions = { reasonOf: words, keysOfFleet: doctor, otherVendors: doctor, misfit: doctor };
 
 /** Identifiers; a declaration, condition or statement that contains one is ignored. */
-const mentions = { KEPT_MAX_BYTES: doctor, signatureForms: words, keysOfFleet: doctor };
+const mentions = {
+  KEPT_MAX_BYTES: doctor,
+  signatureForms: words,
+  keysOfFleet: doctor,
+  requirementOf: doctor,
+  notIdentity: doctor,
+  noDeployment: doctor,
+};
 
 /** Returns the code that decides if this part of the tree is ignored; '' when there is none. */
 function codeOf(path) {

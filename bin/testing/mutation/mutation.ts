@@ -6,7 +6,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
-import { mutatedFiles, type Row, readResult, recordRows, scoreOf, sha256Of } from './result.ts';
+import {
+  mutatedFiles,
+  type Row,
+  readResult,
+  recordRows,
+  scoreOf,
+  scoreText,
+  sha256Of,
+} from './result.ts';
 import { reasonOf } from './survivor-reasons.ts';
 
 type MutantResult = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
@@ -74,8 +82,8 @@ function told(): boolean {
     }
     if (unreached > 0) print(`${file}: ${unreached} are not reached by any case`);
   }
-  const { worse, observed, survived, unreached, notMade, judged, percent } = scoreOf(result);
-  print(`${worse} of ${judged} mutants bring a worse verdict: ${percent.toFixed(1)} %`);
+  const { observed, survived, unreached, notMade } = scoreOf(result);
+  print(`mutants that bring a worse verdict: ${scoreText(result)}`);
   print(`${observed} only change what is observed of open points; ${survived} survive,`);
   print(
     `${unexplained} of them without a reason; ${unreached} are not reached; ${notMade} not made`,
