@@ -32,11 +32,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...names) => join(root, ...names);
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
 /** Folders whose files, other than sources, are read by the built code at run time. */
-const assetFolders = [
+const copiedFolders = [
   'fixtures/page',
   'fixtures/vectors',
   'fixtures/worlds',
-  'server/console/page',
   'conformance/report/page',
   'simulator/report/page',
 ];
@@ -151,18 +150,19 @@ async function build() {
   if (!done) {
     throw new SetupError(`the build failed (the compiler ${how}); its lines above name the places`);
   }
-  const assets = filesBelow(assetFolders).filter((file) => !isSource(file));
+  const assets = filesBelow(copiedFolders).filter((file) => !isSource(file));
   for (const asset of assets) copyAsset(asset);
   removeStale(new Set(assets));
+  const { buildPages, pageFolders } = await import('./pages.mjs');
+  await buildPages(root);
   const { bundle } = await import('./bundle.mjs');
-  await bundle(
-    filesBelow(assetFolders.map((folder) => join('build', folder))).flatMap(readAtRunTime),
-  );
+  const read = [...copiedFolders, ...pageFolders].map((folder) => join('build', folder));
+  await bundle(filesBelow(read).flatMap(readAtRunTime));
   linkCommand();
   writeFileSync(buildStamp, hash);
 }
 
-const isSource = (file) => file.endsWith('.ts') || file.endsWith('tsconfig.json');
+const isSource = (file) => /\.tsx?$|tsconfig\.json$/.test(file);
 
 function copyAsset(file) {
   mkdirSync(dirname(at('build', file)), { recursive: true });

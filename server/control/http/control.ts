@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
-import { consoleAssets, readAsset } from '../../console/assets.ts';
+import { type ConsoleAsset, listAssets, readAsset } from '../../console/assets.ts';
 import { isSameSecret } from '../../crypto/same-secret.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from '../../http/open-files.ts';
 import {
@@ -94,7 +94,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
   const streams = new EventStreams(options);
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const connections = ownConnections(connectionLimits);
-  const app = controlApp(options, streams, connections);
+  const app = controlApp(options, { streams, connections, assets: await listAssets() });
   const server = createServer(connectionOptions(connectionLimits), app);
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
@@ -130,11 +130,13 @@ function ownConnections({ connectionsMax }: ConnectionLimits): Connections {
   return new Connections({ openFiles: new Semaphore(control), surplusMax: refused });
 }
 
-function controlApp(
-  options: ControlOptions,
-  streams: EventStreams,
-  connections: Connections,
-): Express {
+interface Inner {
+  readonly streams: EventStreams;
+  readonly connections: Connections;
+  readonly assets: readonly ConsoleAsset[];
+}
+
+function controlApp(options: ControlOptions, { streams, connections, assets }: Inner): Express {
   const { controlToken, source, log, storageFaults } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.use((_, response, next) => {
@@ -147,9 +149,12 @@ function controlApp(
     next();
   });
   app.use(requireOwnAddress(options.host));
-  for (const asset of consoleAssets) {
+  for (const asset of assets) {
     mount(app, asset.path, {
-      get: async (_, response) => response.type(asset.mediaType).send(await readAsset(asset)),
+      get: async (_, response) => {
+        if (asset.isImmutable) response.set('Cache-Control', 'max-age=31536000, immutable');
+        return response.type(asset.mediaType).send(await readAsset(asset));
+      },
     });
   }
   mount(app, '/ready', { get: () => ({ ready: true }) });
