@@ -15,6 +15,7 @@ import { ByteBudget } from './http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
 import { completeConnectionLimits } from './listeners/connection-limits.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners/listeners.ts';
+import type { Passage } from './listeners/passage.ts';
 import { type Log, openLog } from './pipeline/log.ts';
 import { openServices } from './pipeline/open-services.ts';
 import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts';
@@ -95,11 +96,13 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const plugIns = { observers, transforms, addresses, watchdog };
     const listeners = await openListeners(services, plugIns);
     open.unshift(listeners);
-    const { openInside, openInMemory } = listeners;
+    const { openInside, openInMemory, openPassage } = listeners;
     const states = new TenantStates(services, openInside);
     states.markStart(services.tenants.first);
     const { adminEmail } = admin;
-    const inside = { services, states, watchdog, activity, controlToken, adminEmail };
+    const passage = openPassage();
+    const seen = { activity, controlToken, adminEmail, passage };
+    const inside = { services, states, watchdog, ...seen };
     const control = await openControl(inside);
     addresses.console = control.url;
     const running = { services, listeners, control, watchdog, stores: open.slice(1) };
@@ -116,16 +119,20 @@ interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'
   readonly activity: ActivityFeed;
   readonly controlToken: string;
   readonly adminEmail: string;
+  readonly passage: Passage;
 }
 
-function openControl({ services, activity, adminEmail, ...rest }: Controlled) {
+function openControl({ services, activity, adminEmail, passage, ...rest }: Controlled) {
   const { settings, tenants, outbox, log, storageFaults, clock, names } = services;
+  const { tokens, random } = services;
   const { host, controlPort: port, connectionLimits } = settings;
   return startControl({
     ...rest,
     ...{ host, port, connectionLimits },
     ...{ tenants, outbox, log, storageFaults, clock },
-    source: overviewSource(tenants.first.store, activity),
+    source: overviewSource(activity),
+    management: { passage, tokens, random, clock },
+    variationSeed: settings.varySeed,
     explainFacts: { names, adminEmail },
   });
 }

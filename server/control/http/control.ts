@@ -4,7 +4,7 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type RequestHandler } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
 import { type ConsoleAsset, listAssets, readAsset } from '../../console/assets.ts';
@@ -35,9 +35,11 @@ import {
 import { mountAwait } from './await.ts';
 import { EventStreams } from './event-stream.ts';
 import { type ExplainSettings, mountExplanations } from './explanations.ts';
+import { mountFleet } from './fleet.ts';
 import { mountJournal } from './journal.ts';
-import { requireOwnAddress } from './own-address.ts';
-import { type ControlSource, type Overview, overviewMax } from './source.ts';
+import { type Management, mountManagement, passSockets } from './management.ts';
+import { checkOwnAddress, requireOwnAddress } from './own-address.ts';
+import type { ControlSource } from './source.ts';
 import { mountSteering } from './steering.ts';
 import { mountTenantStates } from './tenant-states.ts';
 import { mountTenants } from './tenants.ts';
@@ -55,6 +57,9 @@ export interface ControlOptions {
   readonly log: Log;
   readonly watchdog: Watchdog;
   readonly storageFaults: StorageFaults;
+  readonly management: Management;
+  /** The seed of the legal variation, where it is on. */
+  readonly variationSeed?: string | undefined;
   readonly clock: Clock;
   /** What explanations are made with, beside a record. */
   readonly explainFacts: ExplainSettings;
@@ -94,8 +99,17 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
   const streams = new EventStreams(options);
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const connections = ownConnections(connectionLimits);
-  const app = controlApp(options, { streams, connections, assets: await listAssets() });
+  const { app, admission } = controlApp(options, {
+    streams,
+    connections,
+    assets: await listAssets(),
+  });
   const server = createServer(connectionOptions(connectionLimits), app);
+  passSockets(server, {
+    ...admission,
+    ...{ tenants: options.tenants, passage: options.management.passage },
+    requireOwn: (request) => checkOwnAddress(request, options.host),
+  });
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
   await listening(server, options);
@@ -136,8 +150,8 @@ interface Inner {
   readonly assets: readonly ConsoleAsset[];
 }
 
-function controlApp(options: ControlOptions, { streams, connections, assets }: Inner): Express {
-  const { controlToken, source, log, storageFaults } = options;
+function controlApp(options: ControlOptions, { streams, connections, assets }: Inner) {
+  const { controlToken, log, storageFaults } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.use((_, response, next) => {
     response.set(pageHeaders);
@@ -159,21 +173,13 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   }
   mount(app, '/ready', { get: () => ({ ready: true }) });
   app.use(requireToken(controlToken));
+  const admission = mountManagement(app, options.tenants, options.management);
   app.use(boundBodies());
   app.use(['/world', controlPaths.faults], textBodies());
   app.use(jsonBodies());
   // Reading the body has ended the stretch of work that the first one measures.
   app.use(watched(options.watchdog));
-  mount(app, '/overview', {
-    get: async () => ({ ...bounded(await source.overview()), stalls: options.watchdog.stalls }),
-  });
-  mount(app, '/events', {
-    get: (request, response) => {
-      if (request.method === 'HEAD') refuse(405, 'the event stream supports only GET');
-      streams.requireRoom();
-      streams.open(response);
-    },
-  });
+  mountFleet(app, options, streams);
   mountTenants(app, options.tenants, options.states);
   mountSteering(app, options.tenants, options.outbox);
   mountJournal(app, options.tenants, streams);
@@ -182,7 +188,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   mountTenantStates(app, options.tenants, options.states);
   app.use((request) => refuse(404, `there is nothing at ${request.path}`));
   app.use(faults(log, (fault) => storageFaults.refusalOf(fault)));
-  return app;
+  return { app, admission };
 }
 
 /** Measures the synchronous work of the handlers that follow. */
@@ -203,13 +209,5 @@ function requireToken(controlToken: string): RequestHandler {
       refuse(401, 'the control token is missing or wrong; use the one that fleetbed serve prints');
     }
     next();
-  };
-}
-
-function bounded(overview: Overview): Overview {
-  return {
-    ...overview,
-    devices: overview.devices.slice(0, overviewMax.devices),
-    deployments: overview.deployments.slice(0, overviewMax.deployments),
   };
 }
