@@ -146,14 +146,16 @@ async function build() {
   // Without a stamp nobody knows what the folder holds: the compiler would trust its own notes.
   if (existsSync(buildStamp)) rmSync(buildStamp);
   else rmSync(buildFolder, { recursive: true, force: true });
-  const { done, how } = run(process.execPath, [compiler, '-b'], BUILD_MAX_MS);
+  // A page shares sources with the rest, and so is no reference of its project.
+  const { buildPages, pageFolders } = await import('./pages.mjs');
+  const projects = [root, ...pageFolders.map((folder) => at(folder))];
+  const { done, how } = run(process.execPath, [compiler, '-b', ...projects], BUILD_MAX_MS);
   if (!done) {
     throw new SetupError(`the build failed (the compiler ${how}); its lines above name the places`);
   }
   const assets = filesBelow(copiedFolders).filter((file) => !isSource(file));
   for (const asset of assets) copyAsset(asset);
   removeStale(new Set(assets));
-  const { buildPages, pageFolders } = await import('./pages.mjs');
   await buildPages(root);
   const { bundle } = await import('./bundle.mjs');
   const read = [...copiedFolders, ...pageFolders].map((folder) => join('build', folder));

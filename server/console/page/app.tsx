@@ -1,11 +1,13 @@
 /** The frame of the page: the bar, the navigation, and the room of the address. */
+import { Suspense } from 'preact/compat';
 import { useEffect } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
-import { Empty } from '../../../fixtures/page/states.tsx';
+import { Empty, Loading } from '../../../fixtures/page/states.tsx';
 import { useAddress } from './address.ts';
 import { token } from './api/session.ts';
 import { Bar } from './bar.tsx';
 import { Confirmations } from './confirm.tsx';
+import { Notices } from './parts/action.tsx';
 import { groups, rooms } from './rooms.tsx';
 import { SignIn } from './sign-in.tsx';
 
@@ -18,6 +20,7 @@ export function App() {
       </button>
       <Bar />
       {token.value === '' ? <SignIn /> : <Rooms />}
+      <Notices />
       <Confirmations />
     </Router>
   );
@@ -56,20 +59,22 @@ function Rooms() {
         ))}
       </nav>
       <main id="main" tabIndex={-1}>
-        <Switch>
-          {rooms.flatMap(({ routes }) =>
-            Object.entries(routes).map(([pattern, View]) => (
-              <Route key={pattern} path={pattern}>
-                <View />
-              </Route>
-            )),
-          )}
-          <Route>
-            <Empty title="There is nothing at this address">
-              <Link href="/">To the overview</Link>
-            </Empty>
-          </Route>
-        </Switch>
+        <Suspense fallback={<Loading what="the room" />}>
+          <Switch>
+            {rooms.flatMap(({ routes }) =>
+              Object.entries(routes).map(([pattern, View]) => (
+                <Route key={pattern} path={pattern}>
+                  <View />
+                </Route>
+              )),
+            )}
+            <Route>
+              <Empty title="There is nothing at this address">
+                <Link href="/">To the overview</Link>
+              </Empty>
+            </Route>
+          </Switch>
+        </Suspense>
       </main>
     </div>
   );

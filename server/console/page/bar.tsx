@@ -1,4 +1,5 @@
 /** The bar at the top: whose server this is, which tenant, and whether events arrive. */
+import { useEffect } from 'preact/hooks';
 import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
 import { askJson } from './api/client.ts';
 import { useLoaded } from './api/loaded.ts';
@@ -47,12 +48,18 @@ function TenantChoice() {
     isLive: true,
     pauseTicks: 10,
   });
-  if (data.length < 2) return null;
+  const first = data[0]?.id ?? '';
+  const isSeveral = data.length > 1;
+  // Events of all tenants would arrive where none is named.
+  useEffect(() => {
+    if (isSeveral && tenant.value === '') chooseTenant(first);
+  }, [isSeveral, first]);
+  if (!isSeveral) return null;
   return (
     <label class="tenant-choice">
       Tenant{' '}
       <select
-        value={tenant.value || data[0]?.id}
+        value={tenant.value || first}
         onChange={(event) => chooseTenant(event.currentTarget.value)}
       >
         {data.map(({ id, name }) => (

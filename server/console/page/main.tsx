@@ -2,6 +2,7 @@
 import '../../../fixtures/page/theme.css';
 import '../../../fixtures/page/kit.css';
 import './console.css';
+import './rooms.css';
 import { render } from 'preact';
 import { startLive } from './api/live.ts';
 import { readAddress } from './api/session.ts';

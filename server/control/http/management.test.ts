@@ -76,12 +76,9 @@ describe('the management API behind the control listener', () => {
   });
 
   it('stands in no journal, and meets no planned fault', async () => {
-    const plan = 'rules:\n  - on: { operation: list-devices }\n    do: { status: 500 }\n';
-    await fetch(`${server.controlUrl}/faults`, {
-      method: 'POST',
-      headers: authorization(),
-      body: plan,
-    });
+    const plan = `rules: [{ id: a, match: { operation: list-devices }, act: { kind: answer, status: 502 } }]`;
+    const sent = { method: 'POST', headers: authorization(), body: plan };
+    expect((await fetch(`${server.controlUrl}/faults`, sent)).status).toBe(201);
     await list();
     const { text } = await control(server, 'GET', '/journal?operation=list-devices');
     expect(JSON.parse(text).entries).toEqual([]);

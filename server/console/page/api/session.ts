@@ -1,5 +1,6 @@
 /** Who uses the page: the control token, the tenant that is looked at, and the link to the server. */
 import { signal } from '@preact/signals';
+import { goTo } from '../address.ts';
 
 const TOKEN_KEY = 'fleetbed-control-token';
 const TENANT_KEY = 'fleetbed-tenant';
@@ -49,5 +50,5 @@ export function readAddress(): void {
   if (known) signIn(known);
   if (!known && request === null) return;
   const view = request === null ? '/' : `/explain/${encodeURIComponent(request)}`;
-  history.replaceState(null, '', `${location.pathname}#${view}`);
+  goTo(view, { replace: true });
 }

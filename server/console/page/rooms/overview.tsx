@@ -1,29 +1,145 @@
-/** The fleet in one look. */
-import { Failed, Loading } from '../../../../fixtures/page/states.tsx';
+/** The fleet in one look: counts by state, requests and errors as they come, deployments moving. */
+import { lazy, Suspense } from 'preact/compat';
+import { useEffect, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { Empty, Loading } from '../../../../fixtures/page/states.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
 import { askJson } from '../api/client.ts';
+import { type Activity, onActivity } from '../api/live.ts';
 import { useLoaded } from '../api/loaded.ts';
+import type { Overview } from '../api/types.ts';
+import { timeOfDay } from '../parts/texts.ts';
+import { toneOf, toneOfStatus } from '../parts/tones.ts';
+import { View } from '../parts/view.tsx';
+import { Funnel } from './funnel.tsx';
 
-/** Counts by state. */
+const RateChart = lazy(() => import('./rate-chart.tsx'));
+
+const ERRORS_SHOWN = 12;
+const DEPLOYMENTS_SHOWN = 8;
+
+/** The room. */
 export function OverviewRoom() {
-  const { data, fault, reload } = useLoaded(
-    () => askJson<{ deviceCounts: Record<string, number> }>('/overview'),
+  const loaded = useLoaded(
+    () => askJson<Overview>('/overview', { query: { devices: 0 } }),
     'overview',
     { isLive: true },
   );
-  if (!data) {
-    if (fault === '') return <Loading what="the overview" />;
-    return <Failed title="The overview cannot be shown" reason={fault} onRetry={reload} />;
-  }
   return (
     <>
       <h1>Overview</h1>
-      <ul>
-        {Object.entries(data.deviceCounts).map(([status, count]) => (
-          <li key={status}>
-            {count} {status}
-          </li>
-        ))}
-      </ul>
+      <View what="the overview" loaded={loaded}>
+        {(overview) => (
+          <>
+            <Counts counts={overview.deviceCounts} />
+            <Card title="Requests per second">
+              <Suspense fallback={<Loading what="the chart" />}>
+                <RateChart />
+              </Suspense>
+            </Card>
+            <div class="two-columns">
+              <Deployments overview={overview} />
+              <Errors />
+            </div>
+            {overview.stalls.count > 0 && (
+              <p class="stale">
+                The server stood still {overview.stalls.count} times, at worst for{' '}
+                {Math.round(overview.stalls.worstMs)} ms in {overview.stalls.worstIn}.
+              </p>
+            )}
+          </>
+        )}
+      </View>
     </>
+  );
+}
+
+function Counts({ counts }: { counts: Overview['deviceCounts'] }) {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const shown = Object.entries(counts).filter(([, count]) => count > 0);
+  return (
+    <ul class="counts" aria-label="Devices by state">
+      <li>
+        <Link href="/devices">
+          <b>{all}</b> devices
+        </Link>
+      </li>
+      {shown.map(([status, count]) => (
+        <li key={status}>
+          <Link href={`/devices?status=${status}`}>
+            <b>{count}</b> {status}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Deployments({ overview: { deployments } }: { overview: Overview }) {
+  return (
+    <Card title="Deployments" aside={<Link href="/deployments">All deployments</Link>}>
+      {deployments.length === 0 ? (
+        <Empty title="No deployment yet">
+          <Link href="/deployments">Create one</Link>
+        </Empty>
+      ) : (
+        <Table
+          caption="Deployments"
+          isCaptionHidden
+          rows={deployments.slice(0, DEPLOYMENTS_SHOWN)}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Name',
+              cell: ({ id, name }) => <Link href={`/deployments/${id}`}>{name}</Link>,
+            },
+            {
+              title: 'State',
+              cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
+            },
+            {
+              title: 'Devices',
+              cell: ({ statistics, deviceCount }) => (
+                <Funnel statistics={statistics} count={deviceCount} />
+              ),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Errors() {
+  const [errors, setErrors] = useState<readonly Activity[]>([]);
+  useEffect(
+    () =>
+      onActivity((activity) => {
+        if (activity.status !== 0 && activity.status < 400) return;
+        setErrors((before) => [activity, ...before].slice(0, ERRORS_SHOWN));
+      }),
+    [],
+  );
+  return (
+    <Card
+      title="Refusals and errors"
+      aside={<Link href="/journal?status=4xx">All in the journal</Link>}
+    >
+      {errors.length === 0 ? (
+        <Empty title="None since this page was opened" />
+      ) : (
+        <ol class="timeline">
+          {errors.map(({ at, status, operation, requestId }) => (
+            <li key={requestId}>
+              <time dateTime={at}>{timeOfDay(at)}</time>{' '}
+              <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>{' '}
+              <Link href={`/explain/${encodeURIComponent(requestId)}`}>{operation}</Link>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Card>
   );
 }
