@@ -15,8 +15,21 @@ export function sheetDocument(real: Document): Document {
   });
 }
 
+/** Runs work of the library that asks the real document for elements, whatever it was given. */
+export function withSheets(real: Document, work: () => void): void {
+  const plain = real.createElement;
+  const create = plain.bind(real);
+  real.createElement = (tag: string) =>
+    tag === 'style' ? sheetElement(real, create) : create(tag);
+  try {
+    work();
+  } finally {
+    real.createElement = plain;
+  }
+}
+
 function elementOf(real: Document, tag: string): HTMLElement {
-  if (tag === 'style') return sheetElement(real);
+  if (tag === 'style') return sheetElement(real, (each) => real.createElement(each));
   const element = real.createElement(tag);
   const plain = element.setAttribute.bind(element);
   element.setAttribute = (name, value) => {
@@ -27,8 +40,8 @@ function elementOf(real: Document, tag: string): HTMLElement {
 }
 
 /** Stands where a `<style>` would: its text goes into a sheet, which leaves with it. */
-function sheetElement(real: Document): HTMLElement {
-  const element = real.createElement('span');
+function sheetElement(real: Document, create: (tag: string) => HTMLElement): HTMLElement {
+  const element = create('span');
   element.hidden = true;
   const sheet = new CSSStyleSheet();
   real.adoptedStyleSheets.push(sheet);

@@ -154,7 +154,7 @@ function columnsWith(
     },
     {
       title: 'Identity',
-      width: '34%',
+      width: '30%',
       sorts: { id: 'name' },
       cell: ({ id, name }) => (
         <Link href={`/devices/${id}`} title={name}>
@@ -164,6 +164,7 @@ function columnsWith(
     },
     {
       title: 'State',
+      width: '8.5rem',
       sorts: { id: 'status' },
       cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
     },
@@ -179,9 +180,15 @@ function columnsWith(
       isMinor: true,
       cell: ({ artifactName = '–' }) => <span title={artifactName}>{artifactName}</span>,
     },
-    { title: 'Socket', isMinor: true, cell: ({ connected }) => (connected ? 'connected' : '–') },
+    {
+      title: 'Socket',
+      width: '7rem',
+      isMinor: true,
+      cell: ({ connected }) => (connected ? 'connected' : '–'),
+    },
     {
       title: 'Last seen',
+      width: '12.5rem',
       sorts: { id: 'seen' },
       isMinor: true,
       cell: ({ checkedInAt }) => dayAndTime(checkedInAt),

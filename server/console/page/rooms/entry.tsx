@@ -8,6 +8,7 @@ import { useLoaded } from '../api/loaded.ts';
 import type { Entry } from '../api/types.ts';
 import { curlOf } from '../parts/curl.ts';
 import { Facts } from '../parts/facts.tsx';
+import { TextBlock } from '../parts/text-block.tsx';
 import { bytesText, dayAndTime, deviceName } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
@@ -107,7 +108,6 @@ function Headers({ headers }: { headers: readonly (readonly [string, string])[] 
 
 function Body({ value }: { value: unknown }) {
   if (value === undefined) return <p class="quiet">No body.</p>;
-  return (
-    <pre class="body">{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>
-  );
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  return <TextBlock text={text} />;
 }

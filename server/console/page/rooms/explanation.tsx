@@ -7,6 +7,7 @@ import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { NoUpdate, Refused } from '../api/types.ts';
 import { Facts } from '../parts/facts.tsx';
+import { TextBlock } from '../parts/text-block.tsx';
 import { View } from '../parts/view.tsx';
 import { Rules } from './why-no-update.tsx';
 
@@ -64,7 +65,7 @@ function RefusedView({ of: refused }: { of: Refused }) {
         </Card>
         <Card title="How it would succeed" aside={<CopyButton label="Copy" text={command} />}>
           {first && <p>First: {first}.</p>}
-          <pre class="body">{command}</pre>
+          <TextBlock text={command} />
           <Facts facts={Object.entries(needs)} />
         </Card>
       </div>

@@ -1,18 +1,16 @@
 /** The fleet in one look: counts by state, requests and errors as they come, deployments moving. */
 import { lazy, Suspense } from 'preact/compat';
-import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty, Loading } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { askJson } from '../api/client.ts';
-import { type Activity, onActivity } from '../api/live.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Overview } from '../api/types.ts';
-import { timeOfDay } from '../parts/texts.ts';
-import { toneOf, toneOfStatus } from '../parts/tones.ts';
+import type { Entry, JournalPage, Overview } from '../api/types.ts';
+import { toneOf } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
+import { EntryLine } from './device-timeline.tsx';
 import { Funnel } from './funnel.tsx';
 
 const RateChart = lazy(() => import('./rate-chart.tsx'));
@@ -112,34 +110,41 @@ function Deployments({ overview: { deployments } }: { overview: Overview }) {
   );
 }
 
-function Errors() {
-  const [errors, setErrors] = useState<readonly Activity[]>([]);
-  useEffect(
-    () =>
-      onActivity((activity) => {
-        if (activity.status !== 0 && activity.status < 400) return;
-        setErrors((before) => [activity, ...before].slice(0, ERRORS_SHOWN));
-      }),
-    [],
+/** The newest of each class; together in the order in which they came. */
+async function loadErrors(): Promise<readonly Entry[]> {
+  const pages = await Promise.all(
+    ['4xx', '5xx', '0'].map((status) =>
+      askJson<JournalPage>('/journal', { query: { status, limit: ERRORS_SHOWN } }),
+    ),
   );
+  return pages
+    .flatMap(({ entries }) => entries)
+    .sort((one, other) => other.sequence - one.sequence)
+    .slice(0, ERRORS_SHOWN);
+}
+
+function Errors() {
+  const loaded = useLoaded(loadErrors, 'errors', { isLive: true, pauseTicks: 2 });
   return (
     <Card
       title="Refusals and errors"
       aside={<Link href="/journal?status=4xx">All in the journal</Link>}
     >
-      {errors.length === 0 ? (
-        <Empty title="None since this page was opened" />
-      ) : (
-        <ol class="timeline">
-          {errors.map(({ at, status, operation, requestId }) => (
-            <li key={requestId}>
-              <time dateTime={at}>{timeOfDay(at)}</time>{' '}
-              <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>{' '}
-              <Link href={`/explain/${encodeURIComponent(requestId)}`}>{operation}</Link>
-            </li>
-          ))}
-        </ol>
-      )}
+      <View what="the refusals" loaded={loaded}>
+        {(errors) =>
+          errors.length === 0 ? (
+            <Empty title="The journal holds none" />
+          ) : (
+            <ol class="timeline">
+              {errors.map((entry) => (
+                <li key={entry.sequence}>
+                  <EntryLine entry={entry} />
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </View>
     </Card>
   );
 }

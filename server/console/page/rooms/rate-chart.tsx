@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import { every, nowMs } from '../api/browser-clock.ts';
 import { onActivity } from '../api/live.ts';
+import { timeOfDay } from '../parts/texts.ts';
 import { theme } from '../theme.ts';
 
 const SECONDS_SHOWN = 180;
@@ -76,6 +77,9 @@ function wordsOf([, requests = [], errors = []]: UPlot.AlignedData): string {
   return `${sum(requests)} requests and ${sum(errors)} refusals or errors in the last ${SECONDS_SHOWN / 60} minutes; ${requests[requests.length - 1] ?? 0} requests in the last second.`;
 }
 
+/** As everywhere in the page: 24 hours, UTC. */
+const timeText = (second: number): string => timeOfDay(new Date(second * 1000).toISOString());
+
 function optionsFor(element: HTMLElement): UPlot.Options {
   const style = getComputedStyle(element);
   // A canvas knows no custom properties: the tokens are read as the colours that they stand for.
@@ -83,15 +87,16 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     element.style.color = `var(${name})`;
     return getComputedStyle(element).color;
   };
-  const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 } };
+  const font = `12px ${style.fontFamily}`;
+  const axis = { font, stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 } };
   const options: UPlot.Options = {
     width: element.clientWidth,
     height: HEIGHT_PIXELS,
     legend: { show: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(most, 5)] } },
     axes: [
-      { ...axis, font: `12px ${style.fontFamily}` },
-      { ...axis, font: `12px ${style.fontFamily}`, size: 44 },
+      { ...axis, values: (_, moments) => moments.map(timeText) },
+      { ...axis, size: 44 },
     ],
     series: [
       {},

@@ -3,7 +3,7 @@ import '@xterm/xterm/css/xterm.css';
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { sheetDocument } from '../connect/sheet-document.ts';
+import { sheetDocument, withSheets } from '../connect/sheet-document.ts';
 import { ShellSocket } from '../connect/shell-socket.ts';
 
 const SCROLLBACK_LINES = 2000;
@@ -59,7 +59,7 @@ function Running({ deviceId, onEnd }: { deviceId: string; onEnd: (why: string) =
     });
     const fit = new FitAddon();
     terminal.loadAddon(fit);
-    terminal.open(element);
+    withSheets(document, () => terminal.open(element));
     fit.fit();
     const socket = new ShellSocket(deviceId, {
       size: () => ({ height: terminal.rows, width: terminal.cols }),

@@ -36,7 +36,7 @@ export function Rules({ explanation }: { explanation: NoUpdate }) {
           Stopped by the rule “{stopped.rule}”: {stopped.sentence}.
         </p>
       )}
-      <details>
+      <details open={stopped !== undefined}>
         <summary>
           {steps.length} {steps.length === 1 ? 'rule' : 'rules'} checked, outcome: {outcome}
         </summary>
