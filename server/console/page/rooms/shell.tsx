@@ -3,8 +3,8 @@ import '@xterm/xterm/css/xterm.css';
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { sheetDocument, withSheets } from '../connect/sheet-document.ts';
 import { ShellSocket } from '../connect/shell-socket.ts';
+import { openStyled } from '../connect/terminal-styles.ts';
 
 const SCROLLBACK_LINES = 2000;
 
@@ -54,12 +54,13 @@ function Running({ deviceId, onEnd }: { deviceId: string; onEnd: (why: string) =
     const terminal = new Terminal({
       scrollback: SCROLLBACK_LINES,
       screenReaderMode: true,
+      // A link of the device's would lead wherever the device likes.
+      linkHandler: { activate: () => undefined },
       fontSize: 13,
-      documentOverride: sheetDocument(document),
     });
     const fit = new FitAddon();
     terminal.loadAddon(fit);
-    withSheets(document, () => terminal.open(element));
+    const restoreStyles = openStyled(() => terminal.open(element));
     fit.fit();
     const socket = new ShellSocket(deviceId, {
       size: () => ({ height: terminal.rows, width: terminal.cols }),
@@ -78,6 +79,7 @@ function Running({ deviceId, onEnd }: { deviceId: string; onEnd: (why: string) =
       sizes.dispose();
       socket.close();
       terminal.dispose();
+      restoreStyles();
     };
   }, [deviceId]);
   return <div ref={frame} class="terminal" />;
