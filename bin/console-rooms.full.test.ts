@@ -79,6 +79,8 @@ const views: readonly View[] = [
   { name: 'audit', address: () => '/audit', shows: /create/ },
   { name: 'faults', isKept: true, address: () => '/faults', shows: /No fault is planned/ },
   { name: 'clock', address: () => '/clock', shows: /Calendar of what ends/ },
+  { name: 'conformance', address: () => '/conformance', shows: /has not been run yet/ },
+  { name: 'simulator', address: () => '/simulator', shows: /No fleet has been started/ },
   { name: 'worlds', address: () => '/worlds', shows: /No snapshot was taken/ },
   { name: 'device', isKept: true, address: () => device('identity'), shows: /Authentication sets/ },
   { name: 'device-timeline', address: () => device('timeline'), shows: /The newest \d+ entries/ },
@@ -131,6 +133,38 @@ describe.each(['light', 'dark'] as const)(
     });
   },
 );
+
+describe('runs from the page', () => {
+  it('judge the server with live verdicts, and show what they cover', {
+    timeout: 120_000,
+  }, async () => {
+    const { page, complaints } = await newPage(browser, served.ready);
+    await openConsole(page, served.ready, '/conformance');
+    await page.getByLabel('Cases whose ID begins with').fill('inventory/');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText(/Running: [1-9]\d* of \d+ cases/).waitFor({ timeout: 60_000 });
+    await page.getByText('Outcome: pass').waitFor({ timeout: 60_000 });
+    await page.getByText('Coverage of the contract').waitFor();
+    await expectAccessible(page, 'conformance');
+    await expectNoOverhang(page, 'conformance');
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('start a small fleet', { timeout: 120_000 }, async () => {
+    const { page, complaints } = await newPage(browser, served.ready, { colorScheme: 'dark' });
+    await openConsole(page, served.ready, '/simulator');
+    await page.getByLabel('Devices').last().fill('3');
+    await page.getByLabel('Seconds').fill('30');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByText('3 devices against').waitFor({ timeout: 60_000 });
+    await expectAccessible(page, 'simulator');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('ended', { exact: true }).waitFor({ timeout: 60_000 });
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});
 
 describe('the terminal', () => {
   it('reaches a simulated device', async () => {

@@ -19,15 +19,17 @@ interface Room {
 }
 
 /** The headings of the navigation. */
-export const groups = ['Fleet', 'Look closer', 'Steer'] as const;
+export const groups = ['Fleet', 'Look closer', 'Steer', 'Run'] as const;
 
 const ArtifactsRoom = lazy(() => import('./rooms/artifacts.tsx'));
 const AuditRoom = lazy(() => import('./rooms/audit.tsx'));
 const ClockRoom = lazy(() => import('./rooms/clock.tsx'));
+const ConformanceRoom = lazy(() => import('./rooms/conformance.tsx'));
 const DeploymentRoom = lazy(() => import('./rooms/deployment.tsx'));
 const DeploymentsRoom = lazy(() => import('./rooms/deployments.tsx'));
 const DoctorRoom = lazy(() => import('./rooms/doctor.tsx'));
 const FaultsRoom = lazy(() => import('./rooms/faults.tsx'));
+const SimulatorRoom = lazy(() => import('./rooms/simulator.tsx'));
 const WorldsRoom = lazy(() => import('./rooms/worlds.tsx'));
 
 /** In the order of the navigation. */
@@ -105,5 +107,19 @@ export const rooms: readonly Room[] = [
     href: '/worlds',
     pattern: /^\/worlds/,
     routes: { '/worlds': WorldsRoom },
+  },
+  {
+    title: 'Conformance',
+    group: 'Run',
+    href: '/conformance',
+    pattern: /^\/conformance/,
+    routes: { '/conformance': ConformanceRoom },
+  },
+  {
+    title: 'Simulator',
+    group: 'Run',
+    href: '/simulator',
+    pattern: /^\/simulator/,
+    routes: { '/simulator': SimulatorRoom },
   },
 ];

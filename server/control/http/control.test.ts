@@ -14,6 +14,7 @@ import { completeSettings } from '../../settings.ts';
 import { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import { equipTenants } from '../controlled-tenant.ts';
+import { Runs } from '../runs/runs.ts';
 import { TenantStates } from '../world/tenant-states.ts';
 import { type RunningControl, startControl } from './control.ts';
 import type { ActivityEvent, ControlSource, DeploymentOverview, Overview } from './source.ts';
@@ -68,7 +69,8 @@ function start(port = 0): Promise<RunningControl> {
   const passage = { pass: refused, upgrade: refused };
   const management = { passage, tokens: services.tokens, random, clock };
   const rest = { outbox: new Outbox(random), log, watchdog, storageFaults, clock, explainFacts };
-  const own = { host: '127.0.0.1', port, controlToken, management };
+  const runs = new Runs(undefined, clock);
+  const own = { host: '127.0.0.1', port, controlToken, management, runs };
   return startControl({ ...own, source, tenants, states, ...rest });
 }
 

@@ -22,6 +22,7 @@ import type { StorageFaults } from '../../pipeline/storage-faults.ts';
 import type { Watchdog } from '../../pipeline/watchdog.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
+import type { Runs } from '../runs/runs.ts';
 import type { TenantStates } from '../world/tenant-states.ts';
 import {
   boundBodies,
@@ -39,6 +40,7 @@ import { mountFleet } from './fleet.ts';
 import { mountJournal } from './journal.ts';
 import { type Management, mountManagement, passSockets } from './management.ts';
 import { checkOwnAddress, requireOwnAddress } from './own-address.ts';
+import { mountRuns } from './runs.ts';
 import type { ControlSource } from './source.ts';
 import { mountSteering } from './steering.ts';
 import { mountTenantStates } from './tenant-states.ts';
@@ -58,6 +60,7 @@ export interface ControlOptions {
   readonly watchdog: Watchdog;
   readonly storageFaults: StorageFaults;
   readonly management: Management;
+  readonly runs: Runs;
   /** The seed of the legal variation, where it is on. */
   readonly variationSeed?: string | undefined;
   readonly clock: Clock;
@@ -120,6 +123,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
       new Promise((resolve) => {
         server.close(() => resolve());
         streams.close();
+        options.runs.close();
         connections.destroy();
       }),
   };
@@ -184,6 +188,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   mountSteering(app, options.tenants, options.outbox);
   mountJournal(app, options.tenants, streams);
   mountAwait(app, options.tenants, options.clock);
+  mountRuns(app, options.runs, streams);
   mountExplanations(app, options.tenants, options.explainFacts);
   mountTenantStates(app, options.tenants, options.states);
   app.use((request) => refuse(404, `there is nothing at ${request.path}`));

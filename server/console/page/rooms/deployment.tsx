@@ -180,7 +180,12 @@ function columnsOf(deploymentId: string): readonly LongColumn<Row>[] {
     },
     { title: 'Detail', isMinor: true, cell: ({ substate = '' }) => substate },
     { title: 'Attempts', isMinor: true, cell: ({ attempts }) => attempts ?? '–' },
-    { title: 'Finished', isMinor: true, cell: ({ finished }) => dayAndTime(finished) },
+    {
+      title: 'Finished',
+      width: '12.5rem',
+      isMinor: true,
+      cell: ({ finished }) => dayAndTime(finished),
+    },
     {
       title: 'Log',
       cell: ({ id, log }) => (log ? <LogButton deploymentId={deploymentId} deviceId={id} /> : '–'),

@@ -95,7 +95,7 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     legend: { show: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(most, 5)] } },
     axes: [
-      { ...axis, values: (_, moments) => moments.map(timeText) },
+      { ...axis, space: 90, values: (_, moments) => moments.map(timeText) },
       { ...axis, size: 44 },
     ],
     series: [
