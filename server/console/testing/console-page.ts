@@ -1,6 +1,6 @@
 /** The console in a real browser, with checks on what a page must not do. */
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright';
 import { expect } from 'vitest';
 
@@ -11,10 +11,6 @@ const chromiumFlags = [
   '--disable-lcd-text',
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
-const axeSource = readFileSync(
-  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  'utf8',
-);
 const WAIT_MAX_MS = 15_000;
 
 /** Where the console is, and what opens it. */
@@ -93,7 +89,7 @@ interface AxeResult {
 
 /** Checks with axe that nothing shown breaks a rule of accessibility. */
 export async function expectAccessible(page: Page, where: string): Promise<void> {
-  await page.evaluate(axeSource);
+  await page.evaluate(axe.source);
   const result = await page.evaluate<AxeResult>('axe.run()');
   const broken = result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
   expect(broken, where).toEqual([]);

@@ -20,7 +20,7 @@ export interface RunRequest {
 }
 
 /** A run that has begun. */
-export interface StartedRun {
+interface StartedRun {
   stop(): void;
   /** Resolves with the exit code, or null when it was stopped; never rejects. */
   readonly ended: Promise<number | null>;

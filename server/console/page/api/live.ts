@@ -5,7 +5,7 @@ import { link, tenant, token } from './session.ts';
 import { followStream } from './stream.ts';
 
 /** One answered request. */
-export interface Activity {
+interface Activity {
   readonly at: string;
   readonly operation: string;
   readonly method: string;

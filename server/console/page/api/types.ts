@@ -21,7 +21,7 @@ export interface DeviceView {
 }
 
 /** A deployment with its progress. */
-export interface DeploymentView {
+interface DeploymentView {
   readonly id: string;
   readonly name: string;
   readonly artifactName: string;

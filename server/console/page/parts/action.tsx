@@ -16,7 +16,7 @@ interface Notice {
 const notice = signal<Notice | undefined>(undefined);
 
 /** Says what was done, or what went wrong, for a while. */
-export function say(text: string, isFault = false): void {
+function say(text: string, isFault = false): void {
   const said = { text, isFault };
   notice.value = said;
   after(NOTICE_MS, () => {
