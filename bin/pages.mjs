@@ -4,10 +4,10 @@ import { join } from 'node:path';
 /** Each has an `index.html` of its own; what it loads gets a hashed name. */
 export const pageFolders = ['server/console/page'];
 
-/** @param root the folder of the clone */
-export async function buildPages(root) {
+/** @param root the folder of the clone @param folders those of the pages to build */
+export async function buildPages(root, folders) {
   const { build } = await import('vite');
-  for (const folder of pageFolders) {
+  for (const folder of folders) {
     await build({
       configFile: false,
       root: join(root, folder),

@@ -148,7 +148,8 @@ async function build() {
   else rmSync(buildFolder, { recursive: true, force: true });
   // A page shares sources with the rest, and so is no reference of its project.
   const { buildPages, pageFolders } = await import('./pages.mjs');
-  const projects = [root, ...pageFolders.map((folder) => at(folder))];
+  const pages = pageFolders.filter((folder) => existsSync(at(folder)));
+  const projects = [root, ...pages.map((folder) => at(folder))];
   const { done, how } = run(process.execPath, [compiler, '-b', ...projects], BUILD_MAX_MS);
   if (!done) {
     throw new SetupError(`the build failed (the compiler ${how}); its lines above name the places`);
@@ -156,9 +157,9 @@ async function build() {
   const assets = filesBelow(copiedFolders).filter((file) => !isSource(file));
   for (const asset of assets) copyAsset(asset);
   removeStale(new Set(assets));
-  await buildPages(root);
+  if (pages.length > 0) await buildPages(root, pages);
   const { bundle } = await import('./bundle.mjs');
-  const read = [...copiedFolders, ...pageFolders].map((folder) => join('build', folder));
+  const read = [...copiedFolders, ...pages].map((folder) => join('build', folder));
   await bundle(filesBelow(read).flatMap(readAtRunTime));
   linkCommand();
   writeFileSync(buildStamp, hash);

@@ -150,7 +150,7 @@ class Tickets {
 /** The administrators of the tenants, signed in. */
 class Admins {
   readonly #management: Management;
-  readonly #tokens = new Map<string, { readonly id: string; readonly token: string }>();
+  readonly #tokens = new WeakMap<Tenant, { readonly id: string; readonly token: string }>();
 
   constructor(management: Management) {
     this.#management = management;
@@ -158,8 +158,8 @@ class Admins {
 
   /** A token without end, issued again where a reset of the tenant has ended the one of before. */
   tokenFor(tenant: Tenant): string {
-    const { store, clock, id: tenantId } = tenant;
-    const known = this.#tokens.get(tenantId);
+    const { store, clock } = tenant;
+    const known = this.#tokens.get(tenant);
     if (known && store.userTokens.find(known.id)) return known.token;
     const [admin] = store.users
       .list({ id: [], email: [] }, { page: 1, perPage: ADMINS_SEARCHED })
@@ -168,7 +168,7 @@ class Admins {
     const wanted = { userId: admin.id, kind: 'first', nowMs: clock.now() } as const;
     const token = issueUserToken(this.#management, tenant, wanted);
     const claims = this.#management.tokens.read(token);
-    if (!('because' in claims)) this.#tokens.set(tenantId, { id: claims.id, token });
+    if (!('because' in claims)) this.#tokens.set(tenant, { id: claims.id, token });
     return token;
   }
 }

@@ -1,5 +1,6 @@
 /** Runs against this server: the newest of a kind, and what it says line by line. */
 import { useEffect, useState } from 'preact/hooks';
+import { gather } from './batch.ts';
 import { ask, askJson, pathWith } from './client.ts';
 import { type Loaded, useLoaded } from './loaded.ts';
 import { followStream } from './stream.ts';
@@ -41,19 +42,25 @@ export function useLines(id: number | undefined): readonly string[] {
   useEffect(() => {
     if (id === undefined) return;
     let lines: string[] = [];
-    return followStream(
+    const arrived = gather<string>((more) => {
+      lines.push(...more);
+      setKnown({ id, lines: [...lines] });
+    });
+    const unfollow = followStream(
       () => {
         // A new connection begins with the first line again.
+        arrived.cancel();
         lines = [];
         return pathWith(`/runs/${id}/stream`);
       },
       {
-        onEvent: (_, line) => {
-          lines.push(String(line));
-          setKnown({ id, lines: [...lines] });
-        },
+        onEvent: (_, line) => arrived.add(String(line)),
       },
     );
+    return () => {
+      unfollow();
+      arrived.cancel();
+    };
   }, [id]);
   return known.id === id ? known.lines : none;
 }

@@ -7,8 +7,11 @@ export function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
 
 /** The bytes between the lines of PEM. @throws Error with a sentence when there are none */
 export function pemBytes(pem: string, label: string): Uint8Array<ArrayBuffer> {
-  const inner = new RegExp(`-----BEGIN ${label}-----([^-]+)-----END ${label}-----`).exec(pem)?.[1];
-  if (inner === undefined) throw new Error(`the key has no lines BEGIN ${label} and END ${label}`);
+  const [begin, end] = [`-----BEGIN ${label}-----`, `-----END ${label}-----`];
+  const from = pem.indexOf(begin);
+  const to = pem.indexOf(end, from);
+  if (from < 0 || to < 0) throw new Error(`the key has no lines BEGIN ${label} and END ${label}`);
+  const inner = pem.slice(from + begin.length, to);
   const bytes = base64Bytes(inner.replace(/\s/g, ''));
   if (!bytes) throw new Error('what stands between the lines of the key is no base64');
   return bytes;

@@ -15,6 +15,7 @@ import { manage, manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { dayAndTime, deviceName } from '../parts/texts.ts';
+import { useSettled } from '../parts/use-settled.ts';
 import { View } from '../parts/view.tsx';
 
 const PAGE_ENTRIES = 200;
@@ -29,8 +30,8 @@ export default function AuditRoom() {
   const query = {
     object_type: object,
     actor_type: actor,
-    actor_email: email,
-    object_id: id,
+    actor_email: useSettled(email),
+    object_id: useSettled(id),
     sort: sort || 'desc',
   };
   const loaded = useLoaded(

@@ -5,6 +5,7 @@ import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
 import { Empty, Failed, Loading } from '../../../../fixtures/page/states.tsx';
 import { useQuery } from '../address.ts';
+import { gather } from '../api/batch.ts';
 import { ask, askJson, pathWith, reasonOf } from '../api/client.ts';
 import { tenant } from '../api/session.ts';
 import { followStream } from '../api/stream.ts';
@@ -14,6 +15,7 @@ import { type LongColumn, LongTable } from '../parts/long-table.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
+import { useSettled } from '../parts/use-settled.ts';
 import { titleOf } from './device-timeline.tsx';
 
 const FIRST_ENTRIES = 500;
@@ -140,7 +142,7 @@ const columns: readonly LongColumn<Entry>[] = [
 
 /** The newest entries of the filter, and those that arrive until it is paused. */
 function useEntries(filter: Filter, isPaused: boolean) {
-  const key = JSON.stringify([filter, tenant.value]);
+  const key = useSettled(JSON.stringify([filter, tenant.value]));
   const [known, setKnown] = useState<{ key: string; entries?: readonly Entry[]; fault?: string }>({
     key,
   });
@@ -156,17 +158,30 @@ function useEntries(filter: Filter, isPaused: boolean) {
       if (isOver) return;
       setKnown({ key, entries: page.entries.toReversed() });
       let { next } = page;
-      stop = followStream(() => pathWith('/journal/stream', { ...query, after: next }), {
+      const arrived = gather<Entry>((entries) =>
+        setKnown((before) =>
+          before.key === key
+            ? {
+                key,
+                entries: [...entries.toReversed(), ...(before.entries ?? [])].slice(
+                  0,
+                  HELD_ENTRIES,
+                ),
+              }
+            : before,
+        ),
+      );
+      const unfollow = followStream(() => pathWith('/journal/stream', { ...query, after: next }), {
         onEvent: (_, data) => {
           const entry = data as Entry;
           next = entry.sequence;
-          setKnown((before) =>
-            before.key === key
-              ? { key, entries: [entry, ...(before.entries ?? [])].slice(0, HELD_ENTRIES) }
-              : before,
-          );
+          arrived.add(entry);
         },
       });
+      stop = () => {
+        unfollow();
+        arrived.cancel();
+      };
     };
     begin().catch((fault: unknown) => {
       if (!isOver) setKnown({ key, fault: reasonOf(fault) });
