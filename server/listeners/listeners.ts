@@ -22,7 +22,8 @@ import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { createMemoryListener } from './in-memory.ts';
 import type { MemoryListener } from './memory-listener.ts';
-import { createPassage, type Passage } from './passage.ts';
+import { createPassage } from './open-passage.ts';
+import type { Passage } from './passage.ts';
 import { createListener } from './protocol.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 

@@ -1,36 +1,10 @@
-/**
- * The API for requests that another listener of this server has received and admitted: no socket of
- * its own, no observers and no planned faults, so that whoever watches does not change what is seen.
- */
-import { type IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+/** The API as another listener of this server reaches it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { openExchange } from '../http/exchange.ts';
-import type { Routes } from '../pipeline/routes.ts';
-import { responseOn, routed } from './protocol.ts';
 
 /** Answers as the API does; target and headers are those that the API is to see. */
 export interface Passage {
   pass(request: IncomingMessage, response: ServerResponse): void;
   /** Takes a request for a websocket, with what has been read of the connection. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-}
-
-interface PassageOptions {
-  readonly routes: Routes;
-  readonly names: VendorNames;
-  readonly newRequestId: () => string;
-}
-
-/** Opens the routes to messages of another listener. */
-export function createPassage(options: PassageOptions): Passage {
-  const route = routed(options.routes);
-  return {
-    pass: (request, response) => route(openExchange(request, response, options)),
-    upgrade: (request, socket, head) => {
-      const response = responseOn(request, socket as Socket, ServerResponse);
-      route({ ...openExchange(request, response, options), upgrade: { socket, head } });
-    },
-  };
 }
