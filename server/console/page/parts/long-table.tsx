@@ -8,7 +8,7 @@ const ROW_PIXELS = 37;
 /** A column; `sorts` makes its heading a button. */
 export interface LongColumn<Row> {
   readonly title: string;
-  /** Share of the width, or an exact one, as CSS has it. */
+  /** As CSS has it; the one with a share of the width gets what is left where the page is narrow. */
   readonly width?: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly sorts?: { readonly id: string };
@@ -55,7 +55,7 @@ export function LongTable<Row>({
           </tr>
         </thead>
         <tbody>
-          <Space pixels={before} columns={columns.length} />
+          <Space pixels={before} />
           {items.map(({ index }) => {
             const row = rows[index];
             if (row === undefined) return null;
@@ -69,19 +69,19 @@ export function LongTable<Row>({
               </tr>
             );
           })}
-          <Space pixels={behind} columns={columns.length} />
+          <Space pixels={behind} />
         </tbody>
       </table>
     </section>
   );
 }
 
-/** Stands for the rows that are not there. */
-function Space({ pixels, columns }: { pixels: number; columns: number }) {
+/** Stands for the rows that are not there; one cell is enough, and makes no columns that are hidden. */
+function Space({ pixels }: { pixels: number }) {
   if (pixels <= 0) return null;
   return (
     <tr class="space">
-      <td colSpan={columns} style={{ height: `${pixels}px` }} />
+      <td style={{ height: `${pixels}px` }} />
     </tr>
   );
 }
@@ -91,11 +91,11 @@ function Heading<Row>({
   order = '',
   onOrder,
 }: { column: LongColumn<Row> } & Partial<Order>) {
-  const style = { width };
-  const minor = isMinor ? 'minor' : '';
+  const style = { '--width': width };
+  const look = isMinor ? 'minor' : width.endsWith('%') ? 'main' : '';
   if (!sorts || !onOrder) {
     return (
-      <th scope="col" style={style} class={minor}>
+      <th scope="col" style={style} class={look}>
         {title}
       </th>
     );
@@ -105,7 +105,7 @@ function Heading<Row>({
   const isDown = order === `-${id}`;
   const sorted = isUp ? 'ascending' : isDown ? 'descending' : 'none';
   return (
-    <th scope="col" style={style} class={minor} aria-sort={sorted}>
+    <th scope="col" style={style} class={look} aria-sort={sorted}>
       <button type="button" onClick={() => onOrder(isUp ? `-${id}` : id)}>
         {title}
         <span aria-hidden="true">{isUp ? ' ↑' : isDown ? ' ↓' : ''}</span>
