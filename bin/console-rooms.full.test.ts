@@ -129,6 +129,9 @@ describe.each(['light', 'dark'] as const)(
         await show(page, view);
         await expectNoOverhang(page, view.name);
       }
+      await goTo(page, '/devices');
+      const identity = page.locator('.long-table tbody a').first().locator('..');
+      expect((await identity.boundingBox())?.width).toBeGreaterThan(120);
       expect(complaints).toEqual([]);
     });
   },
