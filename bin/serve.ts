@@ -7,13 +7,20 @@ import { legalVariations } from '../server/control/variation/variations.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
 import { SettingError, settingRows } from '../server/settings.ts';
 import { StateFault } from '../server/store/state-fault.ts';
+import { runStarter } from './console-runs.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, reportFault } from './fault.ts';
 import { readPlanFile, unfiredLines } from './fault-plan-file.ts';
 import { addOptionRows, settingsOfOptions } from './option-rows.ts';
 import { createOutput, type Output } from './output.ts';
-import { consoleUrl, prepareReadyFile, serverReady, writeReadyFile } from './ready.ts';
+import {
+  consoleUrl,
+  prepareReadyFile,
+  type ServerReady,
+  serverReady,
+  writeReadyFile,
+} from './ready.ts';
 import { leaveRunFile } from './run-file.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { prepareCaFolder, publishTls, type TlsReady, tlsOptionRows, tlsPlan } from './tls.ts';
@@ -96,8 +103,10 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   await prepareCaFolder(caFolder);
   const rules = faults === undefined ? [] : await readPlanFile('--faults', faults);
   const stop = stopSignal();
+  let known: ServerReady | undefined;
   const server = await startServer({
     ...settingsOfOptions(settingRows, options),
+    startRun: runStarter(() => known),
     ...(tlsSettings && { tls: tlsSettings }),
     ...(date !== undefined && { clock: clockStartingAt(date) }),
   }).catch((error: unknown) => {
@@ -110,6 +119,7 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   try {
     const tls = await publishTls(server, caFolder);
     const ready = serverReady(server, tls);
+    known = ready;
     if (world !== undefined) await loadNow(server, world, output);
     await writeReadyFile(readyFile, ready);
     removeRunFile = await leaveRunFile(ready, output);

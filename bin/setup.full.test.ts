@@ -69,7 +69,7 @@ function freshClone(): void {
       rewriteRelativeImportExtensions: true,
     },
     include: ['bin', 'fixtures', 'server', 'simulator'],
-    exclude: ['bin/bundle.mjs', 'bin/setup.mjs'],
+    exclude: ['bin/bundle.mjs', 'bin/pages.mjs', 'bin/setup.mjs'],
   });
   put('bin/fleetbed.ts', "#!/usr/bin/env node\nimport '../fixtures/words.ts';\n");
   put(
@@ -79,7 +79,8 @@ function freshClone(): void {
   put('fixtures/vectors/deep/sample.mender', 'bytes');
   put('server/testbed.ts', 'export const testbed = 1;\n');
   put('simulator/behaviours/behaviour.ts', 'export const behaviour = 1;\n');
-  for (const name of ['bundle.mjs', 'setup.mjs']) cpSync(join(root, 'bin', name), at('bin', name));
+  for (const name of ['bundle.mjs', 'pages.mjs', 'setup.mjs'])
+    cpSync(join(root, 'bin', name), at('bin', name));
 }
 
 /** Takes a clone that is set up already in place of the fresh one. */

@@ -32,11 +32,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...names) => join(root, ...names);
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
 /** Folders whose files, other than sources, are read by the built code at run time. */
-const assetFolders = [
+const copiedFolders = [
   'fixtures/page',
   'fixtures/vectors',
   'fixtures/worlds',
-  'server/console/page',
   'conformance/report/page',
   'simulator/report/page',
 ];
@@ -147,22 +146,26 @@ async function build() {
   // Without a stamp nobody knows what the folder holds: the compiler would trust its own notes.
   if (existsSync(buildStamp)) rmSync(buildStamp);
   else rmSync(buildFolder, { recursive: true, force: true });
-  const { done, how } = run(process.execPath, [compiler, '-b'], BUILD_MAX_MS);
+  // A page shares sources with the rest, and so is no reference of its project.
+  const { buildPages, pageFolders } = await import('./pages.mjs');
+  const pages = pageFolders.filter((folder) => existsSync(at(folder)));
+  const projects = [root, ...pages.map((folder) => at(folder))];
+  const { done, how } = run(process.execPath, [compiler, '-b', ...projects], BUILD_MAX_MS);
   if (!done) {
     throw new SetupError(`the build failed (the compiler ${how}); its lines above name the places`);
   }
-  const assets = filesBelow(assetFolders).filter((file) => !isSource(file));
+  const assets = filesBelow(copiedFolders).filter((file) => !isSource(file));
   for (const asset of assets) copyAsset(asset);
   removeStale(new Set(assets));
+  if (pages.length > 0) await buildPages(root, pages);
   const { bundle } = await import('./bundle.mjs');
-  await bundle(
-    filesBelow(assetFolders.map((folder) => join('build', folder))).flatMap(readAtRunTime),
-  );
+  const read = [...copiedFolders, ...pages].map((folder) => join('build', folder));
+  await bundle(filesBelow(read).flatMap(readAtRunTime));
   linkCommand();
   writeFileSync(buildStamp, hash);
 }
 
-const isSource = (file) => file.endsWith('.ts') || file.endsWith('tsconfig.json');
+const isSource = (file) => /\.tsx?$|tsconfig\.json$/.test(file);
 
 function copyAsset(file) {
   mkdirSync(dirname(at('build', file)), { recursive: true });

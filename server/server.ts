@@ -8,6 +8,7 @@ import { FaultTransform } from './control/faults/transform.ts';
 import { type RunningControl, startControl } from './control/http/control.ts';
 import { journalObserver } from './control/journal/observer.ts';
 import { overviewSource } from './control/overview.ts';
+import { type RunStarter, Runs } from './control/runs/runs.ts';
 import { variationTransform } from './control/variation/varied-answer.ts';
 import { TenantStates } from './control/world/tenant-states.ts';
 import type { Addresses } from './http/addresses.ts';
@@ -15,6 +16,7 @@ import { ByteBudget } from './http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
 import { completeConnectionLimits } from './listeners/connection-limits.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners/listeners.ts';
+import type { Passage } from './listeners/passage.ts';
 import { type Log, openLog } from './pipeline/log.ts';
 import { openServices } from './pipeline/open-services.ts';
 import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts';
@@ -30,6 +32,8 @@ import { signedInAdmin } from './tenants/admin.ts';
 export interface ServerOptions extends Partial<Settings> {
   readonly clock?: Clock;
   readonly random?: Random;
+  /** Starts runs against the server that are asked for in the console; without it there are none. */
+  readonly startRun?: RunStarter;
 }
 
 /** A server that accepts on both listeners. */
@@ -72,7 +76,7 @@ export interface OpenServer {
 
 /** Opens everything in order: data folder, tenants, API, control. Throws as `startServer` does. */
 export async function openServer(options: ServerOptions): Promise<OpenServer> {
-  const { clock = systemClock, random = systemRandom, ...given } = options;
+  const { clock = systemClock, random = systemRandom, startRun, ...given } = options;
   const settings = completeSettings(given);
   const { dataFolder } = settings;
   const data = dataFolder === undefined ? undefined : await DataFolder.open(dataFolder);
@@ -95,11 +99,13 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const plugIns = { observers, transforms, addresses, watchdog };
     const listeners = await openListeners(services, plugIns);
     open.unshift(listeners);
-    const { openInside, openInMemory } = listeners;
+    const { openInside, openInMemory, openPassage } = listeners;
     const states = new TenantStates(services, openInside);
     states.markStart(services.tenants.first);
     const { adminEmail } = admin;
-    const inside = { services, states, watchdog, activity, controlToken, adminEmail };
+    const passage = openPassage();
+    const seen = { activity, controlToken, adminEmail, passage, startRun };
+    const inside = { services, states, watchdog, ...seen };
     const control = await openControl(inside);
     addresses.console = control.url;
     const running = { services, listeners, control, watchdog, stores: open.slice(1) };
@@ -116,16 +122,22 @@ interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'
   readonly activity: ActivityFeed;
   readonly controlToken: string;
   readonly adminEmail: string;
+  readonly passage: Passage;
+  readonly startRun: RunStarter | undefined;
 }
 
-function openControl({ services, activity, adminEmail, ...rest }: Controlled) {
+function openControl({ services, activity, adminEmail, passage, startRun, ...rest }: Controlled) {
   const { settings, tenants, outbox, log, storageFaults, clock, names } = services;
+  const { tokens, random } = services;
   const { host, controlPort: port, connectionLimits } = settings;
   return startControl({
     ...rest,
     ...{ host, port, connectionLimits },
     ...{ tenants, outbox, log, storageFaults, clock },
-    source: overviewSource(tenants.first.store, activity),
+    source: overviewSource(activity),
+    management: { passage, tokens, random, clock },
+    variationSeed: settings.varySeed,
+    runs: new Runs(startRun, clock),
     explainFacts: { names, adminEmail },
   });
 }

@@ -25,7 +25,11 @@ const fieldClients = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemo
 export const testTools: Readonly<Record<string, TestTool>> = {
   Chromium: {
     isThere: existsSync(chromium),
-    files: ['server/console/console.test.ts', '**/report/html.full.test.ts'],
+    files: [
+      'server/console/*.test.ts',
+      'bin/console-rooms.full.test.ts',
+      '**/report/html.full.test.ts',
+    ],
     option: '--browser',
   },
   "Debian's field clients": {

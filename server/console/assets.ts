@@ -1,32 +1,54 @@
-/** The files of the console page, next to this one, both in the sources and in the built folder. */
-import { readFile } from 'node:fs/promises';
+/** The files of the console page, as Vite has built them into `page/` beside this module. */
+import { readdir, readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 
 /** One file of the page. */
 export interface ConsoleAsset {
+  /** Its path in the page's address. */
   readonly path: string;
-  readonly file: string;
+  readonly file: URL;
   readonly mediaType: string;
+  /** True when the name changes with the content, so that it may be kept for ever. */
+  readonly isImmutable: boolean;
 }
 
-const style = 'text/css; charset=utf-8';
-const script = 'text/javascript; charset=utf-8';
+/** Sources that run as they are have their page in the built folder. */
+const folder = import.meta.url.endsWith('.ts')
+  ? new URL('../../build/server/console/page/', import.meta.url)
+  : new URL('page/', import.meta.url);
 
-/** Every file that the page may request; the scripts exist in the built folder only. */
-export const consoleAssets: readonly ConsoleAsset[] = [
-  { path: '/', file: 'index.html', mediaType: 'text/html; charset=utf-8' },
-  { path: '/console.css', file: 'console.css', mediaType: style },
-  { path: '/overview.css', file: 'overview.css', mediaType: style },
-  { path: '/icon.svg', file: 'icon.svg', mediaType: 'image/svg+xml' },
-  ...['console', 'connection', 'explanation', 'overview', 'live', 'tables', 'element'].map(
-    (name) => ({
-      path: `/${name}.js`,
-      file: `${name}.js`,
-      mediaType: script,
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** The page itself is at `/`. */
+const page: ConsoleAsset = {
+  path: '/',
+  file: new URL('index.html', folder),
+  mediaType: 'text/html; charset=utf-8',
+  isImmutable: false,
+};
+
+/** Every file that the page may request. Rejects when the page has not been built. */
+export async function listAssets(): Promise<readonly ConsoleAsset[]> {
+  const hashed = new URL('assets/', folder);
+  const names = await readdir(hashed);
+  return [
+    page,
+    ...names.flatMap((name) => {
+      const mediaType = mediaTypes[extname(name)];
+      const path = `/assets/${name}`;
+      return mediaType === undefined
+        ? []
+        : [{ path, file: new URL(name, hashed), mediaType, isImmutable: true }];
     }),
-  ),
-];
+  ];
+}
 
-/** Reads the bytes of an asset. Rejects when the file is missing: the page has not been built. */
-export function readAsset(asset: ConsoleAsset): Promise<Buffer> {
-  return readFile(new URL(`page/${asset.file}`, import.meta.url));
+/** Reads the bytes of an asset. */
+export function readAsset({ file }: ConsoleAsset): Promise<Buffer> {
+  return readFile(file);
 }

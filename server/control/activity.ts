@@ -7,6 +7,7 @@ import { type Ended, type Subscriber, Subscribers } from './subscribers.ts';
 export interface Activity {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
+  readonly tenantId?: string;
   readonly operation: string;
   readonly method: string;
   readonly status: number;
@@ -23,12 +24,13 @@ export class ActivityFeed implements Pick<ExchangeObserver, 'onAnswer'> {
     return !this.#subscribers.isEmpty;
   }
 
-  onAnswer({ endpoint, exchange, nowMs, device }: RequestContext, status: number): void {
+  onAnswer({ endpoint, exchange, nowMs, device, tenant }: RequestContext, status: number): void {
     // Without subscribers the hot path does not build the object.
     if (this.#subscribers.isEmpty) return;
     const { id: operation, method } = endpoint.operation;
     this.publish({
       atMs: nowMs,
+      tenantId: tenant.id,
       operation,
       method,
       status,

@@ -14,26 +14,26 @@ import {
   overviewMax,
 } from './http/source.ts';
 
-/** Joins the store and the activity feed into what the control listener asks for. */
-export function overviewSource(store: Store, activity: ActivityFeed): ControlSource {
+/** Joins stores and the activity feed into what the control listener asks for. */
+export function overviewSource(activity: ActivityFeed): ControlSource {
   return {
-    overview: async () => {
-      const devices = store.devices.list(
-        { status: [], id: [] },
-        { page: 1, perPage: overviewMax.devices },
-      );
+    overview: async ({ store }, devicesMax) => {
+      const page = { page: 1, perPage: Math.min(devicesMax, overviewMax.devices) };
+      const devices = devicesMax === 0 ? [] : store.devices.list({ status: [], id: [] }, page);
       const deployments = store.deployments.list({ id: [], name: [] }, 'desc', {
         page: 1,
         perPage: overviewMax.deployments,
       });
+      const viewed = factsFor(store, devices);
       return {
-        devices: await mappedInTurns(devices, (device) => deviceOverview(store, device)),
+        devices: await mappedInTurns(devices, viewed),
         deviceCounts: countDevices(store),
         deployments: await mappedInTurns(deployments, (deployment) =>
           deploymentOverview(store, deployment),
         ),
       };
     },
+    devices: ({ store }) => allDevices(store),
     subscribe: (subscriber, ended) =>
       activity.subscribe((seen) => subscriber(activityEvent(seen)), ended),
   };
@@ -45,22 +45,36 @@ function countDevices(store: Store): Partial<Record<DeviceStatus, number>> {
   );
 }
 
-function deviceOverview(store: Store, device: StoredDevice): DeviceOverview {
-  const attributes = store.inventory.list(device.id);
-  const told = (name: string): string | undefined => {
-    const value = attributes.find((attribute) => attribute.name === name)?.value;
-    return typeof value === 'string' ? value : undefined;
-  };
-  const deviceType = told('device_type');
-  const artifactName = told('artifact_name');
-  return {
-    id: device.id,
-    identity: device.identity,
-    status: device.status,
-    connected: store.connections.find(device.id)?.status === 'connected',
-    ...(deviceType !== undefined && { deviceType }),
-    ...(artifactName !== undefined && { artifactName }),
-    ...(device.checkInMs && { checkedInAt: new Date(device.checkInMs).toISOString() }),
+/** Devices read from the store at a time. */
+const PAGE_DEVICES = 500;
+
+function* allDevices(store: Store): Generator<DeviceOverview> {
+  for (let page = 1; ; page += 1) {
+    const devices = store.devices.list({ status: [], id: [] }, { page, perPage: PAGE_DEVICES });
+    const viewed = factsFor(store, devices);
+    for (const device of devices) yield viewed(device);
+    if (devices.length < PAGE_DEVICES) return;
+  }
+}
+
+/** What makes the view of each of these devices; what all need is read once. */
+function factsFor(store: Store, devices: readonly StoredDevice[]) {
+  const connected = new Set(store.connections.connectedIds());
+  const told = store.inventory.textsOf(
+    devices.map(({ id }) => id),
+    ['device_type', 'artifact_name'],
+  );
+  return (device: StoredDevice): DeviceOverview => {
+    const { device_type: deviceType, artifact_name: artifactName } = told.get(device.id) ?? {};
+    return {
+      id: device.id,
+      identity: device.identity,
+      status: device.status,
+      connected: connected.has(device.id),
+      ...(deviceType !== undefined && { deviceType }),
+      ...(artifactName !== undefined && { artifactName }),
+      ...(device.checkInMs && { checkedInAt: new Date(device.checkInMs).toISOString() }),
+    };
   };
 }
 

@@ -22,6 +22,8 @@ import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { createMemoryListener } from './in-memory.ts';
 import type { MemoryListener } from './memory-listener.ts';
+import { createPassage } from './open-passage.ts';
+import type { Passage } from './passage.ts';
 import { createListener } from './protocol.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 
@@ -47,6 +49,8 @@ export interface OpenListeners {
   openInside(): Promise<{ readonly url: string; close(): Promise<void> }>;
   /** Opens the API to callers in this process, without connections; it needs no closing. */
   openInMemory(): MemoryListener;
+  /** Opens the API to what another listener has received; it needs no closing. */
+  openPassage(): Passage;
   /**
    * Stops accepting and ends open connections; websockets once `farewell` resolves, or shortly
    * after.
@@ -90,12 +94,23 @@ export async function openListeners(services: Services, plugIns: PlugIns): Promi
         return { url, close: () => inside.close() };
       },
       openInMemory: () => doors.openInMemory(api),
+      openPassage: () => openPassage(services, [...api, ...storage], at),
       close: (farewell) => doors.close(farewell),
     };
   } catch (fault) {
     await doors.close();
     throw fault;
   }
+}
+
+/** The API without observers, transforms and rate limit. */
+function openPassage(services: Services, mounted: readonly Endpoint[], addresses: Addresses) {
+  const pipeline = new Pipeline(services, {
+    ...{ addresses, observers: [], transforms: [] },
+    isUnlimited: true,
+  });
+  const routes = mountRoutes(mounted, pipeline, confirmationPages);
+  return createPassage({ routes, names: services.names, newRequestId: pipeline.newRequestId });
 }
 
 /** Keys and certificates; loaded only on request, since a plain server starts faster without. */

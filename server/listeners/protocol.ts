@@ -170,7 +170,8 @@ function closeWithRequest(request: IncomingMessage, response: ServerResponse): v
   });
 }
 
-function responseOn(
+/** The response to a request on a connection that HTTP has let go of. */
+export function responseOn(
   request: IncomingMessage,
   socket: Socket,
   ResponseClass: new (request: IncomingMessage) => ServerResponse,

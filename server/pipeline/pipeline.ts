@@ -32,6 +32,8 @@ interface PipelineOptions {
   readonly observers: readonly ExchangeObserver[];
   readonly transforms: readonly ResponseTransform[];
   readonly watchdog?: Watchdog | undefined;
+  /** For callers that are no part of what is tested. */
+  readonly isUnlimited?: boolean;
 }
 
 /** The stages of one operation: in the usual order, and while a transform is armed. */
@@ -137,13 +139,13 @@ export class Pipeline {
   /** Omits stages that have nothing to do for the operation from both lists. */
   #makeLists({ deprecated, body, authorization }: Operation): StageLists {
     const callers = this.#callers;
-    const { transforms } = this.#options;
+    const { transforms, isUnlimited = false } = this.#options;
     const announce = deprecated ? [announceDeprecation(deprecated, callers)] : [];
     const retired = deprecated ? [refuseRetired(deprecated)] : [];
     const received = body ? [receiveBody] : [];
     const transform = transformResponse(transforms, { callers, recorder: this.#recorder });
     // A link may be used by anyone, and is not counted for a caller.
-    const limited = authorization === 'link' ? [] : [limitRate];
+    const limited = isUnlimited || authorization === 'link' ? [] : [limitRate];
     const admit = [...retired, authenticate(callers), ...limited];
     return {
       usual: [...announce, ...admit, ...received, validate, handle],

@@ -34,6 +34,23 @@ export class InventoryStore {
     return values;
   }
 
+  /** The values of these attributes that are texts, by the ids of these devices. */
+  textsOf(
+    deviceIds: readonly string[],
+    names: readonly string[],
+  ): Map<string, Readonly<Record<string, string>>> {
+    const query = `SELECT device_id, document FROM attributes
+       WHERE scope = ? AND device_id IN (SELECT value FROM json_each(?))`;
+    const texts = new Map<string, Readonly<Record<string, string>>>();
+    for (const row of this.#sql.all(query, [this.#scope, JSON.stringify(deviceIds)])) {
+      const wanted = attributesIn(row).flatMap(({ name, value }): [string, string][] =>
+        names.includes(name) && typeof value === 'string' ? [[name, value]] : [],
+      );
+      texts.set(text(row, 'device_id'), Object.fromEntries(wanted));
+    }
+    return texts;
+  }
+
   /** Makes these the whole set. */
   replace(deviceId: string, attributes: readonly KeptAttribute[]): void {
     this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?)', [

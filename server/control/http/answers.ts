@@ -56,7 +56,8 @@ export function mount(
   });
 }
 
-class ControlRefusal extends Error {
+/** Why a request is not done. */
+export class ControlRefusal extends Error {
   override readonly name = 'ControlRefusal';
   readonly status: number;
   readonly members: object;
@@ -127,7 +128,10 @@ export function readBody<const Shape extends v.GenericSchema>(
  * The tenant that `?tenant=` names by its id or name, if any; an unknown one is refused with 404.
  * `world` is the earlier name of the parameter.
  */
-export function namedTenant(tenants: Tenants, { query }: Request): ControlledTenant | undefined {
+export function namedTenant(
+  tenants: Tenants,
+  query: Readonly<Record<string, unknown>>,
+): ControlledTenant | undefined {
   const named = query.tenant ?? query.world;
   if (named === undefined) return undefined;
   const found = tenants.list().find(({ id, name }) => id === named || name === named);
@@ -145,7 +149,7 @@ export type TenantHandler = (
 /** Makes handlers of the tenant that `?tenant=` names, or of the first one. */
 export function handlersWithin(tenants: Tenants): (handler: TenantHandler) => Handler {
   return (handler) => (request, response) =>
-    handler(namedTenant(tenants, request) ?? controlled(tenants.first), request, response);
+    handler(namedTenant(tenants, request.query) ?? controlled(tenants.first), request, response);
 }
 
 /**

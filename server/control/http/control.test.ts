@@ -4,14 +4,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../fixtures/clock.ts';
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
+import { listAssets } from '../../console/assets.ts';
 import { openLog } from '../../pipeline/log.ts';
 import { openServices } from '../../pipeline/open-services.ts';
+import type { Services } from '../../pipeline/services.ts';
 import { StorageFaults } from '../../pipeline/storage-faults.ts';
 import { Watchdog } from '../../pipeline/watchdog.ts';
 import { completeSettings } from '../../settings.ts';
 import { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import { equipTenants } from '../controlled-tenant.ts';
+import { Runs } from '../runs/runs.ts';
 import { TenantStates } from '../world/tenant-states.ts';
 import { type RunningControl, startControl } from './control.ts';
 import type { ActivityEvent, ControlSource, DeploymentOverview, Overview } from './source.ts';
@@ -26,6 +29,10 @@ class QuietServer implements ControlSource {
 
   async overview(): Promise<Overview> {
     return this.shown;
+  }
+
+  devices() {
+    return this.shown.devices;
   }
 
   subscribe(listener: (event: ActivityEvent) => void): () => void {
@@ -44,6 +51,7 @@ class QuietServer implements ControlSource {
 let source: QuietServer;
 let clock: ManualClock;
 let control: RunningControl;
+let services: Services;
 let tenants: Tenants;
 let states: TenantStates;
 
@@ -55,8 +63,15 @@ function start(port = 0): Promise<RunningControl> {
   const log = openLog('silent');
   const watchdog = new Watchdog(log);
   const storageFaults = new StorageFaults({ log, clock, folder });
+  const refused = () => {
+    throw new Error('nothing passes to the management API here');
+  };
+  const passage = { pass: refused, upgrade: refused };
+  const management = { passage, tokens: services.tokens, random, clock };
   const rest = { outbox: new Outbox(random), log, watchdog, storageFaults, clock, explainFacts };
-  return startControl({ host: '127.0.0.1', port, controlToken, source, tenants, states, ...rest });
+  const runs = new Runs(undefined, clock);
+  const own = { host: '127.0.0.1', port, controlToken, management, runs };
+  return startControl({ ...own, source, tenants, states, ...rest });
 }
 
 beforeEach(async () => {
@@ -66,7 +81,7 @@ beforeEach(async () => {
   const settings = completeSettings({});
   const log = openLog('silent');
   const equip = equipTenants({ entriesMax: 10, bytesMax: 100_000 });
-  const services = await openServices({ settings, clock, random, log, equip });
+  services = await openServices({ settings, clock, random, log, equip });
   tenants = services.tenants;
   states = new TenantStates(services, () => Promise.reject(new Error('no world is loaded here')));
   control = await start();
@@ -128,7 +143,7 @@ describe('paths and methods', () => {
     expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining('/api/devices') });
   });
 
-  it.each(['/', '/ready', '/console.css', '/overview', '/events'])(
+  it.each(['/', '/ready', '/overview', '/devices', '/events'])(
     'answers 405 with Allow for a POST to %s',
     async (path) => {
       const answer = await ask(path, { method: 'POST', headers: authorization });
@@ -151,22 +166,23 @@ describe('paths and methods', () => {
 });
 
 describe('the page', () => {
-  it.each([
-    ['/', 'text/html'],
-    ['/console.css', 'text/css'],
-    ['/icon.svg', 'image/svg+xml'],
-  ])('gives %s to anyone, with headers that forbid foreign and inline code', async (path, type) => {
-    const { status, headers, text } = await ask(path);
-    expect(status).toBe(200);
-    expect(text.length).toBeGreaterThan(50);
-    expect(headers.get('content-type')).toContain(type);
-    const policy = headers.get('content-security-policy') ?? '';
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toContain('unsafe');
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('referrer-policy')).toBe('no-referrer');
-    expect(headers.get('cache-control')).toBe('no-store');
-    expect(headers.get('x-powered-by')).toBeNull();
+  it('gives its files to anyone, with headers that forbid foreign and inline code', async () => {
+    const assets = await listAssets();
+    const types = assets.map(({ mediaType }) => mediaType.split(';')[0]);
+    for (const type of ['text/html', 'text/css', 'text/javascript', 'image/svg+xml'])
+      expect(types).toContain(type);
+    for (const { path, mediaType, isImmutable } of assets) {
+      const { status, headers, text } = await ask(path);
+      expect([status, headers.get('content-type')]).toEqual([200, mediaType]);
+      expect(text.length).toBeGreaterThan(50);
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toContain('unsafe');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toMatch(isImmutable ? /immutable/ : /^no-store$/);
+      expect(headers.get('x-powered-by')).toBeNull();
+    }
   });
 
   it('holds neither inline scripts nor inline styles', async () => {
@@ -175,7 +191,13 @@ describe('the page', () => {
   });
 
   it('gives no file beside its own', async () => {
-    for (const path of ['/console.ts', '/tsconfig.json', '/..%2fassets.ts', '/%2e%2e/assets.ts']) {
+    for (const path of [
+      '/main.tsx',
+      '/tsconfig.json',
+      '/assets/..%2findex.html',
+      '/assets/',
+      '/%2e%2e/assets.ts',
+    ]) {
       expect((await ask(path, { headers: authorization })).status).toBe(404);
     }
   });

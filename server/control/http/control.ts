@@ -4,10 +4,10 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type RequestHandler } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
-import { consoleAssets, readAsset } from '../../console/assets.ts';
+import { type ConsoleAsset, listAssets, readAsset } from '../../console/assets.ts';
 import { isSameSecret } from '../../crypto/same-secret.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from '../../http/open-files.ts';
 import {
@@ -22,6 +22,7 @@ import type { StorageFaults } from '../../pipeline/storage-faults.ts';
 import type { Watchdog } from '../../pipeline/watchdog.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
+import type { Runs } from '../runs/runs.ts';
 import type { TenantStates } from '../world/tenant-states.ts';
 import {
   boundBodies,
@@ -35,9 +36,12 @@ import {
 import { mountAwait } from './await.ts';
 import { EventStreams } from './event-stream.ts';
 import { type ExplainSettings, mountExplanations } from './explanations.ts';
+import { mountFleet } from './fleet.ts';
 import { mountJournal } from './journal.ts';
-import { requireOwnAddress } from './own-address.ts';
-import { type ControlSource, type Overview, overviewMax } from './source.ts';
+import { type Management, mountManagement, passSockets } from './management.ts';
+import { checkOwnAddress, requireOwnAddress } from './own-address.ts';
+import { mountRuns } from './runs.ts';
+import type { ControlSource } from './source.ts';
 import { mountSteering } from './steering.ts';
 import { mountTenantStates } from './tenant-states.ts';
 import { mountTenants } from './tenants.ts';
@@ -55,6 +59,10 @@ export interface ControlOptions {
   readonly log: Log;
   readonly watchdog: Watchdog;
   readonly storageFaults: StorageFaults;
+  readonly management: Management;
+  readonly runs: Runs;
+  /** The seed of the legal variation, where it is on. */
+  readonly variationSeed?: string | undefined;
   readonly clock: Clock;
   /** What explanations are made with, beside a record. */
   readonly explainFacts: ExplainSettings;
@@ -94,8 +102,17 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
   const streams = new EventStreams(options);
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const connections = ownConnections(connectionLimits);
-  const app = controlApp(options, streams, connections);
+  const { app, admission } = controlApp(options, {
+    streams,
+    connections,
+    assets: await listAssets(),
+  });
   const server = createServer(connectionOptions(connectionLimits), app);
+  passSockets(server, {
+    ...admission,
+    ...{ tenants: options.tenants, passage: options.management.passage },
+    requireOwn: (request) => checkOwnAddress(request, options.host),
+  });
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
   await listening(server, options);
@@ -106,6 +123,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
       new Promise((resolve) => {
         server.close(() => resolve());
         streams.close();
+        options.runs.close();
         connections.destroy();
       }),
   };
@@ -130,12 +148,14 @@ function ownConnections({ connectionsMax }: ConnectionLimits): Connections {
   return new Connections({ openFiles: new Semaphore(control), surplusMax: refused });
 }
 
-function controlApp(
-  options: ControlOptions,
-  streams: EventStreams,
-  connections: Connections,
-): Express {
-  const { controlToken, source, log, storageFaults } = options;
+interface Inner {
+  readonly streams: EventStreams;
+  readonly connections: Connections;
+  readonly assets: readonly ConsoleAsset[];
+}
+
+function controlApp(options: ControlOptions, { streams, connections, assets }: Inner) {
+  const { controlToken, log, storageFaults } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.use((_, response, next) => {
     response.set(pageHeaders);
@@ -147,37 +167,33 @@ function controlApp(
     next();
   });
   app.use(requireOwnAddress(options.host));
-  for (const asset of consoleAssets) {
+  for (const asset of assets) {
     mount(app, asset.path, {
-      get: async (_, response) => response.type(asset.mediaType).send(await readAsset(asset)),
+      get: async (_, response) => {
+        if (asset.isImmutable) response.set('Cache-Control', 'max-age=31536000, immutable');
+        return response.type(asset.mediaType).send(await readAsset(asset));
+      },
     });
   }
   mount(app, '/ready', { get: () => ({ ready: true }) });
   app.use(requireToken(controlToken));
+  const admission = mountManagement(app, options.tenants, options.management);
   app.use(boundBodies());
   app.use(['/world', controlPaths.faults], textBodies());
   app.use(jsonBodies());
   // Reading the body has ended the stretch of work that the first one measures.
   app.use(watched(options.watchdog));
-  mount(app, '/overview', {
-    get: async () => ({ ...bounded(await source.overview()), stalls: options.watchdog.stalls }),
-  });
-  mount(app, '/events', {
-    get: (request, response) => {
-      if (request.method === 'HEAD') refuse(405, 'the event stream supports only GET');
-      streams.requireRoom();
-      streams.open(response);
-    },
-  });
+  mountFleet(app, options, streams);
   mountTenants(app, options.tenants, options.states);
   mountSteering(app, options.tenants, options.outbox);
   mountJournal(app, options.tenants, streams);
   mountAwait(app, options.tenants, options.clock);
+  mountRuns(app, options.runs, streams);
   mountExplanations(app, options.tenants, options.explainFacts);
   mountTenantStates(app, options.tenants, options.states);
   app.use((request) => refuse(404, `there is nothing at ${request.path}`));
   app.use(faults(log, (fault) => storageFaults.refusalOf(fault)));
-  return app;
+  return { app, admission };
 }
 
 /** Measures the synchronous work of the handlers that follow. */
@@ -198,13 +214,5 @@ function requireToken(controlToken: string): RequestHandler {
       refuse(401, 'the control token is missing or wrong; use the one that fleetbed serve prints');
     }
     next();
-  };
-}
-
-function bounded(overview: Overview): Overview {
-  return {
-    ...overview,
-    devices: overview.devices.slice(0, overviewMax.devices),
-    deployments: overview.deployments.slice(0, overviewMax.deployments),
   };
 }

@@ -38,8 +38,8 @@ export class EventStreams {
     refuse(503, 'too many open event streams; close one of them');
   }
 
-  /** Sends activity, or what `follow` sends, until the reader disconnects. */
-  open(reader: Response, follow: Follow = this.#activity): void {
+  /** Sends what `follow` sends until the reader disconnects. */
+  open(reader: Response, follow: Follow): void {
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');
     const ended: Ended = (fault) => {
@@ -70,11 +70,14 @@ export class EventStreams {
     }
   }
 
-  readonly #activity: Follow = (send, ended) =>
-    this.#source.subscribe(
-      (event) => send(`event: activity\ndata: ${JSON.stringify(event)}\n\n`),
-      ended,
-    );
+  /** The answered requests of a tenant, or of all. */
+  activityOf(tenantId?: string): Follow {
+    return (send, ended) =>
+      this.#source.subscribe((event) => {
+        if (tenantId !== undefined && event.tenantId !== tenantId) return;
+        send(`event: activity\ndata: ${JSON.stringify(event)}\n\n`);
+      }, ended);
+  }
 
   #send(reader: Response, message: string): void {
     if (reader.writableLength <= PENDING_MAX_BYTES) {

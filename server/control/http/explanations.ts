@@ -23,7 +23,7 @@ const explanationsPath = '/explanations';
 export function mountExplanations(app: Express, tenants: Tenants, settings: ExplainSettings): void {
   /** The named tenant, or all of them. */
   const among = (request: Request): readonly ControlledTenant[] => {
-    const named = namedTenant(tenants, request);
+    const named = namedTenant(tenants, request.query);
     return named ? [named] : tenants.list().map(controlled);
   };
   mount(app, explanationsPath, {

@@ -34,8 +34,10 @@ function* piecesOf(
   lists: Readonly<Record<string, Iterable<unknown>>>,
 ): Generator<string> {
   yield JSON.stringify(members).slice(0, -1);
+  let isFirst = Object.keys(members).length === 0;
   for (const [name, items] of Object.entries(lists)) {
-    let before = `,${JSON.stringify(name)}:[`;
+    let before = `${isFirst ? '' : ','}${JSON.stringify(name)}:[`;
+    isFirst = false;
     for (const item of items) {
       yield before + JSON.stringify(item);
       before = ',';

@@ -2,27 +2,32 @@
  * Whether a request was meant for this listener: a page of another site must not steer it, neither
  * by its own requests (Origin) nor by a name of its own that it has made point here (Host).
  */
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { RequestHandler } from 'express';
 import { refuse } from './answers.ts';
 
 /** Refuses with 403 any host other than an address, localhost, or the host listened on. */
 export function requireOwnAddress(host: string): RequestHandler {
-  return ({ headers: { host: authority = '', origin } }, _, next) => {
-    if (!isOurs(authority, host)) {
-      refuse(
-        403,
-        'the Host header names another host; use the address that fleetbed serve printed',
-      );
-    }
-    if (origin !== undefined && origin !== `http://${authority}`) {
-      refuse(
-        403,
-        'the Origin header names another site; browsers may use the control API only from the console',
-      );
-    }
+  return (request, _, next) => {
+    checkOwnAddress(request, host);
     next();
   };
+}
+
+/** The same for a request that has not come by way of the routes. @throws ControlRefusal */
+export function checkOwnAddress(
+  { headers: { host: authority = '', origin } }: Pick<IncomingMessage, 'headers'>,
+  host: string,
+): void {
+  if (!isOurs(authority, host)) {
+    refuse(403, 'the Host header names another host; use the address that fleetbed serve printed');
+  }
+  if (origin === undefined || origin === `http://${authority}`) return;
+  refuse(
+    403,
+    'the Origin header names another site; browsers may use the control API only from the console',
+  );
 }
 
 function isOurs(authority: string, host: string): boolean {

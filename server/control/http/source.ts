@@ -5,6 +5,7 @@ import type {
   DeviceDeploymentStatus,
   DeviceStatus,
 } from '../../../fixtures/contract/vocabulary.ts';
+import type { ControlledTenant } from '../controlled-tenant.ts';
 import type { Ended, Subscriber } from '../subscribers.ts';
 
 /** One device as the console shows it; times are ISO 8601 in UTC. */
@@ -51,6 +52,8 @@ export interface Overview {
 export interface ActivityEvent {
   /** ISO 8601 in UTC. */
   readonly at: string;
+  /** Absent where the caller belongs to none. */
+  readonly tenantId?: string;
   readonly operation: string;
   readonly method: string;
   readonly status: number;
@@ -60,7 +63,10 @@ export interface ActivityEvent {
 
 /** The server as the control listener sees it. */
 export interface ControlSource {
-  overview(): Promise<Overview>;
+  /** `devicesMax` at most `overviewMax.devices`. */
+  overview(tenant: ControlledTenant, devicesMax: number): Promise<Overview>;
+  /** Every device of the tenant, in order of first contact. */
+  devices(tenant: ControlledTenant): Iterable<DeviceOverview>;
   /** Calls the subscriber for every answered request, until the returned function is called. */
   subscribe(subscriber: Subscriber<ActivityEvent>, ended: Ended): () => void;
 }

@@ -1,0 +1,51 @@
+/** What the console's runs are: commands of this program, as its children. */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { RunRequest, RunStarter } from '../server/control/runs/runs.ts';
+import type { ServerReady } from './ready.ts';
+
+const DEVICES_DEFAULT = 20;
+const SECONDS_DEFAULT = 60;
+
+/** @param ready what is known of the server once it runs; no run begins before that */
+export function runStarter(ready: () => ServerReady | undefined): RunStarter {
+  return (request, onLine) => {
+    const server = ready();
+    if (!server) throw new Error('a run was asked for before the server was ready');
+    const child = spawn(process.execPath, [process.argv[1] ?? '', ...wordsFor(request, server)], {
+      // Tokens are no words of a command line, which every user of the machine can read.
+      env: {
+        ...process.env,
+        FLEETBED_URL: server.baseUrl,
+        FLEETBED_TOKEN: server.adminToken,
+        FLEETBED_CONTROL_URL: server.controlUrl,
+        FLEETBED_CONTROL_TOKEN: server.controlToken,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', onLine);
+    }
+    const ended = new Promise<number | null>((resolve) => {
+      child.once('error', (fault) => {
+        onLine(`the command could not be started: ${fault.message}`);
+        resolve(null);
+      });
+      child.once('close', resolve);
+    });
+    return { ended, stop: () => child.kill('SIGTERM') };
+  };
+}
+
+function wordsFor({ kind, cases = '', devices, seconds }: RunRequest, server: ServerReady) {
+  const { headerPrefix, tls } = server;
+  const shared = ['--header-prefix', headerPrefix];
+  const ca = tls?.caFile === undefined ? [] : ['--ca', tls.caFile];
+  if (kind === 'conformance') {
+    const selection = cases === '' ? [] : [cases];
+    return ['conform', ...shared, ...ca, '--ndjson', '-', ...selection];
+  }
+  const size = ['--devices', String(devices ?? DEVICES_DEFAULT)];
+  const length = ['--duration', `${seconds ?? SECONDS_DEFAULT}s`];
+  return ['simulate', ...shared, ...ca, '--accept', '--connect', ...size, ...length];
+}

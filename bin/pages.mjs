@@ -1,0 +1,28 @@
+/** Builds the pages with Vite into `build/`, from where they are served or written into reports. */
+import { join } from 'node:path';
+
+/** Each has an `index.html` of its own; what it loads gets a hashed name. */
+export const pageFolders = ['server/console/page'];
+
+/** @param root the folder of the clone @param folders those of the pages to build */
+export async function buildPages(root, folders) {
+  const { build } = await import('vite');
+  for (const folder of folders) {
+    await build({
+      configFile: false,
+      root: join(root, folder),
+      base: './',
+      publicDir: false,
+      logLevel: 'warn',
+      oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+      build: {
+        outDir: join(root, 'build', folder),
+        emptyOutDir: true,
+        target: 'es2023',
+        // A data: URL would need a wider Content-Security-Policy.
+        assetsInlineLimit: 0,
+        modulePreload: { polyfill: false },
+      },
+    });
+  }
+}

@@ -1,0 +1,16 @@
+/** The browser's time: the only place of the page that reads it or waits for it. */
+
+/** Milliseconds since the Unix epoch. */
+export const nowMs = (): number => Date.now();
+
+/** Runs the work once after a delay; returns what cancels it. */
+export function after(delayMs: number, work: () => void): () => void {
+  const timer = setTimeout(work, delayMs);
+  return () => clearTimeout(timer);
+}
+
+/** Runs the work again and again; returns what ends it. */
+export function every(periodMs: number, work: () => void): () => void {
+  const timer = setInterval(work, periodMs);
+  return () => clearInterval(timer);
+}

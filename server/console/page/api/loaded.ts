@@ -1,0 +1,68 @@
+/** Data of a view: loaded when it opens, again when its question changes or the server moves. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, reasonOf } from './client.ts';
+import { tick } from './live.ts';
+import { tenant } from './session.ts';
+
+/** What a view knows: nothing yet, data, or why there is none. Earlier data stays while it reloads. */
+export interface Loaded<Data> {
+  readonly data: Data | undefined;
+  readonly fault: string;
+  /** Status of the answer that was no success; 0 for any other fault. */
+  readonly status: number;
+  readonly reload: () => void;
+}
+
+interface Kept<Data> {
+  readonly asked: string;
+  readonly data?: Data;
+  readonly fault?: unknown;
+}
+
+/**
+ * @param question what the data depends on; another one starts from nothing
+ * @param isLive whether it is loaded again while requests arrive, and after how many seconds of them
+ */
+export function useLoaded<Data>(
+  load: () => Promise<Data>,
+  question: string,
+  { isLive = false, pauseTicks = 1 }: { isLive?: boolean; pauseTicks?: number } = {},
+): Loaded<Data> {
+  const asked = `${tenant.value} ${question}`;
+  const [kept, setKept] = useState<Kept<Data>>({ asked });
+  const [round, setRound] = useState(0);
+  const turn = isLive ? Math.floor(tick.value / pauseTicks) : 0;
+  const loader = useRef(load);
+  loader.current = load;
+  const underway = useRef({ asked: '', wanted: '' });
+  const wanted = `${asked} ${round} ${turn}`;
+  useEffect(() => {
+    const state = underway.current;
+    state.wanted = wanted;
+    if (state.asked === asked) return;
+    const run = async (): Promise<void> => {
+      state.asked = asked;
+      const begun = state.wanted;
+      const outcome = await loader.current().then(
+        (data): Kept<Data> => ({ asked, data }),
+        (fault: unknown): Kept<Data> => ({ asked, fault }),
+      );
+      // An answer to an earlier question is of no use, nor is it the end of the later one.
+      if (state.asked !== asked) return;
+      state.asked = '';
+      setKept((before) =>
+        before.asked === asked ? { ...before, fault: undefined, ...outcome } : outcome,
+      );
+      if (state.wanted !== begun) await run();
+    };
+    void run();
+  }, [asked, wanted]);
+  const current = kept.asked === asked ? kept : undefined;
+  const fault = current?.fault;
+  return {
+    data: current?.data,
+    fault: fault === undefined ? '' : reasonOf(fault),
+    status: fault instanceof ApiError ? fault.status : 0,
+    reload: () => setRound((before) => before + 1),
+  };
+}

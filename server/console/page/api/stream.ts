@@ -1,0 +1,59 @@
+/** Server-sent events over fetch, which unlike EventSource can show a token; reconnects by itself. */
+import { after } from './browser-clock.ts';
+import { ApiError, ask } from './client.ts';
+
+const RETRY_FIRST_MS = 500;
+const RETRY_MAX_MS = 10_000;
+
+/** Where events go. */
+export interface StreamReader {
+  readonly onEvent: (kind: string, data: unknown, id: string) => void;
+  readonly onState?: (state: 'connecting' | 'live' | 'lost') => void;
+}
+
+/**
+ * Follows a stream until the returned function is called. `path` is asked for anew at every
+ * connection, so that it may go on after the last event.
+ */
+export function followStream(path: () => string, reader: StreamReader): () => void {
+  const stop = new AbortController();
+  let cancelRetry = (): void => undefined;
+  let failures = 0;
+  const connect = async (): Promise<void> => {
+    try {
+      const answer = await ask(path(), { signal: stop.signal });
+      failures = 0;
+      reader.onState?.('live');
+      await readEvents(answer, reader);
+    } catch (fault) {
+      if (fault instanceof ApiError && fault.status === 401) return;
+    }
+    if (stop.signal.aborted) return;
+    reader.onState?.('lost');
+    const delayMs = Math.min(RETRY_FIRST_MS * 2 ** failures, RETRY_MAX_MS);
+    failures += 1;
+    cancelRetry = after(delayMs, connect);
+  };
+  reader.onState?.('connecting');
+  void connect();
+  return () => {
+    stop.abort();
+    cancelRetry();
+  };
+}
+
+async function readEvents(answer: Response, { onEvent }: StreamReader): Promise<void> {
+  if (!answer.body) return;
+  let rest = '';
+  for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+    const messages = (rest + chunk).split('\n\n');
+    rest = messages.pop() ?? '';
+    for (const message of messages) {
+      const data = /^data: (.*)$/m.exec(message)?.[1];
+      if (data === undefined) continue;
+      const kind = /^event: (.*)$/m.exec(message)?.[1] ?? 'message';
+      const id = /^id: (.*)$/m.exec(message)?.[1] ?? '';
+      onEvent(kind, JSON.parse(data), id);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/** The frame of the page: the bar, the navigation, and the room of the address. */
+import { Suspense } from 'preact/compat';
+import { useEffect } from 'preact/hooks';
+import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
+import { Empty, Loading } from '../../../fixtures/page/states.tsx';
+import { useAddress } from './address.ts';
+import { token } from './api/session.ts';
+import { Bar } from './bar.tsx';
+import { Confirmations } from './confirm.tsx';
+import { Notices } from './parts/action.tsx';
+import { groups, rooms } from './rooms.tsx';
+import { SignIn } from './sign-in.tsx';
+
+/** The whole page. */
+export function App() {
+  return (
+    <Router hook={useAddress}>
+      <button type="button" class="skip" onClick={skipToMain}>
+        Skip to the content
+      </button>
+      <Bar />
+      {token.value === '' ? <SignIn /> : <Rooms />}
+      <Notices />
+      <Confirmations />
+    </Router>
+  );
+}
+
+/** The fragment is the page's own address: a link to a place in the page would change it. */
+function skipToMain(): void {
+  document.getElementById('main')?.focus();
+}
+
+function Rooms() {
+  const [path] = useLocation();
+  const room = rooms.find((each) => each.pattern.test(path));
+  const title = room?.title ?? 'Not found';
+  useEffect(() => {
+    document.title = `${title} · Fleetbed console`;
+  }, [title]);
+  return (
+    <div class="frame">
+      <nav class="rooms" aria-label="Rooms">
+        {groups.map((group) => (
+          <div key={group} class="room-group">
+            <h2>{group}</h2>
+            <ul>
+              {rooms
+                .filter((each) => each.group === group)
+                .map((each) => (
+                  <li key={each.href}>
+                    <Link href={each.href} aria-current={each === room ? 'page' : undefined}>
+                      {each.title}
+                    </Link>
+                  </li>
+                ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <main id="main" tabIndex={-1}>
+        <Suspense fallback={<Loading what="the room" />}>
+          <Switch>
+            {rooms.flatMap(({ routes }) =>
+              Object.entries(routes).map(([pattern, View]) => (
+                <Route key={pattern} path={pattern}>
+                  <View />
+                </Route>
+              )),
+            )}
+            <Route>
+              <Empty title="There is nothing at this address">
+                <Link href="/">To the overview</Link>
+              </Empty>
+            </Route>
+          </Switch>
+        </Suspense>
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+/** The bar at the top: whose server this is, which tenant, and whether events arrive. */
+import { useEffect } from 'preact/hooks';
+import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
+import { askJson } from './api/client.ts';
+import { useLoaded } from './api/loaded.ts';
+import { chooseTenant, link, signOut, tenant, token } from './api/session.ts';
+import type { TenantView } from './api/types.ts';
+import iconUrl from './icon.svg?no-inline';
+import { nextTheme, theme } from './theme.ts';
+
+const linkStates: Readonly<Record<string, readonly [tone: Tone, text: string]>> = {
+  connecting: ['plain', 'Connecting'],
+  live: ['good', 'Live'],
+  lost: ['bad', 'Disconnected, trying again'],
+};
+
+/** The bar; without a token it shows only the name. */
+export function Bar() {
+  const [tone, text] = linkStates[link.value] ?? ['plain', ''];
+  return (
+    <header class="bar">
+      <img src={iconUrl} alt="" width="28" height="28" />
+      <span class="brand">Fleetbed</span>
+      {token.value !== '' && (
+        <>
+          <span role="status">
+            <Badge tone={tone}>{text}</Badge>
+          </span>
+          <span class="spacer" />
+          <TenantChoice />
+        </>
+      )}
+      {token.value === '' && <span class="spacer" />}
+      <button type="button" class="kit-button" data-kind="small" onClick={nextTheme}>
+        Theme: {theme.value}
+      </button>
+      {token.value !== '' && (
+        <button type="button" class="kit-button" data-kind="small" onClick={() => signOut()}>
+          Forget token
+        </button>
+      )}
+    </header>
+  );
+}
+
+function TenantChoice() {
+  const { data = [] } = useLoaded(() => askJson<readonly TenantView[]>('/tenants'), 'tenants', {
+    isLive: true,
+    pauseTicks: 10,
+  });
+  const first = data[0]?.id ?? '';
+  const isSeveral = data.length > 1;
+  // Events of all tenants would arrive where none is named.
+  useEffect(() => {
+    if (isSeveral && tenant.value === '') chooseTenant(first);
+  }, [isSeveral, first]);
+  if (!isSeveral) return null;
+  return (
+    <label class="tenant-choice">
+      Tenant{' '}
+      <select
+        value={tenant.value || first}
+        onChange={(event) => chooseTenant(event.currentTarget.value)}
+      >
+        {data.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,60 @@
+/** Asks before something is destroyed. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface Question {
+  readonly title: string;
+  readonly text: string;
+  /** The word on the button that goes on. */
+  readonly action: string;
+  readonly answer: (isMeant: boolean) => void;
+}
+
+const question = signal<Question | undefined>(undefined);
+
+/** Resolves with whether the user goes on. */
+export function confirmed(asked: Omit<Question, 'answer'>): Promise<boolean> {
+  return new Promise((resolve) => {
+    question.value = {
+      ...asked,
+      answer: (isMeant) => {
+        question.value = undefined;
+        resolve(isMeant);
+      },
+    };
+  });
+}
+
+/** The place where questions appear. */
+export function Confirmations() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const asked = question.value;
+  useEffect(() => {
+    if (asked) dialog.current?.showModal();
+  }, [asked]);
+  if (!asked) return null;
+  return (
+    <dialog
+      ref={dialog}
+      class="question"
+      aria-labelledby="question-title"
+      onCancel={() => asked.answer(false)}
+    >
+      <h2 id="question-title">{asked.title}</h2>
+      <p>{asked.text}</p>
+      <div class="actions">
+        <button type="button" class="kit-button" onClick={() => asked.answer(false)}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class="kit-button"
+          data-kind="danger"
+          onClick={() => asked.answer(true)}
+        >
+          {asked.action}
+        </button>
+      </div>
+    </dialog>
+  );
+}

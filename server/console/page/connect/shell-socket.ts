@@ -1,0 +1,119 @@
+/** The user's end of a shell on a device, over a websocket. Spec: Device connect */
+import { decode, encode } from '@msgpack/msgpack';
+import { askJson, pathWith, reasonOf } from '../api/client.ts';
+import { placeOf } from '../api/management.ts';
+
+const SHELL = 1;
+const CONTROL = 0xffff;
+const STATUS_ERROR = 2;
+
+/** The envelope, as far as it is read here. */
+interface Message {
+  readonly hdr: {
+    readonly proto: number;
+    readonly typ?: string;
+    readonly sid?: string;
+    readonly props?: Readonly<Record<string, unknown>>;
+  };
+  readonly body?: unknown;
+}
+
+/** What the terminal tells and is told. */
+interface Screen {
+  readonly size: () => { readonly height: number; readonly width: number };
+  readonly onOutput: (bytes: Uint8Array) => void;
+  readonly onEnd: (why: string) => void;
+}
+
+/** A shell from its start to its end. */
+export class ShellSocket {
+  readonly #deviceId: string;
+  readonly #screen: Screen;
+  #socket: WebSocket | undefined;
+  #sid: string | undefined;
+  #isOver = false;
+
+  constructor(deviceId: string, screen: Screen) {
+    this.#deviceId = deviceId;
+    this.#screen = screen;
+  }
+
+  /** Connects and asks for a shell; what fails is told as its end. */
+  async open(): Promise<void> {
+    try {
+      const { ticket } = await askJson<{ ticket: string }>('/management/tickets', {
+        method: 'POST',
+      });
+      const { path } = await placeOf('connect-device', { id: this.#deviceId });
+      if (this.#isOver) return;
+      const url = new URL(pathWith(path, { ticket }), location.href);
+      url.protocol = url.protocol.replace('http', 'ws');
+      const socket = new WebSocket(url);
+      this.#socket = socket;
+      socket.binaryType = 'arraybuffer';
+      socket.onopen = () => this.#say('new', { props: this.#sizeProps() });
+      socket.onmessage = ({ data }) => this.#take(data);
+      socket.onclose = () => this.#end('The connection is closed.');
+    } catch (fault) {
+      this.#end(reasonOf(fault));
+    }
+  }
+
+  /** Sends what was typed. */
+  type(text: string): void {
+    this.#say('shell', { body: new TextEncoder().encode(text) });
+  }
+
+  /** Tells the device the size of the terminal. */
+  resize(): void {
+    if (this.#sid !== undefined) this.#say('resize', { props: this.#sizeProps() });
+  }
+
+  /** Ends the shell, and tells nobody any more. */
+  close(): void {
+    this.#isOver = true;
+    this.#say('stop', {});
+    this.#socket?.close();
+  }
+
+  #sizeProps() {
+    const { height, width } = this.#screen.size();
+    return { terminal_height: height, terminal_width: width };
+  }
+
+  #say(typ: string, { props, body }: { props?: object; body?: Uint8Array }): void {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    const sid = this.#sid === undefined ? {} : { sid: this.#sid };
+    const hdr = { proto: SHELL, typ, ...sid, ...(props && { props }) };
+    this.#socket.send(encode({ hdr, ...(body && { body }) }));
+  }
+
+  #take(data: unknown): void {
+    if (!(data instanceof ArrayBuffer)) return;
+    const { hdr, body } = decode(data) as Message;
+    if (hdr.proto === CONTROL) this.#takeControl(hdr.typ);
+    if (hdr.proto !== SHELL) return;
+    const bytes = body instanceof Uint8Array ? body : new Uint8Array();
+    if (hdr.typ === 'ping') this.#say('pong', {});
+    else if (hdr.typ === 'stop' || hdr.props?.status === STATUS_ERROR) this.#end(endOf(bytes));
+    else if (hdr.typ === 'new') this.#sid = hdr.sid;
+    else if (hdr.typ === 'shell') this.#screen.onOutput(bytes);
+  }
+
+  #takeControl(typ: string | undefined): void {
+    if (typ === 'ping') this.#socket?.send(encode({ hdr: { proto: CONTROL, typ: 'pong' } }));
+    else if (typ === 'close' || typ === 'error') this.#end('The device has refused the shell.');
+  }
+
+  #end(why: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#socket?.close();
+    this.#screen.onEnd(why);
+  }
+}
+
+function endOf(bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes);
+  return text === '' ? 'The shell has ended.' : `The shell has ended: ${text}`;
+}

@@ -1,0 +1,16 @@
+/** The console page: signs in, follows the server, shows the room of the address. */
+import '../../../fixtures/page/theme.css';
+import '../../../fixtures/page/kit.css';
+import './console.css';
+import './rooms.css';
+import { render } from 'preact';
+import { startLive } from './api/live.ts';
+import { readAddress } from './api/session.ts';
+import { App } from './app.tsx';
+import { applyTheme } from './theme.ts';
+
+readAddress();
+applyTheme();
+startLive();
+const place = document.getElementById('app');
+if (place) render(<App />, place);

@@ -1,0 +1,83 @@
+/** Buttons that do something on the server, and say what became of it. */
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { after } from '../api/browser-clock.ts';
+import { reasonOf } from '../api/client.ts';
+import { confirmed } from '../confirm.tsx';
+
+const NOTICE_MS = 8000;
+
+interface Notice {
+  readonly text: string;
+  readonly isFault: boolean;
+}
+
+const notice = signal<Notice | undefined>(undefined);
+
+/** Says what was done, or what went wrong, for a while. */
+function say(text: string, isFault = false): void {
+  const said = { text, isFault };
+  notice.value = said;
+  after(NOTICE_MS, () => {
+    if (notice.value === said) notice.value = undefined;
+  });
+}
+
+/** The place where it is said. */
+export function Notices() {
+  return (
+    <output class="notice" aria-live="polite" data-tone={notice.value?.isFault ? 'bad' : 'good'}>
+      {notice.value?.text ?? ''}
+    </output>
+  );
+}
+
+/** Runs the work and says how it ended; false when it failed. */
+export async function attempt(work: () => Promise<unknown>, done: string): Promise<boolean> {
+  try {
+    await work();
+    say(done);
+    return true;
+  } catch (fault) {
+    say(reasonOf(fault), true);
+    return false;
+  }
+}
+
+/** A button that works once at a time; `asks` makes it ask first. */
+export function ActionButton({
+  children,
+  work,
+  done,
+  kind = '',
+  asks,
+  isDisabled = false,
+}: {
+  children: ComponentChildren;
+  work: () => Promise<unknown>;
+  /** What to say once it is done. */
+  done: string;
+  kind?: 'main' | 'danger' | 'small' | '';
+  asks?: { readonly title: string; readonly text: string; readonly action: string };
+  isDisabled?: boolean;
+}) {
+  const [isBusy, setBusy] = useState(false);
+  const press = async (): Promise<void> => {
+    if (asks && !(await confirmed(asks))) return;
+    setBusy(true);
+    await attempt(work, done);
+    setBusy(false);
+  };
+  return (
+    <button
+      type="button"
+      class="kit-button"
+      data-kind={kind}
+      disabled={isBusy || isDisabled}
+      onClick={press}
+    >
+      {children}
+    </button>
+  );
+}

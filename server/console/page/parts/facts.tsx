@@ -1,0 +1,20 @@
+/** Names with their values, one below the other. */
+import type { ComponentChildren } from 'preact';
+
+/** The list. */
+export function Facts({
+  facts,
+}: {
+  facts: readonly (readonly [name: string, value: ComponentChildren])[];
+}) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,30 @@
+/** A view of loaded data: loading, failed, or shown. */
+import type { ComponentChildren } from 'preact';
+import { Failed, Loading } from '../../../../fixtures/page/states.tsx';
+import type { Loaded } from '../api/loaded.ts';
+
+/** Shows the data once it is there; a later fault stands above what was known before. */
+export function View<Data>({
+  what,
+  loaded: { data, fault, reload },
+  children,
+}: {
+  what: string;
+  loaded: Loaded<Data>;
+  children: (data: Data) => ComponentChildren;
+}) {
+  if (data === undefined) {
+    if (fault === '') return <Loading what={what} />;
+    return <Failed title={`Cannot show ${what}`} reason={fault} onRetry={reload} />;
+  }
+  return (
+    <>
+      {fault !== '' && (
+        <p class="stale" role="status">
+          Not up to date: {fault}
+        </p>
+      )}
+      {children(data)}
+    </>
+  );
+}

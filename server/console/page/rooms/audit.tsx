@@ -1,0 +1,105 @@
+/** The audit log with its filters, and as CSV. */
+
+import type { AuditLog } from '../../../../fixtures/contract/resources.ts';
+import {
+  actorTypes,
+  auditObjectTypes,
+  sortOrders,
+} from '../../../../fixtures/contract/vocabulary.ts';
+import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
+import { useQuery } from '../address.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { manage, manageJson } from '../api/management.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { saveFile } from '../parts/save-file.ts';
+import { dayAndTime, deviceName } from '../parts/texts.ts';
+import { useSettled } from '../parts/use-settled.ts';
+import { View } from '../parts/view.tsx';
+
+const PAGE_ENTRIES = 200;
+
+/** The room. */
+export default function AuditRoom() {
+  const [object, setObject] = useQuery('object_type');
+  const [actor, setActor] = useQuery('actor_type');
+  const [email, setEmail] = useQuery('actor_email');
+  const [id, setId] = useQuery('object_id');
+  const [sort, setSort] = useQuery('sort');
+  const query = {
+    object_type: object,
+    actor_type: actor,
+    actor_email: useSettled(email),
+    object_id: useSettled(id),
+    sort: sort || 'desc',
+  };
+  const loaded = useLoaded(
+    () =>
+      manageJson<readonly AuditLog[]>('list-audit-logs', {
+        query: { ...query, per_page: PAGE_ENTRIES },
+      }),
+    `audit ${JSON.stringify(query)}`,
+    { isLive: true },
+  );
+  const save = async (): Promise<void> => {
+    const answer = await manage('export-audit-logs', { query });
+    saveFile(await answer.blob(), 'audit-log.csv');
+  };
+  return (
+    <>
+      <h1>Audit log</h1>
+      <search class="filters">
+        <Choice
+          label="Object"
+          value={object}
+          choices={[['', 'all objects'], ...auditObjectTypes]}
+          onChoose={setObject}
+        />
+        <Choice
+          label="Actor"
+          value={actor}
+          choices={[['', 'all actors'], ...actorTypes]}
+          onChoose={setActor}
+        />
+        <FilterField label="E-mail of the actor" value={email} onInput={setEmail} />
+        <FilterField label="ID of the object" value={id} onInput={setId} />
+        <Choice label="Order" value={sort || 'desc'} choices={sortOrders} onChoose={setSort} />
+        <ActionButton work={save} done="The log was saved.">
+          Save as CSV
+        </ActionButton>
+      </search>
+      <View what="the audit log" loaded={loaded}>
+        {(entries) => <List entries={entries} />}
+      </View>
+    </>
+  );
+}
+
+function List({ entries }: { entries: readonly AuditLog[] }) {
+  if (entries.length === 0) return <Empty title="No entry matches" />;
+  return (
+    <Table
+      caption={`${entries.length === PAGE_ENTRIES ? 'The first ' : ''}${entries.length} entries`}
+      rows={entries}
+      keyOf={({ time, object }, index) => `${time} ${object.id} ${index}`}
+      columns={[
+        { title: 'At', cell: ({ time }) => dayAndTime(time) },
+        {
+          title: 'Actor',
+          cell: ({ actor }) => actor.email ?? (deviceName(actor.identity_data) || actor.id),
+        },
+        { title: 'Action', cell: ({ action }) => action },
+        { title: 'Object', cell: ({ object }) => `${object.type} ${nameOf(object)}` },
+        { title: 'Change', cell: ({ change = '' }) => change },
+      ]}
+    />
+  );
+}
+
+function nameOf(object: AuditLog['object']): string {
+  const { deployment, device, user, tenant, id } = object;
+  return (
+    deployment?.name ?? (deviceName(device?.identity_data) || user?.email || tenant?.name || id)
+  );
+}

@@ -1,0 +1,72 @@
+/** What is done to many devices at once. */
+import { useState } from 'preact/hooks';
+import { confirmed } from '../confirm.tsx';
+import { attempt } from '../parts/action.tsx';
+import { decideDevice, decommission } from './decisions.ts';
+
+/** Requests that are underway at the same time. */
+const AT_ONCE = 8;
+
+/** Accepts every pending device that is shown, or changes those that are selected. */
+export function BulkActions({
+  pending,
+  selected,
+  onDone,
+}: {
+  pending: readonly string[];
+  selected: readonly string[];
+  onDone: () => void;
+}) {
+  const [progress, setProgress] = useState('');
+  const run = async (
+    ids: readonly string[],
+    word: string,
+    work: (id: string) => Promise<unknown>,
+  ): Promise<void> => {
+    const many = `${ids.length} ${ids.length === 1 ? 'device' : 'devices'}`;
+    const asked = { title: `${word} ${many}?`, text: consequences[word] ?? '', action: word };
+    if (!(await confirmed(asked))) return;
+    const left = [...ids];
+    const worker = async (): Promise<void> => {
+      for (let id = left.shift(); id !== undefined; id = left.shift()) {
+        await work(id);
+        setProgress(`${ids.length - left.length} of ${many}`);
+      }
+    };
+    const workers = Array.from({ length: AT_ONCE }, worker);
+    await attempt(() => Promise.all(workers), `${word}: ${many}`);
+    setProgress('');
+    onDone();
+  };
+  const button = (
+    label: string,
+    ids: readonly string[],
+    [word, work]: readonly [string, (id: string) => Promise<unknown>],
+  ) => (
+    <button
+      type="button"
+      class="kit-button"
+      data-kind={word === 'Accept' ? '' : 'danger'}
+      disabled={ids.length === 0 || progress !== ''}
+      onClick={() => run(ids, word, work)}
+    >
+      {label} ({ids.length})
+    </button>
+  );
+  return (
+    <>
+      {button('Accept all pending', pending, ['Accept', (id) => decideDevice(id, 'accepted')])}
+      {button('Reject selected', selected, ['Reject', (id) => decideDevice(id, 'rejected')])}
+      {button('Decommission selected', selected, ['Decommission', decommission])}
+      <span role="status" class="quiet">
+        {progress}
+      </span>
+    </>
+  );
+}
+
+const consequences: Readonly<Record<string, string>> = {
+  Accept: 'They may get tokens and updates from now on.',
+  Reject: 'Their requests for a token are refused, and tokens they have end.',
+  Decommission: 'All that is known of them is deleted. They may call again as new devices.',
+};

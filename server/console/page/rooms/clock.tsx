@@ -1,0 +1,144 @@
+/** The tenant's clock, and the calendar of what the contract ends. */
+import { useState } from 'preact/hooks';
+import { deprecatedApis, endOfLife } from '../../../../fixtures/contract/deprecations.ts';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
+import { ask, askJson } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { ActionButton, attempt } from '../parts/action.tsx';
+import { dayAndTime } from '../parts/texts.ts';
+import { View } from '../parts/view.tsx';
+
+interface ClockView {
+  readonly now: string;
+  readonly mode: string;
+  readonly offsetSeconds: number;
+  readonly rate: number;
+}
+
+const DAY_MS = 86_400_000;
+/** The calendar reaches from half a year before the end of what is deprecated to half a year after. */
+const HALF_RANGE_DAYS = 183;
+const endMs = Date.parse(endOfLife);
+const steps = [
+  [3600, '1 hour'],
+  [86_400, '1 day'],
+  [7 * 86_400, '1 week'],
+] as const;
+
+/** The room. */
+export default function ClockRoom() {
+  const loaded = useLoaded(() => askJson<ClockView>('/clock'), 'clock', { isLive: true });
+  return (
+    <>
+      <h1>Clock and calendar</h1>
+      <View what="the clock" loaded={loaded}>
+        {(clock) => <Steering clock={clock} reload={loaded.reload} />}
+      </View>
+    </>
+  );
+}
+
+const post = (json: object) => ask('/clock', { method: 'POST', json });
+
+function Steering({ clock, reload }: { clock: ClockView; reload: () => void }) {
+  const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
+    await work();
+    reload();
+  };
+  return (
+    <>
+      <Card title="Time of the tenant">
+        <p class="big">{dayAndTime(clock.now)} UTC</p>
+        <p class="quiet">
+          Mode: {clock.mode}; pace {clock.rate}; {Math.round(clock.offsetSeconds)} s from the
+          server's own clock.
+        </p>
+        <div class="actions">
+          {steps.map(([advanceSeconds, words]) => (
+            <ActionButton
+              key={words}
+              work={then(() => post({ advanceSeconds }))}
+              done={`${words} has passed.`}
+            >
+              + {words}
+            </ActionButton>
+          ))}
+          <ActionButton
+            work={then(() => post({ rate: clock.rate === 0 ? 1 : 0 }))}
+            done={clock.rate === 0 ? 'Time goes on.' : 'Time stands still.'}
+          >
+            {clock.rate === 0 ? 'Let time go on' : 'Stop time'}
+          </ActionButton>
+          <ActionButton
+            work={then(() => ask('/clock', { method: 'DELETE' }))}
+            done="The clock is as it was."
+          >
+            Reset
+          </ActionButton>
+        </div>
+      </Card>
+      <Calendar nowMs={Date.parse(clock.now)} reload={reload} />
+    </>
+  );
+}
+
+function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
+  const [day, setDay] = useState<number | undefined>(undefined);
+  const today = Math.round((nowMs - endMs) / DAY_MS);
+  const shown = day ?? Math.max(-HALF_RANGE_DAYS, Math.min(today, HALF_RANGE_DAYS));
+  const date = new Date(endMs + shown * DAY_MS).toISOString();
+  const move = async (): Promise<void> => {
+    await attempt(
+      () => post({ now: `${date.slice(0, 11)}00:00:00Z` }),
+      `It is ${date.slice(0, 10)}.`,
+    );
+    setDay(undefined);
+    reload();
+  };
+  const hasEnded = shown >= 0;
+  return (
+    <Card title="Calendar of what ends">
+      <label class="kit-field">
+        Day: {date.slice(0, 10)}
+        <input
+          type="range"
+          min={-HALF_RANGE_DAYS}
+          max={HALF_RANGE_DAYS}
+          value={shown}
+          aria-valuetext={date.slice(0, 10)}
+          onInput={(event) => setDay(Number(event.currentTarget.value))}
+        />
+      </label>
+      <div class="actions">
+        <button type="button" class="kit-button" disabled={day === undefined} onClick={move}>
+          Go to this day
+        </button>
+        <Badge tone={hasEnded ? 'bad' : 'good'}>
+          {hasEnded
+            ? `${deprecatedApis.length} operations have ended`
+            : `${-shown} days until ${deprecatedApis.length} operations end`}
+        </Badge>
+      </div>
+      <Table
+        caption={`On ${endOfLife} these are no longer supported`}
+        rows={deprecatedApis}
+        keyOf={({ method, version, path }) => `${method} ${version} ${path}`}
+        columns={[
+          {
+            title: 'Operation',
+            cell: ({ method, version, path }) => <code>{`${method} ${version} ${path}`}</code>,
+          },
+          { title: 'Deprecated since', cell: ({ deprecatedSince }) => deprecatedSince },
+          { title: 'Replacement', cell: ({ replacement }) => replacement },
+          {
+            title: 'On this day',
+            cell: () =>
+              hasEnded ? <Badge tone="bad">ended</Badge> : <Badge tone="good">works</Badge>,
+          },
+        ]}
+      />
+    </Card>
+  );
+}

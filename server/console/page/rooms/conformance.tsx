@@ -1,0 +1,204 @@
+/** The conformance suite, run against this server: verdicts as they come, and what they cover. */
+import { useMemo, useState } from 'preact/hooks';
+import { Badge, type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
+import { type RunView, startRun, stopRun, useLines, useRuns } from '../api/runs.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { type LongColumn, LongTable } from '../parts/long-table.tsx';
+import { View } from '../parts/view.tsx';
+import { type CaseVerdict, type RunFacts, readRun } from './run-facts.ts';
+
+const tones: Readonly<Record<string, Tone>> = {
+  pass: 'good',
+  fail: 'bad',
+  error: 'bad',
+  inconclusive: 'busy',
+  observed: 'info',
+  skip: 'plain',
+};
+
+/** The room. */
+export default function ConformanceRoom() {
+  const [cases, setCases] = useState('');
+  const loaded = useRuns();
+  const start = async (): Promise<void> => {
+    await startRun({ kind: 'conformance', cases: cases.trim() });
+    loaded.reload();
+  };
+  return (
+    <>
+      <h1>Conformance</h1>
+      <View what="the runs" loaded={loaded}>
+        {({ available, runs }) => {
+          const run = runs.find(({ request }) => request.kind === 'conformance');
+          const isBusy = runs.some(({ state }) => state === 'running');
+          return (
+            <>
+              <Card title="Run the suite against this server">
+                <p class="quiet">
+                  It makes devices, deployments and artifacts in the first tenant, and removes what
+                  can be removed.
+                </p>
+                <div class="filters">
+                  <FilterField
+                    label="Cases whose ID begins with (all, if empty)"
+                    value={cases}
+                    onInput={setCases}
+                    placeholder="inventory/"
+                  />
+                  <ActionButton
+                    kind="main"
+                    work={start}
+                    done="The suite has started."
+                    isDisabled={!available || isBusy}
+                  >
+                    Run
+                  </ActionButton>
+                </div>
+                {!available && (
+                  <p>Only a server that fleetbed serve has started can run the suite.</p>
+                )}
+              </Card>
+              {run ? (
+                <Run run={run} reload={loaded.reload} />
+              ) : (
+                <Empty title="The suite has not been run yet" />
+              )}
+            </>
+          );
+        }}
+      </View>
+    </>
+  );
+}
+
+function Run({ run, reload }: { run: RunView; reload: () => void }) {
+  const lines = useLines(run.id);
+  const facts = useMemo(() => readRun(lines), [lines]);
+  const stop = async (): Promise<void> => {
+    await stopRun(run.id);
+    reload();
+  };
+  return (
+    <>
+      <Outcome facts={facts} />
+      {!facts.hasEnded && (
+        <div class="actions">
+          <ActionButton kind="danger" work={stop} done="The run was stopped.">
+            Stop
+          </ActionButton>
+        </div>
+      )}
+      <Verdicts verdicts={facts.verdicts} />
+      {facts.end && <Coverage facts={facts} />}
+    </>
+  );
+}
+
+function Outcome({ facts }: { facts: RunFacts }) {
+  const { hasEnded, end, total, verdicts, words } = facts;
+  const counts = new Map<string, number>();
+  for (const { verdict } of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  const told = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
+  if (!hasEnded) {
+    return (
+      <Verdict tone="busy" title={`Running: ${verdicts.length} of ${total || '?'} cases`}>
+        {told}
+      </Verdict>
+    );
+  }
+  if (!end) {
+    return (
+      <Verdict tone="bad" title="The run ended without a result">
+        <pre>{words.slice(-10).join('\n')}</pre>
+      </Verdict>
+    );
+  }
+  return (
+    <Verdict tone={tones[end.outcome] ?? 'plain'} title={`Outcome: ${end.outcome}`}>
+      {told}. {end.musts.decided} of {end.musts.decided + end.musts.undecided} MUSTs of the contract
+      were decided.
+    </Verdict>
+  );
+}
+
+const columns: readonly LongColumn<CaseVerdict>[] = [
+  {
+    title: 'Verdict',
+    width: '8rem',
+    cell: ({ verdict }) => <Badge tone={tones[verdict] ?? 'plain'}>{verdict}</Badge>,
+  },
+  { title: 'Case', width: '40%', cell: ({ id }) => <span title={id}>{id}</span> },
+  { title: 'Level', width: '5rem', isMinor: true, cell: ({ level }) => level },
+  {
+    title: 'What it shows',
+    isMinor: true,
+    cell: ({ title, because }) => <span title={because || title}>{because || title}</span>,
+  },
+];
+
+function Verdicts({ verdicts }: { verdicts: readonly CaseVerdict[] }) {
+  const [verdict, setVerdict] = useState('');
+  const shown = verdicts.filter((each) => verdict === '' || each.verdict === verdict);
+  return (
+    <>
+      <search class="filters">
+        <Choice
+          label="Verdict"
+          value={verdict}
+          choices={[['', 'all verdicts'], ...Object.keys(tones)]}
+          onChoose={setVerdict}
+        />
+      </search>
+      {shown.length === 0 ? (
+        <Empty title="No case has this verdict yet" />
+      ) : (
+        <LongTable
+          caption="Verdicts, newest first"
+          columns={columns}
+          rows={shown.toReversed()}
+          keyOf={({ id }) => id}
+        />
+      )}
+    </>
+  );
+}
+
+/** How far each area of the contract was tested. */
+function Coverage({ facts: { verdicts, end } }: { facts: RunFacts }) {
+  const areas = new Map<string, { decided: Set<string>; undecided: number }>();
+  const areaOf = (requirement: string) => {
+    const name = requirement.split('.')[0] ?? '';
+    const known = areas.get(name) ?? { decided: new Set<string>(), undecided: 0 };
+    areas.set(name, known);
+    return known;
+  };
+  for (const { requirements, verdict } of verdicts) {
+    if (verdict === 'skip') continue;
+    for (const requirement of requirements) areaOf(requirement).decided.add(requirement);
+  }
+  for (const { id } of end?.musts.undecidedMusts ?? []) areaOf(id).undecided += 1;
+  return (
+    <Card title="Coverage of the contract">
+      <Table
+        caption="Requirements by area"
+        isCaptionHidden
+        rows={[...areas].sort()}
+        keyOf={([name]) => name}
+        columns={[
+          { title: 'Area', cell: ([name]) => name },
+          { title: 'Requirements tested', cell: ([, { decided }]) => decided.size },
+          {
+            title: 'MUSTs not decided',
+            cell: ([, { undecided }]) => (
+              <Badge tone={undecided === 0 ? 'good' : 'busy'}>{undecided}</Badge>
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}

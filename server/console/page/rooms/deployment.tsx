@@ -1,0 +1,194 @@
+/** One deployment: how far it is, and the state of each device. */
+import { Link, useParams } from 'wouter-preact';
+import type {
+  Deployment,
+  DeploymentDevice,
+} from '../../../../fixtures/contract/management/deployments.ts';
+import { deviceDeploymentStatuses } from '../../../../fixtures/contract/vocabulary.ts';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { Choice } from '../../../../fixtures/page/field.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { useQuery } from '../address.ts';
+import { askJson } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { manage, manageJson } from '../api/management.ts';
+import type { DeviceView } from '../api/types.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { type LongColumn, LongTable } from '../parts/long-table.tsx';
+import { dayAndTime, deviceName } from '../parts/texts.ts';
+import { toneOf } from '../parts/tones.ts';
+import { View } from '../parts/view.tsx';
+import { LogButton } from './deployment-log.tsx';
+import { Funnel } from './funnel.tsx';
+
+const PAGE_DEVICES = 500;
+
+/** The room. */
+export default function DeploymentRoom() {
+  const { id = '' } = useParams<{ id: string }>();
+  const parameters = { id };
+  const loaded = useLoaded(
+    async () => {
+      const [deployment, statistics] = await Promise.all([
+        manageJson<Deployment>('get-deployment', { parameters }),
+        manageJson<Record<string, number>>('get-deployment-statistics', { parameters }),
+      ]);
+      return { deployment, statistics };
+    },
+    `deployment ${id}`,
+    { isLive: true },
+  );
+  return (
+    <>
+      <p class="trail">
+        <Link href="/deployments">Deployments</Link>
+      </p>
+      <View what="the deployment" loaded={loaded}>
+        {({ deployment, statistics }) => (
+          <>
+            <Head deployment={deployment} statistics={statistics} reload={loaded.reload} />
+            <Devices deploymentId={id} />
+          </>
+        )}
+      </View>
+    </>
+  );
+}
+
+interface HeadProps {
+  readonly deployment: Deployment;
+  readonly statistics: Readonly<Record<string, number>>;
+  readonly reload: () => void;
+}
+
+function Head({ deployment, statistics, reload }: HeadProps) {
+  const { id, name, status, artifact_name: artifact, created, finished, phases } = deployment;
+  const abort = async (): Promise<void> => {
+    await manage('abort-deployment', { parameters: { id }, json: { status: 'aborted' } });
+    reload();
+  };
+  return (
+    <>
+      <div class="title">
+        <h1>{name}</h1>
+        <Badge tone={toneOf(status)}>{status}</Badge>
+        {status !== 'finished' && (
+          <ActionButton
+            kind="danger"
+            work={abort}
+            done="The deployment was aborted."
+            asks={{
+              title: 'Abort this deployment?',
+              text: 'Devices that have not finished it are told to stop. It cannot be resumed.',
+              action: 'Abort',
+            }}
+          >
+            Abort
+          </ActionButton>
+        )}
+      </div>
+      <Card title="Progress">
+        <Funnel statistics={statistics} count={deployment.device_count} />
+        <Facts
+          facts={[
+            ['Artifact', artifact],
+            ['Created', dayAndTime(created)],
+            ['Finished', dayAndTime(finished)],
+            ['Retries', String(deployment.retries ?? 0)],
+            ...(phases ?? []).map(
+              ({ batch_size: share, start_ts: start, device_count: count }, index) =>
+                [
+                  `Phase ${index + 1}`,
+                  `${share} % from ${dayAndTime(start)}, ${count} devices so far`,
+                ] as const,
+            ),
+          ]}
+        />
+      </Card>
+    </>
+  );
+}
+
+interface Row extends DeploymentDevice {
+  readonly title: string;
+}
+
+/** Every device of the deployment, page by page, with the identities of all devices. */
+async function loadDevices(id: string, status: string): Promise<readonly Row[]> {
+  const found: DeploymentDevice[] = [];
+  for (let page = 1; ; page += 1) {
+    const query = { page, per_page: PAGE_DEVICES, status };
+    const next = await manageJson<readonly DeploymentDevice[]>('list-deployment-devices', {
+      parameters: { id },
+      query,
+    });
+    found.push(...next);
+    if (next.length < PAGE_DEVICES) break;
+  }
+  const { devices } = await askJson<{ devices: readonly DeviceView[] }>('/devices');
+  const names = new Map(devices.map((device) => [device.id, deviceName(device.identity)]));
+  return found.map((device) => ({ ...device, title: names.get(device.id) ?? device.id }));
+}
+
+function Devices({ deploymentId }: { deploymentId: string }) {
+  const [status, setStatus] = useQuery('status');
+  const loaded = useLoaded(
+    () => loadDevices(deploymentId, status),
+    `devices of ${deploymentId} ${status}`,
+    { isLive: true, pauseTicks: 3 },
+  );
+  return (
+    <>
+      <search class="filters">
+        <Choice
+          label="State of the device"
+          value={status}
+          choices={[['', 'all states'], ...deviceDeploymentStatuses]}
+          onChoose={setStatus}
+        />
+      </search>
+      <View what="its devices" loaded={loaded}>
+        {(devices) =>
+          devices.length === 0 ? (
+            <Empty title="No device is in this state" />
+          ) : (
+            <LongTable
+              caption="Devices of the deployment"
+              rows={devices}
+              keyOf={({ id }) => id}
+              columns={columnsOf(deploymentId)}
+            />
+          )
+        }
+      </View>
+    </>
+  );
+}
+
+function columnsOf(deploymentId: string): readonly LongColumn<Row>[] {
+  return [
+    {
+      title: 'Device',
+      width: '34%',
+      cell: ({ id, title }) => <Link href={`/devices/${id}`}>{title}</Link>,
+    },
+    {
+      title: 'State',
+      cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
+    },
+    { title: 'Detail', isMinor: true, cell: ({ substate = '' }) => substate },
+    { title: 'Attempts', isMinor: true, cell: ({ attempts }) => attempts ?? '–' },
+    {
+      title: 'Finished',
+      width: '12.5rem',
+      isMinor: true,
+      cell: ({ finished }) => dayAndTime(finished),
+    },
+    {
+      title: 'Log',
+      cell: ({ id, log }) => (log ? <LogButton deploymentId={deploymentId} deviceId={id} /> : '–'),
+    },
+  ];
+}

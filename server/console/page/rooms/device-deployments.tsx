@@ -1,0 +1,92 @@
+/** The deployments of a device, the newest first. */
+import { Link } from 'wouter-preact';
+import type {
+  Deployment,
+  DeploymentDevice,
+} from '../../../../fixtures/contract/management/deployments.ts';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
+import { useLoaded } from '../api/loaded.ts';
+import { manage, manageJson } from '../api/management.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { dayAndTime } from '../parts/texts.ts';
+import { toneOf } from '../parts/tones.ts';
+import { View } from '../parts/view.tsx';
+import { LogButton } from './deployment-log.tsx';
+
+interface DeviceDeployment {
+  readonly id: string;
+  readonly deployment: Deployment;
+  readonly device: DeploymentDevice;
+}
+
+/** The tab. */
+export function DeviceDeployments({ deviceId }: { deviceId: string }) {
+  const parameters = { id: deviceId };
+  const loaded = useLoaded(
+    () => manageJson<readonly DeviceDeployment[]>('list-device-deployments', { parameters }),
+    `deployments of ${deviceId}`,
+    { isLive: true },
+  );
+  return (
+    <View what="the deployments" loaded={loaded}>
+      {(deployments) =>
+        deployments.length === 0 ? (
+          <Empty title="No deployment includes this device" />
+        ) : (
+          <>
+            <div class="actions">
+              <ActionButton
+                kind="danger"
+                work={() => manage('abort-device-deployments', { parameters })}
+                done="The open deployments of the device are aborted."
+                asks={{
+                  title: 'Abort its open deployments?',
+                  text: 'The device gets none of them any more.',
+                  action: 'Abort',
+                }}
+              >
+                Abort open deployments
+              </ActionButton>
+            </div>
+            <Table
+              caption="Deployments"
+              isCaptionHidden
+              rows={deployments}
+              keyOf={({ deployment }) => deployment.id}
+              columns={[
+                {
+                  title: 'Deployment',
+                  cell: ({ deployment: { id, name } }) => (
+                    <Link href={`/deployments/${id}`}>{name}</Link>
+                  ),
+                },
+                { title: 'Artifact', cell: ({ deployment }) => deployment.artifact_name },
+                {
+                  title: 'State',
+                  cell: ({ device }) => (
+                    <>
+                      <Badge tone={toneOf(device.status)}>{device.status}</Badge> {device.substate}
+                    </>
+                  ),
+                },
+                { title: 'Started', cell: ({ device }) => dayAndTime(device.started) },
+                { title: 'Finished', cell: ({ device }) => dayAndTime(device.finished) },
+                {
+                  title: 'Log',
+                  cell: ({ deployment, device }) =>
+                    device.log ? (
+                      <LogButton deploymentId={deployment.id} deviceId={deviceId} />
+                    ) : (
+                      '–'
+                    ),
+                },
+              ]}
+            />
+          </>
+        )
+      }
+    </View>
+  );
+}

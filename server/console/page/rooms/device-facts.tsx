@@ -1,0 +1,109 @@
+/** What the device reports about itself: inventory and alerts. */
+
+import type { InventoryDevice } from '../../../../fixtures/contract/management/inventory.ts';
+import type { StoredAlert } from '../../../../fixtures/contract/management/monitor.ts';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
+import { ApiError } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { manageJson } from '../api/management.ts';
+import { dayAndTime, valueText } from '../parts/texts.ts';
+import { toneOf } from '../parts/tones.ts';
+import { View } from '../parts/view.tsx';
+
+/** What there is not of a device is answered 404. */
+async function orNothing<Data>(asked: Promise<Data>, nothing: Data): Promise<Data> {
+  try {
+    return await asked;
+  } catch (fault) {
+    if (fault instanceof ApiError && fault.status === 404) return nothing;
+    throw fault;
+  }
+}
+
+/** The tab with the attributes of all scopes. */
+export function DeviceInventory({ deviceId }: { deviceId: string }) {
+  const loaded = useLoaded(
+    () =>
+      orNothing(manageJson<InventoryDevice>('get-inventory', { parameters: { id: deviceId } }), {
+        id: deviceId,
+        updated_ts: '',
+        attributes: [],
+      }),
+    `inventory ${deviceId}`,
+    { isLive: true },
+  );
+  return (
+    <View what="the inventory" loaded={loaded}>
+      {({ attributes }) =>
+        attributes.length === 0 ? (
+          <Empty title="The device has reported no inventory yet" />
+        ) : (
+          <Table
+            caption={`${attributes.length} attributes`}
+            rows={attributes}
+            keyOf={({ scope, name }) => `${scope} ${name}`}
+            columns={[
+              { title: 'Scope', cell: ({ scope }) => scope },
+              { title: 'Name', cell: ({ name }) => name },
+              { title: 'Value', cell: ({ value }) => valueText(value) },
+              { title: 'Description', cell: ({ description = '' }) => description },
+            ]}
+          />
+        )
+      }
+    </View>
+  );
+}
+
+/** The tab with the alerts, the newest first. */
+export function DeviceAlerts({ deviceId }: { deviceId: string }) {
+  const loaded = useLoaded(
+    () =>
+      orNothing(
+        manageJson<readonly StoredAlert[]>('list-alerts', {
+          parameters: { id: deviceId },
+          query: { sort: 'desc', per_page: 100 },
+        }),
+        [],
+      ),
+    `alerts ${deviceId}`,
+    { isLive: true },
+  );
+  return (
+    <View what="the alerts" loaded={loaded}>
+      {(alerts) =>
+        alerts.length === 0 ? (
+          <Empty title="The device has sent no alert" />
+        ) : (
+          <Table
+            caption={`The newest ${alerts.length} alerts`}
+            rows={alerts}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'At', cell: ({ timestamp }) => dayAndTime(timestamp) },
+              {
+                title: 'Level',
+                cell: ({ level }) => <Badge tone={toneOf(level)}>{level}</Badge>,
+              },
+              { title: 'Name', cell: ({ name }) => name },
+              {
+                title: 'Subject',
+                cell: ({ subject }) => `${subject.type} ${subject.name}: ${subject.status}`,
+              },
+              { title: 'Details', cell: ({ subject }) => detailsOf(subject.details) },
+            ]}
+          />
+        )
+      }
+    </View>
+  );
+}
+
+function detailsOf(details: StoredAlert['subject']['details']): string {
+  const { description = '', line_matching: line } = details ?? {};
+  return [description, line && `line ${line.line_number}: ${line.data}`]
+    .filter(Boolean)
+    .join(' · ');
+}

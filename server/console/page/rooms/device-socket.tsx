@@ -1,0 +1,66 @@
+/** The device's websocket: whether it is open. */
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { ApiError } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { manage, manageJson } from '../api/management.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { dayAndTime } from '../parts/texts.ts';
+import { View } from '../parts/view.tsx';
+import { DeviceFiles } from './device-files.tsx';
+import { Shell } from './shell.tsx';
+
+interface Connection {
+  readonly status: string;
+  readonly updated_ts: string;
+}
+
+async function load(id: string): Promise<Connection> {
+  try {
+    return await manageJson<Connection>('get-connection', { parameters: { id } });
+  } catch (fault) {
+    if (fault instanceof ApiError && fault.status === 404) {
+      return { status: 'never connected', updated_ts: '' };
+    }
+    throw fault;
+  }
+}
+
+/** The tab. */
+export default function DeviceSocket({ deviceId }: { deviceId: string }) {
+  const parameters = { id: deviceId };
+  const loaded = useLoaded(() => load(deviceId), `socket ${deviceId}`, { isLive: true });
+  return (
+    <View what="the connection" loaded={loaded}>
+      {({ status, updated_ts: since }) => {
+        const isOpen = status === 'connected';
+        return (
+          <div class="stack">
+            <div class="actions">
+              <Badge tone={isOpen ? 'good' : 'plain'}>{status}</Badge>
+              {since !== '' && <span class="quiet">since {dayAndTime(since)}</span>}
+              <ActionButton
+                isDisabled={!isOpen}
+                work={() => manage('check-device-update', { parameters })}
+                done="The device was told to ask for an update."
+              >
+                Check for update
+              </ActionButton>
+              <ActionButton
+                isDisabled={!isOpen}
+                work={() => manage('send-device-inventory', { parameters })}
+                done="The device was told to send its inventory."
+              >
+                Send inventory
+              </ActionButton>
+            </div>
+            <Card title="Terminal">
+              <Shell deviceId={deviceId} isOpen={isOpen} />
+            </Card>
+            <DeviceFiles deviceId={deviceId} isOpen={isOpen} />
+          </div>
+        );
+      }}
+    </View>
+  );
+}

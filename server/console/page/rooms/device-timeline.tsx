@@ -1,0 +1,71 @@
+/** What a device did and was answered, from the journal, the newest first. */
+import { Link } from 'wouter-preact';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { ApiError, askJson } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import type { Entry, JournalPage } from '../api/types.ts';
+import { timeOfDay } from '../parts/texts.ts';
+import { toneOfStatus } from '../parts/tones.ts';
+import { View } from '../parts/view.tsx';
+
+const ENTRIES_MAX = 200;
+
+/** A device that the journal does not know has done nothing yet. */
+async function load(deviceId: string): Promise<readonly Entry[]> {
+  try {
+    const query = { device: deviceId, limit: ENTRIES_MAX };
+    return (await askJson<JournalPage>('/journal', { query })).entries.toReversed();
+  } catch (fault) {
+    if (fault instanceof ApiError && fault.status === 400) return [];
+    throw fault;
+  }
+}
+
+/** The tab. */
+export function DeviceTimeline({ deviceId }: { deviceId: string }) {
+  const loaded = useLoaded(() => load(deviceId), `timeline ${deviceId}`, { isLive: true });
+  return (
+    <View what="the timeline" loaded={loaded}>
+      {(entries) =>
+        entries.length === 0 ? (
+          <Empty title="The journal holds nothing of this device" />
+        ) : (
+          <>
+            <p class="quiet">
+              The newest {entries.length} entries.{' '}
+              <Link href={`/journal?device=${deviceId}`}>All of them in the journal</Link>
+            </p>
+            <ol class="timeline">
+              {entries.map((entry) => (
+                <li key={entry.sequence}>
+                  <EntryLine entry={entry} />
+                </li>
+              ))}
+            </ol>
+          </>
+        )
+      }
+    </View>
+  );
+}
+
+/** An entry in one line: when, what, how it was answered, and why. */
+export function EntryLine({ entry }: { entry: Entry }) {
+  const { at, sequence, status, refusal, noUpdate } = entry;
+  return (
+    <>
+      <time dateTime={at}>{timeOfDay(at)}</time>{' '}
+      {status !== undefined && <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>}{' '}
+      <Link href={`/journal/${sequence}`}>{titleOf(entry)}</Link>{' '}
+      <span class="quiet">{refusal?.error ?? (noUpdate && `no update: ${noUpdate.rule}`)}</span>
+    </>
+  );
+}
+
+/** What an entry is called. */
+export function titleOf({ kind, operation, method, path, from, typ }: Entry): string {
+  if (kind === 'frame') return `message from the ${from}: ${typ ?? 'not readable'}`;
+  if (kind === 'unreadable') return 'bytes that are no HTTP';
+  return operation ?? `${method} ${path}`;
+}

@@ -1,0 +1,113 @@
+/** One entry of the journal: both sides of the exchange, why it was answered so, and how to repeat it. */
+import { Link, useParams } from 'wouter-preact';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
+import { askJson } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import type { Entry } from '../api/types.ts';
+import { curlOf } from '../parts/curl.ts';
+import { Facts } from '../parts/facts.tsx';
+import { TextBlock } from '../parts/text-block.tsx';
+import { bytesText, dayAndTime, deviceName } from '../parts/texts.ts';
+import { toneOfStatus } from '../parts/tones.ts';
+import { View } from '../parts/view.tsx';
+import { titleOf } from './device-timeline.tsx';
+import { Explanation } from './explanation.tsx';
+
+/** The room. */
+export function EntryRoom() {
+  const { sequence = '' } = useParams<{ sequence: string }>();
+  const path = `/journal/${encodeURIComponent(sequence)}`;
+  const loaded = useLoaded(() => askJson<{ entry: Entry }>(path), path);
+  return (
+    <>
+      <p class="trail">
+        <Link href="/journal">Journal</Link>
+      </p>
+      <View what="the entry" loaded={loaded}>
+        {({ entry }) => <Shown entry={entry} />}
+      </View>
+    </>
+  );
+}
+
+function Shown({ entry }: { entry: Entry }) {
+  const { kind, status, requestId } = entry;
+  return (
+    <>
+      <div class="title">
+        <h1>{titleOf(entry)}</h1>
+        {status !== undefined && <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>}
+      </div>
+      {(entry.refusal || entry.noUpdate) && <Explanation requestId={requestId} />}
+      <Card title="Facts">
+        <Facts facts={factsOf(entry)} />
+      </Card>
+      {kind === 'exchange' && <Exchange entry={entry} />}
+      {kind === 'frame' && (
+        <Card title="Content">
+          <Body value={entry.body} />
+        </Card>
+      )}
+    </>
+  );
+}
+
+function factsOf(entry: Entry) {
+  const { at, requestId, tookMs, device, deployment, path, method, fault } = entry;
+  const { requestBytes, responseBytes } = entry;
+  return [
+    ['At', dayAndTime(at)],
+    ['Request ID', requestId],
+    ...(path === undefined ? [] : [['Target', `${method} ${path}`]]),
+    ...(tookMs === undefined ? [] : [['Took', `${tookMs} ms`]]),
+    ...(requestBytes === undefined
+      ? []
+      : [['Bytes', `${bytesText(requestBytes)} in, ${bytesText(responseBytes ?? 0)} out`]]),
+    ...(device?.id === undefined
+      ? []
+      : [
+          [
+            'Device',
+            <Link href={`/devices/${device.id}`}>{deviceName(device.identity) || device.id}</Link>,
+          ],
+        ]),
+    ...(deployment === undefined
+      ? []
+      : [['Deployment', <Link href={`/deployments/${deployment}`}>{deployment}</Link>]]),
+    ...(fault === undefined ? [] : [['Planned fault', JSON.stringify(fault)]]),
+  ] as const as readonly (readonly [string, string])[];
+}
+
+function Exchange({ entry }: { entry: Entry }) {
+  const curl = curlOf(entry);
+  return (
+    <>
+      <Card title="As a curl line" aside={<CopyButton label="Copy" text={curl} />}>
+        <p class="quiet">Secrets are left out; put them in the place of the variables.</p>
+        <pre>{curl}</pre>
+      </Card>
+      <div class="two-columns">
+        <Card title="Request">
+          <Headers headers={entry.requestHeaders ?? []} />
+          <Body value={entry.requestBody} />
+        </Card>
+        <Card title="Response">
+          <Headers headers={entry.responseHeaders ?? []} />
+          <Body value={entry.responseBody} />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function Headers({ headers }: { headers: readonly (readonly [string, string])[] }) {
+  return <pre>{headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>;
+}
+
+function Body({ value }: { value: unknown }) {
+  if (value === undefined) return <p class="quiet">No body.</p>;
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  return <TextBlock text={text} />;
+}

@@ -1,0 +1,226 @@
+/** Faults that are planned, which of them fired, and the legal variations. */
+import { useState } from 'preact/hooks';
+import { operationIds } from '../../../../fixtures/contract/operation-ids.ts';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { Choice } from '../../../../fixtures/page/field.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
+import { ask, askJson } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { View } from '../parts/view.tsx';
+
+interface PlannedRule {
+  readonly id: string;
+  readonly rule: { readonly match?: unknown; readonly act?: unknown; readonly script?: unknown };
+  readonly matched: number;
+  readonly fired: number;
+  /** How often it is still due; null without an end. */
+  readonly left: number | null;
+}
+
+interface Variations {
+  readonly seed: string | null;
+  readonly variations: readonly { id: string; varies: string; rule: string }[];
+}
+
+/** The room. */
+export default function FaultsRoom() {
+  const loaded = useLoaded(() => askJson<{ rules: readonly PlannedRule[] }>('/faults'), 'faults', {
+    isLive: true,
+  });
+  return (
+    <>
+      <h1>Faults and variations</h1>
+      <PlanForm onDone={loaded.reload} />
+      <View what="the planned faults" loaded={loaded}>
+        {({ rules }) => <Planned rules={rules} reload={loaded.reload} />}
+      </View>
+      <VariationList />
+    </>
+  );
+}
+
+/** An answer of any status; the actions without a number are named by the server. */
+const statuses = [500, 502, 503, 429, 401, 404].map(
+  (status) => [`{ kind: answer, status: ${status} }`, `answer ${status}`] as const,
+);
+const counts = [
+  ['once', 'once'],
+  ['{ next: 5 }', 'for the next 5'],
+  ['until-cleared', 'until it is removed'],
+] as const;
+
+/** The names of the actions, out of the schema of plans. */
+async function loadNames(): Promise<readonly string[]> {
+  const schema = await askJson<PlanSchema>('/faults/schema');
+  const { anyOf } = schema.properties.rules.items.properties.act;
+  return anyOf.find((each) => each.enum)?.enum ?? [];
+}
+
+interface PlanSchema {
+  readonly properties: {
+    readonly rules: {
+      readonly items: {
+        readonly properties: {
+          readonly act: { readonly anyOf: readonly { readonly enum?: readonly string[] }[] };
+        };
+      };
+    };
+  };
+}
+
+function PlanForm({ onDone }: { onDone: () => void }) {
+  const [operation, setOperation] = useState('get-next-deployment');
+  const [action, setAction] = useState('{ kind: answer, status: 502 }');
+  const [times, setTimes] = useState('once');
+  const [draft, setDraft] = useState('');
+  const { data: names = [] } = useLoaded(loadNames, 'fault schema');
+  const add = async (): Promise<void> => {
+    await ask('/faults', { method: 'POST', body: draft });
+    setDraft('');
+    onDone();
+  };
+  const build = (): void => {
+    const rule = [
+      `  - id: rule-${draft.split('- id:').length}`,
+      `    match: { operation: ${operation} }`,
+      `    act: ${action}`,
+      `    times: ${times}`,
+    ].join('\n');
+    setDraft(`${draft === '' ? 'rules:\n' : draft}${rule}\n`);
+  };
+  return (
+    <Card title="Plan faults">
+      <div class="filters">
+        <Choice
+          label="Operation"
+          value={operation}
+          choices={operationIds}
+          onChoose={setOperation}
+        />
+        <Choice
+          label="What happens"
+          value={action}
+          choices={[...statuses, ...names]}
+          onChoose={setAction}
+        />
+        <Choice label="How often" value={times} choices={counts} onChoose={setTimes} />
+        <button type="button" class="kit-button" onClick={build}>
+          Add to the plan
+        </button>
+      </div>
+      <label class="kit-field">
+        Plan (YAML or JSON)
+        <textarea
+          rows={8}
+          value={draft}
+          spellcheck={false}
+          onInput={(event) => setDraft(event.currentTarget.value)}
+        />
+      </label>
+      <div class="actions">
+        <ActionButton
+          kind="main"
+          work={add}
+          done="The faults are planned."
+          isDisabled={draft.trim() === ''}
+        >
+          Plan
+        </ActionButton>
+      </div>
+    </Card>
+  );
+}
+
+function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () => void }) {
+  const clear = (query: Record<string, string>) => async (): Promise<void> => {
+    await ask('/faults', { method: 'DELETE', query });
+    reload();
+  };
+  if (rules.length === 0) return <Empty title="No fault is planned" />;
+  return (
+    <Card
+      title={`${rules.length} planned`}
+      aside={
+        <ActionButton
+          kind="danger"
+          work={clear({})}
+          done="No fault is planned any more."
+          asks={{
+            title: 'Remove every rule?',
+            text: 'No fault happens from now on.',
+            action: 'Remove',
+          }}
+        >
+          Remove all
+        </ActionButton>
+      }
+    >
+      <Table
+        caption="Planned faults"
+        isCaptionHidden
+        rows={rules}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Rule', cell: ({ id }) => id },
+          {
+            title: 'Fired',
+            cell: ({ fired, matched }) => (
+              <>
+                <Badge tone={fired > 0 ? 'good' : 'plain'}>{fired} times</Badge> of {matched}{' '}
+                matching requests
+              </>
+            ),
+          },
+          { title: 'Left', cell: ({ left }) => left ?? 'no end' },
+          { title: 'Matches', cell: ({ rule }) => <code>{JSON.stringify(rule.match ?? {})}</code> },
+          {
+            title: 'Does',
+            cell: ({ rule }) => <code>{JSON.stringify(rule.act ?? rule.script)}</code>,
+          },
+          {
+            title: 'Do',
+            cell: ({ id }) => (
+              <ActionButton kind="small" work={clear({ id })} done={`${id} was removed.`}>
+                Remove
+              </ActionButton>
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function VariationList() {
+  const loaded = useLoaded(() => askJson<Variations>('/variations'), 'variations');
+  return (
+    <View what="the variations" loaded={loaded}>
+      {({ seed, variations }) => (
+        <Card title="Legal variations">
+          <p>
+            {seed === null
+              ? 'Off. Start the server with --variation-seed to vary what the contract leaves open.'
+              : `On, with the seed “${seed}”.`}
+          </p>
+          <details>
+            <summary>{variations.length} things that may vary</summary>
+            <Table
+              caption="Legal variations"
+              isCaptionHidden
+              rows={variations}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Variation', cell: ({ id }) => id },
+                { title: 'What varies', cell: ({ varies }) => varies },
+                { title: 'Allowed by', cell: ({ rule }) => rule },
+              ]}
+            />
+          </details>
+        </Card>
+      )}
+    </View>
+  );
+}

@@ -1,0 +1,30 @@
+/** How far the devices of a deployment are, as a bar with its words. */
+import { toneOf } from '../parts/tones.ts';
+
+/** The bar; every share stands in words below it. */
+export function Funnel({
+  statistics,
+  count,
+}: {
+  statistics: Readonly<Record<string, number>>;
+  count: number;
+}) {
+  const parts = Object.entries(statistics).filter(([, devices]) => devices > 0);
+  const whole = Math.max(count, 1);
+  return (
+    <div class="funnel">
+      <div class="funnel-bar" aria-hidden="true">
+        {parts.map(([status, devices]) => (
+          <span
+            key={status}
+            data-tone={toneOf(status)}
+            style={{ width: `${(devices / whole) * 100}%` }}
+          />
+        ))}
+      </div>
+      <span class="quiet">
+        {parts.map(([status, devices]) => `${devices} ${status}`).join(', ') || `${count} devices`}
+      </span>
+    </div>
+  );
+}

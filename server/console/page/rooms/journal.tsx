@@ -1,0 +1,196 @@
+/** The journal: kept exchanges and those that arrive, filtered by the server. */
+import { useEffect, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
+import { Empty, Failed, Loading } from '../../../../fixtures/page/states.tsx';
+import { useQuery } from '../address.ts';
+import { gather } from '../api/batch.ts';
+import { ask, askJson, pathWith, reasonOf } from '../api/client.ts';
+import { tenant } from '../api/session.ts';
+import { followStream } from '../api/stream.ts';
+import type { Entry, JournalPage } from '../api/types.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { type LongColumn, LongTable } from '../parts/long-table.tsx';
+import { saveFile } from '../parts/save-file.ts';
+import { deviceName, timeOfDay } from '../parts/texts.ts';
+import { toneOfStatus } from '../parts/tones.ts';
+import { useSettled } from '../parts/use-settled.ts';
+import { titleOf } from './device-timeline.tsx';
+
+const FIRST_ENTRIES = 500;
+/** Entries that the page holds; older ones are still in the journal. */
+const HELD_ENTRIES = 5000;
+const kinds = [['', 'all kinds'], 'exchange', 'frame', 'unreadable'] as const;
+const statuses = [['', 'all statuses'], '2xx', '4xx', '5xx', '401', '404', '409', '0'] as const;
+
+type Filter = Readonly<Record<string, string>>;
+
+/** The room. */
+export function JournalRoom() {
+  const [device, setDevice] = useQuery('device');
+  const [status, setStatus] = useQuery('status');
+  const [kind, setKind] = useQuery('kind');
+  const [text, setText] = useQuery('text');
+  const [deployment, setDeployment] = useQuery('deployment');
+  const [isPaused, setPaused] = useState(false);
+  const filter = { device, status, kind, text, deployment };
+  return (
+    <>
+      <h1>Journal</h1>
+      <search class="filters">
+        <FilterField label="Path contains" value={text} onInput={setText} />
+        <FilterField label="Device (ID or identity value)" value={device} onInput={setDevice} />
+        <FilterField label="Deployment (ID)" value={deployment} onInput={setDeployment} />
+        <Choice label="Status" value={status} choices={statuses} onChoose={setStatus} />
+        <Choice label="Kind" value={kind} choices={kinds} onChoose={setKind} />
+      </search>
+      <div class="actions">
+        <button
+          type="button"
+          class="kit-button"
+          aria-pressed={isPaused}
+          onClick={() => setPaused(!isPaused)}
+        >
+          {isPaused ? 'Resume' : 'Pause'}
+        </button>
+        <ActionButton work={() => saveHar(filter)} done="The archive was saved.">
+          Save as HAR
+        </ActionButton>
+        <ActionButton
+          kind="danger"
+          work={() => ask('/journal', { method: 'DELETE' })}
+          done="The journal is empty now."
+          asks={{
+            title: 'Empty the journal?',
+            text: 'Every kept exchange of this tenant is forgotten.',
+            action: 'Empty',
+          }}
+        >
+          Empty
+        </ActionButton>
+      </div>
+      <Entries filter={filter} isPaused={isPaused} />
+    </>
+  );
+}
+
+async function saveHar(query: Filter): Promise<void> {
+  const answer = await ask('/journal.har', { query });
+  saveFile(await answer.blob(), 'fleetbed.har');
+}
+
+function Entries({ filter, isPaused }: { filter: Filter; isPaused: boolean }) {
+  const { entries, fault } = useEntries(filter, isPaused);
+  if (fault !== '') return <Failed title="Cannot show the journal" reason={fault} />;
+  if (!entries) return <Loading what="the journal" />;
+  if (entries.length === 0) {
+    return (
+      <Empty title="No entry matches">
+        <p>Entries appear here as requests arrive.</p>
+      </Empty>
+    );
+  }
+  return (
+    <LongTable
+      caption="Journal, newest first"
+      columns={columns}
+      rows={entries}
+      keyOf={({ sequence }) => sequence}
+    />
+  );
+}
+
+const columns: readonly LongColumn<Entry>[] = [
+  { title: 'At', width: '6rem', cell: ({ at }) => <time dateTime={at}>{timeOfDay(at)}</time> },
+  {
+    title: 'Status',
+    width: '5rem',
+    cell: ({ status }) =>
+      status === undefined ? '–' : <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>,
+  },
+  {
+    title: 'Exchange',
+    width: '30%',
+    cell: (entry) => <Link href={`/journal/${entry.sequence}`}>{titleOf(entry)}</Link>,
+  },
+  {
+    title: 'Device',
+    isMinor: true,
+    cell: ({ device }) =>
+      device?.id ? (
+        <Link href={`/devices/${device.id}`}>{deviceName(device.identity) || device.id}</Link>
+      ) : (
+        deviceName(device?.identity) || '–'
+      ),
+  },
+  {
+    title: 'Why',
+    isMinor: true,
+    cell: ({ refusal, noUpdate }) => {
+      const why = refusal?.error ?? (noUpdate ? `no update: ${noUpdate.rule}` : '');
+      return <span title={why}>{why}</span>;
+    },
+  },
+  {
+    title: 'Took',
+    width: '5.5rem',
+    isMinor: true,
+    cell: ({ tookMs }) => (tookMs === undefined ? '–' : `${tookMs} ms`),
+  },
+];
+
+/** The newest entries of the filter, and those that arrive until it is paused. */
+function useEntries(filter: Filter, isPaused: boolean) {
+  const key = useSettled(JSON.stringify([filter, tenant.value]));
+  const [known, setKnown] = useState<{ key: string; entries?: readonly Entry[]; fault?: string }>({
+    key,
+  });
+  useEffect(() => {
+    if (isPaused) return;
+    const [query] = JSON.parse(key) as [Filter];
+    let isOver = false;
+    let stop = (): void => undefined;
+    const begin = async (): Promise<void> => {
+      const page = await askJson<JournalPage>('/journal', {
+        query: { ...query, limit: FIRST_ENTRIES },
+      });
+      if (isOver) return;
+      setKnown({ key, entries: page.entries.toReversed() });
+      let { next } = page;
+      const arrived = gather<Entry>((entries) =>
+        setKnown((before) =>
+          before.key === key
+            ? {
+                key,
+                entries: [...entries.toReversed(), ...(before.entries ?? [])].slice(
+                  0,
+                  HELD_ENTRIES,
+                ),
+              }
+            : before,
+        ),
+      );
+      const unfollow = followStream(() => pathWith('/journal/stream', { ...query, after: next }), {
+        onEvent: (_, data) => {
+          const entry = data as Entry;
+          next = entry.sequence;
+          arrived.add(entry);
+        },
+      });
+      stop = () => {
+        unfollow();
+        arrived.cancel();
+      };
+    };
+    begin().catch((fault: unknown) => {
+      if (!isOver) setKnown({ key, fault: reasonOf(fault) });
+    });
+    return () => {
+      isOver = true;
+      stop();
+    };
+  }, [key, isPaused]);
+  const current = known.key === key ? known : undefined;
+  return { entries: current?.entries, fault: current?.fault ?? '' };
+}

@@ -1,0 +1,91 @@
+/** The form of a new deployment. */
+import { useState } from 'preact/hooks';
+import type { Release } from '../../../../fixtures/contract/management/releases.ts';
+import { goTo, useQuery } from '../address.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { manage, manageJson } from '../api/management.ts';
+import { ActionButton } from '../parts/action.tsx';
+
+const RELEASES_OFFERED = 200;
+
+/** Deploys a release to all accepted devices, to some of them, or to a group. */
+export function NewDeployment() {
+  const [asked] = useQuery('artifact');
+  const [draft, setDraft] = useState({
+    name: '',
+    artifact: asked,
+    devices: '',
+    group: '',
+    retries: '0',
+  });
+  const releases = useLoaded(
+    () =>
+      manageJson<readonly Release[]>('list-releases', { query: { per_page: RELEASES_OFFERED } }),
+    'releases',
+    { isLive: true, pauseTicks: 5 },
+  );
+  const set = (name: keyof typeof draft) => (event: { currentTarget: { value: string } }) =>
+    setDraft({ ...draft, [name]: event.currentTarget.value });
+  const field = (name: keyof typeof draft, label: string) => (
+    <label class="kit-field">
+      {label}
+      <input value={draft[name]} spellcheck={false} onInput={set(name)} />
+    </label>
+  );
+  const create = async (): Promise<void> => {
+    const answer = await send(draft);
+    const id = answer.headers.get('Location')?.split('/').at(-1);
+    if (id) goTo(`/deployments/${id}`);
+  };
+  return (
+    <details class="kit-card" open={asked !== ''}>
+      <summary>New deployment</summary>
+      <div class="filters">
+        <label class="kit-field">
+          Release
+          <input
+            value={draft.artifact}
+            list="known-releases"
+            spellcheck={false}
+            onInput={set('artifact')}
+          />
+        </label>
+        <datalist id="known-releases">
+          {releases.data?.map(({ name }) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        {field('name', 'Name (the release, if empty)')}
+        {field('devices', 'Device IDs (all accepted, if empty)')}
+        {field('group', 'or a group')}
+        {field('retries', 'Retries')}
+      </div>
+      <div class="actions">
+        <ActionButton
+          kind="main"
+          work={create}
+          done="The deployment was created."
+          isDisabled={draft.artifact === ''}
+        >
+          Deploy
+        </ActionButton>
+      </div>
+    </details>
+  );
+}
+
+function send(
+  draft: Readonly<Record<'name' | 'artifact' | 'devices' | 'group' | 'retries', string>>,
+) {
+  const devices = draft.devices.split(/[\s,]+/).filter((id) => id !== '');
+  const json = {
+    name: draft.name || draft.artifact,
+    artifact_name: draft.artifact,
+    retries: Number(draft.retries) || 0,
+  };
+  if (draft.group !== '') {
+    return manage('create-group-deployment', { parameters: { name: draft.group }, json });
+  }
+  const target = devices.length === 0 ? { all_devices: true } : { devices };
+  return manage('create-deployment', { json: { ...json, ...target } });
+}

@@ -1,0 +1,150 @@
+/** The fleet in one look: counts by state, requests and errors as they come, deployments moving. */
+import { lazy, Suspense } from 'preact/compat';
+import { Link } from 'wouter-preact';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { Empty, Loading } from '../../../../fixtures/page/states.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
+import { askJson } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import type { Entry, JournalPage, Overview } from '../api/types.ts';
+import { toneOf } from '../parts/tones.ts';
+import { View } from '../parts/view.tsx';
+import { EntryLine } from './device-timeline.tsx';
+import { Funnel } from './funnel.tsx';
+
+const RateChart = lazy(() => import('./rate-chart.tsx'));
+
+const ERRORS_SHOWN = 12;
+const DEPLOYMENTS_SHOWN = 8;
+
+/** The room. */
+export function OverviewRoom() {
+  const loaded = useLoaded(
+    () => askJson<Overview>('/overview', { query: { devices: 0 } }),
+    'overview',
+    { isLive: true },
+  );
+  return (
+    <>
+      <h1>Overview</h1>
+      <View what="the overview" loaded={loaded}>
+        {(overview) => (
+          <>
+            <Counts counts={overview.deviceCounts} />
+            <Card title="Requests per second">
+              <Suspense fallback={<Loading what="the chart" />}>
+                <RateChart />
+              </Suspense>
+            </Card>
+            <div class="two-columns">
+              <Deployments overview={overview} />
+              <Errors />
+            </div>
+            {overview.stalls.count > 0 && (
+              <p class="stale">
+                The server stood still {overview.stalls.count} times, at worst for{' '}
+                {Math.round(overview.stalls.worstMs)} ms in {overview.stalls.worstIn}.
+              </p>
+            )}
+          </>
+        )}
+      </View>
+    </>
+  );
+}
+
+function Counts({ counts }: { counts: Overview['deviceCounts'] }) {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const shown = Object.entries(counts).filter(([, count]) => count > 0);
+  return (
+    <ul class="counts" aria-label="Devices by state">
+      <li>
+        <Link href="/devices">
+          <b>{all}</b> devices
+        </Link>
+      </li>
+      {shown.map(([status, count]) => (
+        <li key={status}>
+          <Link href={`/devices?status=${status}`}>
+            <b>{count}</b> {status}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Deployments({ overview: { deployments } }: { overview: Overview }) {
+  return (
+    <Card title="Deployments" aside={<Link href="/deployments">All deployments</Link>}>
+      {deployments.length === 0 ? (
+        <Empty title="No deployment yet">
+          <Link href="/deployments">Create one</Link>
+        </Empty>
+      ) : (
+        <Table
+          caption="Deployments"
+          isCaptionHidden
+          rows={deployments.slice(0, DEPLOYMENTS_SHOWN)}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Name',
+              cell: ({ id, name }) => <Link href={`/deployments/${id}`}>{name}</Link>,
+            },
+            {
+              title: 'State',
+              cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
+            },
+            {
+              title: 'Devices',
+              cell: ({ statistics, deviceCount }) => (
+                <Funnel statistics={statistics} count={deviceCount} />
+              ),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** The newest of each class; together in the order in which they came. */
+async function loadErrors(): Promise<readonly Entry[]> {
+  const pages = await Promise.all(
+    ['4xx', '5xx', '0'].map((status) =>
+      askJson<JournalPage>('/journal', { query: { status, limit: ERRORS_SHOWN } }),
+    ),
+  );
+  return pages
+    .flatMap(({ entries }) => entries)
+    .sort((one, other) => other.sequence - one.sequence)
+    .slice(0, ERRORS_SHOWN);
+}
+
+function Errors() {
+  const loaded = useLoaded(loadErrors, 'errors', { isLive: true, pauseTicks: 2 });
+  return (
+    <Card
+      title="Refusals and errors"
+      aside={<Link href="/journal?status=4xx">All in the journal</Link>}
+    >
+      <View what="the refusals" loaded={loaded}>
+        {(errors) =>
+          errors.length === 0 ? (
+            <Empty title="The journal holds none" />
+          ) : (
+            <ol class="timeline">
+              {errors.map((entry) => (
+                <li key={entry.sequence}>
+                  <EntryLine entry={entry} />
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </View>
+    </Card>
+  );
+}

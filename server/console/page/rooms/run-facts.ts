@@ -1,0 +1,72 @@
+/** What the lines of a conformance run say; lines of JSON, and words for people between them. */
+
+/** The verdict of a case. */
+export interface CaseVerdict {
+  readonly id: string;
+  readonly title: string;
+  readonly level: string;
+  readonly verdict: string;
+  readonly requirements: readonly string[];
+  readonly because: string;
+}
+
+/** The last line of a whole run. */
+interface RunEnd {
+  readonly outcome: string;
+  readonly musts: {
+    readonly decided: number;
+    readonly undecided: number;
+    readonly undecidedMusts: readonly { readonly id: string }[];
+  };
+}
+
+/** A run so far. */
+export interface RunFacts {
+  /** Cases of the run; 0 until it has begun. */
+  readonly total: number;
+  readonly verdicts: readonly CaseVerdict[];
+  readonly end: RunEnd | undefined;
+  readonly hasEnded: boolean;
+  /** Lines that are no JSON. */
+  readonly words: readonly string[];
+}
+
+type Line = Readonly<Record<string, unknown>> & { readonly type?: string };
+
+/** Reads all lines. */
+export function readRun(lines: readonly string[]): RunFacts {
+  const verdicts: CaseVerdict[] = [];
+  const words: string[] = [];
+  let total = 0;
+  let end: RunEnd | undefined;
+  let hasEnded = false;
+  for (const line of lines) {
+    const read = jsonIn(line);
+    if (read?.type === 'start') total = Array.isArray(read.ids) ? read.ids.length : 0;
+    else if (read?.type === 'verdict') verdicts.push(verdictIn(read));
+    else if (read?.type === 'end') end = read as unknown as RunEnd;
+    else if (read?.type === 'exit') hasEnded = true;
+    else words.push(line);
+  }
+  return { total, verdicts, end, hasEnded, words };
+}
+
+function jsonIn(line: string): Line | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function verdictIn({ id, title, level, verdict, requirements, because, message }: Line) {
+  return {
+    id: String(id),
+    title: String(title),
+    level: String(level),
+    verdict: String(verdict),
+    requirements: Array.isArray(requirements) ? requirements.map(String) : [],
+    because: String(because ?? message ?? ''),
+  };
+}

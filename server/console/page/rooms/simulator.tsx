@@ -1,0 +1,104 @@
+/** A small simulated fleet, started against this server. */
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { type RunView, startRun, stopRun, useLines, useRuns } from '../api/runs.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { TextBlock } from '../parts/text-block.tsx';
+import { dayAndTime } from '../parts/texts.ts';
+import { View } from '../parts/view.tsx';
+
+const LINES_SHOWN = 30;
+
+/** The room. */
+export default function SimulatorRoom() {
+  const [devices, setDevices] = useState('20');
+  const [seconds, setSeconds] = useState('60');
+  const loaded = useRuns();
+  const start = async (): Promise<void> => {
+    await startRun({ kind: 'simulation', devices: Number(devices), seconds: Number(seconds) });
+    loaded.reload();
+  };
+  const field = (label: string, value: string, [most, set]: [string, (value: string) => void]) => (
+    <label class="kit-field">
+      {label}
+      <input
+        type="number"
+        min="1"
+        max={most}
+        value={value}
+        onInput={(event) => set(event.currentTarget.value)}
+      />
+    </label>
+  );
+  return (
+    <>
+      <h1>Simulator</h1>
+      <View what="the runs" loaded={loaded}>
+        {({ available, runs }) => {
+          const run = runs.find(({ request }) => request.kind === 'simulation');
+          const isBusy = runs.some(({ state }) => state === 'running');
+          return (
+            <>
+              <Card title="Start a small fleet">
+                <p class="quiet">
+                  Its devices are accepted, connect and poll. For everything else there is{' '}
+                  <code>fleetbed simulate</code>.
+                </p>
+                <div class="filters">
+                  {field('Devices', devices, ['1000', setDevices])}
+                  {field('Seconds', seconds, ['3600', setSeconds])}
+                  <ActionButton
+                    kind="main"
+                    work={start}
+                    done="The fleet has started."
+                    isDisabled={!available || isBusy}
+                  >
+                    Start
+                  </ActionButton>
+                </div>
+                {!available && (
+                  <p>Only a server that fleetbed serve has started can start a fleet.</p>
+                )}
+              </Card>
+              {run ? (
+                <Fleet run={run} reload={loaded.reload} />
+              ) : (
+                <Empty title="No fleet has been started yet" />
+              )}
+            </>
+          );
+        }}
+      </View>
+    </>
+  );
+}
+
+function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
+  const lines = useLines(run.id);
+  const isRunning = run.state === 'running';
+  const stop = async (): Promise<void> => {
+    await stopRun(run.id);
+    reload();
+  };
+  return (
+    <Card
+      title={`Fleet of ${dayAndTime(run.startedAt)}`}
+      aside={<Badge tone={isRunning ? 'busy' : 'plain'}>{run.state}</Badge>}
+    >
+      <div class="stack">
+        <TextBlock text={lines.slice(-LINES_SHOWN).join('\n')} />
+        <div class="actions">
+          <Link href="/devices">See its devices</Link>
+          {isRunning && (
+            <ActionButton kind="danger" work={stop} done="The fleet was stopped.">
+              Stop
+            </ActionButton>
+          )}
+        </div>
+      </div>
+    </Card>
+  );
+}

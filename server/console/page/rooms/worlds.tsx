@@ -1,0 +1,196 @@
+/** Start states, snapshots and tenants. */
+import { useState } from 'preact/hooks';
+import { Badge } from '../../../../fixtures/page/badge.tsx';
+import { Card } from '../../../../fixtures/page/card.tsx';
+import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
+import { Empty } from '../../../../fixtures/page/states.tsx';
+import { Table } from '../../../../fixtures/page/table.tsx';
+import { ask, askJson } from '../api/client.ts';
+import { useLoaded } from '../api/loaded.ts';
+import { chooseTenant } from '../api/session.ts';
+import type { TenantView } from '../api/types.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { dayAndTime } from '../parts/texts.ts';
+import { View } from '../parts/view.tsx';
+
+interface Snapshot {
+  readonly name: string;
+  readonly takenAt: string;
+}
+
+const replaces = 'All devices, deployments and artifacts of this tenant are replaced.';
+
+/** The room. */
+export default function WorldsRoom() {
+  return (
+    <>
+      <h1>Worlds and snapshots</h1>
+      <div class="two-columns">
+        <Snapshots />
+        <WorldFile />
+      </div>
+      <Tenants />
+    </>
+  );
+}
+
+function Snapshots() {
+  const [name, setName] = useState('');
+  const loaded = useLoaded(() => askJson<readonly Snapshot[]>('/snapshots'), 'snapshots');
+  const path = (snapshot: string) => `/snapshots/${encodeURIComponent(snapshot)}`;
+  const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
+    await work();
+    loaded.reload();
+  };
+  return (
+    <Card title="Kept states">
+      <div class="filters">
+        <label class="kit-field">
+          Name
+          <input value={name} onInput={(event) => setName(event.currentTarget.value)} />
+        </label>
+        <ActionButton
+          kind="main"
+          work={then(() => ask(path(name), { method: 'PUT' }))}
+          done="The present state is kept."
+          isDisabled={name === ''}
+        >
+          Keep
+        </ActionButton>
+        <ActionButton
+          kind="danger"
+          work={() => ask('/reset', { method: 'POST' })}
+          done="The tenant is back at its start."
+          asks={{ title: 'Back to the start?', text: replaces, action: 'Reset' }}
+        >
+          Reset to the start
+        </ActionButton>
+      </div>
+      <View what="the snapshots" loaded={loaded}>
+        {(snapshots) =>
+          snapshots.length === 0 ? (
+            <Empty title="No snapshot was taken" />
+          ) : (
+            <Table
+              caption="Snapshots"
+              isCaptionHidden
+              rows={snapshots}
+              keyOf={(each) => each.name}
+              columns={[
+                { title: 'Name', cell: (each) => each.name },
+                { title: 'Taken', cell: ({ takenAt }) => dayAndTime(takenAt) },
+                {
+                  title: 'Do',
+                  cell: (each) => (
+                    <span class="actions">
+                      <ActionButton
+                        kind="small"
+                        work={() => ask(`${path(each.name)}/restore`, { method: 'POST' })}
+                        done={`${each.name} was restored.`}
+                        asks={{ title: `Restore ${each.name}?`, text: replaces, action: 'Restore' }}
+                      >
+                        Restore
+                      </ActionButton>
+                      <ActionButton
+                        kind="small"
+                        work={then(() => ask(path(each.name), { method: 'DELETE' }))}
+                        done={`${each.name} was deleted.`}
+                        asks={{
+                          title: `Delete ${each.name}?`,
+                          text: 'The present state stays as it is.',
+                          action: 'Delete',
+                        }}
+                      >
+                        Delete
+                      </ActionButton>
+                    </span>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </View>
+    </Card>
+  );
+}
+
+function WorldFile() {
+  const [text, setText] = useState('');
+  return (
+    <Card title="Load a world file">
+      <label class="kit-field">
+        YAML or JSON, see <code>fleetbed world init</code>
+        <textarea
+          rows={10}
+          value={text}
+          spellcheck={false}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      <label class="kit-field">
+        or a file
+        <input
+          type="file"
+          onChange={async (event) => setText((await event.currentTarget.files?.[0]?.text()) ?? '')}
+        />
+      </label>
+      <div class="actions">
+        <ActionButton
+          kind="danger"
+          work={() => ask('/world', { method: 'POST', body: text })}
+          done="The world was loaded."
+          isDisabled={text.trim() === ''}
+          asks={{ title: 'Load this world?', text: replaces, action: 'Load' }}
+        >
+          Load
+        </ActionButton>
+      </div>
+    </Card>
+  );
+}
+
+function Tenants() {
+  const loaded = useLoaded(() => askJson<readonly TenantView[]>('/tenants'), 'tenants');
+  return (
+    <Card title="All tenants">
+      <View what="the tenants" loaded={loaded}>
+        {(tenants) => (
+          <Table
+            caption="Tenants"
+            isCaptionHidden
+            rows={tenants}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', cell: ({ name }) => name },
+              {
+                title: 'State',
+                cell: ({ status }) => (
+                  <Badge tone={status === 'active' ? 'good' : 'bad'}>{status}</Badge>
+                ),
+              },
+              { title: 'Created', cell: ({ createdAt }) => dayAndTime(createdAt) },
+              {
+                title: 'Tenant token',
+                cell: ({ tenantToken }) => <CopyButton label="Copy" text={tenantToken} />,
+              },
+              {
+                title: 'Do',
+                cell: ({ id }) => (
+                  <button
+                    type="button"
+                    class="kit-button"
+                    data-kind="small"
+                    onClick={() => chooseTenant(id)}
+                  >
+                    Look at it
+                  </button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </View>
+    </Card>
+  );
+}

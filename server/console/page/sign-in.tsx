@@ -1,0 +1,35 @@
+/** Asks for the control token. */
+import { signIn, signInFault } from './api/session.ts';
+
+/** The form that is shown while there is no token, or a refused one. */
+export function SignIn() {
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    const given = String(new FormData(event.currentTarget).get('token') ?? '').trim();
+    if (given !== '') signIn(given);
+  };
+  return (
+    <main id="main" tabIndex={-1} class="sign-in">
+      <form class="kit-card" onSubmit={submit}>
+        <h1>Open the console</h1>
+        {signInFault.value !== '' && (
+          <p role="alert" class="fault">
+            {signInFault.value}
+          </p>
+        )}
+        <p>
+          This page shows a running server. It asks for the control token, which{' '}
+          <code>fleetbed serve</code> prints when it is ready.
+        </p>
+        <label class="kit-field">
+          Control token
+          <input name="token" type="password" autocomplete="off" spellcheck={false} required />
+        </label>
+        <button type="submit" class="kit-button" data-kind="main">
+          Open
+        </button>
+      </form>
+    </main>
+  );
+}

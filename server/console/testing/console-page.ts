@@ -1,0 +1,104 @@
+/** The console in a real browser, with checks on what a page must not do. */
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright';
+import { expect } from 'vitest';
+
+const chromiumPath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+const chromiumFlags = [
+  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  // Coloured edges of letters make pictures twice as large.
+  '--disable-lcd-text',
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+];
+const WAIT_MAX_MS = 15_000;
+
+/** Where the console is, and what opens it. */
+export interface ConsoleAddress {
+  readonly controlUrl: string;
+  readonly controlToken: string;
+}
+
+/** Starts the browser. */
+export async function launchBrowser(): Promise<Browser> {
+  if (!existsSync(chromiumPath)) {
+    throw new Error(
+      `no chromium at ${chromiumPath}: sudo apt-get install chromium, or CHROMIUM_PATH`,
+    );
+  }
+  return chromium.launch({ executablePath: chromiumPath, args: chromiumFlags });
+}
+
+/** A page of the console, and what the browser complained about. */
+export interface ConsolePage {
+  readonly page: Page;
+  /** Errors and warnings, those of the Content-Security-Policy among them. */
+  readonly complaints: string[];
+  /** Addresses of other origins that were asked for. */
+  readonly foreign: string[];
+}
+
+interface PageOptions {
+  readonly width?: number;
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/** Opens an empty page. */
+export async function newPage(
+  browser: Browser,
+  { controlUrl }: Pick<ConsoleAddress, 'controlUrl'>,
+  { width = 1280, colorScheme = 'light' }: PageOptions = {},
+): Promise<ConsolePage> {
+  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+  page.setDefaultTimeout(WAIT_MAX_MS);
+  const complaints: string[] = [];
+  const foreign: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(controlUrl) && !url.startsWith('blob:')) foreign.push(url);
+  });
+  return { page, complaints, foreign };
+}
+
+/** Opens the console with its token, at an address within the page. */
+export async function openConsole(
+  page: Page,
+  { controlUrl, controlToken }: ConsoleAddress,
+  view = '/',
+): Promise<void> {
+  await page.goto(`${controlUrl}/#token=${controlToken}`);
+  await page.getByRole('navigation').waitFor();
+  if (view !== '/') await goTo(page, view);
+}
+
+/** Leads the page to another of its addresses, as a link does. */
+export async function goTo(page: Page, view: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(view)}`);
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+/** Checks with axe that nothing shown breaks a rule of accessibility. */
+export async function expectAccessible(page: Page, where: string): Promise<void> {
+  await page.evaluate(axe.source);
+  const result = await page.evaluate<AxeResult>('axe.run()');
+  const broken = result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+  expect(broken, where).toEqual([]);
+}
+
+/** Checks that nothing reaches beyond the right edge of the window. */
+export async function expectNoOverhang(page: Page, where: string): Promise<void> {
+  const overhang = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  expect(overhang, where).toBe(0);
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control, secondTenant } from '../../testing/test-tenants.ts';
+import { legalVariations } from '../variation/variations.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer({ varySeed: 'seed' });
+});
+
+afterAll(() => server.close());
+
+async function ask(path: string) {
+  const { status, text } = await control(server, 'GET', path);
+  return { status, body: JSON.parse(text) };
+}
+
+describe('the fleet of a tenant', () => {
+  it('is an empty list at first', async () => {
+    expect((await ask('/devices')).body).toEqual({ devices: [] });
+  });
+
+  it('has every device with what it has reported', async () => {
+    const { id, token } = await acceptedDevice(server, 'fleet-1');
+    const json = [
+      { name: 'device_type', value: 'board' },
+      { name: 'artifact_name', value: ['no', 'text'] },
+    ];
+    await server.call('put-attributes', { token, json });
+    await authenticate(server, newDevice('fleet-2'));
+    const { devices } = (await ask('/devices')).body;
+    expect(devices).toMatchObject([
+      { id, status: 'accepted', connected: false, deviceType: 'board' },
+      { status: 'pending', connected: false },
+    ]);
+    expect(devices[0].artifactName).toBeUndefined();
+    expect(devices[0].identity).toContain('fleet-1');
+  });
+
+  it('is that of the tenant that is named', async () => {
+    const { name } = await secondTenant(server);
+    expect((await ask(`/devices?tenant=${name}`)).body).toEqual({ devices: [] });
+    expect((await ask(`/overview?tenant=${name}`)).body.deviceCounts.accepted).toBe(0);
+    expect((await ask('/devices?tenant=nobody')).status).toBe(404);
+    expect((await ask('/events?tenant=nobody')).status).toBe(404);
+  });
+
+  it('is overlooked with as many devices as are asked for', async () => {
+    expect((await ask('/overview')).body.devices).toHaveLength(2);
+    expect((await ask('/overview?devices=1')).body.devices).toHaveLength(1);
+    expect((await ask('/overview?devices=0')).body.devices).toHaveLength(0);
+    expect((await ask('/overview?devices=501')).status).toBe(400);
+    expect((await ask('/overview?devices=all')).status).toBe(400);
+  });
+});
+
+describe('the variations', () => {
+  it('are all those that are legal, with the seed', async () => {
+    const { seed, variations } = (await ask('/variations')).body;
+    expect(seed).toBe('seed');
+    expect(variations).toHaveLength(legalVariations.length);
+    expect(Object.keys(variations[0])).toEqual(['id', 'varies', 'rule']);
+  });
+});

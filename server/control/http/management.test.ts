@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { entries } from '../../testing/test-audit.ts';
+import { acceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
+import { connectPeer } from '../../testing/test-peer.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control, secondTenant } from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+const listDevices = `/management${pathOf(managementOperations['list-devices'])}`;
+const authorization = () => ({ Authorization: `Bearer ${server.controlToken}` });
+
+async function list(
+  query = '',
+): Promise<{ id: string; status: string; auth_sets: { id: string }[] }[]> {
+  const { status, text } = await control(server, 'GET', listDevices + query);
+  expect(status).toBe(200);
+  return JSON.parse(text);
+}
+
+/** Asks with headers that fetch would not send. */
+function statusWith(headers: Record<string, string>, method: string, path: string) {
+  return new Promise<number>((resolve, reject) => {
+    const asking = request(server.controlUrl + path, { method, headers });
+    asking.on('response', (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    asking.on('error', reject).end();
+  });
+}
+
+describe('the management API behind the control listener', () => {
+  it('tells where each operation is', async () => {
+    const { text } = await control(server, 'GET', '/management');
+    const places = JSON.parse(text);
+    expect(places['list-devices']).toEqual({
+      method: 'GET',
+      path: pathOf(managementOperations['list-devices']),
+    });
+    expect(places['list-audit-logs'].path).toBe(operations['list-audit-logs'].path);
+  });
+
+  it('does what the administrator may, and the audit log says who', async () => {
+    await authenticate(server, newDevice('console-1'));
+    const [device] = await list();
+    const path = pathOf(managementOperations['set-auth-set-status'], {
+      id: device?.id ?? '',
+      aid: device?.auth_sets[0]?.id ?? '',
+    });
+    const json = { status: 'accepted' };
+    expect((await control(server, 'PUT', `/management${path}`, json)).status).toBe(204);
+    expect((await list())[0]?.status).toBe('accepted');
+    const [entry] = await entries(server, { object_id: device?.id ?? '' });
+    expect(entry?.actor).toMatchObject({ type: 'user', email: server.adminEmail });
+  });
+
+  it('passes refusals of the API on', async () => {
+    const path = `/management${pathOf(managementOperations['get-device'], { id: 'nobody' })}`;
+    const { status, text } = await control(server, 'GET', path);
+    expect(status).toBe(404);
+    expect(JSON.parse(text)).toHaveProperty('request_id');
+  });
+
+  it('stands in no journal, and meets no planned fault', async () => {
+    const plan = `rules: [{ id: a, match: { operation: list-devices }, act: { kind: answer, status: 502 } }]`;
+    const sent = { method: 'POST', headers: authorization(), body: plan };
+    expect((await fetch(`${server.controlUrl}/faults`, sent)).status).toBe(201);
+    await list();
+    const { text } = await control(server, 'GET', '/journal?operation=list-devices');
+    expect(JSON.parse(text).entries).toEqual([]);
+    await control(server, 'DELETE', '/faults');
+  });
+
+  it('is not limited as callers from outside are', async () => {
+    const json = { requests: 1, windowSeconds: 60 };
+    expect((await control(server, 'POST', '/rate-limit', json)).status).toBe(200);
+    await list();
+    await list();
+    await control(server, 'DELETE', '/rate-limit');
+  });
+
+  it('acts in the tenant that is named', async () => {
+    const { name } = await secondTenant(server);
+    expect(await list(`?tenant=${name}`)).toEqual([]);
+    expect((await control(server, 'GET', `${listDevices}?tenant=nobody`)).status).toBe(404);
+  });
+
+  it('goes on after the tenant was put back to its start', async () => {
+    await list();
+    expect((await control(server, 'POST', '/reset')).status).toBe(204);
+    await list();
+  });
+});
+
+describe('the management API behind the control listener refuses', () => {
+  it.each([
+    ['no token', {}],
+    ['a wrong token', { Authorization: 'Bearer wrong' }],
+  ])('%s', async (_, headers) => {
+    expect((await fetch(server.controlUrl + listDevices, { headers })).status).toBe(401);
+    expect((await fetch(`${server.controlUrl}/management`, { headers })).status).toBe(401);
+  });
+
+  it("the administrator's own token", async () => {
+    const headers = { Authorization: `Bearer ${server.adminToken}` };
+    expect((await fetch(server.controlUrl + listDevices, { headers })).status).toBe(401);
+  });
+
+  it.each([
+    ['the page of another site', { Origin: 'http://evil.example' }],
+    ['a name that points here', { Host: 'evil.example' }],
+  ])('%s', async (_, headers) => {
+    const path = `/management${pathOf(managementOperations['create-deployment'])}`;
+    expect(await statusWith({ ...authorization(), ...headers }, 'POST', path)).toBe(403);
+    expect(await statusWith({ ...authorization(), ...headers }, 'GET', listDevices)).toBe(403);
+  });
+
+  it('a body that is larger than the API takes', async () => {
+    const path = `/management${pathOf(managementOperations['create-deployment'])}`;
+    const body = `{"name":"${'x'.repeat(limits.bodyMaxBytes)}"}`;
+    const headers = { ...authorization(), 'Content-Type': 'application/json' };
+    const answer = await fetch(server.controlUrl + path, { method: 'POST', headers, body });
+    expect(answer.status).toBe(413);
+  });
+
+  it.each([pathOf(operations['get-configuration']), '/nothing'])(
+    'what is no operation of users: %s',
+    async (path) => {
+      expect(await statusWith(authorization(), 'GET', `/management${path}`)).toBe(404);
+    },
+  );
+});
+
+describe('a websocket behind the control listener', () => {
+  const wsUrl = () => server.controlUrl.replace('http', 'ws');
+  const path = (id: string) =>
+    `${wsUrl()}/management${pathOf(managementOperations['connect-device'], { id })}`;
+
+  async function ticket(): Promise<string> {
+    const { status, text } = await control(server, 'POST', '/management/tickets');
+    expect(status).toBe(201);
+    return JSON.parse(text).ticket;
+  }
+
+  async function refusalOf(url: string, headers = {}): Promise<number> {
+    const socket = new WebSocket(url, { headers });
+    socket.on('error', () => undefined);
+    const [, answer] = await once(socket, 'unexpected-response');
+    socket.terminate();
+    return answer.statusCode;
+  }
+
+  it('leads to the device, once for each ticket', async () => {
+    const device = await acceptedDevice(server, 'console-socket');
+    const peer = await connectPeer(server, device);
+    const url = `${path(device.id)}?ticket=${await ticket()}`;
+    const socket = new WebSocket(url);
+    await once(socket, 'open');
+    expect(await refusalOf(url)).toBe(401);
+    socket.terminate();
+    peer.socket.terminate();
+  });
+
+  it('is refused without a ticket, and with one that is too old', async () => {
+    expect(await refusalOf(path('a'))).toBe(401);
+    expect(await refusalOf(`${path('a')}?ticket=wrong`)).toBe(401);
+    const old = await ticket();
+    server.clock.advance(31_000);
+    expect(await refusalOf(`${path('a')}?ticket=${old}`)).toBe(401);
+  });
+
+  it('is refused from another site, and where there is none', async () => {
+    const evil = 'http://evil.example';
+    expect(await refusalOf(`${path('a')}?ticket=${await ticket()}`, { Origin: evil })).toBe(403);
+    expect(await refusalOf(path('a'), { Host: 'evil.example' })).toBe(403);
+    expect(await refusalOf(`${path('a')}?ticket=${await ticket()}`)).toBe(404);
+    expect(await refusalOf(`${wsUrl()}/events?ticket=${await ticket()}`)).toBe(404);
+    expect(await refusalOf(`${path('a')}?tenant=nobody&ticket=${await ticket()}`)).toBe(404);
+  });
+
+  it('needs the control token for a ticket', async () => {
+    const answer = await fetch(`${server.controlUrl}/management/tickets`, { method: 'POST' });
+    expect(answer.status).toBe(401);
+  });
+});

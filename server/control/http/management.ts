@@ -1,0 +1,177 @@
+/**
+ * The management API for the console: below `/management` its own paths, under the control token, as
+ * the administrator of the tenant that `?tenant=` names. What it does stands in no journal.
+ */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Express } from 'express';
+import type { Clock } from '../../../fixtures/clock.ts';
+import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import type { Random } from '../../../fixtures/random.ts';
+import type { TokenIssuer } from '../../crypto/tokens.ts';
+import { endWithResponse } from '../../listeners/connection-limits.ts';
+import type { Passage } from '../../listeners/passage.ts';
+import { isActingAdmin } from '../../tenants/access.ts';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import { issueUserToken } from '../../tenants/user-tokens.ts';
+import { ControlRefusal, mount, namedTenant, refuse } from './answers.ts';
+
+const prefix = '/management';
+
+/** Parameter of a websocket's address, in which a browser can set no header. */
+const ticketName = 'ticket';
+const TICKET_LIFE_MS = 30_000;
+/** Tickets that are not used yet; the oldest are forgotten. */
+const TICKETS_MAX = 64;
+
+/** The API, and what makes tokens for it. */
+export interface Management {
+  readonly passage: Passage;
+  readonly tokens: TokenIssuer;
+  readonly random: Random;
+  /** The machine's own: a tenant's may stand still. */
+  readonly clock: Clock;
+}
+
+const rows = {
+  ...managementOperations,
+  'list-audit-logs': operations['list-audit-logs'],
+  'export-audit-logs': operations['export-audit-logs'],
+};
+
+/** Who passes: the administrators of the tenants, and the tickets for websockets. */
+interface Admission {
+  readonly admins: Admins;
+  readonly tickets: Tickets;
+}
+
+/** Mounts the list of the operations, and the passage to them. */
+export function mountManagement(app: Express, tenants: Tenants, management: Management): Admission {
+  const admins = new Admins(management);
+  const tickets = new Tickets(management);
+  const places = Object.values(rows).map(({ id, method, path }) => [id, { method, path }]);
+  mount(app, prefix, { get: () => Object.fromEntries(places) });
+  mount(app, `${prefix}/tickets`, {
+    post: (_, response) => {
+      response.status(201);
+      return { ticket: tickets.issue() };
+    },
+  });
+  app.use(prefix, (request, response) => {
+    if (!request.url.startsWith(apiPrefixes.management)) {
+      refuse(404, 'there is no operation of the management API at this path');
+    }
+    const tenant = namedTenant(tenants, request.query) ?? tenants.first;
+    actAs(request, admins.tokenFor(tenant));
+    management.passage.pass(request, response);
+  });
+  return { admins, tickets };
+}
+
+/** What is checked of a request for a websocket before it passes. */
+interface SocketGate extends Admission {
+  readonly tenants: Tenants;
+  readonly passage: Passage;
+  /** Throws a refusal. */
+  readonly requireOwn: (request: IncomingMessage) => void;
+}
+
+/** Lets websockets of the management API through that show a ticket. */
+export function passSockets(server: Server, gate: SocketGate): void {
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    try {
+      admitSocket(request, gate);
+    } catch (fault) {
+      if (!(fault instanceof ControlRefusal)) throw fault;
+      endWithResponse(socket, bareRefusal(fault));
+      return;
+    }
+    gate.passage.upgrade(request, socket, head);
+  });
+}
+
+function admitSocket(request: IncomingMessage, gate: SocketGate): void {
+  gate.requireOwn(request);
+  const target = (request.url ?? '').replace(/^\/management(?=\/)/, '');
+  if (target === request.url || !target.startsWith(apiPrefixes.management)) {
+    refuse(404, 'there is no websocket at this path');
+  }
+  const query = Object.fromEntries(new URLSearchParams(target.replace(/^[^?]*/, '')));
+  if (!gate.tickets.use(query[ticketName] ?? '')) {
+    refuse(401, 'the ticket is missing, used or too old; POST /management/tickets gives one');
+  }
+  const tenant = namedTenant(gate.tenants, query) ?? gate.tenants.first;
+  request.url = target;
+  actAs(request, gate.admins.tokenFor(tenant));
+}
+
+/** The API is to see the administrator, and nothing that the browser has kept for it. */
+function actAs({ headers }: IncomingMessage, token: string): void {
+  headers.authorization = `Bearer ${token}`;
+  delete headers.cookie;
+  delete headers.origin;
+}
+
+function bareRefusal({ status, message }: ControlRefusal): string {
+  const body = JSON.stringify({ error: message });
+  const head = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
+  return [`HTTP/1.1 ${status} Refused`, ...head, 'Connection: close', '', body].join('\r\n');
+}
+
+/** Admissions for one websocket each, given to who has shown the control token. */
+class Tickets {
+  readonly #management: Management;
+  /** When each ends. */
+  readonly #open = new Map<string, number>();
+
+  constructor(management: Management) {
+    this.#management = management;
+  }
+
+  issue(): string {
+    const { random, clock } = this.#management;
+    const [oldest] = this.#open.keys();
+    if (oldest !== undefined && this.#open.size >= TICKETS_MAX) this.#open.delete(oldest);
+    const ticket = random.bytes(24).toString('base64url');
+    this.#open.set(ticket, clock.now() + TICKET_LIFE_MS);
+    return ticket;
+  }
+
+  use(ticket: string): boolean {
+    const endsMs = this.#open.get(ticket) ?? 0;
+    this.#open.delete(ticket);
+    return endsMs > this.#management.clock.now();
+  }
+}
+
+/** The administrators of the tenants, signed in. */
+class Admins {
+  readonly #management: Management;
+  readonly #tokens = new WeakMap<Tenant, { readonly id: string; readonly token: string }>();
+
+  constructor(management: Management) {
+    this.#management = management;
+  }
+
+  /** A token without end, issued again where a reset of the tenant has ended the one of before. */
+  tokenFor(tenant: Tenant): string {
+    const { store, clock } = tenant;
+    const known = this.#tokens.get(tenant);
+    if (known && store.userTokens.find(known.id)) return known.token;
+    const [admin] = store.users
+      .list({ id: [], email: [] }, { page: 1, perPage: ADMINS_SEARCHED })
+      .filter((user) => isActingAdmin(store, user));
+    if (!admin) refuse(409, 'no user of the tenant may do everything; make one an administrator');
+    const wanted = { userId: admin.id, kind: 'first', nowMs: clock.now() } as const;
+    const token = issueUserToken(this.#management, tenant, wanted);
+    const claims = this.#management.tokens.read(token);
+    if (!('because' in claims)) this.#tokens.set(tenant, { id: claims.id, token });
+    return token;
+  }
+}
+
+/** Users among whom the administrator is looked for, the oldest first. */
+const ADMINS_SEARCHED = 1000;

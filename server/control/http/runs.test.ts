@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control } from '../../testing/test-tenants.ts';
+import type { RunRequest, RunStarter } from '../runs/runs.ts';
+
+/** A run that says and ends what the test wants. */
+class Scripted {
+  readonly asked: RunRequest[] = [];
+  say: (line: string) => void = () => undefined;
+  end: (exitCode: number | null) => void = () => undefined;
+
+  readonly start: RunStarter = (request, onLine) => {
+    this.asked.push(request);
+    this.say = onLine;
+    const ended = new Promise<number | null>((resolve) => {
+      this.end = resolve;
+    });
+    return { ended, stop: () => this.end(null) };
+  };
+}
+
+let scripted: Scripted;
+let server: TestServer;
+
+beforeEach(async () => {
+  scripted = new Scripted();
+  server = await startTestServer({ startRun: scripted.start });
+});
+
+afterEach(() => server.close());
+
+const fleet = { kind: 'simulation', devices: 5, seconds: 10 };
+const start = (json: unknown = fleet) => control(server, 'POST', '/runs', json);
+
+async function runs() {
+  return JSON.parse((await control(server, 'GET', '/runs')).text);
+}
+
+/** The lines of a run until the one about its exit. */
+async function linesOf(id: number): Promise<string[]> {
+  const answer = await fetch(`${server.controlUrl}/runs/${id}/stream`, {
+    headers: { Authorization: `Bearer ${server.controlToken}` },
+  });
+  const lines: string[] = [];
+  let rest = '';
+  for await (const chunk of answer.body ?? []) {
+    rest += Buffer.from(chunk).toString();
+    const messages = rest.split('\n\n');
+    rest = messages.pop() ?? '';
+    for (const message of messages) {
+      const data = /^data: (.*)$/m.exec(message)?.[1];
+      if (data !== undefined) lines.push(JSON.parse(data));
+    }
+    if (lines.at(-1)?.includes('"exit"')) break;
+  }
+  return lines;
+}
+
+describe('runs', () => {
+  it('are started, followed to their end, and listed', async () => {
+    const { status, text } = await start();
+    expect(status).toBe(201);
+    expect(JSON.parse(text)).toMatchObject({ id: 1, request: fleet, state: 'running' });
+    scripted.say('first');
+    const read = linesOf(1);
+    scripted.say('second');
+    scripted.end(0);
+    expect(await read).toEqual(['first', 'second', '{"type":"exit","exitCode":0}']);
+    expect((await runs()).runs).toMatchObject([{ id: 1, state: 'ended', exitCode: 0, lines: 2 }]);
+    expect(await linesOf(1)).toHaveLength(3);
+    expect(scripted.asked).toEqual([fleet]);
+  });
+
+  it('are one at a time, and end when they are stopped', async () => {
+    await start();
+    expect((await start()).status).toBe(409);
+    expect((await control(server, 'DELETE', '/runs/1')).status).toBe(204);
+    expect(await linesOf(1)).toEqual(['{"type":"exit","exitCode":null}']);
+    expect((await control(server, 'DELETE', '/runs/1')).status).toBe(409);
+    expect((await start()).status).toBe(201);
+  });
+
+  it('end with the server', async () => {
+    await start();
+    let isStopped = false;
+    const end = scripted.end;
+    scripted.end = (exitCode) => {
+      isStopped = true;
+      end(exitCode);
+    };
+    await server.close();
+    expect(isStopped).toBe(true);
+  });
+
+  it.each([
+    [{}],
+    [{ kind: 'anything' }],
+    [{ kind: 'simulation', devices: 0 }],
+    [{ kind: 'simulation', devices: 1001 }],
+    [{ kind: 'simulation', seconds: 1.5 }],
+    [{ kind: 'conformance', cases: '--json' }],
+    [{ kind: 'conformance', cases: 'a; rm -rf /' }],
+    [{ kind: 'conformance', url: 'http://elsewhere.example' }],
+  ])('are refused for %j', async (json) => {
+    expect((await start(json)).status).toBe(400);
+    expect(scripted.asked).toEqual([]);
+  });
+
+  it('that are unknown are 404', async () => {
+    expect((await control(server, 'DELETE', '/runs/7')).status).toBe(404);
+    expect((await control(server, 'GET', '/runs/x/stream')).status).toBe(404);
+  });
+
+  it('need the control token', async () => {
+    const answer = await fetch(`${server.controlUrl}/runs`, { method: 'POST' });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('a server that is embedded', () => {
+  it('starts no runs, and says so', async () => {
+    const embedded = await startTestServer();
+    try {
+      const { text } = await control(embedded, 'GET', '/runs');
+      expect(JSON.parse(text)).toEqual({ available: false, runs: [] });
+      expect((await control(embedded, 'POST', '/runs', fleet)).status).toBe(409);
+    } finally {
+      await embedded.close();
+    }
+  });
+});

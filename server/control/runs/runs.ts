@@ -1,0 +1,151 @@
+/**
+ * Runs of the conformance suite or of a simulated fleet against this server, started from the
+ * console. What starts them is given by whoever embeds the server, which knows nothing of either.
+ */
+import type { Clock } from '../../../fixtures/clock.ts';
+import { type Ended, type Subscriber, Subscribers } from '../subscribers.ts';
+
+/** What can be run. */
+export const runKinds = ['conformance', 'simulation'] as const;
+
+/** What is wanted. */
+export interface RunRequest {
+  readonly kind: (typeof runKinds)[number];
+  /** Of a conformance run: cases whose ID begins with this; all when it is empty. */
+  readonly cases?: string | undefined;
+  /** Of a simulation. */
+  readonly devices?: number | undefined;
+  /** Of a simulation: its length. */
+  readonly seconds?: number | undefined;
+}
+
+/** A run that has begun. */
+interface StartedRun {
+  stop(): void;
+  /** Resolves with the exit code, or null when it was stopped; never rejects. */
+  readonly ended: Promise<number | null>;
+}
+
+/** Starts a run; each line of what it says is told. */
+export type RunStarter = (request: RunRequest, onLine: (line: string) => void) => StartedRun;
+
+/** A run as the control listener shows it. */
+export interface RunView {
+  readonly id: number;
+  readonly request: RunRequest;
+  /** ISO 8601 in UTC. */
+  readonly startedAt: string;
+  readonly state: 'running' | 'ended';
+  /** Once it has ended; null when it was stopped. */
+  readonly exitCode?: number | null;
+  readonly lines: number;
+}
+
+/** Runs that are remembered. */
+const RUNS_MAX = 10;
+/** Lines of a run that are kept, and characters of a line; the suite says one for each case. */
+const LINES_MAX = 5000;
+const LINE_MAX_CHARACTERS = 262_144;
+
+interface Run {
+  readonly id: number;
+  readonly request: RunRequest;
+  readonly startedMs: number;
+  readonly lines: string[];
+  readonly subscribers: Subscribers<string>;
+  started?: StartedRun;
+  exitCode?: number | null;
+}
+
+/** The runs of one server, one at a time. */
+export class Runs {
+  readonly #start: RunStarter | undefined;
+  readonly #clock: Clock;
+  readonly #runs: Run[] = [];
+  #lastId = 0;
+
+  constructor(start: RunStarter | undefined, clock: Clock) {
+    this.#start = start;
+    this.#clock = clock;
+  }
+
+  /** False where nobody has given what starts them. */
+  get isAvailable(): boolean {
+    return this.#start !== undefined;
+  }
+
+  /** Starts a run; undefined while another one is underway. */
+  start(request: RunRequest): RunView | undefined {
+    if (!this.#start || this.#runs.some(isRunning)) return undefined;
+    this.#lastId += 1;
+    const subscribers = new Subscribers<string>();
+    const startedMs = this.#clock.now();
+    const run: Run = { id: this.#lastId, request, startedMs, lines: [], subscribers };
+    this.#runs.push(run);
+    this.#runs.splice(0, this.#runs.length - RUNS_MAX);
+    run.started = this.#start(request, (line) => keepLine(run, line));
+    void run.started.ended.then((exitCode) => {
+      run.exitCode = exitCode;
+      subscribers.publish(endLine(run));
+    });
+    return viewOf(run);
+  }
+
+  /** The newest first. */
+  list(): RunView[] {
+    return this.#runs.map(viewOf).toReversed();
+  }
+
+  /** Ends a run; false when there is none that is underway. */
+  stop(id: number): boolean {
+    const run = this.#runs.find((each) => each.id === id && isRunning(each));
+    run?.started?.stop();
+    return run !== undefined;
+  }
+
+  /** Tells all lines of a run, and those to come; undefined without such a run. */
+  follow(id: number, subscriber: Subscriber<string>, ended: Ended): (() => void) | undefined {
+    const run = this.#runs.find((each) => each.id === id);
+    if (!run) return undefined;
+    for (const line of run.lines) subscriber(line);
+    if (!isRunning(run)) subscriber(endLine(run));
+    return run.subscribers.add(subscriber, ended);
+  }
+
+  /** Whether there is such a run. */
+  has(id: number): boolean {
+    return this.#runs.some((each) => each.id === id);
+  }
+
+  /** Ends whatever is underway. */
+  close(): void {
+    for (const run of this.#runs.filter(isRunning)) run.started?.stop();
+  }
+}
+
+function isRunning(run: Run): boolean {
+  return run.exitCode === undefined;
+}
+
+function keepLine(run: Run, line: string): void {
+  if (run.lines.length >= LINES_MAX || line.length > LINE_MAX_CHARACTERS) return;
+  run.lines.push(line);
+  run.subscribers.publish(line);
+}
+
+/** Comes after the last line of a run. */
+function endLine({ exitCode = null }: Run): string {
+  return JSON.stringify({ type: 'exit', exitCode });
+}
+
+function viewOf(run: Run): RunView {
+  const { id, request, startedMs, lines, exitCode } = run;
+  return {
+    id,
+    request,
+    startedAt: new Date(startedMs).toISOString(),
+    state: isRunning(run) ? 'running' : 'ended',
+    ...(exitCode !== undefined && { exitCode }),
+    lines: lines.length,
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * The API for requests that another listener of this server has received and admitted: no socket of
+ * its own, no observers and no planned faults, so that whoever watches does not change what is seen.
+ */
+import { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { openExchange } from '../http/exchange.ts';
+import type { Routes } from '../pipeline/routes.ts';
+import type { Passage } from './passage.ts';
+import { responseOn, routed } from './protocol.ts';
+
+interface PassageOptions {
+  readonly routes: Routes;
+  readonly names: VendorNames;
+  readonly newRequestId: () => string;
+}
+
+/** Opens the routes to messages of another listener. */
+export function createPassage(options: PassageOptions): Passage {
+  const route = routed(options.routes);
+  return {
+    pass: (request, response) => route(openExchange(request, response, options)),
+    upgrade: (request, socket, head) => {
+      const response = responseOn(request, socket as Socket, ServerResponse);
+      route({ ...openExchange(request, response, options), upgrade: { socket, head } });
+    },
+  };
+}
