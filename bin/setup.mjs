@@ -32,13 +32,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...names) => join(root, ...names);
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
 /** Folders whose files, other than sources, are read by the built code at run time. */
-const copiedFolders = [
-  'fixtures/page',
-  'fixtures/vectors',
-  'fixtures/worlds',
-  'conformance/report/page',
-  'simulator/report/page',
-];
+const copiedFolders = ['fixtures/page', 'fixtures/vectors', 'fixtures/worlds'];
+/** Type-checked beside the root, with which they share the form of their facts. */
+const reportPages = ['conformance/report/page', 'simulator/report/page'];
 const configuration = ['package.json', 'package-lock.json', 'tsconfig.json'];
 const installStamp = at('node_modules', '.fleetbed-lock');
 const buildFolder = at('build');
@@ -146,7 +142,7 @@ async function build() {
   // Without a stamp nobody knows what the folder holds: the compiler would trust its own notes.
   if (existsSync(buildStamp)) rmSync(buildStamp);
   else rmSync(buildFolder, { recursive: true, force: true });
-  const { done, how } = run(process.execPath, [compiler, '-b'], BUILD_MAX_MS);
+  const { done, how } = run(process.execPath, [compiler, '-b', '.', ...reportPages], BUILD_MAX_MS);
   if (!done) {
     throw new SetupError(`the build failed (the compiler ${how}); its lines above name the places`);
   }
