@@ -12,9 +12,13 @@ import type { PageFacts, ShownExchange, ShownRequirement, ShownVerdict } from '.
 
 /** Bytes of all facts: with script and style, the file stays below 2 MB. */
 const FACTS_MAX_BYTES = 1_850_000;
+/** Bytes of them without exchanges and scripts. */
+const WORDS_MAX_BYTES = 1_500_000;
 /** Bytes of evidence of one case: a target that fails all of them stays shown. */
 const CASE_EVIDENCE_MAX_BYTES = 24_000;
-const TEXT_MAX_CHARACTERS = 2048;
+const BODY_MAX_CHARACTERS = 2048;
+/** The first that leaves room is that of every text. */
+const TEXT_MAX_CHARACTERS = [2048, 512, 128, 32];
 
 /** The page, beside an earlier run where there is one. Throws when it has not been built. */
 export function conformanceHtml(
@@ -37,17 +41,27 @@ function factsOf(
   comparison: Comparison | undefined,
 ): PageFacts {
   const { schema, made, footprint, ...shown } = result;
-  const facts = {
+  const facts = withShortTexts({
     ...shown,
+    verdicts: result.verdicts.map(withoutEvidence),
     requirements: rows.map(({ cases, operations, openPoint, ...row }): ShownRequirement => {
       return { ...row, cases: cases.map(({ id }) => id) };
     }),
     command: commandOf(result),
     ...(comparison && { comparison }),
-  };
-  const bare = result.verdicts.map(withoutEvidence);
-  const room = FACTS_MAX_BYTES - sizeOf({ ...facts, verdicts: bare });
-  return { ...facts, verdicts: boundedVerdicts(result.verdicts, room) };
+  });
+  return { ...facts, verdicts: withEvidence(facts, result.verdicts) };
+}
+
+/** The facts with the longest texts that leave room: a target may say much in every case. */
+function withShortTexts(facts: PageFacts): PageFacts {
+  for (const most of TEXT_MAX_CHARACTERS) {
+    const cut = (_: string, value: unknown): unknown =>
+      typeof value === 'string' ? short(value, most) : value;
+    const shorter = JSON.parse(JSON.stringify(facts, cut)) as PageFacts;
+    if (sizeOf(shorter) <= WORDS_MAX_BYTES) return shorter;
+  }
+  return { ...facts, verdicts: [] };
 }
 
 /** Runs a case as this run did; the credentials are in the environment. */
@@ -71,41 +85,46 @@ function commandOf({ target, seed, settings }: ConformanceResult): readonly stri
 }
 
 /** The verdicts with as much evidence as the page has room for, the worst verdicts served first. */
-function boundedVerdicts(verdicts: readonly CaseVerdict[], bytes: number): readonly ShownVerdict[] {
-  let room = bytes;
-  const bounded = new Map<CaseVerdict, ShownVerdict>();
+function withEvidence(facts: PageFacts, verdicts: readonly CaseVerdict[]): readonly ShownVerdict[] {
+  let room = FACTS_MAX_BYTES - sizeOf(facts);
+  const evidence = new Map<string, Evidence>();
   for (const name of verdictNames) {
     for (const verdict of verdicts.filter((each) => each.verdict === name)) {
-      const { exchanges = [], byHand: whole = '' } = verdict;
-      const script = sizeOf(whole) <= room ? whole : '# The script is in the JSON report.';
-      room -= sizeOf(script);
-      const kept = newestWithin(exchanges, Math.min(room, CASE_EVIDENCE_MAX_BYTES));
+      const kept = evidenceOf(verdict, room);
       room -= sizeOf(kept);
-      const exchangesDropped = (verdict.exchangesDropped ?? 0) + exchanges.length - kept.length;
-      bounded.set(verdict, {
-        ...withoutEvidence(verdict),
-        ...(whole !== '' && { byHand: script }),
-        ...(kept.length > 0 && { exchanges: kept }),
-        ...(exchangesDropped > 0 && { exchangesDropped }),
-      });
+      evidence.set(verdict.id, kept);
     }
   }
-  return verdicts.map((verdict) => bounded.get(verdict) ?? withoutEvidence(verdict));
+  return facts.verdicts.map((each) => ({ ...each, ...evidence.get(each.id) }));
+}
+
+type Evidence = Pick<ShownVerdict, 'exchanges' | 'exchangesDropped' | 'byHand'>;
+
+function evidenceOf(
+  { exchanges = [], exchangesDropped = 0, byHand = '' }: CaseVerdict,
+  room: number,
+): Evidence {
+  const script = sizeOf(byHand) <= room ? byHand : '# The script is in the JSON report.';
+  const left = room - sizeOf(script);
+  const kept = newestWithin(exchanges, Math.min(left, CASE_EVIDENCE_MAX_BYTES));
+  const dropped = exchangesDropped + exchanges.length - kept.length;
+  return {
+    ...(script !== '' && { byHand: script }),
+    ...(kept.length > 0 && { exchanges: kept }),
+    ...(dropped > 0 && { exchangesDropped: dropped }),
+  };
 }
 
 /** What the page shows of a verdict without its exchanges. */
 function withoutEvidence(whole: CaseVerdict): ShownVerdict {
   const { exchanges, exchangesDropped, byHand, sentences, covers, made, scenario, ...verdict } =
     whole;
-  const { actual, observation, reason, breaches, ...rest } = verdict;
+  const { breaches, ...rest } = verdict;
   return {
     ...rest,
-    ...(actual !== undefined && { actual: short(actual) }),
-    ...(observation !== undefined && { observation: short(observation) }),
-    ...(reason && { reason: { code: reason.code, text: short(reason.text) } }),
     ...(breaches && {
       breaches: breaches.map(({ operation, text, requirements }) => {
-        return { operation, text: short(text), requirements };
+        return { operation, text, requirements };
       }),
     }),
   };
@@ -139,12 +158,10 @@ function shortened({ request, answer, ...rest }: Exchange): ShownExchange {
 }
 
 function shortBody(body: string | undefined): { readonly body?: string } {
-  return body === undefined ? {} : { body: short(body) };
+  return body === undefined ? {} : { body: short(body, BODY_MAX_CHARACTERS) };
 }
 
-function short(text: string): string {
-  const more = text.length - TEXT_MAX_CHARACTERS;
-  return more <= 0
-    ? text
-    : `${text.slice(0, TEXT_MAX_CHARACTERS)}<${more} more in the JSON report>`;
+function short(text: string, most: number): string {
+  const more = text.length - most;
+  return more <= 0 ? text : `${text.slice(0, most)}<${more} more in the JSON report>`;
 }

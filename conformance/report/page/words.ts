@@ -50,9 +50,9 @@ export function isExcused({ waiver, tolerated }: ShownVerdict): boolean {
   return waiver !== undefined || tolerated === true;
 }
 
-/** True where nothing is left to look at: all of it passed, or was never to be played. */
-export function isQuiet({ verdict }: ShownVerdict): boolean {
-  return !['fail', 'error', 'inconclusive'].includes(verdict);
+/** True where nothing is left to look at: it passed, was not to be played, or is excused. */
+export function isQuiet(verdict: ShownVerdict): boolean {
+  return isExcused(verdict) || !['fail', 'error', 'inconclusive'].includes(verdict.verdict);
 }
 
 /** The requirements that a failure missed. */
