@@ -20,7 +20,7 @@ export function thresholdSections({ thresholds }: FleetResult): readonly ShownSe
       title: 'Thresholds',
       tables: [
         {
-          caption: 'Thresholds',
+          caption: 'Thresholds and what was observed',
           columns: ['Threshold', 'Verdict', 'Observed'],
           rows: thresholds.map(({ threshold, verdict, observed }) => {
             return [threshold, { word: verdict, tone: tones[verdict] }, observed];

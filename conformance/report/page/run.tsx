@@ -55,7 +55,7 @@ function Records({
         <p class="report-hint">None.</p>
       ) : (
         <Table
-          caption={title}
+          caption={`Table: ${title}`}
           isCaptionHidden
           stacks
           rows={values}

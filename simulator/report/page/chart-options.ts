@@ -46,7 +46,8 @@ export function optionsOf(shown: Shown): Omit<uPlot.Options, 'width' | 'height'>
   return {
     padding: [marks.length > 0 ? MARKS_HEIGHT : 8, 30, 0, 0],
     cursor: cursorOf(shown),
-    legend: { markers: { show: false } },
+    // A colour that is set once would stay when the theme changes.
+    legend: { markers: { show: false, stroke: () => 'inherit' } },
     scales: {
       x: { time: false, range: (_, min, max) => [min, max] },
       y: { range: (_, __, max) => [0, max > 0 ? max * HEADROOM : 1] },

@@ -101,7 +101,7 @@ export function Devices({ devices }: { devices: ShownDevices }) {
             <Empty title="No device fits these filters." />
           ) : (
             <Table
-              caption="Devices"
+              caption="Devices of this page"
               isCaptionHidden
               stacks
               rows={shown.slice(first, first + PAGE_SIZE)}
