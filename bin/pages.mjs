@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** Has an `index.html` of its own; what it loads gets a hashed name. */
 const consoleFolder = 'server/console/page';
 /** Each becomes `report.js` and `report.css`, which are written into every report. */
-const reportFolders = ['conformance/report/page', 'simulator/report/page'];
+export const reportFolders = ['conformance/report/page', 'simulator/report/page'];
 
 export const pageFolders = [consoleFolder, ...reportFolders];
 

@@ -79,6 +79,10 @@ function freshClone(): void {
   put('fixtures/vectors/deep/sample.mender', 'bytes');
   put('server/testbed.ts', 'export const testbed = 1;\n');
   put('simulator/behaviours/behaviour.ts', 'export const behaviour = 1;\n');
+  put(
+    'bin/pages.mjs',
+    'export const pageFolders = [];\nexport const reportFolders = [];\nexport const buildPages = () => {};\n',
+  );
   for (const name of ['bundle.mjs', 'setup.mjs']) cpSync(join(root, 'bin', name), at('bin', name));
 }
 

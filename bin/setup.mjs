@@ -33,8 +33,6 @@ const at = (...names) => join(root, ...names);
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
 /** Folders whose files, other than sources, are read by the built code at run time. */
 const copiedFolders = ['fixtures/page', 'fixtures/vectors', 'fixtures/worlds'];
-/** Type-checked beside the root, with which they share the form of their facts. */
-const reportPages = ['conformance/report/page', 'simulator/report/page'];
 const configuration = ['package.json', 'package-lock.json', 'tsconfig.json'];
 const installStamp = at('node_modules', '.fleetbed-lock');
 const buildFolder = at('build');
@@ -142,14 +140,16 @@ async function build() {
   // Without a stamp nobody knows what the folder holds: the compiler would trust its own notes.
   if (existsSync(buildStamp)) rmSync(buildStamp);
   else rmSync(buildFolder, { recursive: true, force: true });
-  const { done, how } = run(process.execPath, [compiler, '-b', '.', ...reportPages], BUILD_MAX_MS);
+  const { buildPages, pageFolders, reportFolders } = await import('./pages.mjs');
+  // Reports share the form of their facts with the root, which could not refer to them then.
+  const projects = ['.', ...reportFolders];
+  const { done, how } = run(process.execPath, [compiler, '-b', ...projects], BUILD_MAX_MS);
   if (!done) {
     throw new SetupError(`the build failed (the compiler ${how}); its lines above name the places`);
   }
   const assets = filesBelow(copiedFolders).filter((file) => !isSource(file));
   for (const asset of assets) copyAsset(asset);
   removeStale(new Set(assets));
-  const { buildPages, pageFolders } = await import('./pages.mjs');
   await buildPages(root);
   const { bundle } = await import('./bundle.mjs');
   const read = [...copiedFolders, ...pageFolders].map((folder) => join('build', folder));

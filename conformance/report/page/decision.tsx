@@ -23,18 +23,28 @@ interface Missed {
   readonly cases: readonly ShownVerdict[];
 }
 
+/** All that was missed of one level. */
+interface MissedOfLevel {
+  readonly level: string;
+  readonly missed: readonly Missed[];
+}
+
+/** The strictest first. */
+const levels = ['must', 'should', 'may'];
+
 /** The verdict box at the top. */
 export function Decision({ facts }: { facts: PageFacts }) {
   const { outcome, headline, musts, verdicts, problems } = facts;
   const failed = verdicts.filter((each) => each.verdict === 'fail' && !isExcused(each));
   const open = verdicts.filter(({ verdict }) => ['error', 'inconclusive'].includes(verdict));
+  const missed = levels.map((level) => ({ level, missed: missedOf(facts, failed, level) }));
   const inAll = musts.decided + musts.undecided;
   return (
-    <Verdict tone={toneOf(outcome)} title={titleOf(outcome, missedOf(facts, failed, 'must'))}>
+    <Verdict tone={toneOf(outcome)} title={titleOf(outcome, missed)}>
       <p>{headline}</p>
-      <MissedList level="must" missed={missedOf(facts, failed, 'must')} />
-      <MissedList level="should" missed={missedOf(facts, failed, 'should')} />
-      <MissedList level="may" missed={missedOf(facts, failed, 'may')} />
+      {missed.map((each) => (
+        <MissedList key={each.level} {...each} />
+      ))}
       {problems.length > 0 && (
         <Lines
           title="Other reasons why the run fails"
@@ -50,9 +60,14 @@ export function Decision({ facts }: { facts: PageFacts }) {
   );
 }
 
-function titleOf(outcome: string, musts: readonly Missed[]): string {
+function titleOf(outcome: string, missed: readonly MissedOfLevel[]): string {
   const title = titles[outcome] ?? outcome;
-  return outcome === 'fail' ? `${title}: ${counted(musts.length, 'MUST')} failed` : title;
+  const [worst] = missed.filter((each) => each.missed.length > 0);
+  return outcome === 'fail' && worst ? `${title}: ${missedText(worst)}` : title;
+}
+
+function missedText({ level, missed }: MissedOfLevel): string {
+  return `${counted(missed.length, level.toUpperCase())} failed`;
 }
 
 /** The requirements of a level that the cases missed; of a case with none of any level, all. */
@@ -74,11 +89,11 @@ function missedOf(
   });
 }
 
-function MissedList({ level, missed }: { level: string; missed: readonly Missed[] }) {
+function MissedList({ level, missed }: MissedOfLevel) {
   if (missed.length === 0) return null;
   return (
     <Lines
-      title={`${counted(missed.length, level.toUpperCase())} failed`}
+      title={missedText({ level, missed })}
       lines={missed.map(({ id, sentence, cases }) => [
         id,
         <>
