@@ -6,87 +6,21 @@ import {
   beginPrinting,
   overhangOf,
 } from '../../fixtures/testing/page-checks.ts';
-import { listCases } from '../conformance.ts';
-import { withReproScript } from '../repro-script/repro-script.ts';
 import { compareReports } from '../result/compare.ts';
-import { coverageOf } from '../result/coverage.ts';
-import { observationsOf } from '../result/observations.ts';
-import type { CaseVerdict } from '../result/result.ts';
-import { resultOf, verdictOn } from '../testing/results.ts';
+import {
+  before,
+  breach,
+  coverage,
+  failed,
+  hostile,
+  result,
+  verdicts,
+  waived,
+} from '../testing/hostile-result.ts';
 import { conformanceHtml } from './html.ts';
 
-const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
-const mostBytes = 2_000_000;
 const schemes = ['light', 'dark'] as const;
-
-const exchange = {
-  startMs: 3,
-  request: {
-    line: `PUT http://host/status?x=${hostile}`,
-    headers: { authorization: 'Bearer <masked:device-token>' },
-    body: hostile,
-  },
-  answer: { status: 204, headers: { 'x-says': hostile }, body: hostile },
-  elapsedMs: 3,
-};
-
-const coverage = coverageOf(listCases());
-const waiver = { reason: hostile, owner: hostile, expires: '2026-12-31' };
-const waived = 'errors/error-says-why';
-const breach = {
-  requirements: ['errors.no-needless-fault'],
-  level: 'must',
-  operation: 'get-device',
-  text: hostile,
-  exchange,
-} as const;
-
-/** Every case has passed but for the first ones, which show one verdict each, and a waived one. */
-function everyVerdict(): readonly CaseVerdict[] {
-  const reason = { code: 'case-time-limit', text: hostile };
-  const found = [
-    { verdict: 'fail', expected: 'status 400', actual: hostile, breaches: [breach] },
-    { verdict: 'error', reason },
-    { verdict: 'inconclusive', reason },
-    { verdict: 'skip', reason: { code: 'operator', text: hostile } },
-    { verdict: 'observed', observation: hostile },
-  ] as const;
-  return listCases().map(({ id }, index) => {
-    const times = { startedMs: 10 * index, durationMs: index % 2 === 0 ? 15 : 5 };
-    const evidence = { exchanges: [exchange, exchange], exchangesDropped: 2, ...times };
-    const finding = found[index];
-    if (id === waived)
-      return verdictOn(id, { verdict: 'fail', actual: hostile }, { waiver, ...times });
-    if (finding === undefined) return verdictOn(id, { verdict: 'pass' }, times);
-    return withReproScript(verdictOn(id, finding, { ...evidence, ...finding }), {
-      baseUrl: 'http://host',
-    });
-  });
-}
-
-const verdicts = everyVerdict();
-const failed = verdicts.find(({ verdict }) => verdict === 'fail');
 const failedId = failed?.id ?? '';
-const result = resultOf(verdicts, {
-  outcome: 'fail',
-  target: { baseUrl: `http://host/${hostile}`, headerPrefix: 'X-SVC' },
-  openPoints: observationsOf(verdicts),
-  capabilities: [
-    { capability: 'monitor', declared: 'offered', probed: 'missing', contradiction: hostile },
-  ],
-  waivers: [{ ...waiver, caseId: waived, state: 'used' }],
-  problems: [{ code: 'waiver-expired', text: hostile }],
-  seed: hostile,
-  leftBehind: [hostile],
-});
-const before = resultOf(
-  verdicts.slice(0, -1).map((each, index) => {
-    if (index === 0) return verdictOn(each.id, { verdict: 'pass' });
-    if (index === 9) return verdictOn(each.id, { verdict: 'fail', expected: 'x', actual: hostile });
-    return each;
-  }),
-  { target: result.target, runId: hostile },
-);
 const html = conformanceHtml(result, coverage, compareReports(before, result));
 const { open, url } = browserOn(html);
 
@@ -251,6 +185,20 @@ describe('the page of a run', () => {
     for (const part of ['20.19.0', 'monitor', 'offered', 'missing']) expect(run).toContain(part);
   });
 
+  it.each([1280, 360])('breaks no word of the coverage into letters at %i px', async (width) => {
+    await page.setViewportSize({ width, height: 900 });
+    await tab('Coverage');
+    await page.getByLabel('Words').fill('-');
+    const narrow = await page.locator('.requirement code').evaluateAll((words) =>
+      words.flatMap((word) => {
+        const text = word.textContent ?? '';
+        return word.getClientRects().length > Math.ceil(text.length / 20) ? [text] : [];
+      }),
+    );
+    expect(await page.locator('.requirement:visible').count()).toBeGreaterThan(100);
+    expect(narrow).toEqual([]);
+  });
+
   it('works by keyboard alone', async () => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.className')).toBe('report-skip');
@@ -305,31 +253,5 @@ describe.each(schemes)('the page in %s colours', (colorScheme) => {
       await tab(name);
       expect(await accessibilityFaults(page), name).toEqual([]);
     }
-  });
-});
-
-describe('the file', () => {
-  it('may load nothing and run only its own script', () => {
-    const [, policy = ''] =
-      /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
-    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+';/);
-    expect(policy).not.toMatch(/unsafe|https?:|\*/);
-    expect(html.match(/<script/g)).toHaveLength(2);
-    expect(html.match(/<\/script>/g)).toHaveLength(2);
-  });
-
-  it('stays below 2 MB with 1,000 cases, however much evidence there is', () => {
-    const long = { ...exchange, answer: { ...exchange.answer, body: '<"'.repeat(2048) } };
-    const exchanges = Array.from({ length: 40 }, () => long);
-    const finding = { verdict: 'fail', expected: 'x', actual: hostile.repeat(100) } as const;
-    const all = listCases().map(({ id }) =>
-      verdictOn(id, finding, { exchanges, byHand: 'x'.repeat(50_000) }),
-    );
-    const thousand = all.slice(0, 1000);
-    expect(thousand).toHaveLength(1000);
-    expect(Buffer.byteLength(conformanceHtml(resultOf(thousand), coverage))).toBeLessThan(
-      mostBytes,
-    );
-    expect(Buffer.byteLength(html)).toBeLessThan(mostBytes / 2);
   });
 });

@@ -5,7 +5,7 @@ import { Group } from '../../../fixtures/page/group.tsx';
 import { Empty } from '../../../fixtures/page/states.tsx';
 import type { PageFacts } from '../page-facts.ts';
 import { Case } from './case.tsx';
-import { type Entry, entriesOf, type Filter, Filters, filtered, noFilter } from './filters.tsx';
+import { type Entry, entriesOf, type Filter, Filters, filtered } from './filters.tsx';
 import { areaOf, isQuiet, toneOf, verdictOrder } from './words.ts';
 
 /** The filters, and below them what they leave. */
@@ -20,7 +20,7 @@ export function Cases({
 }) {
   const entries = useMemo(() => entriesOf(facts), [facts]);
   const shown = useMemo(() => filtered(entries, filter), [entries, filter]);
-  const isAsked = filter !== noFilter;
+  const isAsked = shown.length < entries.length;
   return (
     <div class="report-stack" id="verdicts">
       <Filters facts={facts} filter={filter} shown={shown.length} onFilter={onFilter} />

@@ -11,9 +11,8 @@ const CHANGES_OPEN_MAX = 8;
 
 /** The changes in words, and in a table; nothing where the run stands alone. */
 export function Changes({ facts }: { facts: PageFacts }) {
-  const { comparison, verdicts } = facts;
+  const { comparison } = facts;
   if (comparison === undefined) return null;
-  const now = new Map(verdicts.map((each) => [each.id, each]));
   const { before, changes, newCases, vanishedCases } = comparison;
   return (
     <Group
@@ -29,34 +28,39 @@ export function Changes({ facts }: { facts: PageFacts }) {
       }
     >
       <div class="inside report-stack">
-        {changes.length > 0 && (
-          <Table
-            caption="Changed cases"
-            isCaptionHidden
-            stacks
-            rows={changes}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                title: 'Change',
-                cell: ({ kind }) => <Badge tone={toneOfChange(kind)}>{changeWords[kind]}</Badge>,
-              },
-              { title: 'Case', cell: ({ id }) => <CaseLink id={id} /> },
-              { title: 'Before', cell: ({ before: side }) => <Side {...side} /> },
-              {
-                title: 'Now',
-                cell: ({ id }: ShownChange) => {
-                  const verdict = now.get(id);
-                  return verdict && <Side verdict={verdict.verdict} text={findingOf(verdict)} />;
-                },
-              },
-            ]}
-          />
-        )}
+        {changes.length > 0 && <ChangeTable changes={changes} facts={facts} />}
         <LoneCases title="New cases" cases={newCases} />
         <LoneCases title="Removed cases" cases={vanishedCases} />
       </div>
     </Group>
+  );
+}
+
+function ChangeTable({ changes, facts }: { changes: readonly ShownChange[]; facts: PageFacts }) {
+  const now = new Map(facts.verdicts.map((each) => [each.id, each]));
+  return (
+    <Table
+      caption="Changed cases"
+      isCaptionHidden
+      stacks
+      rows={changes}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Change',
+          cell: ({ kind }) => <Badge tone={toneOfChange(kind)}>{changeWords[kind]}</Badge>,
+        },
+        { title: 'Case', cell: ({ id }) => <CaseLink id={id} /> },
+        { title: 'Before', cell: ({ before }) => <Side {...before} /> },
+        {
+          title: 'Now',
+          cell: ({ id }: ShownChange) => {
+            const verdict = now.get(id);
+            return verdict && <Side verdict={verdict.verdict} text={findingOf(verdict)} />;
+          },
+        },
+      ]}
+    />
   );
 }
 

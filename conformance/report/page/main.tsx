@@ -1,6 +1,7 @@
 /** Shows the facts that are embedded in the page. */
 import '../../../fixtures/page/theme.css';
 import '../../../fixtures/page/kit.css';
+import '../../../fixtures/page/kit-lists.css';
 import '../../../fixtures/page/report.css';
 import './page.css';
 import { render } from 'preact';

@@ -51,16 +51,23 @@ const columns: readonly Column<Device>[] = [
   { title: 'ID', cell: ({ deviceId }) => deviceId || 'unknown' },
 ];
 
+/** What the reader has asked for; empty means all. */
+interface Filter {
+  readonly words: string;
+  readonly outcome: string;
+  readonly cohort: string;
+  /** The first is 0. */
+  readonly page: number;
+}
+
+const noFilter: Filter = { words: '', outcome: '', cohort: '', page: 0 };
+
 /** The list of devices. */
 export function Devices({ devices }: { devices: ShownDevices }) {
   const all = useMemo(() => devicesOf(devices), [devices]);
-  const [filter, setFilter] = useState({ words: '', outcome: '', cohort: '', page: 0 });
+  const [filter, setFilter] = useState(noFilter);
   const shown = useMemo(() => filtered(all, filter), [all, filter]);
-  const change = (part: Partial<typeof filter>): void => setFilter({ ...filter, page: 0, ...part });
   const first = filter.page * PAGE_SIZE;
-  const choices = (
-    of: (device: Device) => string,
-  ): readonly (string | readonly [string, string])[] => [['', 'all'], ...new Set(all.map(of))];
   return (
     <div id="devices">
       <Card title="Devices">
@@ -68,35 +75,7 @@ export function Devices({ devices }: { devices: ShownDevices }) {
           {devices.missing > 0 && (
             <p class="report-hint">{devices.missing} more devices are in the JSON report.</p>
           )}
-          <form aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
-            <div class="report-row">
-              <FilterField
-                label="Words"
-                value={filter.words}
-                placeholder="serial, ID, behaviour"
-                onInput={(words) => change({ words })}
-              />
-              <Choice
-                label="Outcome"
-                value={filter.outcome}
-                choices={choices(({ outcome }) => outcome)}
-                onChoose={(outcome) => change({ outcome })}
-              />
-              <Choice
-                label="Cohort"
-                value={filter.cohort}
-                choices={choices(({ cohort }) => cohort)}
-                onChoose={(cohort) => change({ cohort })}
-              />
-              <button
-                type="button"
-                class="kit-button"
-                onClick={() => change({ words: '', outcome: '', cohort: '' })}
-              >
-                Show all
-              </button>
-            </div>
-          </form>
+          <Filters devices={all} filter={filter} onFilter={setFilter} />
           {shown.length === 0 ? (
             <Empty title="No device fits these filters." />
           ) : (
@@ -114,11 +93,50 @@ export function Devices({ devices }: { devices: ShownDevices }) {
             page={filter.page}
             pageSize={PAGE_SIZE}
             rows={shown.length}
-            onChoose={(page) => change({ page })}
+            onChoose={(page) => setFilter({ ...filter, page })}
           />
         </div>
       </Card>
     </div>
+  );
+}
+
+function Filters({
+  devices,
+  filter,
+  onFilter,
+}: {
+  devices: readonly Device[];
+  filter: Filter;
+  onFilter: (filter: Filter) => void;
+}) {
+  const change = (part: Partial<Filter>): void => onFilter({ ...filter, page: 0, ...part });
+  const outcomes = useMemo(() => [...new Set(devices.map(({ outcome }) => outcome))], [devices]);
+  const cohorts = useMemo(() => [...new Set(devices.map(({ cohort }) => cohort))], [devices]);
+  return (
+    <form aria-label="Filters" class="report-row" onSubmit={(event) => event.preventDefault()}>
+      <FilterField
+        label="Words"
+        value={filter.words}
+        placeholder="serial, ID, behaviour"
+        onInput={(words) => change({ words })}
+      />
+      <Choice
+        label="Outcome"
+        value={filter.outcome}
+        choices={[['', 'all'], ...outcomes]}
+        onChoose={(outcome) => change({ outcome })}
+      />
+      <Choice
+        label="Cohort"
+        value={filter.cohort}
+        choices={[['', 'all'], ...cohorts]}
+        onChoose={(cohort) => change({ cohort })}
+      />
+      <button type="button" class="kit-button" onClick={() => onFilter(noFilter)}>
+        Show all
+      </button>
+    </form>
   );
 }
 
@@ -141,11 +159,7 @@ function devicesOf({ words, rows }: ShownDevices): readonly Device[] {
 
 function filtered(
   devices: readonly Device[],
-  {
-    words,
-    outcome,
-    cohort,
-  }: { readonly words: string; readonly outcome: string; readonly cohort: string },
+  { words, outcome, cohort }: Filter,
 ): readonly Device[] {
   const sought = words.toLowerCase().split(/\s+/).filter(Boolean);
   return devices.filter(
