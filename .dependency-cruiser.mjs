@@ -126,7 +126,7 @@ const rooms = {
     rooms: ['simulator/device', 'simulator/result'],
     packages: ['fast-xml-parser', 'prom-client'],
   },
-  'simulator/report/page': {},
+  'simulator/report/page': { rooms: ['simulator/report/*'], packages: ['preact', 'uplot'] },
 
   'conformance/signing': { packages: ['node-forge', 'tweetnacl', '@noble/curves'] },
   'conformance/target': { packages: ['undici', 'ws', 'csv-stringify', 'valibot'] },
@@ -193,7 +193,7 @@ const rooms = {
     rooms: ['conformance/result', 'conformance/suite', 'conformance/context', 'conformance/target'],
     packages: ['fast-xml-parser'],
   },
-  'conformance/report/page': {},
+  'conformance/report/page': { rooms: ['conformance/report/*'], packages: ['preact'] },
   'conformance/self-test': {
     rooms: [
       ...['conformance/result', 'conformance/target', 'conformance/invariants', 'conformance/*'],

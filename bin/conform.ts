@@ -1,12 +1,15 @@
 /** `fleetbed conform`: judges a server by the contract. Its subcommands are in `conform/`. */
 
 import type { Command } from 'commander';
+import { comparisonText } from '../conformance/report/differences.ts';
 import { caseList, conformanceReport } from '../conformance/report/text.ts';
+import { compareReports } from '../conformance/result/compare.ts';
 import { resultSchema } from '../conformance/result/schema.ts';
 import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
 import { judge, renderingsOf } from './conform/judged-run.ts';
 import { closeLedger, ledgerPlace, tellWhenCutShort } from './conform/ledger-place.ts';
 import { addRunOptions, type ConformOptions, runSettingsOf } from './conform/options.ts';
+import { readReportFile } from './conform/read-report.ts';
 import { openRunLines } from './conform/run-lines.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { addExamples } from './examples.ts';
@@ -56,6 +59,12 @@ const commandRows = {
     flag: '--ledger <file>',
     group: 'Reports',
     help: 'list all that is created, for `fleetbed cleanup`',
+    cli: { kind: 'file' },
+  },
+  compare: {
+    flag: '--compare <file>',
+    group: 'Reports',
+    help: 'JSON report of an earlier run: show what has changed since',
     cli: { kind: 'file' },
   },
   dryRun: {
@@ -141,6 +150,7 @@ async function conform(
   await prepareReports(options.report);
   tellUnmatched(selection, output);
   const settings = await runSettingsOf(options);
+  const earlier = options.compare && (await readReportFile('--compare', options.compare));
   if (options.dryRun) {
     const { dryRun } = await import('./conform/dry-run.ts');
     return dryRun({ ...settings, selection }, output);
@@ -171,9 +181,11 @@ async function conform(
   cutShort?.dismiss();
   if (place) closeLedger(place, result, output);
   lines.end(result);
-  await writeReports(options.report, renderingsOf(result));
+  const comparison = earlier ? compareReports(earlier, result) : undefined;
+  await writeReports(options.report, renderingsOf(result, comparison));
   if (options.json) output.data(result);
   output.line(conformanceReport(result));
+  if (comparison) output.line(`\n${comparisonText(comparison)}`);
   return signal.aborted ? exitCodes.interrupted : conformanceExitCode(result);
 }
 

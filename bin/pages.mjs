@@ -1,8 +1,20 @@
 /** Builds the pages with Vite into `build/`, from where they are served or written into reports. */
 import { join } from 'node:path';
 
-/** Each has an `index.html` of its own; what it loads gets a hashed name. */
-export const pageFolders = ['server/console/page'];
+/** Has an `index.html` of its own; what it loads gets a hashed name. */
+const consoleFolder = 'server/console/page';
+/** Each becomes `report.js` and `report.css`, which are written into every report. */
+const reportFolders = ['conformance/report/page', 'simulator/report/page'];
+
+export const pageFolders = [consoleFolder, ...reportFolders];
+
+const oneScriptOneStyle = {
+  cssCodeSplit: false,
+  rolldownOptions: {
+    input: 'main.tsx',
+    output: { entryFileNames: 'report.js', assetFileNames: 'report.[ext]' },
+  },
+};
 
 /** @param root the folder of the clone @param folders those of the pages to build */
 export async function buildPages(root, folders) {
@@ -22,6 +34,7 @@ export async function buildPages(root, folders) {
         // A data: URL would need a wider Content-Security-Policy.
         assetsInlineLimit: 0,
         modulePreload: { polyfill: false },
+        ...(reportFolders.includes(folder) ? oneScriptOneStyle : {}),
       },
     });
   }

@@ -32,13 +32,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...names) => join(root, ...names);
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
 /** Folders whose files, other than sources, are read by the built code at run time. */
-const copiedFolders = [
-  'fixtures/page',
-  'fixtures/vectors',
-  'fixtures/worlds',
-  'conformance/report/page',
-  'simulator/report/page',
-];
+const copiedFolders = ['fixtures/page', 'fixtures/vectors', 'fixtures/worlds'];
 const configuration = ['package.json', 'package-lock.json', 'tsconfig.json'];
 const installStamp = at('node_modules', '.fleetbed-lock');
 const buildFolder = at('build');

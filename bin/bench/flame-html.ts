@@ -1,7 +1,7 @@
 /** A CPU profile as one self-contained page: a flame graph, then the functions by their own time. */
 import { selfContainedPage } from '../../fixtures/markup.ts';
-import { element, type Html, section, table } from '../../simulator/report/html-elements.ts';
 import { type Frame, functionTimes } from './flame-tree.ts';
+import { element, type Html, section, table } from './html-elements.ts';
 import { benchStyle } from './style.ts';
 
 const WIDTH = 1200;

@@ -1,6 +1,6 @@
 /** A result as one self-contained page: a chart of the ratios against their goals, then the tables. */
 import { selfContainedPage } from '../../fixtures/markup.ts';
-import { element, type Html, mark, section, table } from '../../simulator/report/html-elements.ts';
+import { element, type Html, mark, section, table } from './html-elements.ts';
 import { type BenchResult, changesOf } from './result.ts';
 import type { Row } from './row.ts';
 import { benchStyle } from './style.ts';

@@ -1,20 +1,62 @@
-/** The style of the pages of benchmarks and profiles, behind that of all reports. */
-import { reportStyle } from '../../fixtures/markup.ts';
+/** The style of the pages of benchmarks and profiles, behind that of all pages. */
+import { themeStyle } from '../../fixtures/markup.ts';
 
 /** Returns the whole style of a page. */
 export function benchStyle(): string {
-  return `${reportStyle()}\n${own}`;
+  return `${themeStyle()}\n${own}`;
 }
 
 const own = `
-:root {
-  --good: light-dark(#1c6b33, #7fd894);
-  --bad: light-dark(#b3261e, #ff8a80);
+main {
+  max-width: 80rem;
+  margin: 0 auto;
+  padding: 1rem;
 }
 
 h2 {
   margin: 1.5rem 0 0.5rem;
-  font-size: 1.25rem;
+}
+
+dl {
+  display: grid;
+  grid-template-columns: max-content 1fr;
+  gap: 0.1rem 1rem;
+}
+
+.hint {
+  color: var(--quiet);
+}
+
+.mark {
+  font-weight: 600;
+}
+
+.scroll {
+  overflow-x: auto;
+}
+
+table {
+  width: 100%;
+  border-collapse: collapse;
+  margin-block: 0.5rem 1.5rem;
+}
+
+caption {
+  padding: 0.4rem 0;
+  text-align: start;
+  font-weight: 600;
+}
+
+th,
+td {
+  padding: 0.3rem 0.6rem 0.3rem 0;
+  border-bottom: 1px solid var(--line);
+  text-align: start;
+  vertical-align: top;
+}
+
+th[scope="row"] {
+  font-weight: 400;
 }
 
 [data-tone="good"] {

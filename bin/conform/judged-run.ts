@@ -8,6 +8,7 @@ import {
 } from '../../conformance/conformance.ts';
 import { conformanceHtml } from '../../conformance/report/html.ts';
 import { conformanceJunit } from '../../conformance/report/junit.ts';
+import type { Comparison } from '../../conformance/result/compare.ts';
 import { coverageOf } from '../../conformance/result/coverage.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { systemRandom } from '../../fixtures/random.ts';
@@ -29,11 +30,11 @@ export async function judge(
   }
 }
 
-/** The forms of a report. */
-export function renderingsOf(result: ConformanceResult): Renderings {
+/** The forms of a report; the page shows the comparison with an earlier run, if there is one. */
+export function renderingsOf(result: ConformanceResult, comparison?: Comparison): Renderings {
   return {
     json: result,
     junit: () => conformanceJunit(result),
-    html: () => conformanceHtml(result, coverageOf(listCases())),
+    html: () => conformanceHtml(result, coverageOf(listCases()), comparison),
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -111,6 +111,26 @@ describe('fleetbed conform --report html=FILE', () => {
       type: 'object',
       required: expect.arrayContaining(['schema', 'verdicts', 'seed']),
     });
+  });
+
+  it('shows with --compare what has changed since an earlier run', async () => {
+    const [earlier, page] = [join(folder, 'earlier.json'), join(folder, 'compared.html')];
+    const all = ['errors/', 'monitor/'];
+    await runCommand([...words(), '--report', `json=${earlier}`, ...all]);
+    const more = ['--compare', earlier, '--report', `html=${page}`];
+    const { code, stdout } = await runCommand([...words(), ...more, 'errors/']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Removed cases\n {2}monitor\/[\s\S]* removed, \d+ unchanged\n$/);
+    expect(readFileSync(page, 'utf8')).toContain('"comparison":{"before":{');
+  });
+
+  it('refuses a file for --compare that is no report, before anything is sent', async () => {
+    const wrong = join(folder, 'wrong.json');
+    writeFileSync(wrong, '{}');
+    const { code, stderr } = await runCommand([...words(), '--compare', wrong, 'errors/']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('--compare: ');
+    expect(stderr).toContain('is not a conformance report');
   });
 
   it('names the forms that there are', async () => {

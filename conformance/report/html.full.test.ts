@@ -1,60 +1,27 @@
 import type { Page } from 'playwright';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { browserOn } from '../../fixtures/testing/browser.ts';
-import { listCases } from '../conformance.ts';
-import { withReproScript } from '../repro-script/repro-script.ts';
-import { coverageOf } from '../result/coverage.ts';
-import { observationsOf } from '../result/observations.ts';
-import type { CaseVerdict } from '../result/result.ts';
-import { resultOf, verdictOn } from '../testing/results.ts';
+import {
+  accessibilityFaults,
+  beginPrinting,
+  overhangOf,
+} from '../../fixtures/testing/page-checks.ts';
+import { compareReports } from '../result/compare.ts';
+import {
+  before,
+  breach,
+  coverage,
+  failed,
+  hostile,
+  result,
+  verdicts,
+  waived,
+} from '../testing/hostile-result.ts';
 import { conformanceHtml } from './html.ts';
 
-const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
-
-const exchange = {
-  startMs: 3,
-  request: {
-    line: `PUT http://host/status?x=${hostile}`,
-    headers: { authorization: 'Bearer <masked:device-token>' },
-    body: hostile,
-  },
-  answer: { status: 204, headers: { 'x-says': hostile }, body: hostile },
-  elapsedMs: 3,
-};
-
-const coverage = coverageOf(listCases());
-
-/** Every case has passed but for the first ones, which show one verdict each. */
-function everyVerdict(): readonly CaseVerdict[] {
-  const reason = { code: 'case-time-limit', text: hostile };
-  const observation = hostile;
-  const found = [
-    { verdict: 'fail', expected: 'status 400', actual: hostile },
-    { verdict: 'error', reason },
-    { verdict: 'inconclusive', reason },
-    { verdict: 'skip', reason: { code: 'operator', text: 'no operator' } },
-    { verdict: 'observed', observation },
-  ] as const;
-  return listCases().map(({ id }, index) => {
-    const times = { startedMs: 10 * index, durationMs: index % 2 === 0 ? 15 : 5 };
-    const evidence = { exchanges: [exchange, exchange], exchangesDropped: 2, ...times };
-    const finding = found[index];
-    if (finding === undefined) return verdictOn(id, { verdict: 'pass' }, times);
-    return withReproScript(verdictOn(id, finding, evidence), { baseUrl: 'http://host' });
-  });
-}
-
-const verdicts = everyVerdict();
-const failed = verdicts.find(({ verdict }) => verdict === 'fail');
-const result = resultOf(verdicts, {
-  target: { baseUrl: `http://host/${hostile}`, headerPrefix: 'X-SVC' },
-  openPoints: observationsOf(verdicts),
-  capabilities: [
-    { capability: 'monitor', declared: 'offered', probed: 'missing', contradiction: hostile },
-  ],
-  leftBehind: [hostile],
-});
-const html = conformanceHtml(result, coverage);
+const schemes = ['light', 'dark'] as const;
+const failedId = failed?.id ?? '';
+const html = conformanceHtml(result, coverage, compareReports(before, result));
 const { open, url } = browserOn(html);
 
 let page: Page;
@@ -65,100 +32,178 @@ beforeEach(async () => {
 
 const shown = () => page.locator('.case:visible');
 const count = () => page.locator('#shown-count').textContent();
+const tab = (name: string) => page.getByRole('tab', { name }).click();
+const showAll = () => page.getByRole('button', { name: 'Show all' }).click();
+const caseLine = (id: string) => page.locator(`[id="case-${id}"]`);
 
 describe('the page of a run', () => {
-  it('shows every verdict, the worst first', async () => {
-    expect(await count()).toBe(`${verdicts.length} of ${verdicts.length} cases`);
-    expect(await shown().count()).toBe(verdicts.length);
-    expect(await shown().first().textContent()).toContain(failed?.id ?? 'none');
-    expect(await page.locator('h1').textContent()).toBe('Conformance: fail');
+  it('says at the top what decided the outcome, and names each MUST that failed', async () => {
+    const top = page.locator('header .kit-verdict');
+    const levelOf = new Map(coverage.rows.map(({ id, level }) => [id, level]));
+    const named = [...(failed?.requirements ?? []), ...breach.requirements];
+    const musts = [...new Set(named)].filter((id) => levelOf.get(id) === 'must');
+    const words = `${musts.length} MUST${musts.length === 1 ? '' : 's'} failed`;
+    expect(await top.locator('strong').textContent()).toBe(`Failed: ${words}`);
+    const text = await top.textContent();
+    for (const part of [result.headline, ...musts, failedId, hostile, 'fail 2', 'pass 1']) {
+      expect(text).toContain(part);
+    }
+    expect((await top.boundingBox())?.y).toBeLessThan(150);
   });
 
-  it('filters by verdict, area, level and the words of a requirement', async () => {
+  it('groups the cases by area with counts, and opens only what needs a look', async () => {
+    expect(await count()).toBe(`${verdicts.length} of ${verdicts.length} cases`);
+    const areas = new Set(verdicts.map(({ id }) => id.split('/')[0]));
+    expect(await page.locator('#verdicts > .kit-group').count()).toBe(areas.size);
+    const first = page.locator('#verdicts > .kit-group').first();
+    expect(await first.locator('> summary').textContent()).toContain('1 fail');
+    expect(await shown().count()).toBe(3);
+    expect(await shown().first().locator('summary').textContent()).toContain(
+      `expected status 400, saw ${hostile}`,
+    );
+    await page.getByText('errors', { exact: true }).click();
+    expect(await caseLine(waived).isVisible()).toBe(true);
+  });
+
+  it('filters by verdict, level, requirement and words', async () => {
     await page.getByRole('checkbox', { name: 'inconclusive' }).check();
     expect(await shown().count()).toBe(1);
     await page.getByRole('checkbox', { name: 'error' }).check();
     expect(await shown().count()).toBe(2);
-    await page.getByRole('button', { name: 'Show all' }).click();
-    await page.getByLabel('Area').selectOption('monitor');
-    const inArea = verdicts.filter(({ id }) => id.startsWith('monitor/')).length;
-    expect(await shown().count()).toBe(inArea);
-    await page.getByRole('button', { name: 'Show all' }).click();
+    await showAll();
     await page.getByLabel('Level').selectOption('should');
     const should = verdicts.filter(({ level }) => level === 'should').length;
     expect(await count()).toBe(`${should} of ${verdicts.length} cases`);
-    await page.getByRole('button', { name: 'Show all' }).click();
+    await showAll();
     const row = coverage.rows.find(({ id }) => id === 'auth.first-contact-is-401');
+    await page.getByLabel('Requirement').fill('auth.first-contact-is-401');
+    expect(await shown().count()).toBe(row?.cases.length);
+    await showAll();
     await page.getByLabel('Words').fill(row?.sentence.toUpperCase() ?? 'none');
     expect(await shown().count()).toBe(row?.cases.length);
     await page.getByLabel('Words').fill('nothing is called so');
     expect(await count()).toBe(`0 of ${verdicts.length} cases`);
+    expect(await page.getByText('No case fits these filters.').isVisible()).toBe(true);
   });
 
   it('opens a case: requirements, both sides, exchanges, and the way to repeat it', async () => {
-    const line = shown().first();
-    await line.locator(':scope > summary').click();
-    const inside = line.locator('.inside');
+    await caseLine(failedId).locator('> summary').click();
+    const inside = caseLine(failedId).locator('.inside');
     const [required = ''] = failed?.requirements ?? [];
-    const sentence = coverage.rows.find(({ id }) => id === required)?.sentence;
+    const sentence = coverage.rows.find(({ id }) => id === required)?.sentence ?? 'none';
     const text = await inside.textContent();
-    for (const part of [sentence, required, 'status 400', '2 earlier exchanges', 'curl -sS -i']) {
-      expect(text).toContain(part);
-    }
-    expect(await inside.locator('.exchange pre').first().isVisible()).toBe(false);
-    await inside.locator('.exchange > summary').first().click();
-    expect(await inside.locator('.exchange pre').first().isVisible()).toBe(true);
-    expect(await inside.locator('.exchange pre').nth(1).textContent()).toContain('204');
+    const parts = [required, 'status 400', '2 earlier exchanges', 'curl -sS -i', 'get-device'];
+    for (const part of [sentence.replaceAll('`', ''), ...parts]) expect(text).toContain(part);
+    const exchanges = inside.locator('.kit-group');
+    expect(await exchanges.first().locator('pre').first().isVisible()).toBe(false);
+    await exchanges.first().locator('> summary').click();
+    expect(await exchanges.first().locator('pre').first().isVisible()).toBe(true);
+    expect(await exchanges.first().locator('pre').nth(1).textContent()).toContain('204');
   });
 
-  it('opens the case that a link names', async () => {
+  it('copies the link, the command and the repro script of a case', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await caseLine(failedId).locator('> summary').click();
+    const copied = async (name: string): Promise<string> => {
+      const button = caseLine(failedId).getByRole('button', { name });
+      await button.click();
+      await caseLine(failedId).getByText('Copied').first().waitFor();
+      return page.evaluate('navigator.clipboard.readText()');
+    };
+    expect(await copied('Copy link')).toBe(`${url}#${failedId}`);
+    const command = await copied('Copy command');
+    expect(command).toMatch(/^fleetbed conform --url 'http:\/\/host\//);
+    expect(command).toContain(`--seed '${hostile.replaceAll("'", `'\\''`)}'`);
+    expect(command.endsWith(` ${failedId}`)).toBe(true);
+    expect(await copied('Copy repro script')).toBe(failed?.byHand);
+  });
+
+  it('opens the case that a link names, though a filter and a closed group hide it', async () => {
     const id = verdicts.at(-1)?.id ?? '';
     await page.goto('about:blank');
     await page.goto(`${url}#${id}`);
-    const line = page.locator(`[id="case-${id}"]`);
-    await line.locator('.inside').waitFor();
+    await caseLine(id).locator('.inside').waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
+    await page.getByLabel('Words').fill('nothing is called so');
+    await page.locator('header .kit-verdict a').first().click();
+    await caseLine(failedId).locator('.inside').waitFor();
+    await tab('Coverage');
+    expect(page.url()).toBe(`${url}#coverage`);
+    await page.reload();
+    expect(await page.locator('#coverage').isVisible()).toBe(true);
+  });
+
+  it('shows what has changed since an earlier run', async () => {
+    const changes = page.locator('#changes');
+    const words = await changes.locator('> summary').textContent();
+    expect(words).toContain('Since the earlier run: 1 regression, 1 fixed, 1 new');
+    const rows = changes.locator('tbody tr');
+    expect(await rows.count()).toBe(2);
+    expect(await rows.first().textContent()).toContain(`regression${failedId}pass`);
+    await page.getByLabel('Since the earlier run').selectOption('fixed');
+    expect(await shown().count()).toBe(1);
+    await shown().first().locator('> summary').click();
+    await shown().first().locator('.inside').waitFor();
+    expect(await shown().first().textContent()).toContain(`fail: ${hostile}`);
   });
 
   it('keeps whatever the target said text', async () => {
-    for (const line of await shown().all()) {
-      if ((await line.locator('.mark').textContent()) === 'pass') break;
-      await line.locator(':scope > summary').click();
+    await page.locator('#verdicts').waitFor();
+    for (const { id } of [...verdicts.slice(0, 5), { id: waived }]) {
+      await page.evaluate(`location.assign('#${id}')`);
+      await caseLine(id).locator('.inside').waitFor();
+      expect(await caseLine(id).textContent()).toContain(hostile);
     }
-    expect(await page.locator('#verdict-list').textContent()).toContain(hostile);
-    for (const name of ['Open points', 'Run', 'Coverage', 'Timeline']) {
-      await page.getByRole('tab', { name }).click();
-    }
-    expect(await page.locator('#run').textContent()).toContain(hostile);
+    expect(await page.locator('#changes').textContent()).toContain(hostile);
+    for (const name of ['Open points', 'Coverage', 'Timeline', 'Run']) await tab(name);
+    const run = await page.locator('#run').textContent();
+    expect(run?.split(hostile).length).toBeGreaterThan(6);
     expect(await page.locator('img').count()).toBe(0);
     expect(await page.title()).toContain(hostile.slice(0, 20));
     expect(await page.locator('script').count()).toBe(2);
   });
 
   it('has a tab for time, coverage, open points and the run', async () => {
-    await page.getByRole('tab', { name: 'Timeline' }).click();
+    await tab('Timeline');
     expect(await page.locator('#timeline rect').count()).toBe(verdicts.length);
     const lanes = await page.locator('#timeline rect').evaluateAll((bars) => {
       return bars.map((bar) => bar.getAttribute('y'));
     });
     expect(new Set(lanes).size).toBe(2);
     expect(await page.locator('#timeline tbody tr').count()).toBe(20);
-    await page.getByRole('tab', { name: 'Coverage' }).click();
-    expect(await page.locator('#coverage tbody tr').count()).toBe(coverage.rows.length);
-    await page.getByRole('tab', { name: 'Open points' }).click();
-    expect(await page.locator('#open-points tbody tr').count()).toBe(result.openPoints.length);
-    expect(await page.locator('#verdicts').isVisible()).toBe(false);
-    await page.getByRole('tab', { name: 'Run' }).click();
+    await tab('Coverage');
+    expect(await page.locator('#coverage .requirement').count()).toBe(coverage.rows.length);
+    await page.getByLabel('In this run').selectOption('failed');
+    expect(await page.locator('#coverage .requirement:visible').first().textContent()).toContain(
+      'failed',
+    );
+    await tab('Open points');
+    expect(await page.locator('#open-points .kit-card').count()).toBe(result.openPoints.length);
+    expect(await page.locator('#verdicts').count()).toBe(0);
+    await tab('Run');
     const run = await page.locator('#run').textContent();
-    for (const part of ['a seed', '20.19.0', 'monitor', 'offered', 'missing']) {
-      expect(run).toContain(part);
-    }
+    for (const part of ['20.19.0', 'monitor', 'offered', 'missing']) expect(run).toContain(part);
+  });
+
+  it.each([1280, 360])('breaks no word of the coverage into letters at %i px', async (width) => {
+    await page.setViewportSize({ width, height: 900 });
+    await tab('Coverage');
+    await page.getByLabel('Words').fill('-');
+    const narrow = await page.locator('.requirement code').evaluateAll((words) =>
+      words.flatMap((word) => {
+        const text = word.textContent ?? '';
+        return word.getClientRects().length > Math.ceil(text.length / 20) ? [text] : [];
+      }),
+    );
+    expect(await page.locator('.requirement:visible').count()).toBeGreaterThan(100);
+    expect(narrow).toEqual([]);
   });
 
   it('works by keyboard alone', async () => {
     await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.className')).toBe('skip');
-    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.className')).toBe('report-skip');
+    await page.keyboard.press('Enter');
+    await page.getByRole('tab', { name: 'Cases' }).focus();
     await page.keyboard.press('ArrowRight');
     expect(await page.locator('#timeline').isVisible()).toBe(true);
     await page.keyboard.press('End');
@@ -167,54 +212,46 @@ describe('the page of a run', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type('first contact');
     expect(await shown().count()).toBeLessThan(verdicts.length);
-    expect(await page.evaluate('document.activeElement.id')).toBe('words');
-    await page.keyboard.press('Escape');
-    for (let presses = 0; presses < 20; presses += 1) {
-      if ((await page.evaluate('document.activeElement.tagName')) === 'SUMMARY') break;
+    for (let presses = 0; presses < 30; presses += 1) {
+      if (await page.evaluate('document.activeElement.parentElement.className === "case"')) break;
       await page.keyboard.press('Tab');
     }
     await page.keyboard.press('Enter');
-    await page.locator('.inside').first().waitFor();
+    await page.locator('.case .inside').first().waitFor();
   });
 
-  it.each(['light', 'dark'] as const)('fits a small screen in %s colours', async (colorScheme) => {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width: 390, height: 800 });
-    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(ground).toBe(colorScheme === 'dark' ? 'rgb(22, 24, 28)' : 'rgb(255, 255, 255)');
-    await shown().first().locator(':scope > summary').click();
-    for (const name of ['Verdicts', 'Timeline', 'Open points', 'Run']) {
-      await page.getByRole('tab', { name }).click();
-      const overhang =
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-      expect(await page.evaluate(overhang)).toBe(0);
-    }
+  it('is printed with all groups open, and with what failed in full', async () => {
+    await beginPrinting(page);
+    expect(await shown().count()).toBe(verdicts.length);
+    expect(await caseLine(failedId).locator('.inside').isVisible()).toBe(true);
+    expect(await page.locator('form').isVisible()).toBe(false);
+    expect((await page.pdf()).length).toBeGreaterThan(10_000);
   });
 });
 
-describe('the file', () => {
-  it('may load nothing and run only its own script', () => {
-    const [, policy = ''] =
-      /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
-    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+';/);
-    expect(policy).not.toMatch(/unsafe|https?:|\*/);
-    expect(html.match(/<script/g)).toHaveLength(2);
-    expect(html.match(/<\/script>/g)).toHaveLength(2);
+describe.each(schemes)('the page in %s colours', (colorScheme) => {
+  const views = ['Cases', 'Timeline', 'Coverage', 'Open points', 'Run'];
+
+  beforeEach(async () => {
+    await page.emulateMedia({ colorScheme });
+    await caseLine(failedId).locator('> summary').click();
+    await caseLine(failedId).locator('.kit-group > summary').first().click();
   });
 
-  it('stays of a size that can be sent around, however much evidence there is', () => {
-    const long = { ...exchange, answer: { ...exchange.answer, body: '"'.repeat(4096) } };
-    const exchanges = Array.from({ length: 40 }, () => long);
-    const reproScript = 'x'.repeat(50_000);
-    const all = listCases().map(({ id }) =>
-      verdictOn(
-        id,
-        { verdict: 'fail', expected: 'x', actual: 'y' },
-        { exchanges, byHand: reproScript },
-      ),
-    );
-    const worst = conformanceHtml(resultOf(all), coverage);
-    expect(Buffer.byteLength(worst)).toBeLessThan(4_000_000);
-    expect(Buffer.byteLength(html)).toBeLessThan(1_000_000);
+  it('fits a screen of 360 px, whatever a target said', async () => {
+    await page.setViewportSize({ width: 360, height: 800 });
+    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(ground).toBe(colorScheme === 'dark' ? 'rgb(18, 22, 21)' : 'rgb(245, 246, 244)');
+    for (const name of views) {
+      await tab(name);
+      expect(await overhangOf(page), name).toBe(0);
+    }
+  });
+
+  it('has nothing that axe finds fault with', async () => {
+    for (const name of views) {
+      await tab(name);
+      expect(await accessibilityFaults(page), name).toEqual([]);
+    }
   });
 });

@@ -1,61 +1,138 @@
 /**
- * A run's result as one page that loads nothing: the facts as data, the compiled script and the
- * style of `page/` written into it. Whatever a target has said stays text.
+ * A run's result as one page that loads nothing: the facts as data, shown by the script of `page/`.
+ * Whatever a target has said stays text.
  */
-import { embeddedJson, reportPage, selfContainedPage } from '../../fixtures/markup.ts';
+import { embeddedJson, reportPage } from '../../fixtures/markup.ts';
+import type { Comparison } from '../result/compare.ts';
 import type { Coverage } from '../result/coverage.ts';
 import { type CaseVerdict, type ConformanceResult, verdictNames } from '../result/result.ts';
+import { replayedOptions, suiteOptions } from '../suite/options.ts';
 import type { Exchange } from '../target/exchange.ts';
+import type { PageFacts, ShownExchange, ShownRequirement, ShownVerdict } from './page-facts.ts';
 
-/** Modules of the page, each after those that it imports. */
-const modules = ['element', 'facts', 'verdicts', 'timeline', 'tables', 'page'];
-
-/** Characters of evidence in the whole page, and of one case: a target that fails all stays shown. */
-const EVIDENCE_MAX_CHARACTERS = 1_500_000;
-const CASE_EVIDENCE_MAX_CHARACTERS = 24_000;
+/** Bytes of all facts: with script and style, the file stays below 2 MB. */
+const FACTS_MAX_BYTES = 1_850_000;
+/** Bytes of them without exchanges and scripts. */
+const WORDS_MAX_BYTES = 1_500_000;
+/** Bytes of evidence of one case: a target that fails all of them stays shown. */
+const CASE_EVIDENCE_MAX_BYTES = 24_000;
 const BODY_MAX_CHARACTERS = 2048;
+/** The first that leaves room is that of every text. */
+const TEXT_MAX_CHARACTERS = [2048, 512, 128, 32];
 
-/** The page. Throws when the page's script has not been built. */
-export function conformanceHtml(result: ConformanceResult, coverage: Coverage): string {
-  const page = reportPage(import.meta.url, 'conformance/report');
-  const facts = {
-    ...result,
-    verdicts: boundedVerdicts(result.verdicts),
-    requirements: coverage.rows.map(({ cases, operations: _, openPoint: __, ...row }) => {
-      return { ...row, cases: cases.map(({ id }) => id) };
-    }),
-  };
-  return selfContainedPage({
-    title: `Conformance of ${result.target.baseUrl}: ${result.outcome}`,
-    style: page.style,
-    script: modules.map((name) => joined(page.part(`${name}.js`))).join('\n'),
-    body: `${page.part('page.html')}
-<script type="application/json" id="facts">${embeddedJson(facts)}</script>`,
+/** The page, beside an earlier run where there is one. Throws when it has not been built. */
+export function conformanceHtml(
+  result: ConformanceResult,
+  coverage: Coverage,
+  comparison?: Comparison,
+): string {
+  const { target, outcome } = result;
+  return reportPage({
+    module: import.meta.url,
+    folder: 'conformance/report',
+    title: `Conformance of ${target.baseUrl}: ${outcome}`,
+    facts: factsOf(result, coverage, comparison),
   });
 }
 
+function factsOf(
+  result: ConformanceResult,
+  { rows }: Coverage,
+  comparison: Comparison | undefined,
+): PageFacts {
+  const { schema, made, footprint, ...shown } = result;
+  const facts = withShortTexts({
+    ...shown,
+    verdicts: result.verdicts.map(withoutEvidence),
+    requirements: rows.map(({ cases, operations, openPoint, ...row }): ShownRequirement => {
+      return { ...row, cases: cases.map(({ id }) => id) };
+    }),
+    command: commandOf(result),
+    ...(comparison && { comparison }),
+  });
+  return { ...facts, verdicts: withEvidence(facts, result.verdicts) };
+}
+
+/** The facts with the longest texts that leave room: a target may say much in every case. */
+function withShortTexts(facts: PageFacts): PageFacts {
+  for (const most of TEXT_MAX_CHARACTERS) {
+    const cut = (_: string, value: unknown): unknown =>
+      typeof value === 'string' ? short(value, most) : value;
+    const shorter = JSON.parse(JSON.stringify(facts, cut)) as PageFacts;
+    if (sizeOf(shorter) <= WORDS_MAX_BYTES) return shorter;
+  }
+  return { ...facts, verdicts: [] };
+}
+
+/** Runs a case as this run did; the credentials are in the environment. */
+function commandOf({ target, seed, settings }: ConformanceResult): readonly string[] {
+  const options: readonly (readonly [string, unknown])[] = [
+    ['--url <url>', target.baseUrl],
+    [suiteOptions.headerPrefix.flag, target.headerPrefix],
+    [suiteOptions.seed.flag, seed],
+    ...replayedOptions(settings),
+  ];
+  const isUsual = (flag: string, value: unknown): boolean =>
+    Object.values(suiteOptions).some((row) => {
+      return row.flag === flag && 'usual' in row && row.usual.value === value;
+    });
+  const words = options.flatMap(([flag, value]) => {
+    const [name = ''] = flag.split(' ');
+    if (value === undefined || value === null || value === false || isUsual(flag, value)) return [];
+    return value === true ? [name] : [name, String(value)];
+  });
+  return ['fleetbed', 'conform', ...words];
+}
+
 /** The verdicts with as much evidence as the page has room for, the worst verdicts served first. */
-function boundedVerdicts(verdicts: readonly CaseVerdict[]): readonly object[] {
-  let room = EVIDENCE_MAX_CHARACTERS;
-  const bounded = new Map<CaseVerdict, object>();
+function withEvidence(facts: PageFacts, verdicts: readonly CaseVerdict[]): readonly ShownVerdict[] {
+  let room = FACTS_MAX_BYTES - sizeOf(facts);
+  const evidence = new Map<string, Evidence>();
   for (const name of verdictNames) {
     for (const verdict of verdicts.filter((each) => each.verdict === name)) {
-      const { exchanges = [], sentences: _, covers: __, byHand: whole = '', ...rest } = verdict;
-      const script = whole.length <= room ? whole : '# The script is in the JSON report.';
-      room -= script.length;
-      const kept = newestWithin(exchanges, Math.min(room, CASE_EVIDENCE_MAX_CHARACTERS));
+      const kept = evidenceOf(verdict, room);
       room -= sizeOf(kept);
-      const dropped = (verdict.exchangesDropped ?? 0) + exchanges.length - kept.length;
-      const way = whole === '' ? {} : { byHand: script };
-      bounded.set(verdict, { ...rest, ...way, exchanges: kept, exchangesDropped: dropped });
+      evidence.set(verdict.id, kept);
     }
   }
-  return verdicts.map((verdict) => bounded.get(verdict) ?? verdict);
+  return facts.verdicts.map((each) => ({ ...each, ...evidence.get(each.id) }));
+}
+
+type Evidence = Pick<ShownVerdict, 'exchanges' | 'exchangesDropped' | 'byHand'>;
+
+function evidenceOf(
+  { exchanges = [], exchangesDropped = 0, byHand = '' }: CaseVerdict,
+  room: number,
+): Evidence {
+  const script = sizeOf(byHand) <= room ? byHand : '# The script is in the JSON report.';
+  const left = room - sizeOf(script);
+  const kept = newestWithin(exchanges, Math.min(left, CASE_EVIDENCE_MAX_BYTES));
+  const dropped = exchangesDropped + exchanges.length - kept.length;
+  return {
+    ...(script !== '' && { byHand: script }),
+    ...(kept.length > 0 && { exchanges: kept }),
+    ...(dropped > 0 && { exchangesDropped: dropped }),
+  };
+}
+
+/** What the page shows of a verdict without its exchanges. */
+function withoutEvidence(whole: CaseVerdict): ShownVerdict {
+  const { exchanges, exchangesDropped, byHand, sentences, covers, made, scenario, ...verdict } =
+    whole;
+  const { breaches, ...rest } = verdict;
+  return {
+    ...rest,
+    ...(breaches && {
+      breaches: breaches.map(({ operation, text, requirements }) => {
+        return { operation, text, requirements };
+      }),
+    }),
+  };
 }
 
 /** The last exchanges, the judged one among them, as long as they fit. */
-function newestWithin(exchanges: readonly Exchange[], room: number): readonly Exchange[] {
-  const kept: Exchange[] = [];
+function newestWithin(exchanges: readonly Exchange[], room: number): readonly ShownExchange[] {
+  const kept: ShownExchange[] = [];
   let left = room;
   for (const exchange of exchanges.toReversed()) {
     const cut = shortened(exchange);
@@ -67,26 +144,24 @@ function newestWithin(exchanges: readonly Exchange[], room: number): readonly Ex
 }
 
 function sizeOf(value: unknown): number {
-  return JSON.stringify(value).length;
+  return Buffer.byteLength(embeddedJson(value));
 }
 
-function shortened({ request, answer, ...rest }: Exchange): Exchange {
+function shortened({ request, answer, ...rest }: Exchange): ShownExchange {
   return {
     ...rest,
-    request: { ...request, ...shortBody(request.body) },
-    ...(answer && { answer: { ...answer, ...shortBody(answer.body) } }),
+    request: { line: request.line, headers: request.headers, ...shortBody(request.body) },
+    ...(answer && {
+      answer: { status: answer.status, headers: answer.headers, ...shortBody(answer.body) },
+    }),
   };
 }
 
 function shortBody(body: string | undefined): { readonly body?: string } {
-  if (body === undefined || body.length <= BODY_MAX_CHARACTERS) return {};
-  const more = body.length - BODY_MAX_CHARACTERS;
-  return { body: `${body.slice(0, BODY_MAX_CHARACTERS)}<${more} more in the JSON report>` };
+  return body === undefined ? {} : { body: short(body, BODY_MAX_CHARACTERS) };
 }
 
-/** A module as a part of one script: all of them share its scope, so that nothing is imported. */
-function joined(script: string): string {
-  return script
-    .replace(/^import (?:(?!^import )[^;])*;\n/gm, '')
-    .replace(/^export (\{\};\n)?/gm, '');
+function short(text: string, most: number): string {
+  const more = text.length - most;
+  return more <= 0 ? text : `${text.slice(0, most)}<${more} more in the JSON report>`;
 }

@@ -1,6 +1,6 @@
 /**
  * What lies between two results of the suite, case by case: of one target at two times, or of two
- * targets. Facts only; `report/compare.ts` renders them.
+ * targets. Facts only; `report/differences.ts` renders them.
  */
 
 import type { VerdictName } from './result.ts';
@@ -57,14 +57,23 @@ interface Origin {
   readonly outcome: VerdictName;
 }
 
-type Verdict = Report['verdicts'][number];
 /** What of a verdict is compared. */
-export type Outcome = Pick<Verdict, 'verdict' | 'actual' | 'observation' | 'reason'>;
+export type Outcome = Pick<
+  Report['verdicts'][number],
+  'verdict' | 'actual' | 'observation' | 'reason'
+>;
+type Verdict = Outcome & { readonly id: string };
+
+/** What of a result is compared, whether it was read from a file or has just been made. */
+interface ComparedRun extends Omit<Origin, 'baseUrl'> {
+  readonly target: Pick<Origin, 'baseUrl'>;
+  readonly verdicts: readonly Verdict[];
+}
 
 const undecided: readonly VerdictName[] = ['inconclusive', 'error', 'skip'];
 
 /** Compares an earlier result with a later one. */
-export function compareReports(before: Report, after: Report): Comparison {
+export function compareReports(before: ComparedRun, after: ComparedRun): Comparison {
   const earlier = new Map(before.verdicts.map((each) => [each.id, each]));
   const later = new Map(after.verdicts.map((each) => [each.id, each]));
   const pairs = after.verdicts.flatMap((each) => {
@@ -123,6 +132,6 @@ function lone({ id, verdict }: Verdict): LoneCase {
   return { id, verdict };
 }
 
-function originOf({ target, startedAt, runId, outcome }: Report): Origin {
+function originOf({ target, startedAt, runId, outcome }: ComparedRun): Origin {
   return { baseUrl: target.baseUrl, startedAt, runId, outcome };
 }

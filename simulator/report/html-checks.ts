@@ -1,49 +1,46 @@
 /** The checks of a sample on the page: each requirement by phase and rate, and its first breach. */
 
 import type { FleetResult } from '../result/result.ts';
-import type { Breach, RequirementChecks } from '../result/result-checks.ts';
-import { element, type Html, mark, section, table } from './html-elements.ts';
+import type { Breach } from '../result/result-checks.ts';
+import type { ShownSection } from './page-facts.ts';
 import { brokenRates, brokenRequirements, phaseTable, rate } from './text-checks.ts';
 
-/** Renders which requirements the server met under load; empty where nothing was checked. */
-export function checkSection({ checks }: FleetResult): readonly Html[] {
+/** Returns which requirements the server met under load; empty where nothing was checked. */
+export function checkSections({ checks }: FleetResult): readonly ShownSection[] {
   if (checks === undefined) return [];
   const judged = checks.requirements.filter((row) => row.judged > 0);
   const broken = brokenRequirements(checks);
-  const said =
-    `${checks.devices} devices were watched over ${checks.exchanges} requests. ` +
-    `${judged.length} of ${checks.requirements.length} requirements were tested.`;
   const inOrder = [...broken, ...judged.filter((row) => row.broken === 0)];
   const [[, ...phases] = [], ...rows] = phaseTable(inOrder);
   return [
-    section(
-      'checks',
-      'Checks under load',
-      element('p', {}, said),
-      ...broken.map(breachCard),
-      table(
-        'Requirements by phase: broken of tested',
-        ['Requirement', 'Verdict', ...phases],
-        inOrder.map((row, index) => [
-          row.requirement,
-          mark(row.broken > 0 ? 'broken' : 'held', row.broken > 0 ? 'bad' : 'good'),
-          ...(rows[index]?.slice(1) ?? []),
-        ]),
-      ),
-    ),
+    {
+      id: 'checks',
+      title: 'Checks under load',
+      isDetail: broken.length === 0,
+      lines: [
+        `${checks.devices} devices were watched over ${checks.exchanges} requests. ` +
+          `${judged.length} of ${checks.requirements.length} requirements were tested.`,
+      ],
+      evidence: broken.map((row) => ({
+        line: `${row.requirement}: ${row.sentence}`,
+        text: [
+          `By request rate of the whole fleet: ${brokenRates(row)}.`,
+          ...(row.firstBreach === undefined ? [] : [breachText(row.firstBreach)]),
+        ].join('\n'),
+      })),
+      tables: [
+        {
+          caption: 'Requirements by phase: broken of tested',
+          columns: ['Requirement', 'Verdict', ...phases],
+          rows: inOrder.map((row, index) => [
+            row.requirement,
+            row.broken > 0 ? { word: 'broken', tone: 'bad' } : { word: 'held', tone: 'good' },
+            ...(rows[index]?.slice(1) ?? []),
+          ]),
+        },
+      ],
+    },
   ];
-}
-
-function breachCard(row: RequirementChecks): Html {
-  const { requirement, sentence, firstBreach } = row;
-  const lines = firstBreach === undefined ? '' : breachText(firstBreach);
-  return element(
-    'details',
-    {},
-    element('summary', {}, mark('broken', 'bad'), ` ${requirement}: ${sentence}`),
-    element('p', {}, `By request rate of the whole fleet: ${brokenRates(row)}.`),
-    element('pre', {}, lines),
-  );
 }
 
 function breachText(breach: Breach): string {

@@ -4,117 +4,133 @@
 
 import type { FleetResult } from '../result/result.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
-import { type Child, element, type Html, mark, section, table } from './html-elements.ts';
+import type { ShownSection, ShownTable } from './page-facts.ts';
 
 /** Differences that are listed; the JSON report has all of them. */
 const DIFFERENCES_MAX = 200;
 const MEBIBYTE = 2 ** 20;
 
-/** Renders the thresholds of the run and their verdicts. */
-export function thresholdSection({ thresholds }: FleetResult): Html {
-  const tones = { met: 'good', missed: 'bad', undecided: 'warn' } as const;
-  const rows = thresholds.map(({ threshold, verdict, observed }) => {
-    return [threshold, mark(verdict, tones[verdict]), observed];
-  });
-  return section(
-    'thresholds',
-    'Thresholds',
-    table('Thresholds', ['Threshold', 'Verdict', 'Observed'], rows),
-  );
-}
-
-/** Renders the reconciliation of devices and server. */
-export function balanceSection({ balance, accounts }: FleetResult): Html {
-  const { checked, ok, because, differences, statistics } = balance;
-  const said = checked
-    ? ok
-      ? 'Server and fleet agree.'
-      : 'Server and fleet differ.'
-    : 'Not reconciled.';
-  return section(
-    'reconciliation',
-    'Reconciliation',
-    element('p', {}, because === undefined ? said : `${said} (${because})`),
-    table('Devices by state', Object.keys(accounts), [Object.values(accounts).map(String)]),
-    ...(differences.length === 0
-      ? []
-      : [
-          table(
-            'Differences',
-            ['Device', 'ID', 'Kind', 'Device reports', 'Server lists'],
-            differences
-              .slice(0, DIFFERENCES_MAX)
-              .map((row) => [
-                String(row.deviceIndex),
-                row.deviceId,
-                row.kind,
-                row.ours,
-                row.servers,
-              ]),
-          ),
-        ]),
-    ...(statistics.length === 0
-      ? []
-      : [
-          table(
-            "Server statistics that differ from the server's list",
-            ['Status', 'Listed', 'Counted'],
-            statistics.map((row) => [row.status, String(row.listed), String(row.stated)]),
-          ),
-        ]),
-  );
-}
-
-/** Renders if the load generator was fast enough. */
-export function generatorSection({ generator, validity }: FleetResult): Html {
-  const { processes, schedule, reasons } = generator;
-  const facts = {
-    figures: validity,
-    'polls due': String(schedule.due),
-    'polls sent': String(schedule.sent),
-    'target rate': `${schedule.targetPerSecond.toFixed(1)}/s`,
-    'achieved rate': `${schedule.achievedPerSecond.toFixed(1)}/s`,
-    'delay, p99': `${schedule.lateness.p99Ms.toFixed(1)} ms`,
-    'delay, maximum': `${schedule.lateness.maxMs.toFixed(1)} ms`,
-  };
-  return section(
-    'generator',
-    'Load generator',
-    ...reasons.map((reason) => element('p', {}, mark('invalid', 'bad'), ' ', reason)),
-    definitions(facts),
-    table(
-      'Processes',
-      [
-        'Process',
-        'CPU',
-        'Event loop p99',
-        'Event loop max',
-        'Garbage collections',
-        'Memory',
-        'Sockets',
-        'Connections',
-        'Queued',
+/** Returns the thresholds of the run and their verdicts; empty where none were set. */
+export function thresholdSections({ thresholds }: FleetResult): readonly ShownSection[] {
+  if (thresholds.length === 0) return [];
+  const tones = { met: 'good', missed: 'bad', undecided: 'busy' } as const;
+  return [
+    {
+      id: 'thresholds',
+      title: 'Thresholds',
+      tables: [
+        {
+          caption: 'Thresholds and what was observed',
+          columns: ['Threshold', 'Verdict', 'Observed'],
+          rows: thresholds.map(({ threshold, verdict, observed }) => {
+            return [threshold, { word: verdict, tone: tones[verdict] }, observed];
+          }),
+        },
       ],
-      processes.map((row, index) => [
-        String(index),
-        `${(100 * (row.cpuUserShare + row.cpuSystemShare)).toFixed(0)} %`,
-        `${row.eventLoopLagP99Ms.toFixed(1)} ms`,
-        `${row.eventLoopLagMaxMs.toFixed(1)} ms`,
-        `${row.collections} (${(100 * row.collectionShare).toFixed(1)} % of the time)`,
-        `${Math.round(row.memoryMaxBytes / MEBIBYTE)} MiB`,
-        String(row.socketsMax),
-        String(row.connectionsMax),
-        String(row.queuedMax),
-      ]),
-    ),
-  );
+    },
+  ];
 }
 
-/** Renders the plan and the environment of the run. */
-export function planSection(result: FleetResult): Html {
+/** Returns the reconciliation of devices and server. */
+export function balanceSection({ balance, accounts }: FleetResult): ShownSection {
+  const { checked, ok, because, differences, statistics } = balance;
+  const agreed = ok ? 'Server and fleet agree.' : 'Server and fleet differ.';
+  const said = checked ? agreed : 'Not reconciled.';
+  return {
+    id: 'reconciliation',
+    title: 'Reconciliation',
+    isDetail: ok,
+    lines: [because === undefined ? said : `${said} (${because})`],
+    tables: [
+      {
+        caption: 'Devices by state',
+        columns: Object.keys(accounts),
+        rows: [Object.values(accounts).map(String)],
+      },
+      ...differenceTables(differences),
+      ...statisticsTables(statistics),
+    ],
+  };
+}
+
+function differenceTables(
+  differences: FleetResult['balance']['differences'],
+): readonly ShownTable[] {
+  if (differences.length === 0) return [];
+  const shown = differences.slice(0, DIFFERENCES_MAX);
+  const more = differences.length - shown.length;
+  return [
+    {
+      caption: more > 0 ? `Differences; ${more} more are in the JSON report` : 'Differences',
+      columns: ['Device', 'ID', 'Kind', 'Device reports', 'Server lists'],
+      rows: shown.map((row) => {
+        return [String(row.deviceIndex), row.deviceId, row.kind, row.ours, row.servers];
+      }),
+    },
+  ];
+}
+
+function statisticsTables(statistics: FleetResult['balance']['statistics']): readonly ShownTable[] {
+  if (statistics.length === 0) return [];
+  return [
+    {
+      caption: "Server statistics that differ from the server's list",
+      columns: ['Status', 'Listed', 'Counted'],
+      rows: statistics.map((row) => [row.status, String(row.listed), String(row.stated)]),
+    },
+  ];
+}
+
+/** Returns if the load generator was fast enough. */
+export function generatorSection({ generator, validity }: FleetResult): ShownSection {
+  const { schedule, reasons } = generator;
+  return {
+    id: 'generator',
+    title: 'Load generator',
+    isDetail: validity === 'valid',
+    lines: reasons,
+    pairs: [
+      ['figures', validity],
+      ['polls due', String(schedule.due)],
+      ['polls sent', String(schedule.sent)],
+      ['target rate', `${schedule.targetPerSecond.toFixed(1)}/s`],
+      ['achieved rate', `${schedule.achievedPerSecond.toFixed(1)}/s`],
+      ['delay, p99', `${schedule.lateness.p99Ms.toFixed(1)} ms`],
+      ['delay, maximum', `${schedule.lateness.maxMs.toFixed(1)} ms`],
+    ],
+    tables: [processTable(generator)],
+  };
+}
+
+function processTable({ processes }: FleetResult['generator']): ShownTable {
+  return {
+    caption: 'Processes',
+    columns: [
+      ...['Process', 'CPU', 'Event loop p99', 'Event loop max', 'Garbage collections'],
+      ...['Memory', 'Sockets', 'Connections', 'Queued'],
+    ],
+    rows: processes.map((row, index) => [
+      String(index),
+      `${(100 * (row.cpuUserShare + row.cpuSystemShare)).toFixed(0)} %`,
+      `${row.eventLoopLagP99Ms.toFixed(1)} ms`,
+      `${row.eventLoopLagMaxMs.toFixed(1)} ms`,
+      `${row.collections} (${(100 * row.collectionShare).toFixed(1)} % of the time)`,
+      `${Math.round(row.memoryMaxBytes / MEBIBYTE)} MiB`,
+      String(row.socketsMax),
+      String(row.connectionsMax),
+      String(row.queuedMax),
+    ]),
+  };
+}
+
+/** Returns the plan and the environment of the run. */
+export function planSection(result: FleetResult): ShownSection {
   const { plan, shards, startedAt, deploymentId, ended, sharedKeys, spread, events } = result;
-  const parts = shards.map(({ index, of }) => `${index} of ${of}`).join(', ');
-  const facts: Record<string, string> = { startedAt, ended, shards: parts };
+  const facts: Record<string, string> = {
+    startedAt,
+    ended,
+    shards: shards.map(({ index, of }) => `${index} of ${of}`).join(', '),
+  };
   if (deploymentId !== undefined) facts.deploymentId = deploymentId;
   if (sharedKeys !== undefined) facts.keys = sharedKeysLine(sharedKeys);
   if (events !== undefined) facts.events = `${events.written} written, ${events.lost} lost`;
@@ -122,15 +138,16 @@ export function planSection(result: FleetResult): Html {
   for (const [name, value] of Object.entries(plan)) {
     facts[name] = typeof value === 'string' ? value : JSON.stringify(value);
   }
-  return section(
-    'plan',
-    'Plan and environment',
-    definitions(facts),
-    machineTable(result.machines ?? []),
-  );
+  return {
+    id: 'plan',
+    title: 'Plan and environment',
+    isDetail: true,
+    pairs: Object.entries(facts),
+    tables: [machineTable(result.machines ?? [])],
+  };
 }
 
-function machineTable(machines: NonNullable<FleetResult['machines']>): Html {
+function machineTable(machines: NonNullable<FleetResult['machines']>): ShownTable {
   const rows = machines.map((row) => [
     row.fleetbed ?? 'unknown',
     row.node,
@@ -140,13 +157,5 @@ function machineTable(machines: NonNullable<FleetResult['machines']>): Html {
     String(row.processes),
   ]);
   const columns = ['Fleetbed', 'Node', 'System', 'Processors', 'Memory', 'Processes'];
-  return table('Load generator machines', columns, rows);
-}
-
-function definitions(facts: Readonly<Record<string, Child>>): Html {
-  const rows = Object.entries(facts).flatMap(([name, value]) => [
-    element('dt', {}, name),
-    element('dd', {}, value),
-  ]);
-  return element('dl', {}, ...rows);
+  return { caption: 'Load generator machines', columns, rows };
 }

@@ -1,203 +1,196 @@
 import type { Page } from 'playwright';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { browserOn } from '../../fixtures/testing/browser.ts';
-import type { FleetResult } from '../result/result.ts';
 import {
-  deviceRowOf,
-  differenceOf,
-  sampleMachine,
-  sampleResult,
-} from '../testing/sample-result.ts';
+  accessibilityFaults,
+  beginPrinting,
+  overhangOf,
+} from '../../fixtures/testing/page-checks.ts';
+import { hostile, hostileResult } from '../testing/hostile-result.ts';
 import { fleetHtml } from './html.ts';
 
-const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
-const startMs = Date.parse(sampleResult.startedAt);
-const nobody = { waiting: 0, idle: 0, updating: 0, done: 0, failed: 0, silent: 0 };
-
-const devices = Array.from({ length: 20 }, (_, index) => {
-  const endedMs = startMs + 1000 * (index + 1);
-  if (index === 19) return deviceRowOf(index, { outcome: 'failure', behaviour: hostile });
-  return deviceRowOf(index, { outcome: 'success', offeredMs: startMs, endedMs });
-});
-
-const result: FleetResult = {
-  ...sampleResult,
-  plan: {
-    ...sampleResult.plan,
-    baseUrl: `http://host/${hostile}`,
-    stages: Array.from({ length: 9 }, () => ({ kind: 'hold', durationMs: 1000 })),
-  },
-  machines: [
-    { ...sampleMachine, processes: 2 },
-    { ...sampleMachine, cpuModel: hostile },
-  ],
-  seed: hostile,
-  deployedMs: startMs,
-  validity: 'invalid',
-  generator: { ...sampleResult.generator, reasons: [hostile] },
-  thresholds: [
-    { threshold: 'errors < 0.1%', verdict: 'missed', observed: '3%' },
-    { threshold: 'lost reports = 0', verdict: 'met', observed: '0' },
-  ],
-  funnel: { ...sampleResult.funnel, devices: 20, offered: 20, success: 19, failure: 1 },
-  balance: { ...sampleResult.balance, ok: false, differences: [differenceOf(3, hostile)] },
-  series: {
-    widthMs: 1000,
-    rows: [0, 1, 2].map((row) => ({
-      startMs: startMs + 1000 * row,
-      requests: 10 + row,
-      errors: row,
-      p50Ms: 5,
-      p99Ms: 50 + row,
-      buckets: [],
-      devices: { ...nobody, updating: 20 - row, done: row },
-    })),
-  },
-  errors: [{ operation: 'connect', cause: hostile, count: 2 }],
-  spread: { takeovers: [], lost: [{ shard: 1, because: hostile }] },
-  devices,
-};
-
-const html = fleetHtml(result);
-const pages = browserOn(html);
+const pages = browserOn(fleetHtml(hostileResult));
 let page: Page;
 
 beforeEach(async () => {
   page = await pages.open();
 });
 
-const shown = () => page.locator('#device-list tbody tr:visible').count();
-const counted = () => page.locator('#shown-count').textContent();
+const rows = () => page.locator('#devices tbody tr');
+const counted = () => page.locator('#devices .kit-pager span').textContent();
+const range = () => page.locator('#shown-range').textContent();
+const legend = (chart: number) => page.locator('.chart').nth(chart).locator('.u-legend');
+
+/** The drawn part of a chart, in the window. */
+async function plotOf(chart: number) {
+  const plot = page.locator('.chart').nth(chart).locator('.u-over');
+  await plot.scrollIntoViewIfNeeded();
+  const box = await plot.boundingBox();
+  if (!box) throw new Error(`chart ${chart} is not drawn`);
+  return { at: (share: number) => [box.x + share * box.width, box.y + box.height / 2] as const };
+}
 
 describe('the page of a fleet', () => {
-  it('shows the funnel, and when half, nearly all and all were updated', async () => {
-    const funnel = page.getByRole('img', { name: 'Progress of 20 devices' });
-    expect(await funnel.locator('rect').count()).toBe(12);
-    expect(await funnel.textContent()).toContain('19 (95.0 %)');
-    const times = await page.locator('#update-times dd').allTextContents();
-    expect(times).toEqual(['10 s', '19 s', 'never: 95.0 % were updated']);
-  });
-
-  it('draws latency, requests and devices over time', async () => {
-    const charts = page.locator('#over-time svg');
-    expect(await charts.count()).toBe(3);
-    for (const path of await page.locator('path.line').all()) {
-      expect(await path.getAttribute('d')).toMatch(/^M[\d.]+ [\d.]+([LHV][\d. ]+)+$/);
-    }
-    expect(await page.locator('#over-time .legend').allTextContents()).toContain('p99');
-  });
-
-  it('shows thresholds, errors, groups, reconciliation, generator and plan', async () => {
-    const text = (id: string) => page.locator(`#${id}`).textContent();
-    expect(await text('thresholds')).toContain('errors < 0.1%missed3%');
-    expect(await text('errors')).toContain('connect');
-    expect(await text('groups')).toContain('steady');
-    expect(await text('reconciliation')).toContain('Server and fleet differ.');
-    expect(await text('generator')).toContain('64 MiB');
-    expect(await text('plan')).toContain('pollIntervalMs');
-    expect(await text('plan')).toContain('"lost":[{"shard":1');
-    expect(await text('plan')).toContain('stages[{"kind":"hold","durationMs":1000}');
-    expect(await text('plan')).toContain('0.1.0v20.19.0linux 6.1 x642 x Some CPU4096 MiB2');
-    expect(await text('plan')).toContain(`2 x ${hostile}`);
-    expect(await page.locator('header .mark').allTextContents()).toEqual([
-      'invalid figures',
-      'reconciliation differs',
-      '1 of 2 thresholds met',
+  it('says at the top what decided the verdict, the worst first', async () => {
+    expect(await page.locator('header .kit-verdict > strong').textContent()).toBe('Failed');
+    const lines = await page.locator('#because li').allTextContents();
+    expect(lines).toEqual([
+      `failed The load generator was the limit: ${hostile}`,
+      `failed Threshold errors < 0.1% missed: ${hostile}`,
+      'failed The server broke 1 of 1 checked requirement: errors.no-needless-fault',
+      'failed Reconciliation found 1 difference between devices and server.',
+      `open Shard 1 was lost: ${hostile}`,
+      'ok Threshold lost reports = 0 met: 0',
     ]);
   });
 
-  it('lists what failed first, and filters by words and outcome', async () => {
-    expect(await counted()).toBe('20 of 20 devices');
-    const first = page.locator('#device-list tbody tr').first();
-    expect(await first.locator('.outcome').textContent()).toBe('failure');
+  it('shows the progress, and when half, nearly all and all were updated', async () => {
+    const progress = page.locator('#progress');
+    expect(await progress.locator('.bar').count()).toBe(12);
+    expect(await progress.textContent()).toContain('success79 (98.8 %)');
+    expect(await progress.textContent()).toContain('idle4 (5.0 %)');
+    const times = await progress.locator('dd').allTextContents();
+    expect(times).toEqual(['21 s', '57 s', 'never: 98.8 % were updated']);
+  });
+
+  it('draws its charts over one time axis, idle devices among them', async () => {
+    expect(await page.locator('.chart h3').allTextContents()).toEqual([
+      'Requests and errors per second',
+      'Latency of answered requests, counted from when each was due',
+      'Devices by state',
+      'Share of the fleet updated',
+    ]);
+    expect(await page.locator('.chart .report-hint').first().textContent()).toBe(
+      'Highest: requests 69/s at 0:59, errors 2/s at 0:02',
+    );
+    const { at } = await plotOf(0);
+    await page.mouse.move(...at(0.5));
+    expect(await legend(0).textContent()).toMatch(/^Time.*0:30 \(2026-01-31 12:00:30 UTC\)/);
+    expect(await legend(0).textContent()).toContain('requests0/s');
+    expect(await legend(1).textContent()).toContain('p99–');
+    expect(await legend(2).textContent()).toContain('idle50');
+    expect(await legend(3).textContent()).toMatch(/updated\d/);
+  });
+
+  it('zooms all charts at once, by pointer and by choice of a phase or incident', async () => {
+    expect(await range()).toBe('0:00 to 1:00');
+    const { at } = await plotOf(0);
+    await page.mouse.move(...at(0.25));
+    await page.mouse.down();
+    await page.mouse.move(...at(0.5), { steps: 5 });
+    await page.mouse.up();
+    expect(await range()).toBe('0:15 to 0:30');
+    const other = await plotOf(2);
+    await page.mouse.move(...other.at(0.5));
+    expect(await legend(2).textContent()).toContain('0:22');
+    expect(await legend(0).textContent()).toContain('0:22');
+    await page.mouse.dblclick(...other.at(0.5));
+    expect(await range()).toBe('0:00 to 1:00');
+    await page.getByLabel('Part of the run').selectOption('incident power-cut, 0:20 to 0:30');
+    expect(await range()).toBe('0:13 to 0:38');
+    await page.getByLabel('Part of the run').selectOption('phase ramp, 0:00 to 0:30');
+    expect(await range()).toBe('0:00 to 0:30');
+    await page.getByRole('button', { name: 'Show the whole run' }).click();
+    expect(await range()).toBe('0:00 to 1:00');
+    expect(await page.locator('#incidents li').allTextContents()).toEqual([
+      'incident power-cut, 0:20 to 0:30',
+      'incident worker of shard 0 lost, 0:40',
+    ]);
+  });
+
+  it('shows thresholds, checks, errors, groups, reconciliation, generator and plan', async () => {
+    const text = (id: string) => page.locator(`#${id}`).textContent();
+    expect(await text('thresholds')).toContain(`errors < 0.1%missed${hostile}`);
+    expect(await text('checks')).toContain('errors.no-needless-faultbroken2 of 9');
+    expect(await text('errors')).toContain(hostile);
+    expect(await text('groups')).toContain('steady');
+    expect(await text('latencies')).toContain('Phase ramp');
+    expect(await text('reconciliation')).toContain('Server and fleet differ.');
+    expect(await text('generator')).toContain('64 MiB');
+    const plan = await text('plan');
+    expect(plan).toContain('pollIntervalMs');
+    expect(plan).toContain('"lost":[{"shard":1');
+    expect(plan).toContain('stages[{"kind":"hold","durationMs":1000}');
+    expect(plan).toContain('0.1.0v20.19.0linux 6.1 x642 x Some CPU4096 MiB2');
+    expect(plan).toContain(`2 x ${hostile}`);
+  });
+
+  it('pages through the devices, what failed first, and searches all of them', async () => {
+    expect(await counted()).toBe('1 to 25 of 80 devices');
+    expect(await rows().count()).toBe(25);
+    expect(await rows().first().locator('.kit-badge').textContent()).toBe('failure');
+    for (let turns = 0; turns < 3; turns += 1) {
+      await page.getByRole('button', { name: 'Next' }).click();
+    }
+    expect(await counted()).toBe('76 to 80 of 80 devices');
+    expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
     await page.getByLabel('Outcome').selectOption('failure');
-    expect(await shown()).toBe(1);
+    expect(await counted()).toBe('1 to 1 of 1 devices');
     await page.getByRole('button', { name: 'Show all' }).click();
-    expect(await counted()).toBe('20 of 20 devices');
-    await page.getByLabel('Words').fill('fb-7 STEADY');
-    expect(await shown()).toBe(1);
+    await page.getByLabel('Words').fill('fb-77 STEADY');
+    expect(await rows().count()).toBe(1);
     await page.getByLabel('Words').fill('nothing is called so');
-    expect(await counted()).toBe('0 of 20 devices');
+    expect(await counted()).toBe('0 to 0 of 0 devices');
   });
 
   it('keeps whatever devices and servers have said text', async () => {
-    expect(await page.locator('body').textContent()).toContain(hostile);
-    expect(await page.locator('#errors').textContent()).toContain(hostile);
-    expect(await page.locator('#device-list').textContent()).toContain(hostile);
+    await page.locator('.chart').first().waitFor();
+    for (const id of ['course', 'devices', 'checks', 'errors', 'groups', 'latencies', 'plan']) {
+      expect(await page.locator(`#${id}`).textContent(), id).toContain(hostile);
+    }
+    const evidence = await page.locator('#checks pre').textContent();
+    expect(evidence?.split(hostile).length).toBeGreaterThan(8);
     expect(await page.locator('img').count()).toBe(0);
-    expect(await page.locator('script').count()).toBe(1);
+    expect(await page.locator('script').count()).toBe(2);
     expect(await page.title()).toContain(hostile.slice(0, 20));
   });
 
   it('works by keyboard alone', async () => {
     await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.className')).toBe('skip');
-    for (let presses = 0; presses < 30; presses += 1) {
-      if ((await page.evaluate('document.activeElement.id')) === 'words') break;
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.type('failure');
-    expect(await shown()).toBe(1);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.className')).toBe('report-skip');
     await page.keyboard.press('Enter');
-    expect(await counted()).toBe('20 of 20 devices');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowDown');
+    expect(await range()).toBe('0:00 to 0:30');
+    await page.getByLabel('Words').focus();
+    await page.keyboard.type('failure');
+    expect(await rows().count()).toBe(1);
+    for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await counted()).toBe('1 to 25 of 80 devices');
   });
 
-  it.each(['light', 'dark'] as const)('fits a small screen in %s colours', async (colorScheme) => {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width: 390, height: 800 });
-    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(ground).toBe(colorScheme === 'dark' ? 'rgb(22, 24, 28)' : 'rgb(255, 255, 255)');
-    const overhang = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-    expect(await page.evaluate(overhang)).toBe(0);
+  it('is printed on white with all groups open', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await beginPrinting(page);
+    const closed = page.locator('.kit-group[data-kind="section"]:not([open])');
+    expect(await closed.count()).toBe(0);
+    expect(await page.locator('#plan dl').isVisible()).toBe(true);
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('light');
+    const chart = await page.locator('.chart canvas').first().boundingBox();
+    expect(chart?.width).toBeLessThan(700);
+    expect((await page.pdf()).length).toBeGreaterThan(10_000);
   });
 });
 
-describe('the file', () => {
-  it('may load nothing and run only its own script', () => {
-    const [, policy = ''] =
-      /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
-    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+';/);
-    expect(policy).not.toMatch(/unsafe|https?:|\*/);
-    expect(html.match(/<script/g)).toHaveLength(1);
-  });
-
-  it('stays of a size that can be sent around, however large the fleet', () => {
-    const many = Array.from({ length: 20_000 }, (_, index) => deviceRowOf(index));
-    const errors = Array.from({ length: 5000 }, (_, number) => {
-      return { operation: 'connect', cause: `closed/${number}`, count: 1 };
-    });
-    const large = fleetHtml({ ...result, devices: many, errors });
-    expect(Buffer.byteLength(large)).toBeLessThan(2_000_000);
-    expect(large).toContain('18000 more devices are in the JSON report.');
-  });
-
-  it('compares the cohorts after an outage', () => {
-    const row = { devices: 5, requests: 40, peakRequestsPerSecond: 9, requestsPerSecond: [9, 3] };
-    const herd = [{ ...row, cohort: 'full-jitter', recovered: 5, fullRecoveryMs: 1500 }];
-    const compared = fleetHtml({ ...result, herd });
-    expect(compared).toContain('Backoff comparison</h2>');
-    expect(compared).toContain(
-      '<th scope="row">full-jitter</th><td>5</td><td>5</td><td>1.5 s</td>',
+describe.each(['light', 'dark'] as const)('the page in %s colours', (colorScheme) => {
+  beforeEach(async () => {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(
+      'for (const each of document.querySelectorAll("details")) each.open = true',
     );
-    expect(compared).toContain('Requests per second since the network returned');
-    expect(html).not.toContain('Backoff comparison');
   });
 
-  it('shows a run in which nothing happened', () => {
-    const { deployedMs: _, ...without } = result;
-    const series = { widthMs: 1000, rows: [] };
-    const nothing = fleetHtml({ ...without, devices: [], errors: [], latencies: [], series });
-    expect(nothing).toContain('nothing to show');
-    expect(nothing).not.toMatch(/NaN|Infinity|undefined/);
+  it('fits a screen of 360 px, whatever devices said', async () => {
+    await page.setViewportSize({ width: 360, height: 800 });
+    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(ground).toBe(colorScheme === 'dark' ? 'rgb(18, 22, 21)' : 'rgb(245, 246, 244)');
+    await expect.poll(() => overhangOf(page)).toBe(0);
+    const chart = await page.locator('.chart canvas').first().boundingBox();
+    expect(chart?.width).toBeLessThan(330);
   });
 
-  it('leaves a gap in its lines for a second in which nothing was asked', () => {
-    const silent = { requests: 0, errors: 0, p50Ms: 0, p99Ms: 0 };
-    const rows = result.series.rows.map((row, at) => (at === 1 ? { ...row, ...silent } : row));
-    const gapped = fleetHtml({ ...result, series: { widthMs: 1000, rows } });
-    expect(gapped).not.toMatch(/NaN|Infinity|undefined/);
-    expect(gapped).toMatch(/d="M[\d.]+ [\d.]+M[\d.]+ [\d.]+"/);
+  it('has nothing that axe finds fault with', async () => {
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 });

@@ -233,7 +233,7 @@ describe('the checks on the page', () => {
     const page = fleetHtml(resultWith(whole));
     expect(page).toContain('Checks under load');
     expect(page).toContain('burst at 450 requests/s');
-    expect(page).toContain('&lt;b&gt;no&lt;/b&gt;');
+    expect(page).toContain('\\u003cb>no\\u003c/b>');
     expect(page).not.toContain('<b>no</b>');
   });
 

@@ -1,4 +1,4 @@
-/** What the page was given: the result of a run and the map of requirements, as plain values. */
+/** What the page shows: the result of a run and the map of requirements, as plain values. */
 
 export interface ShownExchange {
   readonly startMs: number;
@@ -16,7 +16,6 @@ export interface Message {
 export interface ShownVerdict {
   readonly id: string;
   readonly title: string;
-  readonly scenario: string;
   readonly start: string;
   readonly level: string;
   readonly risk: string;
@@ -64,10 +63,42 @@ interface ShownReading {
   readonly seen: readonly { readonly caseId: string; readonly text: string }[];
 }
 
+/** How often a requirement that speaks of all exchanges was judged. */
+export interface ShownJudgement {
+  readonly requirement: string;
+  readonly operations: readonly {
+    readonly operation: string;
+    readonly judged: number;
+    readonly broken: number;
+  }[];
+  readonly unjudged: readonly string[];
+}
+
+/** One run beside another, case by case. */
+export interface ShownComparison {
+  readonly before: {
+    readonly baseUrl: string;
+    readonly startedAt: string;
+    readonly runId: string;
+    readonly outcome: string;
+  };
+  readonly changes: readonly ShownChange[];
+  readonly newCases: readonly { readonly id: string; readonly verdict: string }[];
+  readonly vanishedCases: readonly { readonly id: string; readonly verdict: string }[];
+  readonly unchanged: number;
+}
+
+/** A case that came out differently in the earlier run. */
+export interface ShownChange {
+  readonly id: string;
+  readonly kind: string;
+  readonly before: { readonly verdict: string; readonly text: string };
+}
+
 /** Everything that the page shows. */
 export interface PageFacts {
   readonly suite: { readonly name: string; readonly version: string };
-  readonly target: Readonly<Record<string, string>>;
+  readonly target: { readonly baseUrl: string; readonly headerPrefix: string };
   readonly runId: string;
   readonly seed: string;
   readonly startedAt: string;
@@ -80,32 +111,17 @@ export interface PageFacts {
     readonly undecided: number;
     readonly undecidedMusts: readonly { readonly id: string; readonly because: string }[];
   };
-  readonly settings: Readonly<Record<string, unknown>>;
+  readonly settings: object;
   readonly environment: Readonly<Record<string, string>>;
-  readonly capabilities: readonly Readonly<Record<string, string>>[];
-  readonly waivers: readonly Readonly<Record<string, string>>[];
+  readonly capabilities: readonly object[];
+  readonly waivers: readonly object[];
   readonly problems: readonly { readonly code: string; readonly text: string }[];
   readonly leftBehind: readonly string[];
   readonly openPoints: readonly ShownReading[];
-  readonly judgedEverywhere: readonly {
-    readonly requirement: string;
-    readonly operations: readonly {
-      readonly operation: string;
-      readonly judged: number;
-      readonly broken: number;
-    }[];
-    readonly unjudged: readonly string[];
-  }[];
+  readonly judgedEverywhere: readonly ShownJudgement[];
   readonly verdicts: readonly ShownVerdict[];
   readonly requirements: readonly ShownRequirement[];
-}
-
-/** The facts in the page. They were written by the renderer, which knows their form. */
-export function embeddedFacts(): PageFacts {
-  return JSON.parse(document.getElementById('facts')?.textContent ?? '') as PageFacts;
-}
-
-/** The first part of a case's id. */
-export function areaOf({ id }: Pick<ShownVerdict, 'id'>): string {
-  return id.split('/')[0] ?? '';
+  /** Words of the shell that run one case against the same target; its id follows. */
+  readonly command: readonly string[];
+  readonly comparison?: ShownComparison;
 }

@@ -1,0 +1,87 @@
+/** The whole report: what decided the outcome on top, one tab for each way to look at the run. */
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { addressTarget, Report } from '../../../fixtures/page/report.tsx';
+import { type Tab, Tabs } from '../../../fixtures/page/tabs.tsx';
+import type { PageFacts } from '../page-facts.ts';
+import { Cases } from './cases.tsx';
+import { Changes } from './comparison.tsx';
+import { Coverage } from './coverage.tsx';
+import { Decision } from './decision.tsx';
+import { noFilter } from './filters.tsx';
+import { OpenPoints } from './open-points.tsx';
+import { Run } from './run.tsx';
+import { Timeline } from './timeline.tsx';
+
+const tabs: readonly Tab[] = [
+  { id: 'cases', title: 'Cases' },
+  { id: 'timeline', title: 'Timeline' },
+  { id: 'coverage', title: 'Coverage' },
+  { id: 'open-points', title: 'Open points' },
+  { id: 'run', title: 'Run' },
+];
+
+/** The report of these facts. */
+export function App({ facts }: { facts: PageFacts }) {
+  const { target, startedAt, durationMs, verdicts, suite } = facts;
+  const [tab, setTab] = useState('cases');
+  const [filter, setFilter] = useState(noFilter);
+  useAddress(facts, (place) => {
+    const isTab = tabs.some(({ id }) => id === place);
+    setTab(isTab ? place : 'cases');
+    if (!isTab) setFilter(noFilter);
+  });
+  const choose = (id: string): void => {
+    setTab(id);
+    history.replaceState(null, '', `#${id}`);
+  };
+  return (
+    <Report
+      title={`Conformance of ${target.baseUrl}`}
+      about={
+        `${verdicts.length} cases in ${(durationMs / 1000).toFixed(1)} s, started ${startedAt}, ` +
+        `${suite.name} ${suite.version}`
+      }
+      verdict={<Decision facts={facts} />}
+    >
+      <Changes facts={facts} />
+      <Tabs label="Views" tabs={tabs} chosen={tab} onChoose={choose}>
+        {tab === 'cases' && <Cases facts={facts} filter={filter} onFilter={setFilter} />}
+        {tab === 'timeline' && <Timeline facts={facts} />}
+        {tab === 'coverage' && <Coverage facts={facts} />}
+        {tab === 'open-points' && <OpenPoints facts={facts} />}
+        {tab === 'run' && <Run facts={facts} />}
+      </Tabs>
+    </Report>
+  );
+}
+
+/** Follows the address: a tab, or a case that is to be opened. */
+function useAddress({ verdicts }: PageFacts, onPlace: (place: string) => void): void {
+  const [visit, setVisit] = useState({ place: '' });
+  useLayoutEffect(() => {
+    const follow = (): void => {
+      const place = addressTarget();
+      const isKnown =
+        tabs.some(({ id }) => id === place) || verdicts.some(({ id }) => id === place);
+      if (!isKnown) return;
+      onPlace(place);
+      setVisit({ place });
+    };
+    follow();
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  useLayoutEffect(() => openCase(visit.place), [visit]);
+}
+
+/** Opens a case and the groups that it is in. */
+function openCase(id: string): void {
+  const line = document.getElementById(`case-${id}`);
+  if (!(line instanceof HTMLDetailsElement)) return;
+  for (const group of document.querySelectorAll<HTMLDetailsElement>('.kit-group')) {
+    if (group.contains(line)) group.open = true;
+  }
+  line.open = true;
+  line.scrollIntoView({ block: 'start' });
+  line.querySelector('summary')?.focus();
+}

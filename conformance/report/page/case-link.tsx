@@ -1,0 +1,10 @@
+/** A link to a case, by its id. */
+
+/** Opens the case on this page. */
+export function CaseLink({ id }: { id: string }) {
+  return (
+    <a href={`#${encodeURI(id)}`}>
+      <code>{id}</code>
+    </a>
+  );
+}

@@ -1,0 +1,137 @@
+/** One case: its verdict and what decided it in a line, and the evidence behind that. */
+import { useState } from 'preact/hooks';
+import { Badge } from '../../../fixtures/page/badge.tsx';
+import { CopyButton } from '../../../fixtures/page/copy-button.tsx';
+import { Facts } from '../../../fixtures/page/facts.tsx';
+import { usePrinting } from '../../../fixtures/page/printing.ts';
+import type { PageFacts, ShownVerdict } from '../page-facts.ts';
+import { CaseLink } from './case-link.tsx';
+import { ExchangeBlock } from './exchange.tsx';
+import type { Entry } from './filters.tsx';
+import { Prose } from './prose.tsx';
+import {
+  changeWords,
+  commandFor,
+  findingOf,
+  isQuiet,
+  linkTo,
+  missedBy,
+  toneOf,
+  toneOfChange,
+} from './words.ts';
+
+/** A line that opens; its inside is made when it is first needed. */
+export function Case({ entry, facts }: { entry: Entry; facts: PageFacts }) {
+  const { verdict, change } = entry;
+  const [isChosen, setChosen] = useState(false);
+  const isPrinting = usePrinting();
+  const isOpen = isChosen || (isPrinting && !isQuiet(verdict));
+  const finding = findingOf(verdict);
+  return (
+    <details
+      class="case"
+      id={`case-${verdict.id}`}
+      open={isOpen}
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open !== isOpen) setChosen(currentTarget.open);
+      }}
+    >
+      <summary>
+        <Badge tone={toneOf(verdict.verdict)}>{verdict.verdict}</Badge>{' '}
+        {verdict.waiver && <Badge>waived</Badge>} {verdict.tolerated && <Badge>tolerated</Badge>}{' '}
+        {change !== '' && <Badge tone={toneOfChange(change)}>{changeWords[change]}</Badge>}{' '}
+        {finding !== '' && <span class="finding">{finding}</span>}
+        <span class="title">
+          {verdict.title} <code>{verdict.id}</code>
+        </span>
+      </summary>
+      {isOpen && <Inside verdict={verdict} facts={facts} />}
+    </details>
+  );
+}
+
+function Inside({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
+  const { id, exchanges = [], exchangesDropped = 0, byHand: script } = verdict;
+  return (
+    <div class="inside">
+      <div class="report-row">
+        <CopyButton label="Copy link" text={linkTo(id)} />
+        <CopyButton label="Copy command" text={commandFor(facts, id)} />
+        {script !== undefined && <CopyButton label="Copy repro script" text={script} />}
+        <CaseLink id={id} />
+      </div>
+      <Findings verdict={verdict} facts={facts} />
+      <h3>Required</h3>
+      <Required verdict={verdict} facts={facts} />
+      {exchanges.length > 0 && <h3>Exchanges</h3>}
+      {exchangesDropped > 0 && (
+        <p class="report-hint">{exchangesDropped} earlier exchanges are left out.</p>
+      )}
+      {exchanges.map((exchange) => (
+        <ExchangeBlock key={`${exchange.startMs} ${exchange.request.line}`} exchange={exchange} />
+      ))}
+      {script !== undefined && (
+        <>
+          <h3>Repro script</h3>
+          <pre>{script}</pre>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Required({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
+  const missed = verdict.verdict === 'fail' ? missedBy(verdict) : [];
+  const ids = [...new Set([...verdict.requirements, ...missed])];
+  const known = new Map(facts.requirements.map((each) => [each.id, each]));
+  return (
+    <ul class="required">
+      {ids.map((id) => (
+        <li key={id}>
+          {missed.includes(id) && <Badge tone="bad">missed</Badge>}{' '}
+          {known.get(id)?.level.toUpperCase()} <Prose text={known.get(id)?.sentence ?? ''} />{' '}
+          <code>{id}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Each fact of the verdict that is there, by its name. */
+function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
+  const { reason, waiver, attempts, breaches, needs } = verdict;
+  const before = facts.comparison?.changes.find(({ id }) => id === verdict.id)?.before;
+  return (
+    <Facts
+      rows={[
+        ['expected', verdict.expected],
+        ['saw', verdict.actual],
+        ['observed', verdict.observation],
+        ['breaks', breaches?.map(breachLine).join('\n')],
+        ['reason', reason && `${reason.text} [${reason.code}]`],
+        ['in the earlier run', before && [before.verdict, before.text].filter(Boolean).join(': ')],
+        ['tolerated', verdict.tolerated && 'a SHOULD, which does not fail this run'],
+        ['waived', waiver && `${waiver.reason} (${waiver.owner}, until ${waiver.expires})`],
+        [
+          'attempts',
+          attempts?.map((each) => `${each.verdict} in ${each.durationMs} ms`).join(', '),
+        ],
+        ['left behind', verdict.leftBehind?.join(', ')],
+        ['starts from', verdict.start],
+        [
+          'conditions',
+          [verdict.level, verdict.risk, ...needs.map((need) => `needs ${need}`)].join(', '),
+        ],
+        ['time', `${verdict.durationMs} ms, started at ${verdict.startedMs} ms`],
+      ]}
+    />
+  );
+}
+
+function breachLine({
+  operation,
+  text,
+  requirements,
+}: NonNullable<ShownVerdict['breaches']>[number]): string {
+  return `${operation}: ${text} (${requirements.join(', ')})`;
+}

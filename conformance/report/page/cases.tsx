@@ -1,0 +1,106 @@
+/** The cases in groups by area; a group in which all passed is closed. */
+import { useMemo } from 'preact/hooks';
+import { Badge } from '../../../fixtures/page/badge.tsx';
+import { Group } from '../../../fixtures/page/group.tsx';
+import { Empty } from '../../../fixtures/page/states.tsx';
+import type { PageFacts } from '../page-facts.ts';
+import { Case } from './case.tsx';
+import { type Entry, entriesOf, type Filter, Filters, filtered } from './filters.tsx';
+import { areaOf, isQuiet, toneOf, verdictOrder } from './words.ts';
+
+/** The filters, and below them what they leave. */
+export function Cases({
+  facts,
+  filter,
+  onFilter,
+}: {
+  facts: PageFacts;
+  filter: Filter;
+  onFilter: (filter: Filter) => void;
+}) {
+  const entries = useMemo(() => entriesOf(facts), [facts]);
+  const shown = useMemo(() => filtered(entries, filter), [entries, filter]);
+  const isAsked = shown.length < entries.length;
+  return (
+    <div class="report-stack" id="verdicts">
+      <Filters facts={facts} filter={filter} shown={shown.length} onFilter={onFilter} />
+      {shown.length === 0 && <Empty title="No case fits these filters." />}
+      {byArea(shown).map(([area, own]) => (
+        <Area key={area} area={area} entries={own} isAsked={isAsked} facts={facts} />
+      ))}
+    </div>
+  );
+}
+
+/** Cases that need a look stand before the others, which are closed unless asked for. */
+function Area({
+  area,
+  entries,
+  isAsked,
+  facts,
+}: {
+  area: string;
+  entries: readonly Entry[];
+  isAsked: boolean;
+  facts: PageFacts;
+}) {
+  const loud = entries.filter(({ verdict }) => !isQuiet(verdict));
+  const quiet = entries.filter(({ verdict }) => isQuiet(verdict));
+  const list = (of: readonly Entry[]) =>
+    of.map((entry) => <Case key={entry.verdict.id} entry={entry} facts={facts} />);
+  return (
+    <Group
+      isOpen={isAsked || loud.length > 0}
+      summary={
+        <span class="area">
+          <strong>{area}</strong> <Counts entries={entries} />
+        </span>
+      }
+    >
+      {list(loud)}
+      {loud.length > 0 && quiet.length > 0 ? (
+        <div class="quiet">
+          <Group isOpen={isAsked} summary={<Counts entries={quiet} />}>
+            {list(quiet)}
+          </Group>
+        </div>
+      ) : (
+        list(quiet)
+      )}
+    </Group>
+  );
+}
+
+/** The areas, those with the worst verdicts first. */
+function byArea(entries: readonly Entry[]): readonly (readonly [string, readonly Entry[]])[] {
+  const areas = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const area = areaOf(entry.verdict);
+    const own = areas.get(area);
+    if (own) own.push(entry);
+    else areas.set(area, [entry]);
+  }
+  const rank = (own: readonly Entry[]): number =>
+    own.every(({ verdict }) => isQuiet(verdict))
+      ? verdictOrder.length
+      : verdictOrder.indexOf(own[0]?.verdict.verdict ?? '');
+  return [...areas].toSorted(
+    ([name, one], [otherName, other]) => rank(one) - rank(other) || name.localeCompare(otherName),
+  );
+}
+
+function Counts({ entries }: { entries: readonly Entry[] }) {
+  const counts = verdictOrder.flatMap((name) => {
+    const count = entries.filter(({ verdict }) => verdict.verdict === name).length;
+    return count > 0 ? [{ name, count }] : [];
+  });
+  return (
+    <span class="area">
+      {counts.map(({ name, count }) => (
+        <Badge key={name} tone={toneOf(name)}>
+          {count} {name}
+        </Badge>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,101 @@
+/** What has changed since an earlier run. */
+import { Badge } from '../../../fixtures/page/badge.tsx';
+import { Group } from '../../../fixtures/page/group.tsx';
+import { Table } from '../../../fixtures/page/table.tsx';
+import type { PageFacts, ShownChange, ShownComparison } from '../page-facts.ts';
+import { CaseLink } from './case-link.tsx';
+import { changeWords, counted, findingOf, toneOf, toneOfChange } from './words.ts';
+
+/** More changes than these are closed at first, so that the cases stay near. */
+const CHANGES_OPEN_MAX = 8;
+
+/** The changes in words, and in a table; nothing where the run stands alone. */
+export function Changes({ facts }: { facts: PageFacts }) {
+  const { comparison } = facts;
+  if (comparison === undefined) return null;
+  const { before, changes, newCases, vanishedCases } = comparison;
+  return (
+    <Group
+      id="changes"
+      isOpen={changes.length > 0 && changes.length <= CHANGES_OPEN_MAX}
+      summary={
+        <>
+          <strong>Since the earlier run: {changeCounts(comparison)}</strong>{' '}
+          <span class="report-hint">
+            {before.baseUrl}, run {before.runId}, {before.startedAt}: {before.outcome}
+          </span>
+        </>
+      }
+    >
+      <div class="inside report-stack">
+        {changes.length > 0 && <ChangeTable changes={changes} facts={facts} />}
+        <LoneCases title="New cases" cases={newCases} />
+        <LoneCases title="Removed cases" cases={vanishedCases} />
+      </div>
+    </Group>
+  );
+}
+
+function ChangeTable({ changes, facts }: { changes: readonly ShownChange[]; facts: PageFacts }) {
+  const now = new Map(facts.verdicts.map((each) => [each.id, each]));
+  return (
+    <Table
+      caption="Changed cases"
+      isCaptionHidden
+      stacks
+      rows={changes}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Change',
+          cell: ({ kind }) => <Badge tone={toneOfChange(kind)}>{changeWords[kind]}</Badge>,
+        },
+        { title: 'Case', cell: ({ id }) => <CaseLink id={id} /> },
+        { title: 'Before', cell: ({ before }) => <Side {...before} /> },
+        {
+          title: 'Now',
+          cell: ({ id }: ShownChange) => {
+            const verdict = now.get(id);
+            return verdict && <Side verdict={verdict.verdict} text={findingOf(verdict)} />;
+          },
+        },
+      ]}
+    />
+  );
+}
+
+function changeCounts({ changes, newCases, vanishedCases, unchanged }: ShownComparison): string {
+  const counts = Object.entries(changeWords).flatMap(([kind, words]) => {
+    const count = changes.filter((change) => change.kind === kind).length;
+    return count > 0 ? [kind === 'regression' ? counted(count, words) : `${count} ${words}`] : [];
+  });
+  const others = [
+    ...(newCases.length > 0 ? [`${newCases.length} new`] : []),
+    ...(vanishedCases.length > 0 ? [`${vanishedCases.length} removed`] : []),
+    `${unchanged} unchanged`,
+  ];
+  return [...counts, ...others].join(', ');
+}
+
+function Side({ verdict, text }: { verdict: string; text: string }) {
+  return (
+    <span>
+      <Badge tone={toneOf(verdict)}>{verdict}</Badge> {text}
+    </span>
+  );
+}
+
+function LoneCases({
+  title,
+  cases,
+}: {
+  title: string;
+  cases: readonly { readonly id: string; readonly verdict: string }[];
+}) {
+  if (cases.length === 0) return null;
+  return (
+    <p>
+      {title}: {cases.map(({ id, verdict }) => `${id} (${verdict})`).join(', ')}
+    </p>
+  );
+}

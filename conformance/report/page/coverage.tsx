@@ -1,0 +1,143 @@
+/** Each requirement under its heading, what decides it, and what this run found. */
+import { useMemo, useState } from 'preact/hooks';
+import { Badge } from '../../../fixtures/page/badge.tsx';
+import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
+import { Group } from '../../../fixtures/page/group.tsx';
+import { Empty } from '../../../fixtures/page/states.tsx';
+import type { PageFacts, ShownJudgement, ShownRequirement } from '../page-facts.ts';
+import { Requirement, type Row, type State, stateTones } from './requirement.tsx';
+import { counted } from './words.ts';
+
+const states: readonly State[] = ['failed', 'not decided', 'passed', 'observed', 'not testable'];
+
+/** The requirements in groups by heading, with filters above. */
+export function Coverage({ facts }: { facts: PageFacts }) {
+  const rows = useMemo(() => rowsOf(facts), [facts]);
+  const [words, setWords] = useState('');
+  const [found, setFound] = useState('');
+  const sought = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = rows.filter(
+    (row) =>
+      (found === '' || row.state === found) && sought.every((word) => row.searched.includes(word)),
+  );
+  const headings = [...new Set(shown.map(({ requirement }) => requirement.heading))];
+  const isAsked = words !== '' || found !== '';
+  return (
+    <div class="report-stack" id="coverage">
+      <form aria-label="Filters of the coverage" onSubmit={(event) => event.preventDefault()}>
+        <div class="report-row">
+          <FilterField label="Words" value={words} onInput={setWords} />
+          <Choice
+            label="In this run"
+            value={found}
+            choices={[['', 'all'], ...states]}
+            onChoose={setFound}
+          />
+          <output aria-live="polite">
+            {shown.length} of {counted(rows.length, 'requirement')}
+          </output>
+        </div>
+      </form>
+      {shown.length === 0 && <Empty title="No requirement fits these filters." />}
+      {headings.map((heading) => (
+        <Heading
+          key={heading}
+          heading={heading}
+          isAsked={isAsked}
+          rows={shown.filter(({ requirement }) => requirement.heading === heading)}
+        />
+      ))}
+    </div>
+  );
+}
+
+function rowsOf({ requirements, verdicts, judgedEverywhere }: PageFacts): readonly Row[] {
+  const byCase = new Map(verdicts.map((each) => [each.id, each.verdict]));
+  const judged = new Map(judgedEverywhere.map((each) => [each.requirement, each]));
+  return requirements.map((requirement) => {
+    const { id, sentence, reason = '', cases } = requirement;
+    const judgement = judged.get(id);
+    const found = cases.flatMap((each) => byCase.get(each) ?? []);
+    return {
+      requirement,
+      judgement,
+      cases: cases.map((each) => ({ id: each, verdict: byCase.get(each) })),
+      state: stateOf(requirement, found, judgement),
+      searched: [id, sentence, reason, ...cases].join('\n').toLowerCase(),
+    };
+  });
+}
+
+function stateOf(
+  { standing }: ShownRequirement,
+  found: readonly string[],
+  judgement: ShownJudgement | undefined,
+): State {
+  const operations = judgement?.operations ?? [];
+  if (found.includes('fail') || operations.some(({ broken }) => broken > 0)) return 'failed';
+  if (['excluded', 'client'].includes(standing)) return 'not testable';
+  if (found.includes('pass') || (operations.length > 0 && found.length === 0)) return 'passed';
+  return found.includes('observed') ? 'observed' : 'not decided';
+}
+
+/** Requirements that need a look stand before the others, which are closed unless asked for. */
+function Heading({
+  heading,
+  isAsked,
+  rows,
+}: {
+  heading: string;
+  isAsked: boolean;
+  rows: readonly Row[];
+}) {
+  const loud = rows.filter(({ state }) => state === 'failed' || state === 'not decided');
+  const quiet = rows.filter((row) => !loud.includes(row));
+  return (
+    <Group
+      isOpen={isAsked || loud.length > 0}
+      summary={
+        <span class="area">
+          <strong>{heading}</strong> <Counts rows={rows} />
+        </span>
+      }
+    >
+      <RequirementList rows={loud} />
+      {loud.length > 0 && quiet.length > 0 ? (
+        <div class="quiet">
+          <Group isOpen={isAsked} summary={<Counts rows={quiet} />}>
+            <RequirementList rows={quiet} />
+          </Group>
+        </div>
+      ) : (
+        <RequirementList rows={quiet} />
+      )}
+    </Group>
+  );
+}
+
+function Counts({ rows }: { rows: readonly Row[] }) {
+  const counts = states.flatMap((state) => {
+    const count = rows.filter((row) => row.state === state).length;
+    return count > 0 ? [{ state, count }] : [];
+  });
+  return (
+    <span class="area">
+      {counts.map(({ state, count }) => (
+        <Badge key={state} tone={stateTones[state]}>
+          {count} {state}
+        </Badge>
+      ))}
+    </span>
+  );
+}
+
+function RequirementList({ rows }: { rows: readonly Row[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <ul class="requirements">
+      {rows.map((row) => (
+        <Requirement key={row.requirement.id} row={row} />
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,165 @@
+/** The outcome of the run and what decided it, in words. */
+import type { ComponentChildren } from 'preact';
+import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';
+import type { PageFacts, ShownVerdict } from '../page-facts.ts';
+import { CaseLink } from './case-link.tsx';
+import { Prose } from './prose.tsx';
+import { counted, findingOf, isExcused, missedBy, toneOf, verdictOrder } from './words.ts';
+
+/** Lines that stand at the top; the list of cases has all of them. */
+const LINES_MAX = 5;
+
+const titles: Readonly<Record<string, string>> = {
+  fail: 'Failed',
+  error: 'Stopped by an error of the suite',
+  inconclusive: 'Inconclusive',
+  pass: 'Passed',
+};
+
+/** One requirement that was missed, and the cases that show it. */
+interface Missed {
+  readonly id: string;
+  readonly sentence: string;
+  readonly cases: readonly ShownVerdict[];
+}
+
+/** All that was missed of one level. */
+interface MissedOfLevel {
+  readonly level: string;
+  readonly missed: readonly Missed[];
+}
+
+/** The strictest first. */
+const levels = ['must', 'should', 'may'];
+
+/** The verdict box at the top. */
+export function Decision({ facts }: { facts: PageFacts }) {
+  const { outcome, headline, musts, verdicts, problems } = facts;
+  const failed = verdicts.filter((each) => each.verdict === 'fail' && !isExcused(each));
+  const open = verdicts.filter(({ verdict }) => ['error', 'inconclusive'].includes(verdict));
+  const missed = levels.map((level) => ({ level, missed: missedOf(facts, failed, level) }));
+  const inAll = musts.decided + musts.undecided;
+  return (
+    <Verdict tone={toneOf(outcome)} title={titleOf(outcome, missed)}>
+      <p>{headline}</p>
+      {missed.map((each) => (
+        <MissedList key={each.level} {...each} />
+      ))}
+      {problems.length > 0 && (
+        <Lines
+          title="Other reasons why the run fails"
+          lines={problems.map(({ text }) => [text, text])}
+        />
+      )}
+      {open.length > 0 && <OpenCases cases={open} />}
+      <p>
+        {musts.decided} of {counted(inAll, 'MUST')} of the contract tested.
+      </p>
+      <Totals facts={facts} />
+    </Verdict>
+  );
+}
+
+function titleOf(outcome: string, missed: readonly MissedOfLevel[]): string {
+  const title = titles[outcome] ?? outcome;
+  const [worst] = missed.filter((each) => each.missed.length > 0);
+  return outcome === 'fail' && worst ? `${title}: ${missedText(worst)}` : title;
+}
+
+function missedText({ level, missed }: MissedOfLevel): string {
+  return `${counted(missed.length, level.toUpperCase())} failed`;
+}
+
+/** The requirements of a level that the cases missed; of a case with none of any level, all. */
+function missedOf(
+  { requirements }: PageFacts,
+  failed: readonly ShownVerdict[],
+  level: string,
+): readonly Missed[] {
+  const known = new Map(requirements.map((each) => [each.id, each]));
+  const missed = new Map<string, ShownVerdict[]>();
+  for (const verdict of failed) {
+    for (const id of missedBy(verdict)) {
+      if ((known.get(id)?.level ?? verdict.level) !== level) continue;
+      missed.set(id, [...(missed.get(id) ?? []), verdict]);
+    }
+  }
+  return [...missed].map(([id, cases]) => {
+    return { id, cases, sentence: known.get(id)?.sentence ?? '' };
+  });
+}
+
+function MissedList({ level, missed }: MissedOfLevel) {
+  if (missed.length === 0) return null;
+  return (
+    <Lines
+      title={missedText({ level, missed })}
+      lines={missed.map(({ id, sentence, cases }) => [
+        id,
+        <>
+          <Prose text={sentence} /> <code>{id}</code>, by <CaseLinks cases={cases} />
+        </>,
+      ])}
+    />
+  );
+}
+
+function CaseLinks({ cases }: { cases: readonly ShownVerdict[] }) {
+  const [first] = cases;
+  if (!first) return null;
+  return (
+    <>
+      <CaseLink id={first.id} />
+      {cases.length > 1 && ` and ${cases.length - 1} more`}
+    </>
+  );
+}
+
+function OpenCases({ cases }: { cases: readonly ShownVerdict[] }) {
+  return (
+    <Lines
+      title={`${counted(cases.length, 'case')} without a verdict`}
+      lines={cases.map((each) => [
+        each.id,
+        <>
+          <CaseLink id={each.id} />: {findingOf(each)}
+        </>,
+      ])}
+    />
+  );
+}
+
+function Lines({
+  title,
+  lines,
+}: {
+  title: string;
+  lines: readonly (readonly [key: string, line: ComponentChildren])[];
+}) {
+  const more = lines.length - LINES_MAX;
+  return (
+    <section>
+      <h2>{title}</h2>
+      <ul class="decision-lines">
+        {lines.slice(0, LINES_MAX).map(([key, line]) => (
+          <li key={key}>{line}</li>
+        ))}
+        {more > 0 && <li>and {more} more: see the cases below</li>}
+      </ul>
+    </section>
+  );
+}
+
+function Totals({ facts }: { facts: PageFacts }) {
+  return (
+    <ul class="totals" aria-label="Cases by verdict">
+      {verdictOrder.map((name) => (
+        <li key={name}>
+          <Badge tone={facts.totals[name] ? toneOf(name) : 'plain'}>
+            {name} {facts.totals[name] ?? 0}
+          </Badge>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,30 @@
+/** A request and its answer, as they were sent. */
+import { Group } from '../../../fixtures/page/group.tsx';
+import type { Message, ShownExchange } from '../page-facts.ts';
+
+/** The request in a line with its outcome; both messages below. */
+export function ExchangeBlock({ exchange }: { exchange: ShownExchange }) {
+  const { startMs, elapsedMs, request, answer, failure } = exchange;
+  const outcome = answer === undefined ? (failure ?? 'no answer') : String(answer.status);
+  return (
+    <Group
+      kind="plain"
+      summary={
+        <>
+          <code>{request.line}</code> → {outcome}{' '}
+          <span class="report-hint">
+            at {startMs} ms, {elapsedMs} ms
+          </span>
+        </>
+      }
+    >
+      <pre>{[request.line, ...messageLines(request)].join('\n')}</pre>
+      <pre>{[outcome, ...(answer ? messageLines(answer) : [])].join('\n')}</pre>
+    </Group>
+  );
+}
+
+function messageLines({ headers, body }: Message): readonly string[] {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return body === undefined ? lines : [...lines, '', body];
+}

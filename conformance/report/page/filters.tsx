@@ -1,0 +1,152 @@
+/** Which cases are shown. */
+import { Badge } from '../../../fixtures/page/badge.tsx';
+import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
+import type { PageFacts, ShownVerdict } from '../page-facts.ts';
+import { changeWords, findingOf, toneOf, verdictOrder } from './words.ts';
+
+/** What the reader has asked for; empty means all. */
+export interface Filter {
+  readonly words: string;
+  readonly verdicts: readonly string[];
+  readonly level: string;
+  readonly requirement: string;
+  readonly change: string;
+}
+
+/** Shows every case. */
+export const noFilter: Filter = {
+  words: '',
+  verdicts: [],
+  level: '',
+  requirement: '',
+  change: '',
+};
+
+/** A case with all that a filter looks at. */
+export interface Entry {
+  readonly verdict: ShownVerdict;
+  /** How it differs from the earlier run. */
+  readonly change: string;
+  /** Lower case: whatever a search may find. */
+  readonly searched: string;
+}
+
+/** Returns the cases, the worst first, as a filter looks at them. */
+export function entriesOf({ verdicts, requirements, comparison }: PageFacts): readonly Entry[] {
+  const sentences = new Map(requirements.map(({ id, sentence }) => [id, sentence]));
+  const changes = new Map(comparison?.changes.map(({ id, kind }) => [id, kind]));
+  const entries = verdicts.map((verdict) => {
+    const texts = verdict.requirements.map((id) => sentences.get(id) ?? '');
+    const { id, title } = verdict;
+    const searched = [id, title, findingOf(verdict), ...verdict.requirements, ...texts];
+    return { verdict, change: changes.get(id) ?? '', searched: searched.join('\n').toLowerCase() };
+  });
+  const rank = ({ verdict: { verdict } }: Entry): number => verdictOrder.indexOf(verdict);
+  return entries.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** Returns those that the reader has asked for. */
+export function filtered(entries: readonly Entry[], filter: Filter): readonly Entry[] {
+  const sought = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
+  const requirement = filter.requirement.trim();
+  return entries.filter(
+    ({ verdict, change, searched }) =>
+      (filter.verdicts.length === 0 || filter.verdicts.includes(verdict.verdict)) &&
+      (filter.level === '' || verdict.level === filter.level) &&
+      (requirement === '' || verdict.requirements.some((id) => id.startsWith(requirement))) &&
+      (filter.change === '' || change === filter.change) &&
+      sought.every((word) => searched.includes(word)),
+  );
+}
+
+/** The fields by which the reader asks. */
+export function Filters({
+  facts,
+  filter,
+  shown,
+  onFilter,
+}: {
+  facts: PageFacts;
+  filter: Filter;
+  /** How many cases they leave. */
+  shown: number;
+  onFilter: (filter: Filter) => void;
+}) {
+  const change = (part: Partial<Filter>): void => onFilter({ ...filter, ...part });
+  const levels = [...new Set(facts.verdicts.map(({ level }) => level))].toSorted();
+  const named = [...new Set(facts.verdicts.flatMap(({ requirements }) => requirements))];
+  return (
+    <form aria-label="Filters" class="report-stack" onSubmit={(event) => event.preventDefault()}>
+      <div class="report-row">
+        <FilterField
+          label="Words"
+          value={filter.words}
+          placeholder="case, reason, sentence"
+          onInput={(words) => change({ words })}
+        />
+        <FilterField
+          label="Requirement"
+          value={filter.requirement}
+          placeholder="its id, or how it begins"
+          choices={named.toSorted()}
+          onInput={(requirement) => change({ requirement })}
+        />
+        <Choice
+          label="Level"
+          value={filter.level}
+          choices={[['', 'all'], ...levels]}
+          onChoose={(level) => change({ level })}
+        />
+        {facts.comparison && (
+          <Choice
+            label="Since the earlier run"
+            value={filter.change}
+            choices={[['', 'all'], ...Object.entries(changeWords)]}
+            onChoose={(kind) => change({ change: kind })}
+          />
+        )}
+      </div>
+      <div class="report-row">
+        <VerdictBoxes facts={facts} filter={filter} onFilter={onFilter} />
+        <button type="button" class="kit-button" onClick={() => onFilter(noFilter)}>
+          Show all
+        </button>
+        <output id="shown-count" aria-live="polite">
+          {shown} of {facts.verdicts.length} cases
+        </output>
+      </div>
+    </form>
+  );
+}
+
+function VerdictBoxes({
+  facts,
+  filter,
+  onFilter,
+}: {
+  facts: PageFacts;
+  filter: Filter;
+  onFilter: (filter: Filter) => void;
+}) {
+  const toggled = (name: string): readonly string[] =>
+    filter.verdicts.includes(name)
+      ? filter.verdicts.filter((each) => each !== name)
+      : [...filter.verdicts, name];
+  return (
+    <fieldset class="verdict-boxes">
+      <legend class="kit-hidden">Verdicts</legend>
+      {verdictOrder.map((name) => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={filter.verdicts.includes(name)}
+            onChange={() => onFilter({ ...filter, verdicts: toggled(name) })}
+          />
+          <Badge tone={toneOf(name)}>
+            {name} {facts.totals[name] ?? 0}
+          </Badge>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,13 @@
+/** Shows the facts that are embedded in the page. */
+import '../../../fixtures/page/theme.css';
+import '../../../fixtures/page/kit.css';
+import '../../../fixtures/page/kit-lists.css';
+import '../../../fixtures/page/report.css';
+import './page.css';
+import { render } from 'preact';
+import { embeddedFacts } from '../../../fixtures/page/report.tsx';
+import type { PageFacts } from '../page-facts.ts';
+import { App } from './app.tsx';
+
+const place = document.getElementById('app');
+if (place) render(<App facts={embeddedFacts<PageFacts>()} />, place);

@@ -1,0 +1,123 @@
+/** One requirement of the contract: what it says, what decides it, what the run found. */
+import { Badge } from '../../../fixtures/page/badge.tsx';
+import { Group } from '../../../fixtures/page/group.tsx';
+import type { ShownJudgement, ShownRequirement } from '../page-facts.ts';
+import { CaseLink } from './case-link.tsx';
+import { Prose } from './prose.tsx';
+import { counted, toneOf, verdictOrder } from './words.ts';
+
+/** Cases that are named at once; more are folded up. */
+const CASES_MAX = 4;
+
+/** Each state, and how it is to be taken. */
+export const stateTones = {
+  failed: 'bad',
+  'not decided': 'busy',
+  passed: 'good',
+  observed: 'info',
+  'not testable': 'plain',
+} as const;
+
+/** What became of a requirement in the run. */
+export type State = keyof typeof stateTones;
+
+/** A requirement with what the run found of it. */
+export interface Row {
+  readonly requirement: ShownRequirement;
+  readonly state: State;
+  /** The verdict is missing where the case was not played. */
+  readonly cases: readonly { readonly id: string; readonly verdict: string | undefined }[];
+  readonly judgement: ShownJudgement | undefined;
+  /** Lower case: whatever a search may find. */
+  readonly searched: string;
+}
+
+/** The requirement as an entry of a list. */
+export function Requirement({ row }: { row: Row }) {
+  const { requirement, state, judgement, cases } = row;
+  const { id, level, plan, sentence, standing, reason } = requirement;
+  return (
+    <li class="requirement">
+      <div>
+        <Badge tone={stateTones[state]}>{state}</Badge> <code>{id}</code>{' '}
+        <span class="report-hint">
+          {level.toUpperCase()}
+          {plan !== 'every' && `, ${plan}`}
+        </span>
+        <p>
+          <Prose text={sentence} />
+        </p>
+      </div>
+      <div class="deciding">
+        {reason !== undefined && (
+          <p>
+            {standing}: {reason}
+          </p>
+        )}
+        {judgement && <Judged judgement={judgement} />}
+        {cases.length > CASES_MAX ? (
+          <Group kind="plain" summary={<CaseCounts cases={cases} />}>
+            <CaseList cases={cases} />
+          </Group>
+        ) : (
+          <CaseList cases={cases} />
+        )}
+      </div>
+    </li>
+  );
+}
+
+function CaseCounts({ cases }: Pick<Row, 'cases'>) {
+  const counts = verdictOrder.flatMap((name) => {
+    const count = cases.filter(({ verdict }) => verdict === name).length;
+    return count > 0 ? [`${count} ${name}`] : [];
+  });
+  const played = counts.length > 0 ? `: ${counts.join(', ')}` : ', not played';
+  return <>{`${counted(cases.length, 'case')}${played}`}</>;
+}
+
+function CaseList({ cases }: Pick<Row, 'cases'>) {
+  return (
+    <ul class="report-list">
+      {cases.map(({ id, verdict }) => (
+        <li key={id}>
+          {verdict === undefined ? (
+            <>
+              not played: <code>{id}</code>
+            </>
+          ) : (
+            <>
+              {verdict !== 'pass' && <Badge tone={toneOf(verdict)}>{verdict}</Badge>}{' '}
+              <CaseLink id={id} />
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** How often each operation was judged, what was broken first. */
+function Judged({ judgement }: { judgement: ShownJudgement }) {
+  const { operations, unjudged } = judgement;
+  const sum = (of: (row: (typeof operations)[number]) => number): number =>
+    operations.reduce((total, row) => total + of(row), 0);
+  const rows = operations.toSorted((one, other) => other.broken - one.broken);
+  const words = rows.map(({ operation, judged, broken }) => {
+    return broken > 0 ? `${operation} ${broken} of ${judged} broken` : `${operation} ${judged}`;
+  });
+  const missing = unjudged.map((operation) => `${operation} not judged`);
+  const judged = counted(
+    sum((row) => row.judged),
+    'exchange',
+  );
+  const broken = sum((row) => row.broken);
+  return (
+    <Group
+      kind="plain"
+      summary={`${judged} of ${counted(operations.length, 'operation')} judged, ${broken} broken`}
+    >
+      <p>{[...words, ...missing].join(', ')}</p>
+    </Group>
+  );
+}

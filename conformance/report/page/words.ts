@@ -1,0 +1,81 @@
+/** How the page names verdicts, cases and changes. */
+import type { Tone } from '../../../fixtures/page/badge.tsx';
+import type { PageFacts, ShownVerdict } from '../page-facts.ts';
+
+/** The verdicts, the worst first. */
+export const verdictOrder = ['fail', 'error', 'inconclusive', 'pass', 'observed', 'skip'];
+
+const tones: Readonly<Record<string, Tone>> = {
+  fail: 'bad',
+  error: 'bad',
+  inconclusive: 'busy',
+  pass: 'good',
+  observed: 'info',
+};
+
+/** Returns the tone of a verdict. */
+export function toneOf(verdict: string): Tone {
+  return tones[verdict] ?? 'plain';
+}
+
+/** Each kind of change, in words; the worst first. */
+export const changeWords: Readonly<Record<string, string>> = {
+  regression: 'regression',
+  'undecided-now': 'no longer tested',
+  'other-failure': 'different failure',
+  'changed-observation': 'changed observation',
+  repair: 'fixed',
+  'decided-now': 'newly tested',
+};
+
+/** Returns the tone of a kind of change. */
+export function toneOfChange(kind: string): Tone {
+  if (kind === 'regression' || kind === 'other-failure') return 'bad';
+  return kind === 'repair' || kind === 'decided-now' ? 'good' : 'busy';
+}
+
+/** The first part of a case's id. */
+export function areaOf({ id }: Pick<ShownVerdict, 'id'>): string {
+  return id.split('/')[0] ?? '';
+}
+
+/** What decided the verdict, in a phrase; empty for a pass. */
+export function findingOf({ expected, actual, observation, reason }: ShownVerdict): string {
+  if (expected !== undefined) return `expected ${expected}, saw ${actual ?? 'nothing'}`;
+  return observation ?? reason?.text ?? '';
+}
+
+/** True for a failure that does not fail the run. */
+export function isExcused({ waiver, tolerated }: ShownVerdict): boolean {
+  return waiver !== undefined || tolerated === true;
+}
+
+/** True where nothing is left to look at: it passed, was not to be played, or is excused. */
+export function isQuiet(verdict: ShownVerdict): boolean {
+  return isExcused(verdict) || !['fail', 'error', 'inconclusive'].includes(verdict.verdict);
+}
+
+/** The requirements that a failure missed. */
+export function missedBy({ missed, requirements, breaches = [] }: ShownVerdict): readonly string[] {
+  const broken = breaches.flatMap((each) => each.requirements);
+  return [...new Set([...(missed ?? requirements), ...broken])];
+}
+
+/** The command that runs one case again. */
+export function commandFor({ command }: PageFacts, id: string): string {
+  return [...command, id].map(shellWord).join(' ');
+}
+
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The address of this page that opens at a case. */
+export function linkTo(id: string): string {
+  return `${location.href.split('#')[0]}#${id}`;
+}
+
+/** `1 case`, `2 cases`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}

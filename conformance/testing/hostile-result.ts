@@ -1,0 +1,86 @@
+/** A result whose every text is hostile, and an earlier one to compare it with. */
+import { listCases } from '../conformance.ts';
+import { withReproScript } from '../repro-script/repro-script.ts';
+import { coverageOf } from '../result/coverage.ts';
+import { observationsOf } from '../result/observations.ts';
+import type { CaseVerdict } from '../result/result.ts';
+import { resultOf, verdictOn } from './results.ts';
+
+/** Text that runs where a page takes it for markup. */
+export const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">'"&\u2028`;
+
+/** One in which both sides say hostile things. */
+export const exchange = {
+  startMs: 3,
+  request: {
+    line: `PUT http://host/status?x=${hostile}`,
+    headers: { authorization: 'Bearer <masked:device-token>' },
+    body: hostile,
+  },
+  answer: { status: 204, headers: { 'x-says': hostile }, body: hostile },
+  elapsedMs: 3,
+};
+
+/** What the suite covers. */
+export const coverage = coverageOf(listCases());
+const waiver = { reason: hostile, owner: hostile, expires: '2026-12-31' };
+/** The case whose failure is waived. */
+export const waived = 'errors/error-says-why';
+/** What the failed case breaks beside its own requirement. */
+export const breach = {
+  requirements: ['errors.no-needless-fault'],
+  level: 'must',
+  operation: 'get-device',
+  text: hostile,
+  exchange,
+} as const;
+
+/** Every case has passed but for the first ones, which show one verdict each, and a waived one. */
+function everyVerdict(): readonly CaseVerdict[] {
+  const reason = { code: 'case-time-limit', text: hostile };
+  const found = [
+    { verdict: 'fail', expected: 'status 400', actual: hostile, breaches: [breach] },
+    { verdict: 'error', reason },
+    { verdict: 'inconclusive', reason },
+    { verdict: 'skip', reason: { code: 'operator', text: hostile } },
+    { verdict: 'observed', observation: hostile },
+  ] as const;
+  return listCases().map(({ id }, index) => {
+    const times = { startedMs: 10 * index, durationMs: index % 2 === 0 ? 15 : 5 };
+    const evidence = { exchanges: [exchange, exchange], exchangesDropped: 2, ...times };
+    const finding = found[index];
+    if (id === waived)
+      return verdictOn(id, { verdict: 'fail', actual: hostile }, { waiver, ...times });
+    if (finding === undefined) return verdictOn(id, { verdict: 'pass' }, times);
+    return withReproScript(verdictOn(id, finding, { ...evidence, ...finding }), {
+      baseUrl: 'http://host',
+    });
+  });
+}
+
+/** Of every case of the suite. */
+export const verdicts = everyVerdict();
+/** The only failure that counts. */
+export const failed = verdicts.find(({ verdict }) => verdict === 'fail');
+/** A run in which the target says hostile things. */
+export const result = resultOf(verdicts, {
+  outcome: 'fail',
+  target: { baseUrl: `http://host/${hostile}`, headerPrefix: 'X-SVC' },
+  openPoints: observationsOf(verdicts),
+  capabilities: [
+    { capability: 'monitor', declared: 'offered', probed: 'missing', contradiction: hostile },
+  ],
+  waivers: [{ ...waiver, caseId: waived, state: 'used' }],
+  problems: [{ code: 'waiver-expired', text: hostile }],
+  seed: hostile,
+  leftBehind: [hostile],
+});
+/** An earlier run, with a regression, a repair and a new case since. */
+export const before = resultOf(
+  verdicts.slice(0, -1).map((each, index) => {
+    if (index === 0) return verdictOn(each.id, { verdict: 'pass' });
+    if (index === 9) return verdictOn(each.id, { verdict: 'fail', expected: 'x', actual: hostile });
+    return each;
+  }),
+  { target: result.target, runId: hostile },
+);

@@ -1,0 +1,182 @@
+/** The course of the run on the page: charts over one time axis, with phases and incidents. */
+import type { FleetResult } from '../result/result.ts';
+import type { Series } from '../result/result-figures.ts';
+import { updateTimes } from '../result/update-times.ts';
+import type { ShownChart, ShownCourse, ShownLine, ShownMark, ShownTone } from './page-facts.ts';
+
+/** Points of the curve of updates; more would not be visible. */
+const POINTS_MAX = 1000;
+const SECOND_MS = 1000;
+
+type Row = Series['rows'][number];
+
+/** When the load began and ended, in milliseconds since the Unix epoch. */
+interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Returns the charts and what is marked in them. */
+export function courseOf(result: FleetResult): ShownCourse {
+  const span = spanOf(result);
+  const { widthMs } = result.series;
+  return {
+    startsAt: new Date(span.startMs).toISOString(),
+    endSeconds: rounded((span.endMs - span.startMs) / SECOND_MS),
+    hint: `Each point covers ${widthMs / SECOND_MS} s.`,
+    charts: [...seriesCharts(result, span), ...updatedChart(result, span), ...backoffChart(result)],
+    marks: [...phaseMarks(result, span), ...incidentMarks(result)],
+  };
+}
+
+/** A simulated run may begin long after its start, when the date of its first event is far. */
+function spanOf({ startedAt, durationMs, phases, series }: FleetResult): Span {
+  const startedMs = Date.parse(startedAt);
+  const ends = phases.map(({ endMs }) => endMs);
+  const lastRow = series.rows.at(-1);
+  if (lastRow && ends.length === 0) ends.push(lastRow.startMs + series.widthMs);
+  const endMs = Math.max(startedMs + durationMs, ...ends);
+  return { startMs: Math.max(startedMs, endMs - durationMs), endMs };
+}
+
+function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[] {
+  const { widthMs } = series;
+  const rows = series.rows.filter(({ startMs }) => startMs + widthMs > span.startMs);
+  const seconds = rows.map(({ startMs }) => secondsIn(span, startMs));
+  const over = (of: (row: Row) => number | null): ShownLine['values'] =>
+    rows.map((row) => {
+      const value = of(row);
+      return value === null ? null : rounded(value);
+    });
+  const perSecond = (count: number): number => (count * SECOND_MS) / widthMs;
+  const answered = ({ requests, errors }: Row, ms: number): number | null =>
+    requests > errors || ms > 0 ? ms : null;
+  return [
+    {
+      title: 'Requests and errors per second',
+      unit: '/s',
+      seconds,
+      lines: [
+        { name: 'requests', tone: 'info', values: over((row) => perSecond(row.requests)) },
+        { name: 'errors', tone: 'bad', values: over((row) => perSecond(row.errors)) },
+      ],
+    },
+    {
+      title: 'Latency of answered requests, counted from when each was due',
+      unit: ' ms',
+      seconds,
+      lines: [
+        { name: 'p50', tone: 'info', values: over((row) => answered(row, row.p50Ms)) },
+        { name: 'p99', tone: 'bad', values: over((row) => answered(row, row.p99Ms)) },
+      ],
+    },
+    {
+      title: 'Devices by state',
+      unit: '',
+      seconds,
+      lines: stateLines.map(([name, tone, isDashed]) => {
+        return { name, tone, isDashed, hasSteps: true, values: over((row) => row.devices[name]) };
+      }),
+    },
+  ];
+}
+
+const stateLines = [
+  ['idle', 'info', false],
+  ['updating', 'busy', false],
+  ['done', 'good', false],
+  ['failed', 'bad', false],
+  ['waiting', 'plain', false],
+  ['silent', 'plain', true],
+] as const;
+
+function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
+  const { devices, moments } = updateTimes(result);
+  const [first] = moments;
+  if (first === undefined) return [];
+  const offers = result.devices.flatMap(({ offeredMs }) => offeredMs ?? []);
+  const zeroMs = result.deployedMs ?? offers.reduce((one, other) => Math.min(one, other), Infinity);
+  if (!Number.isFinite(zeroMs)) return [];
+  const every = Math.ceil(moments.length / POINTS_MAX);
+  const kept = moments.filter((_, index) => index % every === 0 || index === moments.length - 1);
+  const last = { afterMs: span.endMs - zeroMs, updated: moments.length };
+  const points = [{ afterMs: 0, updated: 0 }, ...kept, last].filter(
+    ({ afterMs }) => afterMs <= last.afterMs,
+  );
+  return [
+    {
+      title: 'Share of the fleet updated',
+      unit: ' %',
+      seconds: points.map(({ afterMs }) => secondsIn(span, zeroMs + afterMs)),
+      lines: [
+        {
+          name: 'updated',
+          tone: 'good',
+          hasSteps: true,
+          values: points.map(({ updated }) => rounded((100 * updated) / devices)),
+        },
+      ],
+    },
+  ];
+}
+
+const backoffTones: readonly ShownTone[] = ['info', 'busy', 'good', 'bad', 'plain'];
+
+/** How hard each cohort hits the server once the network is back. */
+function backoffChart({ herd, plan }: FleetResult): readonly ShownChart[] {
+  const outage = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
+  if (herd === undefined || outage === undefined) return [];
+  const { atMs, lastingMs = OUTAGE_USUAL_MS } = outage;
+  const from = (atMs + lastingMs) / SECOND_MS;
+  const length = Math.max(0, ...herd.map(({ requestsPerSecond }) => requestsPerSecond.length));
+  return [
+    {
+      title: 'Requests per second of each cohort since the network returned',
+      unit: '/s',
+      seconds: Array.from({ length }, (_, second) => from + second),
+      lines: herd.map(({ cohort, requestsPerSecond }, index) => ({
+        name: cohort,
+        tone: backoffTones[index % backoffTones.length] ?? 'plain',
+        isDashed: index >= backoffTones.length,
+        hasSteps: true,
+        values: Array.from({ length }, (_, second) => requestsPerSecond[second] ?? null),
+      })),
+    },
+  ];
+}
+
+function phaseMarks({ phases, plan }: FleetResult, span: Span): readonly ShownMark[] {
+  const incidents = new Set<string>(plan.scenes?.map(({ name }) => name));
+  return phases
+    .filter(({ name, endMs }) => !incidents.has(name) && endMs > span.startMs)
+    .map(({ name, startMs, endMs }) => {
+      const [from, to] = [secondsIn(span, startMs), secondsIn(span, endMs)];
+      return { name, kind: 'phase', from, to };
+    });
+}
+
+function incidentMarks({ plan, spread }: FleetResult): readonly ShownMark[] {
+  const planned = (plan.scenes ?? []).map(({ name, atMs, lastingMs, withinMs }): ShownMark => {
+    const lengthMs = lastingMs ?? (outages.has(name) ? OUTAGE_USUAL_MS : (withinMs ?? 0));
+    const from = atMs / SECOND_MS;
+    return { name, kind: 'incident', from, to: from + lengthMs / SECOND_MS };
+  });
+  const losses = (spread?.takeovers ?? []).map(({ shard, afterMs }): ShownMark => {
+    const from = rounded(afterMs / SECOND_MS);
+    return { name: `worker of shard ${shard} lost`, kind: 'incident', from, to: from };
+  });
+  return [...planned, ...losses];
+}
+
+const outages: ReadonlySet<string> = new Set(['power-cut', 'backoff-comparison']);
+/** How long an outage lasts whose incident does not say. */
+const OUTAGE_USUAL_MS = 10_000;
+
+function secondsIn({ startMs }: Span, atMs: number): number {
+  return Math.max(0, rounded((atMs - startMs) / SECOND_MS));
+}
+
+/** Digits that nobody sees would make up half of the page. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(5));
+}

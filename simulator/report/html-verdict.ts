@@ -1,0 +1,87 @@
+/** The verdict of a run and what decided it, in sentences for the top of the page. */
+import type { FleetResult } from '../result/result.ts';
+import { counted, differencesIn, headline } from './headline.ts';
+import type { FleetFacts, ShownTone } from './page-facts.ts';
+import { brokenRequirements } from './text-checks.ts';
+
+type Because = FleetFacts['verdict']['because'][number];
+
+const shown = {
+  PASSED: { title: 'Passed', tone: 'good' },
+  FAILED: { title: 'Failed', tone: 'bad' },
+  UNDECIDED: { title: 'Undecided', tone: 'busy' },
+  INVALID: { title: 'Invalid: the load generator was the limit', tone: 'busy' },
+  INTERRUPTED: { title: 'Interrupted', tone: 'busy' },
+} as const;
+
+const order: readonly ShownTone[] = ['bad', 'busy', 'good', 'plain'];
+/** Broken requirements that are named; the checks below have all of them. */
+const BROKEN_NAMED_MAX = 5;
+
+/** Returns the verdict, and behind it each part of it, the worst first. */
+export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
+  const because = [
+    ...generatorLines(result),
+    ...contactLines(result),
+    ...thresholdLines(result),
+    checkLine(result),
+    balanceLine(result),
+  ];
+  return {
+    ...shown[headline(result).verdict],
+    because: because.toSorted((one, other) => order.indexOf(one.tone) - order.indexOf(other.tone)),
+  };
+}
+
+function generatorLines({ generator, validity }: FleetResult): readonly Because[] {
+  if (validity === 'valid') return [];
+  return generator.reasons.map((reason) => {
+    return { tone: 'bad', text: `The load generator was the limit: ${reason}` };
+  });
+}
+
+function contactLines({ funnel, spread }: FleetResult): readonly Because[] {
+  return [
+    ...(funnel.devices > 0 && funnel.silent === funnel.devices
+      ? [{ tone: 'busy' as const, text: 'No device got an answer.' }]
+      : []),
+    ...(spread?.lost ?? []).map(({ shard, because }) => {
+      return { tone: 'busy' as const, text: `Shard ${shard} was lost: ${because}` };
+    }),
+  ];
+}
+
+function thresholdLines({ thresholds }: FleetResult): readonly Because[] {
+  const tones = { met: 'good', missed: 'bad', undecided: 'busy' } as const;
+  if (thresholds.length === 0) return [{ tone: 'plain', text: 'No thresholds were set.' }];
+  return thresholds.map(({ threshold, verdict, observed }) => {
+    return { tone: tones[verdict], text: `Threshold ${threshold} ${verdict}: ${observed}` };
+  });
+}
+
+function checkLine({ checks }: FleetResult): Because {
+  if (checks === undefined)
+    return { tone: 'plain', text: 'No traffic was checked (--check-share).' };
+  const broken = brokenRequirements(checks);
+  const judged = checks.requirements.filter((row) => row.judged > 0).length;
+  if (broken.length > 0) {
+    const named = broken.slice(0, BROKEN_NAMED_MAX).map(({ requirement }) => requirement);
+    const more = broken.length - named.length;
+    const names = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    const count = `${broken.length} of ${counted(judged, 'checked requirement')}`;
+    return { tone: 'bad', text: `The server broke ${count}: ${names}` };
+  }
+  if (judged === 0) return { tone: 'busy', text: 'No requirement was tested.' };
+  return { tone: 'good', text: `The server kept all ${counted(judged, 'checked requirement')}.` };
+}
+
+function balanceLine({ balance }: FleetResult): Because {
+  if (!balance.checked) {
+    return { tone: 'plain', text: `Not reconciled: ${balance.because ?? 'no reason is known'}` };
+  }
+  if (balance.ok) {
+    return { tone: 'good', text: 'Reconciliation: what devices and server report agrees.' };
+  }
+  const count = counted(differencesIn(balance), 'difference');
+  return { tone: 'bad', text: `Reconciliation found ${count} between devices and server.` };
+}

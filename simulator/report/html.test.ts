@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { hourOf, hostileResult as result } from '../testing/hostile-result.ts';
+import { sampleResult } from '../testing/sample-result.ts';
+import { fleetHtml } from './html.ts';
+import type { FleetFacts } from './page-facts.ts';
+
+const mostBytes = 2_000_000;
+const startMs = Date.parse(sampleResult.startedAt);
+const html = fleetHtml(result);
+
+describe('the page of a fleet as a file', () => {
+  it('may load nothing and run only its own script', () => {
+    const [, policy = ''] =
+      /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+';/);
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(html.match(/<script/g)).toHaveLength(2);
+    expect(html.match(/<\/script>/g)).toHaveLength(2);
+  });
+
+  it('has every one of 10,000 devices of an hour and stays below 2 MB', () => {
+    const hour = fleetHtml({ ...result, ...hourOf(10_000) });
+    expect(Buffer.byteLength(hour)).toBeLessThan(mostBytes);
+    expect(factsIn(hour).devices.rows).toHaveLength(10_000);
+    expect(factsIn(hour).devices.missing).toBe(0);
+  });
+
+  it('says how many devices of a larger fleet have no room', () => {
+    const errors = Array.from({ length: 5000 }, (_, number) => {
+      return { operation: 'connect', cause: `closed/${number}`, count: 1 };
+    });
+    const large = fleetHtml({ ...result, ...hourOf(60_000), errors });
+    expect(Buffer.byteLength(large)).toBeLessThan(mostBytes);
+    const shown = factsIn(large).devices;
+    expect(shown.rows.length).toBeGreaterThan(10_000);
+    expect(shown.rows.length + shown.missing).toBe(60_000);
+  });
+
+  it('compares the cohorts after an outage', () => {
+    const row = { devices: 5, requests: 40, peakRequestsPerSecond: 9, requestsPerSecond: [9, 3] };
+    const herd = [{ ...row, cohort: 'full-jitter', recovered: 5, fullRecoveryMs: 1500 }];
+    const scenes = [{ name: 'backoff-comparison', atMs: 5000, lastingMs: 2000 }] as const;
+    const { sections, course } = factsIn(
+      fleetHtml({ ...result, herd, plan: { ...result.plan, scenes } }),
+    );
+    const backoff = sections.find(({ id }) => id === 'backoff');
+    expect(backoff?.tables?.[0]?.rows[0]).toEqual(['full-jitter', '5', '5', '1.5 s', '40', '9']);
+    expect(course.charts.at(-1)).toMatchObject({ seconds: [7, 8], lines: [{ values: [9, 3] }] });
+    expect(html).not.toContain('Backoff comparison');
+  });
+
+  it('shows a run in which nothing happened', () => {
+    const { deployedMs: _, ...without } = result;
+    const series = { widthMs: 1000, rows: [] };
+    const nothing = factsIn(
+      fleetHtml({ ...without, devices: [], errors: [], latencies: [], phases: [], series }),
+    );
+    expect(JSON.stringify(nothing)).not.toMatch(/NaN|Infinity|undefined|null/);
+    expect(nothing.course.charts.every(({ seconds }) => seconds.length === 0)).toBe(true);
+  });
+
+  it('begins with the load, where a simulated date lies before it', () => {
+    const late = startMs + 36_000_000;
+    const phases = result.phases.map((phase) => {
+      return { ...phase, startMs: phase.startMs + 36_000_000, endMs: phase.endMs + 36_000_000 };
+    });
+    const { course } = factsIn(fleetHtml({ ...result, phases }));
+    expect(course.startsAt).toBe(new Date(late).toISOString());
+    expect(course.endSeconds).toBe(60);
+    expect(course.marks.slice(0, 2).map(({ from, to }) => [from, to])).toEqual([
+      [0, 30],
+      [30, 60],
+    ]);
+  });
+});
+
+function factsIn(whole: string): FleetFacts {
+  const [, json = ''] = /id="facts">(.*)<\/script>/.exec(whole) ?? [];
+  return JSON.parse(json);
+}

@@ -1,0 +1,129 @@
+/** How a chart is drawn: axes that fit, one cursor for all charts, phases and incidents behind. */
+import uPlot from 'uplot';
+import type { ShownChart, ShownLine, ShownMark, ShownTone } from '../page-facts.ts';
+import { clockText, exactNumber, shortNumber, timeSteps } from './clock-words.ts';
+import { drawMarks, MARKS_HEIGHT } from './marks.ts';
+
+/** A stretch of the run, in seconds. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a chart shows, and where. */
+export interface Shown {
+  readonly chart: ShownChart;
+  readonly marks: readonly ShownMark[];
+  /** ISO 8601, UTC: second 0. */
+  readonly startsAt: string;
+  readonly place: HTMLElement;
+  readonly onRange: (range?: Range) => void;
+}
+
+const SELECTED_LEAST_PIXELS = 5;
+const SELECTED_LEAST_SECONDS = 2;
+const AXIS_WIDTH = 66;
+/** Room above the highest value. */
+const HEADROOM = 1.08;
+
+/** A count keeps its height until the next one. */
+const steps = uPlot.paths.stepped?.({ align: 1 });
+
+const tones: Readonly<Record<ShownTone, string>> = {
+  good: '--good',
+  busy: '--busy',
+  bad: '--bad',
+  info: '--info',
+  plain: '--quiet',
+};
+
+/** Returns the options of a chart but for its size. */
+export function optionsOf(shown: Shown): Omit<uPlot.Options, 'width' | 'height'> {
+  const { chart, marks, startsAt, place } = shown;
+  const colour = (variable: string) => (): string => colourOf(place, variable);
+  const axis = { stroke: colour('--quiet'), font: '12px system-ui, sans-serif' };
+  const grid = { stroke: colour('--line'), width: 1 };
+  return {
+    padding: [marks.length > 0 ? MARKS_HEIGHT : 8, 30, 0, 0],
+    cursor: cursorOf(shown),
+    // A colour that is set once would stay when the theme changes.
+    legend: { markers: { show: false, stroke: () => 'inherit' } },
+    scales: {
+      x: { time: false, range: (_, min, max) => [min, max] },
+      y: { range: (_, __, max) => [0, max > 0 ? max * HEADROOM : 1] },
+    },
+    axes: [
+      {
+        ...{ ...axis, grid, ticks: grid, values: each(clockText) },
+        ...{ incrs: [...timeSteps], space: 70, size: 34 },
+      },
+      { ...axis, grid, ticks: grid, size: AXIS_WIDTH, values: each(shortNumber) },
+    ],
+    series: [
+      { label: 'Time', value: (_, seconds) => momentText(startsAt, seconds) },
+      ...chart.lines.map((line) => seriesOf(line, chart.unit, colour(tones[line.tone]))),
+    ],
+    hooks: {
+      drawClear: [(plot) => drawMarks(plot, marks, (variable) => colourOf(place, variable))],
+      setSelect: [(plot) => reportSelection(plot, shown)],
+    },
+  };
+}
+
+function each(text: (value: number) => string): uPlot.Axis.DynamicValues {
+  return (_, splits) => splits.map((value) => text(value));
+}
+
+function cursorOf({ onRange }: Shown): uPlot.Cursor {
+  return {
+    y: false,
+    drag: { x: true, y: false, setScale: false },
+    sync: { key: 'run', filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
+    bind: {
+      dblclick: () => () => {
+        onRange();
+        return null;
+      },
+    },
+  };
+}
+
+function seriesOf(
+  { name, tone, isDashed = false, hasSteps = false }: ShownLine,
+  unit: string,
+  stroke: () => string,
+): uPlot.Series {
+  return {
+    label: name,
+    class: isDashed ? `tone-${tone}-dashed` : `tone-${tone}`,
+    stroke,
+    width: 2,
+    points: { show: false },
+    value: (_, value) => (value === null ? '–' : `${exactNumber(value)}${unit}`),
+    ...(isDashed && { dash: [6, 4] }),
+    ...(hasSteps && steps && { paths: steps }),
+  };
+}
+
+function reportSelection(plot: uPlot, { onRange }: Shown): void {
+  const { left, width } = plot.select;
+  if (width < SELECTED_LEAST_PIXELS) return;
+  const from = plot.posToVal(left, 'x');
+  const to = Math.max(plot.posToVal(left + width, 'x'), from + SELECTED_LEAST_SECONDS);
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  onRange({ from, to });
+}
+
+function momentText(startsAt: string, seconds: number | null): string {
+  if (seconds === null) return '–';
+  const moment = new Date(Date.parse(startsAt) + 1000 * seconds).toISOString();
+  return `${clockText(seconds)} (${moment.slice(0, 19).replace('T', ' ')} UTC)`;
+}
+
+/** A colour of the theme as a canvas understands it. */
+function colourOf(place: HTMLElement, variable: string): string {
+  place.style.color = `var(${variable})`;
+  const { color } = getComputedStyle(place);
+  place.style.color = '';
+  return color;
+}

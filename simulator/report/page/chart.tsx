@@ -1,0 +1,87 @@
+/** One chart over the time of the run; all of them show the same stretch of it. */
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { usePrinting } from '../../../fixtures/page/printing.ts';
+import type { ShownChart, ShownMark } from '../page-facts.ts';
+import { optionsOf, type Range } from './chart-options.ts';
+import { clockText, exactNumber } from './clock-words.ts';
+
+const HEIGHT = 230;
+/** In CSS pixels: what a sheet of A4 or Letter has room for. */
+const PRINTED_WIDTH = 660;
+
+/** A chart with its heading, and its highest values in words. */
+export function Chart({
+  chart,
+  marks,
+  startsAt,
+  range,
+  onRange,
+}: {
+  chart: ShownChart;
+  marks: readonly ShownMark[];
+  startsAt: string;
+  /** The stretch that is shown. */
+  range: Range;
+  /** Called with the stretch that the reader has drawn; without one: all of it. */
+  onRange: (range?: Range) => void;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const isPrinting = usePrinting();
+  useLayoutEffect(() => {
+    if (!place.current) return;
+    const shown = { chart, marks, startsAt, place: place.current, onRange };
+    const made = new uPlot(
+      { ...optionsOf(shown), width: place.current.clientWidth, height: HEIGHT },
+      [[...chart.seconds], ...chart.lines.map(({ values }) => [...values])],
+      place.current,
+    );
+    plot.current = made;
+    return following(made, place.current);
+  }, [chart]);
+  useLayoutEffect(() => plot.current?.setScale('x', { min: range.from, max: range.to }), [range]);
+  useLayoutEffect(() => {
+    const width = isPrinting ? PRINTED_WIDTH : place.current?.clientWidth;
+    plot.current?.setSize({ width: width ?? PRINTED_WIDTH, height: HEIGHT });
+    plot.current?.redraw(false);
+  }, [isPrinting]);
+  return (
+    <figure class="chart" aria-label={chart.title}>
+      <figcaption>
+        <h3>{chart.title}</h3>
+        <p class="report-hint">{highestText(chart)}</p>
+      </figcaption>
+      <div ref={place} />
+    </figure>
+  );
+}
+
+/** Follows the width of the page and its colours. */
+function following(made: uPlot, place: HTMLElement): () => void {
+  const sizes = new ResizeObserver(() => {
+    if (place.clientWidth !== made.width) {
+      made.setSize({ width: place.clientWidth, height: HEIGHT });
+    }
+  });
+  sizes.observe(place);
+  const scheme = matchMedia('(prefers-color-scheme: dark)');
+  const recolour = (): void => made.redraw(false);
+  scheme.addEventListener('change', recolour);
+  return () => {
+    sizes.disconnect();
+    scheme.removeEventListener('change', recolour);
+    made.destroy();
+  };
+}
+
+function highestText({ lines, unit, seconds }: ShownChart): string {
+  const words = lines.flatMap(({ name, values }) => {
+    const known = values.filter((value) => value !== null);
+    if (known.length === 0) return [];
+    const most = known.reduce((one, other) => Math.max(one, other));
+    const at = seconds[values.indexOf(most)] ?? 0;
+    return [`${name} ${exactNumber(most)}${unit} at ${clockText(at)}`];
+  });
+  return words.length > 0 ? `Highest: ${words.join(', ')}` : 'Nothing to show.';
+}

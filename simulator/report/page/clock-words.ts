@@ -1,0 +1,44 @@
+/** Numbers and moments of the run in words. */
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Seconds since the start as `m:ss`, `h:mm:ss` or `3d 04:00`. */
+export function clockText(seconds: number): string {
+  const whole = Math.round(seconds);
+  const part = (unit: number, of: number): string =>
+    String(Math.floor((whole % of) / unit)).padStart(2, '0');
+  if (whole >= DAY) {
+    return `${Math.floor(whole / DAY)}d ${part(HOUR, DAY)}:${part(MINUTE, HOUR)}`;
+  }
+  if (whole >= HOUR) {
+    return `${Math.floor(whole / HOUR)}:${part(MINUTE, HOUR)}:${part(1, MINUTE)}`;
+  }
+  return `${Math.floor(whole / MINUTE)}:${part(1, MINUTE)}`;
+}
+
+const compact = new Intl.NumberFormat('en', {
+  notation: 'compact',
+  maximumSignificantDigits: 3,
+});
+
+/** A value of an axis: short enough for its margin. */
+export function shortNumber(value: number): string {
+  return compact.format(value);
+}
+
+const exact = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
+
+/** A value as it was measured. */
+export function exactNumber(value: number): string {
+  return exact.format(value);
+}
+
+/** Distances of the marks of a time axis, in seconds. */
+export const timeSteps: readonly number[] = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 7, 14, 28, 56, 112, 224].map((days) => days * DAY),
+];

@@ -1,0 +1,125 @@
+/** The course of the run: charts that share one time axis. */
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { Card } from '../../../fixtures/page/card.tsx';
+import { Choice } from '../../../fixtures/page/field.tsx';
+import { usePrinting } from '../../../fixtures/page/printing.ts';
+import type { ShownCourse, ShownMark } from '../page-facts.ts';
+import { Chart } from './chart.tsx';
+import type { Range } from './chart-options.ts';
+import { clockText } from './clock-words.ts';
+
+/** Room around an incident that is looked at, in seconds and as a share of its length. */
+const ROOM_SECONDS = 5;
+const ROOM_SHARE = 0.25;
+
+/** The charts, and what of the run they show. */
+export function Course({ course }: { course: ShownCourse }) {
+  const { charts, marks, hint, startsAt } = course;
+  const whole: Range = { from: 0, to: Math.max(course.endSeconds, 1) };
+  const [range, setRange] = useState(whole);
+  const show = (wanted: Range = whole): void => setRange(wanted);
+  useLightPrint();
+  const drawn = charts.filter(({ seconds }) => seconds.length > 0);
+  if (drawn.length === 0) {
+    return (
+      <div id="course">
+        <Card title="Course of the run">
+          <p class="report-hint">Nothing was recorded over time: nothing to show.</p>
+        </Card>
+      </div>
+    );
+  }
+  return (
+    <div id="course">
+      <Card title="Course of the run">
+        <div class="report-stack">
+          <RangeChoice marks={marks} range={range} whole={whole} onRange={show} />
+          <p class="report-hint">
+            Drag over a chart to zoom all of them, double-click to zoom out. {hint} 0:00 is{' '}
+            {startsAt}.
+          </p>
+          <MarkList marks={marks} />
+          {drawn.map((chart) => (
+            <Chart
+              key={chart.title}
+              chart={chart}
+              marks={marks}
+              startsAt={startsAt}
+              range={range}
+              onRange={show}
+            />
+          ))}
+        </div>
+      </Card>
+    </div>
+  );
+}
+
+/** Paper is white: charts are drawn for it while the page is printed. */
+function useLightPrint(): void {
+  const isPrinting = usePrinting();
+  useLayoutEffect(() => {
+    if (isPrinting) document.documentElement.dataset.theme = 'light';
+    else delete document.documentElement.dataset.theme;
+  }, [isPrinting]);
+}
+
+function RangeChoice({
+  marks,
+  range,
+  whole,
+  onRange,
+}: {
+  marks: readonly ShownMark[];
+  range: Range;
+  whole: Range;
+  onRange: (range?: Range) => void;
+}) {
+  const ranges = marks.map((mark) => rangeOf(mark, whole));
+  const isSame = (one: Range): boolean => one.from === range.from && one.to === range.to;
+  const chosen = isSame(whole) ? 'whole' : String(ranges.findIndex(isSame));
+  return (
+    <form class="report-row" aria-label="Zoom" onSubmit={(event) => event.preventDefault()}>
+      <Choice
+        label="Part of the run"
+        value={chosen}
+        choices={[
+          ['whole', 'the whole run'],
+          ...(chosen === '-1' ? [['-1', 'a part'] as const] : []),
+          ...marks.map((mark, index) => [String(index), markText(mark)] as const),
+        ]}
+        onChoose={(value) => onRange(ranges[Number(value)])}
+      />
+      <output id="shown-range" aria-live="polite">
+        {clockText(range.from)} to {clockText(range.to)}
+      </output>
+      <button type="button" class="kit-button" disabled={isSame(whole)} onClick={() => onRange()}>
+        Show the whole run
+      </button>
+    </form>
+  );
+}
+
+/** What is shown of the run when a reader asks for a phase or an incident. */
+function rangeOf({ kind, from, to }: ShownMark, whole: Range): Range {
+  if (kind === 'phase' && to > from) return { from, to };
+  const room = ROOM_SECONDS + (to - from) * ROOM_SHARE;
+  return { from: Math.max(whole.from, from - room), to: Math.min(whole.to, to + room) };
+}
+
+function markText({ name, kind, from, to }: ShownMark): string {
+  const when = to > from ? `${clockText(from)} to ${clockText(to)}` : clockText(from);
+  return kind === 'incident' ? `incident ${name}, ${when}` : `phase ${name}, ${when}`;
+}
+
+function MarkList({ marks }: { marks: readonly ShownMark[] }) {
+  const incidents = marks.filter(({ kind }) => kind === 'incident');
+  if (incidents.length === 0) return null;
+  return (
+    <ul class="report-list" id="incidents">
+      {incidents.map((mark) => (
+        <li key={markText(mark)}>{markText(mark)}</li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,80 @@
+/** Phases and incidents behind a chart: bands and lines, with their names above it. */
+import type uPlot from 'uplot';
+import type { ShownMark } from '../page-facts.ts';
+
+const ROW_HEIGHT = 15;
+/** Height of the names, in CSS pixels: a row of phases and one of incidents. */
+export const MARKS_HEIGHT = 2 * ROW_HEIGHT + 4;
+
+const GAP = 6;
+
+/** Draws what of the marks lies in the stretch that is shown. */
+export function drawMarks(
+  plot: uPlot,
+  marks: readonly ShownMark[],
+  colour: (variable: string) => string,
+): void {
+  const { ctx } = plot;
+  ctx.save();
+  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textBaseline = 'top';
+  const phases = marks.filter(({ kind }) => kind === 'phase');
+  for (const [index, mark] of phases.entries()) {
+    if (index % 2 === 1) drawBand(plot, mark, colour('--sunken'));
+  }
+  const incidents = marks.filter(({ kind }) => kind === 'incident');
+  for (const mark of incidents) {
+    drawBand(plot, mark, colour('--busy-tint'));
+    drawLine(plot, mark, colour('--busy'));
+  }
+  drawNames(plot, phases, { row: 0, colour: colour('--quiet') });
+  drawNames(plot, incidents, { row: 1, colour: colour('--busy') });
+  ctx.restore();
+}
+
+/** Where a mark begins and ends in the canvas, within the chart. */
+function placeOf(plot: uPlot, { from, to }: ShownMark): { left: number; right: number } {
+  const { left, width } = plot.bbox;
+  const at = (seconds: number): number =>
+    Math.min(Math.max(plot.valToPos(seconds, 'x', true), left), left + width);
+  return { left: at(from), right: at(to) };
+}
+
+function drawBand(plot: uPlot, mark: ShownMark, colour: string): void {
+  const { left, right } = placeOf(plot, mark);
+  plot.ctx.fillStyle = colour;
+  plot.ctx.fillRect(left, plot.bbox.top, right - left, plot.bbox.height);
+}
+
+function drawLine(plot: uPlot, { from }: ShownMark, colour: string): void {
+  const x = plot.valToPos(from, 'x', true);
+  const { ctx, bbox } = plot;
+  if (x < bbox.left || x > bbox.left + bbox.width) return;
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+  ctx.beginPath();
+  ctx.moveTo(x, bbox.top);
+  ctx.lineTo(x, bbox.top + bbox.height);
+  ctx.stroke();
+}
+
+/** A name that would run into the one before, or out of the chart, is left out. */
+function drawNames(
+  plot: uPlot,
+  marks: readonly ShownMark[],
+  { row, colour }: { readonly row: number; readonly colour: string },
+): void {
+  const { ctx, bbox } = plot;
+  const y = bbox.top - (MARKS_HEIGHT - row * ROW_HEIGHT) * devicePixelRatio;
+  ctx.fillStyle = colour;
+  let free = bbox.left;
+  for (const mark of marks) {
+    const { left, right } = placeOf(plot, mark);
+    const isShown = right > left || (left > bbox.left && left < bbox.left + bbox.width);
+    const end = left + ctx.measureText(mark.name).width;
+    if (!isShown || left < free || end > bbox.left + bbox.width) continue;
+    ctx.fillText(mark.name, left, y);
+    free = end + GAP * devicePixelRatio;
+  }
+}
