@@ -1,13 +1,17 @@
 /** What is kept of answers to queries, and when it is out of date. */
 
-/** Tables of which answers are kept. */
-const watchedTables = ['artifacts', 'deployments', 'deployment_devices'] as const;
-export type WatchedTable = (typeof watchedTables)[number];
+/** Tables of which answers are kept, and how a statement names each. */
+const watchedTables = {
+  artifacts: /\bartifacts\b/,
+  deployments: /\bdeployments\b/,
+  deployment_devices: /\bdeployment_devices\b/,
+};
+export type WatchedTable = keyof typeof watchedTables;
+
+const tableNames = Object.keys(watchedTables) as readonly WatchedTable[];
 
 /** Statements of which it is known what they name; a few have as many forms as there are lists. */
 const STATEMENTS_MAX = 1000;
-
-const names = watchedTables.map((table) => ({ table, pattern: new RegExp(`\\b${table}\\b`) }));
 
 /** Counts how often each table may have changed: by a statement that names it, or by undoing one. */
 export class TableChanges {
@@ -23,7 +27,7 @@ export class TableChanges {
   note(statement: string): void {
     let named = this.#namedIn.get(statement);
     if (!named) {
-      named = names.filter(({ pattern }) => pattern.test(statement)).map(({ table }) => table);
+      named = tableNames.filter((table) => watchedTables[table].test(statement));
       if (this.#namedIn.size >= STATEMENTS_MAX) this.#namedIn.clear();
       this.#namedIn.set(statement, named);
     }
@@ -31,7 +35,7 @@ export class TableChanges {
   }
 
   noteAll(): void {
-    for (const table of watchedTables) this.#counts[table]++;
+    for (const table of tableNames) this.#counts[table]++;
   }
 }
 
