@@ -64,7 +64,7 @@ interface View {
 let deviceId = '';
 const device = (tab: string) => `/devices/${deviceId}?tab=${tab}`;
 const views: readonly View[] = [
-  { name: 'overview', isKept: true, address: () => '/', shows: /200\s*accepted/ },
+  { name: 'overview', isKept: true, address: () => '/', shows: /^[1-9]\d* requests and/ },
   { name: 'devices', isKept: true, address: () => '/devices', shows: /200 devices/ },
   { name: 'deployments', address: () => '/deployments', shows: /Spring/ },
   {

@@ -3,27 +3,47 @@ import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import { every, nowMs } from '../api/browser-clock.ts';
+import { askJson } from '../api/client.ts';
 import { onActivity } from '../api/live.ts';
+import type { JournalPage } from '../api/types.ts';
 import { timeOfDay } from '../parts/texts.ts';
 import { theme } from '../theme.ts';
 
 const SECONDS_SHOWN = 180;
 const HEIGHT_PIXELS = 180;
+/** Entries of the journal that are read at most. */
+const EARLIER_MAX = 500;
 
 /** Requests of each second, kept while the page is open. */
 const seconds = new Map<number, { requests: number; errors: number }>();
 
-onActivity(({ status }) => {
-  const second = Math.floor(nowMs() / 1000);
+function count(second: number, status: number): void {
   const counted = seconds.get(second) ?? { requests: 0, errors: 0 };
   counted.requests += 1;
   if (status === 0 || status >= 400) counted.errors += 1;
   seconds.set(second, counted);
+}
+
+onActivity(({ status }) => {
+  const second = Math.floor(nowMs() / 1000);
+  count(second, status);
   for (const old of seconds.keys()) {
-    if (old >= second - SECONDS_SHOWN) break;
-    seconds.delete(old);
+    if (old < second - SECONDS_SHOWN) seconds.delete(old);
   }
 });
+
+/** What was answered before the page was opened, as far as the journal has it. */
+async function countEarlier(): Promise<void> {
+  const openedMs = nowMs();
+  const { entries } = await askJson<JournalPage>('/journal', { query: { limit: EARLIER_MAX } });
+  for (const { kind, at, status } of entries) {
+    const atMs = Date.parse(at);
+    if (kind === 'exchange' && atMs < openedMs) count(Math.floor(atMs / 1000), status ?? 0);
+  }
+}
+
+// Without a journal there is nothing earlier to show.
+countEarlier().catch(() => undefined);
 
 function dataNow(): UPlot.AlignedData {
   const last = Math.floor(nowMs() / 1000) - 1;
