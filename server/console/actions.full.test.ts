@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { artifactBytes } from '../testing/test-artifacts.ts';
+import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+import { launchBrowser, newPage, openConsole } from './testing/console-page.ts';
+
+let browser: Browser;
+let server: TestServer;
+let page: Page;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  server = await startTestServer();
+  ({ page } = await newPage(browser, server));
+});
+
+afterEach(async () => {
+  await page.close();
+  await server.close();
+});
+
+const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const said = (text: string) => page.locator('output.notice').getByText(text).waitFor();
+
+/** What the browser saves when the button is pressed. */
+async function savedBy(name: string): Promise<{ file: string; text: string }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), press(name)]);
+  return { file: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') };
+}
+
+describe('artifacts', () => {
+  it('are taken where they are dropped', async () => {
+    await openConsole(page, server, '/artifacts');
+    const bytes = (await artifactBytes()).toString('base64');
+    const drop = `(() => {
+      const transfer = new DataTransfer();
+      const bytes = Uint8Array.from(atob('${bytes}'), (each) => each.charCodeAt(0));
+      transfer.items.add(new File([bytes], 'release.mender'));
+      const options = { bubbles: true, cancelable: true, dataTransfer: transfer };
+      document.querySelector('.drop').dispatchEvent(new DragEvent('drop', options));
+    })()`;
+    await page.evaluate(drop);
+    await page.getByRole('cell', { name: 'release-1' }).waitFor();
+  });
+
+  it('are refused with the reason when the file is none', async () => {
+    await openConsole(page, server, '/artifacts');
+    const file = { name: 'x.mender', mimeType: 'text/plain', buffer: Buffer.from('no artifact') };
+    await page.locator('.drop input').setInputFiles(file);
+    await page.locator('output.notice[data-tone=bad]').waitFor();
+    await page.getByText('No artifact yet').waitFor();
+  });
+
+  it('are made from any file', async () => {
+    await openConsole(page, server, '/artifacts');
+    const file = { name: 'a b.sh', mimeType: 'text/plain', buffer: Buffer.from('echo') };
+    await page.getByLabel('File', { exact: true }).setInputFiles(file);
+    await page.getByLabel('Release name').fill('release-7');
+    await page.getByLabel('Device types, with commas between').fill('board, other');
+    await press('Make artifact');
+    await said('The artifact was made.');
+    await page.getByRole('cell', { name: 'board, other', exact: true }).waitFor();
+  });
+});
+
+describe('what is saved', () => {
+  it('is the audit log as CSV', async () => {
+    await acceptedDevice(server, 'FB-1');
+    await openConsole(page, server, '/audit');
+    const { file, text } = await savedBy('Save as CSV');
+    expect(file).toMatch(/\.csv$/);
+    expect(text).toMatch(/^action,.*\r\n/);
+    expect(text).toContain('FB-1');
+  });
+
+  it('is the journal as an archive', async () => {
+    await authenticate(server, newDevice('FB-2'));
+    await openConsole(page, server, '/journal');
+    const { file, text } = await savedBy('Save as HAR');
+    expect(file).toMatch(/\.har$/);
+    const { log } = JSON.parse(text);
+    expect(
+      log.entries.map(({ response }: { response: { status: number } }) => response.status),
+    ).toEqual([401]);
+  });
+});
+
+describe('time and state', () => {
+  it('moves the clock, stops it and puts it back', async () => {
+    await openConsole(page, server, '/clock');
+    await press('+ 1 day');
+    await said('1 day has passed.');
+    await page.getByText(/8640\d s from the/).waitFor();
+    await press('Stop time');
+    await page.getByText('pace 0').waitFor();
+    await press('Reset');
+    await page.getByText('Mode: base; pace 1; 0 s from').waitFor();
+  });
+
+  it('keeps a state, and brings it back after a question', async () => {
+    await openConsole(page, server, '/worlds');
+    await page.getByLabel('Name', { exact: true }).fill('empty');
+    await press('Keep');
+    await said('The present state is kept.');
+    await acceptedDevice(server, 'FB-3');
+    await press('Restore');
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+    await said('empty was restored.');
+    await page.getByRole('navigation').getByRole('link', { name: 'Devices' }).click();
+    await page.getByText('No device has called yet').waitFor();
+  });
+
+  it('loads a world file, or says where it is wrong', async () => {
+    await openConsole(page, server, '/worlds');
+    const text = page.getByLabel('YAML or JSON');
+    await text.fill('devices: 7');
+    await press('Load');
+    await page.getByRole('dialog').getByRole('button', { name: 'Load' }).click();
+    await said('body:1:10: devices: must be a list');
+    await text.fill('devices:\n  - { name: one, identity: { mac: FB-4 }, status: accepted }\n');
+    await press('Load');
+    await page.getByRole('dialog').getByRole('button', { name: 'Load' }).click();
+    await said('The world was loaded.');
+  });
+});
