@@ -181,6 +181,25 @@ describe('the terminal', () => {
     expect(complaints).toEqual([]);
     await page.close();
   });
+
+  it('has a device take a file, and gives it back', async () => {
+    const { page, complaints } = await newPage(browser, served.ready);
+    await openConsole(page, served.ready, device('socket'));
+    const said = (text: string) => page.locator('output.notice').getByText(text).waitFor();
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    const [from, to] = [page.getByLabel('Path on the device').first(), '/tmp/given.txt'];
+    const buffer = Buffer.from('line <b>1</b>');
+    const file = { name: 'given.txt', mimeType: 'text/plain', buffer };
+    await page.getByLabel('File', { exact: true }).setInputFiles(file);
+    await page.getByLabel('Path on the device').last().fill(to);
+    await press('Upload');
+    await said('The device has the file.');
+    await from.fill(to);
+    const [download] = await Promise.all([page.waitForEvent('download'), press('Download')]);
+    expect(readFileSync(await download.path())).toEqual(buffer);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
 });
 
 /** Fonts and data differ from machine to machine: what is compared is only the size of the picture. */
