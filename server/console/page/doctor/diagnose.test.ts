@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from './diagnose.ts';
 
@@ -75,6 +75,30 @@ describe('the doctor', () => {
     const key = { key: keys.ecdsa.privateKey, dsaEncoding: 'ieee-p1363' } as const;
     const raw = sign('sha256', Buffer.from(body), key).toString('base64');
     expect((await examine('ecdsa', raw)).sentence).toContain('side by side');
+  });
+
+  it.each([
+    ['rsa', 'sha1', 'SHA-1'],
+    ['rsa', 'sha384', 'SHA-384'],
+    ['rsa', 'sha512', 'SHA-512'],
+    ['ecdsa', 'sha1', 'SHA-1'],
+    ['ecdsa', 'sha384', 'SHA-384'],
+    ['ecdsa', 'sha512', 'SHA-512'],
+  ] as const)('recognises %s over a digest by %s', async (keyType, digest, name) => {
+    const signature = sign(digest, Buffer.from(body), keys[keyType].privateKey);
+    const { sentence, remedy } = await examine(keyType, signature.toString('base64'));
+    expect(sentence).toContain(name);
+    expect(remedy).toContain('SHA-256');
+  });
+
+  it.each([
+    [constants.RSA_PSS_SALTLEN_DIGEST, 'padded by PSS.'],
+    [constants.RSA_PSS_SALTLEN_MAX_SIGN, 'the longest salt'],
+  ])('recognises the padding by PSS with the salt length %i', async (saltLength, part) => {
+    const padding = constants.RSA_PKCS1_PSS_PADDING;
+    const key = { key: keys.rsa.privateKey, padding, saltLength };
+    const signature = sign('sha256', Buffer.from(body), key).toString('base64');
+    expect((await examine('rsa', signature)).sentence).toContain(part);
   });
 
   it.each([

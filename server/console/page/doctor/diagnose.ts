@@ -47,6 +47,13 @@ const bodyTrials: readonly Trial[] = [
   },
 ];
 
+/** How a key of each kind signs. */
+const ownScheme: Readonly<Record<Key['type'], string>> = {
+  rsa: 'Sign with RSASSA-PKCS1-v1_5 and SHA-256.',
+  ecdsa: 'Sign with ECDSA and SHA-256.',
+  ed25519: 'Sign with Ed25519, over the body itself.',
+};
+
 /** Reads, verifies, and looks for the mistake. Never throws. */
 export async function diagnose(evidence: Evidence): Promise<Finding> {
   let key: Key;
@@ -66,15 +73,22 @@ async function search(key: Key, { body, signature }: Evidence): Promise<Finding>
     return { isRight: false, sentence: 'The signature is neither base64 nor hexadecimal.' };
   }
   for (const { bytes, mistake, remedy } of readings) {
-    if (await fits(key, body, bytes)) {
+    if (await fits(key.verify, body, bytes)) {
       if (mistake === undefined) return { isRight: true, sentence: 'The signature fits the body.' };
       return { isRight: false, sentence: mistake, ...(remedy !== undefined && { remedy }) };
+    }
+  }
+  for (const [mistake, verify] of Object.entries(key.others)) {
+    for (const { bytes } of readings) {
+      if (await fits(verify, body, bytes)) {
+        return { isRight: false, sentence: mistake, remedy: ownScheme[key.type] };
+      }
     }
   }
   for (const { mistake, remedy, bodies } of bodyTrials) {
     for (const other of bodies?.(body) ?? []) {
       for (const { bytes } of readings) {
-        if (other && (await fits(key, other, bytes))) {
+        if (other && (await fits(key.verify, other, bytes))) {
           return { isRight: false, sentence: mistake, remedy };
         }
       }
@@ -87,9 +101,13 @@ async function search(key: Key, { body, signature }: Evidence): Promise<Finding>
   };
 }
 
-async function fits(key: Key, body: Uint8Array, signature: Uint8Array): Promise<boolean> {
+async function fits(
+  verify: Key['verify'],
+  body: Uint8Array,
+  signature: Uint8Array,
+): Promise<boolean> {
   try {
-    return await key.verify(body, signature);
+    return await verify(body, signature);
   } catch {
     // Libraries throw on numbers that no signature has.
     return false;

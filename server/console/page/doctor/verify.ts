@@ -13,11 +13,19 @@ export interface Evidence {
   readonly signature: string;
 }
 
+type Verify = (body: Uint8Array, signature: Uint8Array) => Promise<boolean>;
+
 /** A public key that verifies. */
 export interface Key {
   readonly type: 'rsa' | 'ecdsa' | 'ed25519';
-  verify(body: Uint8Array, signature: Uint8Array): Promise<boolean>;
+  readonly verify: Verify;
+  /** Ways to sign that are not the contract's, by what a client did. */
+  readonly others: Readonly<Record<string, Verify>>;
 }
+
+/** Digests that clients take for SHA-256. */
+const otherDigests = ['SHA-1', 'SHA-384', 'SHA-512'] as const;
+const DIGEST_BYTES = 32;
 
 const oids = {
   rsa: '1.2.840.113549.1.1.1',
@@ -38,13 +46,43 @@ export function readKey(pem: string): Key {
   throw new Error(`the key has the algorithm ${oid}; RSA, ECDSA P-256 and Ed25519 are supported`);
 }
 
+/** By what each of them is called in a finding. */
+function withDigests(verifier: (digest: (typeof otherDigests)[number]) => Verify) {
+  return Object.fromEntries(
+    otherDigests.map((digest) => [`The body was digested with ${digest}.`, verifier(digest)]),
+  );
+}
+
+const forgeDigests = {
+  'SHA-1': forge.md.sha1,
+  'SHA-256': forge.md.sha256,
+  'SHA-384': forge.md.sha384,
+  'SHA-512': forge.md.sha512,
+};
+
 function rsaKey(asn1: forge.asn1.Asn1): Key {
   const key = forge.pki.publicKeyFromAsn1(asn1) as forge.pki.rsa.PublicKey;
+  const digestOf = (body: Uint8Array, name: keyof typeof forgeDigests = 'SHA-256') =>
+    forgeDigests[name].create().update(binary(body)).digest().getBytes();
+  const verifier =
+    (name?: keyof typeof forgeDigests): Verify =>
+    async (body, signature) =>
+      key.verify(digestOf(body, name), binary(signature));
+  const verifyPss =
+    (saltLength: number): Verify =>
+    async (body, signature) => {
+      const mask = forge.mgf.mgf1.create(forge.md.sha256.create());
+      const scheme = forge.pss.create({ md: forge.md.sha256.create(), mgf: mask, saltLength });
+      return key.verify(digestOf(body), binary(signature), scheme);
+    };
+  const longestSalt = Math.ceil(key.n.bitLength() / 8) - DIGEST_BYTES - 2;
   return {
     type: 'rsa',
-    verify: async (body, signature) => {
-      const digest = forge.md.sha256.create().update(binary(body));
-      return key.verify(digest.digest().getBytes(), binary(signature));
+    verify: verifier(),
+    others: {
+      ...withDigests(verifier),
+      'The signature is padded by PSS.': verifyPss(DIGEST_BYTES),
+      'The signature is padded by PSS, with the longest salt.': verifyPss(longestSalt),
     },
   };
 }
@@ -54,15 +92,15 @@ function ecdsaKey(der: Uint8Array<ArrayBuffer>): Key {
   const imported = crypto.subtle.importKey('spki', der, algorithm, false, ['verify']);
   // Without a reader it would count as unhandled before the first signature is tried.
   imported.catch(() => undefined);
-  return {
-    type: 'ecdsa',
-    verify: async (body, signature) => {
+  const verifier =
+    (hash: string): Verify =>
+    async (body, signature) => {
       const raw = derToRaw(signature);
       if (!raw) return false;
-      const digest = { name: 'ECDSA', hash: 'SHA-256' };
+      const digest = { name: 'ECDSA', hash };
       return crypto.subtle.verify(digest, await imported, raw, Uint8Array.from(body));
-    },
-  };
+    };
+  return { type: 'ecdsa', verify: verifier('SHA-256'), others: withDigests(verifier) };
 }
 
 function ed25519Key(bits: forge.asn1.Asn1 | undefined): Key {
@@ -74,6 +112,7 @@ function ed25519Key(bits: forge.asn1.Asn1 | undefined): Key {
     verify: async (body, signature) =>
       signature.length === nacl.sign.signatureLength &&
       nacl.sign.detached.verify(body, signature, key),
+    others: {},
   };
 }
 
