@@ -72,6 +72,24 @@ describe('the journal of a tenant', () => {
     expect(entries.at(-1)).not.toHaveProperty('requestBody');
   });
 
+  it('gives one exchange as an archive, with the same facts', async () => {
+    const { text } = await control(
+      server,
+      'GET',
+      `/journal/${(await journalPage(server)).next}/har`,
+    );
+    const { entries } = JSON.parse(text).log;
+    expect(entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject({ request: { method: 'PUT' }, response: { status: 204 } });
+    for (const [sequence, status] of [
+      ['0', 400],
+      ['x', 400],
+      ['99999', 404],
+    ] as const) {
+      expect((await control(server, 'GET', `/journal/${sequence}/har`)).status).toBe(status);
+    }
+  });
+
   it('tells which deployment was made, handed out and reported on', async () => {
     const { entries } = await journalPage(server, `deployment=${deployment}`);
     expect(entries.map(({ operation }) => operation)).toEqual([
@@ -396,7 +414,7 @@ describe('a query of the journal', () => {
   });
 
   it('needs the control token', async () => {
-    for (const path of ['/journal', '/journal/1', '/journal.har', '/journal/stream', '/await']) {
+    for (const path of ['/journal', '/journal/1', '/journal/1/har', '/journal.har', '/await']) {
       expect((await fetch(server.controlUrl + path)).status).toBe(401);
     }
   });

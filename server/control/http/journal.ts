@@ -1,5 +1,5 @@
 /** The journal of a tenant: read, followed, saved as an archive, and emptied. */
-import type { Express, Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
@@ -51,15 +51,29 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
   });
   mount(app, '/journal/:sequence', {
     get: within((tenant, request) => {
-      const sequence = String(request.params.sequence);
-      if (!sequencePattern.test(sequence)) {
-        refuse(400, 'path: the sequence number must be a whole number from 1');
-      }
-      const entry = tenant.journal.at(Number(sequence));
-      if (entry) return { ...standing(tenant), entry: entryView(entry, tenant, true) };
-      refuse(404, 'there is no entry with this sequence number, or it is no longer kept');
+      const entry = entryOf(tenant, request);
+      return { ...standing(tenant), entry: entryView(entry, tenant, true) };
     }),
   });
+  mount(app, '/journal/:sequence/har', {
+    get: within(async (tenant, request, response) => {
+      const entry = entryOf(tenant, request);
+      response.type('application/json');
+      await sendPieces(response, harOf([entry]));
+    }),
+  });
+}
+
+/** The entry that a path names. @throws a refusal */
+function entryOf(tenant: ControlledTenant, request: Request): JournalEntry {
+  const sequence = String(request.params.sequence);
+  if (!sequencePattern.test(sequence)) {
+    refuse(400, 'path: the sequence number must be a whole number from 1');
+  }
+  const entry = tenant.journal.at(Number(sequence));
+  return (
+    entry ?? refuse(404, 'there is no entry with this sequence number, or it is no longer kept')
+  );
 }
 
 /** Makes handlers of a tenant's journal, which answer 503 where it is off. */

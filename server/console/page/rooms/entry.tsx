@@ -3,7 +3,7 @@ import { Link, useParams } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
-import { askJson } from '../api/client.ts';
+import { ask, askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { Entry } from '../api/types.ts';
 import { curlOf } from '../parts/curl.ts';
@@ -80,11 +80,23 @@ function factsOf(entry: Entry) {
   ] as const as readonly (readonly [string, string])[];
 }
 
+async function harText({ sequence }: Entry): Promise<string> {
+  return (await ask(`/journal/${sequence}/har`)).text();
+}
+
 function Exchange({ entry }: { entry: Entry }) {
   const curl = curlOf(entry);
   return (
     <>
-      <Card title="As a curl line" aside={<CopyButton label="Copy" text={curl} />}>
+      <Card
+        title="As a curl line"
+        aside={
+          <span class="actions">
+            <CopyButton label="Copy" text={curl} />
+            <CopyButton label="Copy as HAR" text={() => harText(entry)} />
+          </span>
+        }
+      >
         <p class="quiet">Secrets are left out; put them in the place of the variables.</p>
         <pre>{curl}</pre>
       </Card>
