@@ -12,6 +12,8 @@ import {
 import { artifactBytes, debianArtifact, uploadArtifact } from '../../testing/test-artifacts.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
+const KEPT_MAX_MS = 10_000;
+
 let folder: string;
 let server: TestServer;
 
@@ -42,7 +44,8 @@ async function expectRefused(bytes: Buffer, because: RegExp): Promise<void> {
 }
 
 afterEach(async () => {
-  expect(await kept()).toEqual([[], []]);
+  // The answer does not wait until the file is removed.
+  await expect.poll(kept, { timeout: KEPT_MAX_MS }).toEqual([[], []]);
 });
 
 const TEN_GIB = Buffer.alloc(12);
