@@ -176,6 +176,14 @@ describe('the page', () => {
     await acceptedDevice(server, 'FB-6');
     await openConsole(page, server, '/artifacts');
     await main().getByRole('link', { name: 'Deploy' }).click();
+    const more = page.getByLabel('More fields as JSON');
+    for (const wrong of ['{', '[]', '{"max_devices": "many"}']) {
+      await more.fill(wrong);
+      await page.getByRole('button', { name: 'Deploy' }).click();
+      await page.locator('output.notice[data-tone=bad]').waitFor();
+    }
+    complaints.length = 0;
+    await more.fill('{"max_devices": 5, "phases": [{"batch_size": 100}]}');
     await page.getByRole('button', { name: 'Deploy' }).click();
     await page.getByRole('heading', { name: 'release-2' }).waitFor();
     await page.getByText('1 pending').waitFor();

@@ -17,6 +17,7 @@ export function NewDeployment() {
     devices: '',
     group: '',
     retries: '0',
+    more: '',
   });
   const releases = useLoaded(
     () =>
@@ -60,6 +61,16 @@ export function NewDeployment() {
         {field('group', 'or a group')}
         {field('retries', 'Retries')}
       </div>
+      <label class="kit-field">
+        More fields as JSON: phases, max_devices, update_control_map
+        <textarea
+          rows={2}
+          value={draft.more}
+          spellcheck={false}
+          placeholder='{ "phases": [{ "batch_size": 10 }, { "start_ts": "2030-01-01T00:00:00Z" }] }'
+          onInput={set('more')}
+        />
+      </label>
       <div class="actions">
         <ActionButton
           kind="main"
@@ -75,17 +86,30 @@ export function NewDeployment() {
 }
 
 function send(
-  draft: Readonly<Record<'name' | 'artifact' | 'devices' | 'group' | 'retries', string>>,
+  draft: Readonly<Record<'name' | 'artifact' | 'devices' | 'group' | 'retries' | 'more', string>>,
 ) {
   const devices = draft.devices.split(/[\s,]+/).filter((id) => id !== '');
   const json = {
     name: draft.name || draft.artifact,
     artifact_name: draft.artifact,
     retries: Number(draft.retries) || 0,
+    ...moreFields(draft.more),
   };
   if (draft.group !== '') {
     return manage('create-group-deployment', { parameters: { name: draft.group }, json });
   }
   const target = devices.length === 0 ? { all_devices: true } : { devices };
   return manage('create-deployment', { json: { ...json, ...target } });
+}
+
+/** @throws Error that says what is wrong with the text */
+function moreFields(text: string): object {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // It is said below, as for JSON of another kind.
+  }
+  throw new Error('More fields: write one JSON object, such as {"max_devices": 5}');
 }
