@@ -131,7 +131,7 @@ describe.each(['light', 'dark'] as const)(
       }
       await goTo(page, '/devices');
       const identity = page.locator('.long-table tbody a').first().locator('..');
-      expect((await identity.boundingBox())?.width).toBeGreaterThan(120);
+      await expect.poll(async () => (await identity.boundingBox())?.width).toBeGreaterThan(120);
       expect(complaints).toEqual([]);
     });
   },

@@ -105,10 +105,11 @@ describe('the page of a run', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await caseLine(failedId).locator('> summary').click();
     const copied = async (name: string): Promise<string> => {
-      const button = caseLine(failedId).getByRole('button', { name });
-      await button.click();
-      await caseLine(failedId).getByText('Copied').first().waitFor();
-      return page.evaluate('navigator.clipboard.readText()');
+      await page.evaluate('navigator.clipboard.writeText("")');
+      await caseLine(failedId).getByRole('button', { name }).click();
+      const held = () => page.evaluate<string>('navigator.clipboard.readText()');
+      await expect.poll(held).not.toBe('');
+      return held();
     };
     expect(await copied('Copy link')).toBe(`${url}#${failedId}`);
     const command = await copied('Copy command');
@@ -222,7 +223,7 @@ describe('the page of a run', () => {
 
   it('is printed with all groups open, and with what failed in full', async () => {
     await beginPrinting(page);
-    expect(await shown().count()).toBe(verdicts.length);
+    await expect.poll(() => shown().count()).toBe(verdicts.length);
     expect(await caseLine(failedId).locator('.inside').isVisible()).toBe(true);
     expect(await page.locator('form').isVisible()).toBe(false);
     expect((await page.pdf()).length).toBeGreaterThan(10_000);

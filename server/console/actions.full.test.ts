@@ -46,6 +46,7 @@ describe('artifacts', () => {
       const options = { bubbles: true, cancelable: true, dataTransfer: transfer };
       document.querySelector('.drop').dispatchEvent(new DragEvent('drop', options));
     })()`;
+    await page.locator('.drop').waitFor();
     await page.evaluate(drop);
     await page.getByRole('cell', { name: 'release-1' }).waitFor();
   });

@@ -164,11 +164,11 @@ describe('the page of a fleet', () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await beginPrinting(page);
     const closed = page.locator('.kit-group[data-kind="section"]:not([open])');
-    expect(await closed.count()).toBe(0);
+    await expect.poll(() => closed.count()).toBe(0);
     expect(await page.locator('#plan dl').isVisible()).toBe(true);
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('light');
-    const chart = await page.locator('.chart canvas').first().boundingBox();
-    expect(chart?.width).toBeLessThan(700);
+    const chart = page.locator('.chart canvas').first();
+    await expect.poll(async () => (await chart.boundingBox())?.width).toBeLessThan(700);
     expect((await page.pdf()).length).toBeGreaterThan(10_000);
   });
 });
@@ -186,8 +186,8 @@ describe.each(['light', 'dark'] as const)('the page in %s colours', (colorScheme
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(ground).toBe(colorScheme === 'dark' ? 'rgb(18, 22, 21)' : 'rgb(245, 246, 244)');
     await expect.poll(() => overhangOf(page)).toBe(0);
-    const chart = await page.locator('.chart canvas').first().boundingBox();
-    expect(chart?.width).toBeLessThan(330);
+    const chart = page.locator('.chart canvas').first();
+    await expect.poll(async () => (await chart.boundingBox())?.width).toBeLessThan(330);
   });
 
   it('has nothing that axe finds fault with', async () => {

@@ -97,8 +97,9 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
 
 /** Checks that nothing reaches beyond the right edge of the window. */
 export async function expectNoOverhang(page: Page, where: string): Promise<void> {
-  const overhang = await page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
-  expect(overhang, where).toBe(0);
+  const overhang = () =>
+    page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+  await expect.poll(overhang, { message: where }).toBe(0);
 }
