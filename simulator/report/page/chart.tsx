@@ -59,8 +59,10 @@ export function Chart({
 
 /** Follows the width of the page and its colours. */
 function following(made: uPlot, place: HTMLElement): () => void {
+  const paper = matchMedia('print');
   const sizes = new ResizeObserver(() => {
-    if (place.clientWidth !== made.width) {
+    // On paper it has a width of its own.
+    if (!paper.matches && place.clientWidth !== made.width) {
       made.setSize({ width: place.clientWidth, height: HEIGHT });
     }
   });
