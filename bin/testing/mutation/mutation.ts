@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 import {
+  contractScoreText,
   mutatedFiles,
   type Row,
   readResult,
@@ -84,6 +85,9 @@ function told(): boolean {
   }
   const { observed, survived, unreached, notMade } = scoreOf(result);
   print(`mutants that bring a worse verdict: ${scoreText(result)}`);
+  print(
+    `without survivors beyond the contract, in what answers devices: ${contractScoreText(result)}`,
+  );
   print(`${observed} only change what is observed of open points; ${survived} survive,`);
   print(
     `${unexplained} of them without a reason; ${unreached} are not reached; ${notMade} not made`,

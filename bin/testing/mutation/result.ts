@@ -1,6 +1,7 @@
 /** The recorded result of the mutation run, a row for each file that is mutated, and its score. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { beyondTheContract, reasonOf } from './survivor-reasons.ts';
 
 const folders = ['server/api/device', 'server/rules'];
 const resultFile = 'bin/testing/mutation/result.json';
@@ -32,14 +33,19 @@ interface Score extends Omit<Row, 'sha256' | 'survivors'> {
   readonly percent: number;
 }
 
-/** What only the management API needs: the contract says little of it, and the suite asks little. */
+/**
+ * What only the management API or a variant of our server needs: the contract says little of it, and
+ * the suite asks little.
+ */
 const managementFiles: ReadonlySet<string> = new Set([
   'server/api/device/delta-job.ts',
   ...[
     'access',
     'artifact-conflict',
+    'auth-set-status',
     'deployment-change',
     'deployment-completion',
+    'deployment-status',
     'device-limit',
     'inventory-query',
     'inventory-search',
@@ -47,6 +53,7 @@ const managementFiles: ReadonlySet<string> = new Set([
     'pattern',
     'phases',
     'preconditions',
+    'provisioning',
     'role-forms',
     'text-search',
   ].map((name) => `server/rules/${name}.ts`),
@@ -98,4 +105,16 @@ export function scoreText(result: MutationResult): string {
     scoreOf(result, 'management'),
   ].map(({ worse, judged, percent }) => `${worse} of ${judged} (${percent.toFixed(1)} percent)`);
   return `${all}: ${device} in what answers devices, ${management} in what only the management API needs`;
+}
+
+/** The score of what answers devices, without survivors that are beyond the contract. */
+export function contractScoreText(result: MutationResult): string {
+  const { worse, judged } = scoreOf(result, 'device');
+  const beyond = Object.entries(result)
+    .filter(([file]) => !managementFiles.has(file))
+    .flatMap(([file, { survivors }]) =>
+      survivors.filter((survivor) => reasonOf(file, survivor)?.startsWith(beyondTheContract)),
+    ).length;
+  const left = judged - beyond;
+  return `${worse} of ${left} (${((100 * worse) / left).toFixed(1)} percent)`;
 }

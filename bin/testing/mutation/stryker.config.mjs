@@ -13,7 +13,8 @@ export default {
   concurrency: 4,
   timeoutMS: 90_000,
   tempDirName: '.fleetbed/mutation/sandbox',
-  ignorePatterns: ['build', 'dist', '.fleetbed'],
+  // `npm run mutation` has built the page, without which the control listener does not open.
+  ignorePatterns: ['build', '!build/server/console/page', 'dist', '.fleetbed'],
   reporters: ['progress'],
   allowConsoleColors: false,
   ignorers: ['left-open'],

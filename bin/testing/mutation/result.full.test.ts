@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { contractScoreText, mutatedFiles, readResult, scoreText, sha256Of } from './result.ts';
+import { reasonOf } from './survivor-reasons.ts';
+
+const result = readResult();
+
+describe('the recorded result of the mutation run', () => {
+  it.each(mutatedFiles())('is of %s as it stands', (file) => {
+    expect(result[file]?.sha256, `npm run mutation -- ${file}`).toBe(sha256Of(file));
+  });
+
+  it('has files that are mutated only', () => {
+    expect(Object.keys(result).sort()).toEqual([...mutatedFiles()].sort());
+  });
+
+  it('has a reason for every survivor', () => {
+    const unexplained = Object.entries(result).flatMap(([file, { survivors }]) =>
+      survivors.filter((survivor) => reasonOf(file, survivor) === undefined),
+    );
+    expect(unexplained).toEqual([]);
+  });
+
+  it('is what the guide says', () => {
+    const guide = readFileSync('bin/guide.md', 'utf8').replaceAll(/\s+/g, ' ');
+    expect(guide).toContain(scoreText(result));
+    expect(guide).toContain(contractScoreText(result));
+  });
+});
