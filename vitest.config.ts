@@ -13,6 +13,8 @@ const exclude = [
 const ofAll = {
   testTimeout: 20_000,
   hookTimeout: 30_000,
+  // A second, the default, is short for a browser beside other work.
+  expect: { poll: { timeout: 15_000 } },
   // Files share what they import: loading it anew for each of 440 files costs more than the tests.
   isolate: false,
   globalSetup: './bin/testing/leave-nothing.ts',

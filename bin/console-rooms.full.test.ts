@@ -178,6 +178,7 @@ describe('the terminal', () => {
     await screen.getByText('#').first().waitFor();
     await page.keyboard.type('uname');
     await screen.getByText('uname').waitFor();
+    await expectAccessible(page, 'terminal');
     expect(complaints).toEqual([]);
     await page.close();
   });

@@ -11,7 +11,7 @@ const SECONDS_DEFAULT = 60;
 export function runStarter(ready: () => ServerReady | undefined): RunStarter {
   return (request, onLine) => {
     const server = ready();
-    if (!server) throw new Error('a run was asked for before the server was ready');
+    if (!server) return undefined;
     const child = spawn(process.execPath, [process.argv[1] ?? '', ...wordsFor(request, server)], {
       // Tokens are no words of a command line, which every user of the machine can read.
       env: {

@@ -10,6 +10,7 @@ import { controlPaths } from '../fixtures/control-listener.ts';
 import { writeArtifact } from '../fixtures/formats/mender-artifact-writer.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
 import { seededRandom } from '../fixtures/random.ts';
+import type { RunStarter } from '../server/control/runs/runs.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
 import {
   type FleetPlan,
@@ -19,6 +20,7 @@ import {
 import { progressLine } from '../simulator/report/text.ts';
 import { judge } from './conform/judged-run.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
+import { runStarter } from './console-runs.ts';
 import { demoSummary } from './demo-summary.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
@@ -26,7 +28,7 @@ import { CommandFault } from './fault.ts';
 import { fleetExitCode, fleetFault } from './fleet-outcome.ts';
 import { addOptionRows } from './option-rows.ts';
 import { createOutput, type Output } from './output.ts';
-import { serverReady } from './ready.ts';
+import { type ServerReady, serverReady } from './ready.ts';
 import { prepareReports, writeReports } from './reports.ts';
 import { leaveRunFile } from './run-file.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
@@ -84,7 +86,10 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   await prepareReports(options.report);
   const signal = stopSignal();
-  const server = await startOnFreePorts(wantedPorts, output);
+  let whenDone: ServerReady | undefined;
+  // The page's runs come after those of the demo, which they would disturb.
+  const startRun = runStarter(() => whenDone);
+  const server = await startOnFreePorts(wantedPorts, output, startRun);
   let removeRunFile: (() => void) | undefined;
   try {
     removeRunFile = await leaveRunFile(serverReady(server), output);
@@ -105,6 +110,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
       output.line(demoSummary(results, server));
       exitCode = worstExitCode([fleetOutcome(fleet, plan), conformanceExitCode(conformance)]);
       if (options.exit) return;
+      whenDone = serverReady(server);
       output.progress('server and fleet stay up; press Ctrl-C to stop');
       await aborted(signal);
     });
@@ -115,15 +121,19 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
   }
 }
 
-async function startOnFreePorts(ports: Ports, output: Output): Promise<RunningServer> {
+async function startOnFreePorts(
+  ports: Ports,
+  output: Output,
+  startRun: RunStarter,
+): Promise<RunningServer> {
   try {
-    const server = await startServer({ ...ports, logLevel: 'warn' });
+    const server = await startServer({ ...ports, logLevel: 'warn', startRun });
     sayPorts(server, ports, output);
     return server;
   } catch (fault) {
     const others = avoidBusy(ports, fault);
     if (!others) throw fault;
-    return startOnFreePorts(others, output);
+    return startOnFreePorts(others, output, startRun);
   }
 }
 

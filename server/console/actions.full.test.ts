@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { endOfLife } from '../../fixtures/contract/deprecations.ts';
 import { artifactBytes } from '../testing/test-artifacts.ts';
+import { doors } from '../testing/test-deployments.ts';
 import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
-import { launchBrowser, newPage, openConsole } from './testing/console-page.ts';
+import { control } from '../testing/test-tenants.ts';
+import { expectAccessible, launchBrowser, newPage, openConsole } from './testing/console-page.ts';
 
 let browser: Browser;
 let server: TestServer;
@@ -26,6 +29,7 @@ afterEach(async () => {
   await server.close();
 });
 
+const installed = { device_type: 'board', artifact_name: 'release-1' };
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 const said = (text: string) => page.locator('output.notice').getByText(text).waitFor();
 
@@ -93,7 +97,80 @@ describe('what is saved', () => {
   });
 });
 
+describe('the audit log', () => {
+  it('shows what its filters leave, and keeps them in the address', async () => {
+    await acceptedDevice(server, 'FB-1');
+    await openConsole(page, server, '/audit');
+    await page.getByRole('cell', { name: 'device FB-1' }).first().waitFor();
+    const object = page.getByRole('combobox', { name: 'Object', exact: true });
+    await object.selectOption('artifact');
+    await page.getByText('No entry matches').waitFor();
+    await object.selectOption('device');
+    await page.getByLabel('E-mail of the actor').fill('nobody@example.com');
+    await page.getByText('No entry matches').waitFor();
+    await page.reload();
+    await page.getByText('No entry matches').waitFor();
+    await page.getByLabel('E-mail of the actor').fill(server.adminEmail);
+    await page.getByRole('cell', { name: 'accept' }).waitFor();
+  });
+});
+
+describe('faults', () => {
+  it('are planned, seen to fire, and removed', async () => {
+    const device = await acceptedDevice(server, 'FB-2');
+    const poll = () => doors['GET v1'](server, device.token, installed);
+    await openConsole(page, server, '/faults');
+    await press('Add to the plan');
+    await press('Plan');
+    await page.getByText('0 times of 0 matching requests').waitFor();
+    expect([(await poll()).status, (await poll()).status]).toEqual([502, 204]);
+    await page.getByText('1 times of 2 matching requests').waitFor();
+    await press('Remove all');
+    const question = page.getByRole('dialog');
+    await question.getByRole('button', { name: 'Remove' }).waitFor();
+    await expectAccessible(page, 'a question');
+    await question.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No fault is planned', { exact: true }).waitFor();
+  });
+});
+
+describe('a device', () => {
+  it('is given settings, and gets them with its next poll', async () => {
+    const device = await acceptedDevice(server, 'FB-3');
+    const poll = () => doors['POST v1'](server, device.token, installed);
+    await openConsole(page, server, `/devices/${device.id}?tab=configuration`);
+    const settings = page.getByLabel('One setting a line, as name=value');
+    await settings.fill('timezone');
+    await press('Save');
+    await said('“timezone” has no name and no equals sign');
+    await settings.fill('timezone=UTC');
+    await press('Save');
+    await page.getByRole('cell', { name: 'UTC' }).waitFor();
+    expect((await poll()).status).toBe(204);
+    await press('Deploy');
+    await said("The configuration is deployed with the device's next poll.");
+    expect((await poll()).status).toBe(200);
+  });
+});
+
 describe('time and state', () => {
+  it('drags the day behind the end of what is deprecated, and goes there', async () => {
+    await openConsole(page, server, '/clock');
+    const slider = page.getByRole('slider');
+    const box = await slider.boundingBox();
+    if (!box) throw new Error('the slider is not shown');
+    const middle = box.y + box.height / 2;
+    await page.mouse.move(box.x + 10, middle);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 1, middle, { steps: 5 });
+    await page.mouse.up();
+    await page.getByText(/\d+ operations have ended/).waitFor();
+    await press('Go to this day');
+    await said('It is ');
+    const { text } = await control(server, 'GET', '/clock');
+    expect(Date.parse(JSON.parse(text).now)).toBeGreaterThan(Date.parse(endOfLife));
+  });
+
   it('moves the clock, stops it and puts it back', async () => {
     await openConsole(page, server, '/clock');
     await press('+ 1 day');

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { operations } from '../../fixtures/contract/operations.ts';
 import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
+import type { RunStarter } from '../control/runs/runs.ts';
 import { publish } from '../testing/test-artifacts.ts';
 import { deploy, doors, report } from '../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
@@ -34,7 +35,7 @@ let deploymentId: string;
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  server = await startTestServer();
+  server = await startTestServer({ startRun, explainHeader: true });
   ({ page, complaints, foreign } = await newPage(browser, server));
   page.on('dialog', (dialog) => {
     complaints.push(`a dialog: ${dialog.message()}`);
@@ -48,6 +49,20 @@ afterAll(async () => {
   await browser?.close();
   await server?.close();
 });
+
+/** A run whose every line is hostile, and so is every text of its verdicts. */
+const startRun: RunStarter = (_, onLine) => {
+  const texts = { id: all, title: all, level: all, because: all, requirements: [all] };
+  const musts = { decided: 1, undecided: 1, undecidedMusts: [{ id: all }] };
+  const lines = [
+    { type: 'start', ids: [all] },
+    { type: 'verdict', verdict: 'fail', ...texts },
+    { type: 'verdict', verdict: all, ...texts },
+    { type: 'end', outcome: all, musts },
+  ];
+  for (const line of [...attacks, ...lines.map((each) => JSON.stringify(each))]) onLine(line);
+  return { ended: Promise.resolve(1), stop: () => undefined };
+};
 
 /** Hostile text in everything that a device can tell. */
 async function fill(): Promise<void> {
@@ -149,6 +164,24 @@ describe('hostile text of a device', () => {
       await page.getByText('Request ID').waitFor();
       await expectHarmless(address);
     }
+  });
+
+  it.each(['conformance', 'simulator'])('is text in a run at /%s', async (view) => {
+    await goTo(page, `/${view}`);
+    await page.getByRole('button', { name: /^(Run|Start)$/ }).click();
+    await page
+      .locator('main')
+      .getByText(/exit code 1/)
+      .waitFor();
+    await page.locator('main').getByText('<img src=x').first().waitFor();
+    await expectHarmless(view);
+  });
+
+  it('is text in the explanation of a request with such an ID', async () => {
+    await goTo(page, `/explain/${encodeURIComponent(attacks[0] ?? '')}`);
+    await page.getByRole('heading', { level: 1 }).getByText('<img src=x').waitFor();
+    await page.getByText('How it would succeed').waitFor();
+    await expectHarmless('explanation');
   });
 
   it('stays within the terminal', async () => {

@@ -6,10 +6,12 @@ import type { RunRequest, RunStarter } from '../runs/runs.ts';
 /** A run that says and ends what the test wants. */
 class Scripted {
   readonly asked: RunRequest[] = [];
+  isReady = true;
   say: (line: string) => void = () => undefined;
   end: (exitCode: number | null) => void = () => undefined;
 
   readonly start: RunStarter = (request, onLine) => {
+    if (!this.isReady) return undefined;
     this.asked.push(request);
     this.say = onLine;
     const ended = new Promise<number | null>((resolve) => {
@@ -78,6 +80,25 @@ describe('runs', () => {
     expect(await linesOf(1)).toEqual(['{"type":"exit","exitCode":null}']);
     expect((await control(server, 'DELETE', '/runs/1')).status).toBe(409);
     expect((await start()).status).toBe(201);
+  });
+
+  it('are refused while none can start yet, and start later', async () => {
+    scripted.isReady = false;
+    expect(await start()).toMatchObject({ status: 503 });
+    expect((await runs()).runs).toEqual([]);
+    scripted.isReady = true;
+    expect(JSON.parse((await start()).text)).toMatchObject({ id: 1, state: 'running' });
+  });
+
+  it('say how many of their lines are not kept', async () => {
+    await start();
+    scripted.say('x'.repeat(262_145));
+    for (let line = 0; line < 5002; line++) scripted.say('line');
+    scripted.end(0);
+    const lines = await linesOf(1);
+    expect(lines).toHaveLength(5001);
+    expect(lines.at(-1)).toBe('{"type":"exit","exitCode":0,"leftOut":3}');
+    expect((await runs()).runs).toMatchObject([{ lines: 5000, leftOut: 3 }]);
   });
 
   it('end with the server', async () => {

@@ -43,10 +43,14 @@ export function mountRuns(app: Express, runs: Runs, streams: EventStreams): void
     post: (request, response) => {
       const wanted = readBody(requestShape, request);
       if (!runs.isAvailable) {
-        refuse(409, 'only a server that fleetbed serve has started can start runs');
+        refuse(409, 'only a server of fleetbed serve or fleetbed demo can start runs');
       }
       const started = runs.start(wanted);
-      if (!started) refuse(409, 'another run is underway; stop it, or wait for its end');
+      if (started === 'underway') {
+        refuse(409, 'another run is underway; stop it, or wait for its end');
+      }
+      if (started === 'not ready')
+        refuse(503, 'the server is not ready for runs yet; try again in a moment');
       response.status(201);
       return started;
     },

@@ -26,8 +26,11 @@ interface StartedRun {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a run; each line of what it says is told. */
-export type RunStarter = (request: RunRequest, onLine: (line: string) => void) => StartedRun;
+/** Starts a run and tells each line of what it says; undefined while it cannot start any yet. */
+export type RunStarter = (
+  request: RunRequest,
+  onLine: (line: string) => void,
+) => StartedRun | undefined;
 
 /** A run as the control listener shows it. */
 export interface RunView {
@@ -39,6 +42,8 @@ export interface RunView {
   /** Once it has ended; null when it was stopped. */
   readonly exitCode?: number | null;
   readonly lines: number;
+  /** Lines that were not kept, as there were too many or they were too long. */
+  readonly leftOut?: number;
 }
 
 /** Runs that are remembered. */
@@ -53,6 +58,7 @@ interface Run {
   readonly startedMs: number;
   readonly lines: string[];
   readonly subscribers: Subscribers<string>;
+  leftOut: number;
   started?: StartedRun;
   exitCode?: number | null;
 }
@@ -74,17 +80,20 @@ export class Runs {
     return this.#start !== undefined;
   }
 
-  /** Starts a run; undefined while another one is underway. */
-  start(request: RunRequest): RunView | undefined {
-    if (!this.#start || this.#runs.some(isRunning)) return undefined;
-    this.#lastId += 1;
+  /** Starts a run, unless another one is underway or none can start yet. */
+  start(request: RunRequest): RunView | 'underway' | 'not ready' {
+    if (this.#runs.some(isRunning)) return 'underway';
     const subscribers = new Subscribers<string>();
     const startedMs = this.#clock.now();
-    const run: Run = { id: this.#lastId, request, startedMs, lines: [], subscribers };
+    const id = this.#lastId + 1;
+    const run: Run = { id, request, startedMs, lines: [], leftOut: 0, subscribers };
+    const started = this.#start?.(request, (line) => keepLine(run, line));
+    if (!started) return 'not ready';
+    run.started = started;
+    this.#lastId = id;
     this.#runs.push(run);
     this.#runs.splice(0, this.#runs.length - RUNS_MAX);
-    run.started = this.#start(request, (line) => keepLine(run, line));
-    void run.started.ended.then((exitCode) => {
+    void started.ended.then((exitCode) => {
       run.exitCode = exitCode;
       subscribers.publish(endLine(run));
     });
@@ -128,18 +137,21 @@ function isRunning(run: Run): boolean {
 }
 
 function keepLine(run: Run, line: string): void {
-  if (run.lines.length >= LINES_MAX || line.length > LINE_MAX_CHARACTERS) return;
+  if (run.lines.length >= LINES_MAX || line.length > LINE_MAX_CHARACTERS) {
+    run.leftOut += 1;
+    return;
+  }
   run.lines.push(line);
   run.subscribers.publish(line);
 }
 
 /** Comes after the last line of a run. */
-function endLine({ exitCode = null }: Run): string {
-  return JSON.stringify({ type: 'exit', exitCode });
+function endLine({ exitCode = null, leftOut }: Run): string {
+  return JSON.stringify({ type: 'exit', exitCode, ...(leftOut > 0 && { leftOut }) });
 }
 
 function viewOf(run: Run): RunView {
-  const { id, request, startedMs, lines, exitCode } = run;
+  const { id, request, startedMs, lines, leftOut, exitCode } = run;
   return {
     id,
     request,
@@ -147,5 +159,6 @@ function viewOf(run: Run): RunView {
     state: isRunning(run) ? 'running' : 'ended',
     ...(exitCode !== undefined && { exitCode }),
     lines: lines.length,
+    ...(leftOut > 0 && { leftOut }),
   };
 }

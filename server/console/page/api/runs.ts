@@ -34,17 +34,40 @@ export function stopRun(id: number): Promise<unknown> {
   return ask(`/runs/${id}`, { method: 'DELETE' });
 }
 
-const none: readonly string[] = [];
+/** What the last line says of a run. */
+interface RunExit {
+  /** Null when the run was stopped. */
+  readonly exitCode: number | null;
+  /** Lines that were not kept. */
+  readonly leftOut?: number;
+}
 
-/** The lines of a run so far, the last one about its exit. */
-export function useLines(id: number | undefined): readonly string[] {
-  const [known, setKnown] = useState({ id, lines: none });
+/** The same in words. */
+export function exitText({ exitCode, leftOut = 0 }: RunExit): string {
+  const end = exitCode === null ? 'Stopped.' : `Ended with exit code ${exitCode}.`;
+  return leftOut === 0 ? end : `${end} ${leftOut} lines were too long or too many to be kept.`;
+}
+
+/** What a run has said. */
+export interface RunLog {
+  readonly lines: readonly string[];
+  /** Once it has ended. */
+  readonly exit?: RunExit;
+}
+
+const nothing: RunLog = { lines: [] };
+
+/** What a run has said so far. */
+export function useLog(id: number | undefined): RunLog {
+  const [known, setKnown] = useState({ id, log: nothing });
   useEffect(() => {
     if (id === undefined) return;
     let lines: string[] = [];
     const arrived = gather<string>((more) => {
       lines.push(...more);
-      setKnown({ id, lines: [...lines] });
+      const exit = exitIn(lines.at(-1));
+      const log = exit ? { lines: lines.slice(0, -1), exit } : { lines: [...lines] };
+      setKnown({ id, log });
     });
     const unfollow = followStream(
       () => {
@@ -62,5 +85,9 @@ export function useLines(id: number | undefined): readonly string[] {
       arrived.cancel();
     };
   }, [id]);
-  return known.id === id ? known.lines : none;
+  return known.id === id ? known.log : nothing;
+}
+
+function exitIn(line = ''): RunExit | undefined {
+  return line.startsWith('{"type":"exit"') ? JSON.parse(line) : undefined;
 }

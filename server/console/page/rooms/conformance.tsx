@@ -5,7 +5,15 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
-import { type RunView, startRun, stopRun, useLines, useRuns } from '../api/runs.ts';
+import {
+  exitText,
+  type RunLog,
+  type RunView,
+  startRun,
+  stopRun,
+  useLog,
+  useRuns,
+} from '../api/runs.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
 import { View } from '../parts/view.tsx';
@@ -59,7 +67,7 @@ export default function ConformanceRoom() {
                   </ActionButton>
                 </div>
                 {!available && (
-                  <p>Only a server that fleetbed serve has started can run the suite.</p>
+                  <p>Only a server of fleetbed serve or fleetbed demo can run the suite.</p>
                 )}
               </Card>
               {run ? (
@@ -76,7 +84,7 @@ export default function ConformanceRoom() {
 }
 
 function Run({ run, reload }: { run: RunView; reload: () => void }) {
-  const lines = useLines(run.id);
+  const { lines, exit } = useLog(run.id);
   const facts = useMemo(() => readRun(lines), [lines]);
   const stop = async (): Promise<void> => {
     await stopRun(run.id);
@@ -84,8 +92,8 @@ function Run({ run, reload }: { run: RunView; reload: () => void }) {
   };
   return (
     <>
-      <Outcome facts={facts} />
-      {!facts.hasEnded && (
+      <Outcome facts={facts} exit={exit} />
+      {!exit && (
         <div class="actions">
           <ActionButton kind="danger" work={stop} done="The run was stopped.">
             Stop
@@ -98,12 +106,12 @@ function Run({ run, reload }: { run: RunView; reload: () => void }) {
   );
 }
 
-function Outcome({ facts }: { facts: RunFacts }) {
-  const { hasEnded, end, total, verdicts, words } = facts;
+function Outcome({ facts, exit }: { facts: RunFacts; exit: RunLog['exit'] }) {
+  const { end, total, verdicts, words } = facts;
   const counts = new Map<string, number>();
   for (const { verdict } of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
   const told = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
-  if (!hasEnded) {
+  if (!exit) {
     return (
       <Verdict tone="busy" title={`Running: ${verdicts.length} of ${total || '?'} cases`}>
         {told}
@@ -113,6 +121,7 @@ function Outcome({ facts }: { facts: RunFacts }) {
   if (!end) {
     return (
       <Verdict tone="bad" title="The run ended without a result">
+        <p>{exitText(exit)}</p>
         <pre>{words.slice(-10).join('\n')}</pre>
       </Verdict>
     );
@@ -120,7 +129,7 @@ function Outcome({ facts }: { facts: RunFacts }) {
   return (
     <Verdict tone={tones[end.outcome] ?? 'plain'} title={`Outcome: ${end.outcome}`}>
       {told}. {end.musts.decided} of {end.musts.decided + end.musts.undecided} MUSTs of the contract
-      were decided.
+      were decided. {exitText(exit)}
     </Verdict>
   );
 }

@@ -1,10 +1,12 @@
 /** Requests and errors per second of the last minutes. */
 import 'uplot/dist/uPlot.min.css';
+import { effect, untracked } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import { every, nowMs } from '../api/browser-clock.ts';
 import { askJson } from '../api/client.ts';
 import { onActivity } from '../api/live.ts';
+import { tenant } from '../api/session.ts';
 import type { JournalPage } from '../api/types.ts';
 import { timeOfDay } from '../parts/texts.ts';
 import { theme } from '../theme.ts';
@@ -16,6 +18,8 @@ const EARLIER_MAX = 500;
 
 /** Requests of each second, kept while the page is open. */
 const seconds = new Map<number, { requests: number; errors: number }>();
+/** IDs of requests told live, which the journal may tell once more; kept until it has been read. */
+let toldLive: Set<string> | undefined;
 
 function count(second: number, status: number): void {
   const counted = seconds.get(second) ?? { requests: 0, errors: 0 };
@@ -24,8 +28,9 @@ function count(second: number, status: number): void {
   seconds.set(second, counted);
 }
 
-onActivity(({ status }) => {
+onActivity(({ status, requestId }) => {
   const second = Math.floor(nowMs() / 1000);
+  toldLive?.add(requestId);
   count(second, status);
   for (const old of seconds.keys()) {
     if (old < second - SECONDS_SHOWN) seconds.delete(old);
@@ -34,16 +39,28 @@ onActivity(({ status }) => {
 
 /** What was answered before the page was opened, as far as the journal has it. */
 async function countEarlier(): Promise<void> {
-  const openedMs = nowMs();
-  const { entries } = await askJson<JournalPage>('/journal', { query: { limit: EARLIER_MAX } });
-  for (const { kind, at, status } of entries) {
-    const atMs = Date.parse(at);
-    if (kind === 'exchange' && atMs < openedMs) count(Math.floor(atMs / 1000), status ?? 0);
+  const told = new Set<string>();
+  toldLive = told;
+  seconds.clear();
+  // Without a journal there is nothing earlier to show.
+  const page = await askJson<JournalPage>('/journal', { query: { limit: EARLIER_MAX } }).catch(
+    () => undefined,
+  );
+  // Another tenant may have been chosen meanwhile.
+  if (toldLive !== told) return;
+  toldLive = undefined;
+  for (const { kind, at, requestId, status = 0 } of page?.entries ?? []) {
+    if (kind === 'exchange' && !told.has(requestId)) {
+      count(Math.floor(Date.parse(at) / 1000), status);
+    }
   }
 }
 
-// Without a journal there is nothing earlier to show.
-countEarlier().catch(() => undefined);
+effect(() => {
+  void tenant.value;
+  // It reads the token, whose end is no reason to ask again.
+  void untracked(countEarlier);
+});
 
 function dataNow(): UPlot.AlignedData {
   const last = Math.floor(nowMs() / 1000) - 1;

@@ -26,7 +26,6 @@ export interface RunFacts {
   readonly total: number;
   readonly verdicts: readonly CaseVerdict[];
   readonly end: RunEnd | undefined;
-  readonly hasEnded: boolean;
   /** Lines that are no JSON. */
   readonly words: readonly string[];
 }
@@ -39,16 +38,14 @@ export function readRun(lines: readonly string[]): RunFacts {
   const words: string[] = [];
   let total = 0;
   let end: RunEnd | undefined;
-  let hasEnded = false;
   for (const line of lines) {
     const read = jsonIn(line);
     if (read?.type === 'start') total = Array.isArray(read.ids) ? read.ids.length : 0;
     else if (read?.type === 'verdict') verdicts.push(verdictIn(read));
     else if (read?.type === 'end') end = read as unknown as RunEnd;
-    else if (read?.type === 'exit') hasEnded = true;
     else words.push(line);
   }
-  return { total, verdicts, end, hasEnded, words };
+  return { total, verdicts, end, words };
 }
 
 function jsonIn(line: string): Line | undefined {

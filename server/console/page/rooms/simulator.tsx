@@ -4,7 +4,7 @@ import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
-import { type RunView, startRun, stopRun, useLines, useRuns } from '../api/runs.ts';
+import { exitText, type RunView, startRun, stopRun, useLog, useRuns } from '../api/runs.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { TextBlock } from '../parts/text-block.tsx';
 import { dayAndTime } from '../parts/texts.ts';
@@ -60,7 +60,7 @@ export default function SimulatorRoom() {
                   </ActionButton>
                 </div>
                 {!available && (
-                  <p>Only a server that fleetbed serve has started can start a fleet.</p>
+                  <p>Only a server of fleetbed serve or fleetbed demo can start a fleet.</p>
                 )}
               </Card>
               {run ? (
@@ -77,7 +77,7 @@ export default function SimulatorRoom() {
 }
 
 function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
-  const lines = useLines(run.id);
+  const { lines, exit } = useLog(run.id);
   const isRunning = run.state === 'running';
   const stop = async (): Promise<void> => {
     await stopRun(run.id);
@@ -90,6 +90,7 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
     >
       <div class="stack">
         <TextBlock text={lines.slice(-LINES_SHOWN).join('\n')} />
+        {exit && <p>{exitText(exit)}</p>}
         <div class="actions">
           <Link href="/devices">See its devices</Link>
           {isRunning && (
