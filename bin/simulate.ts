@@ -130,6 +130,11 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
   const contradiction = virtualFault(command);
   if (contradiction !== undefined) command.error(`error: ${contradiction}`);
   if (options.virtual) return actVirtually(command, options);
+  if (options.estimate) {
+    const { estimate, virtualUser } = await import('./simulate/estimate.ts');
+    const plan = await planFrom(command, virtualUser);
+    return estimate(plan, outputOf(options), options.virtualStart);
+  }
   const plan = spreadPlan(await planFrom(command), options);
   const wrong = spreadFault(options, command.getOptionValueSource('redis') === 'cli');
   if (wrong !== undefined) command.error(`error: ${wrong}`);

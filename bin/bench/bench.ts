@@ -9,6 +9,7 @@ import { Children, exitOnSignals } from './children.ts';
 import { environment } from './environment.ts';
 import { resultHtml } from './html.ts';
 import { conformanceRows } from './parts/conformance.ts';
+import { estimateRows } from './parts/estimate.ts';
 import { serverRows } from './parts/server.ts';
 import { simulatorRows } from './parts/simulator.ts';
 import { startRows } from './parts/start.ts';
@@ -24,6 +25,7 @@ const QUICK_ROUNDS = 3;
 const parts = {
   server: serverRows,
   simulator: simulatorRows,
+  estimate: estimateRows,
   conformance: conformanceRows,
   start: startRows,
 };

@@ -43,7 +43,7 @@ export function limitFault(
   const perProcess = Math.ceil(sockets / processes);
   const files = perProcess + CONNECTIONS_MAX + OWN_FILES;
   if (openFilesMax !== undefined && files > openFilesMax) {
-    const fit = Math.max(0, openFilesMax - CONNECTIONS_MAX - OWN_FILES);
+    const fit = socketsWithin(openFilesMax);
     const enough = fit === 0 ? '' : `, or spread them with --processes ${Math.ceil(sockets / fit)}`;
     return (
       `${perProcess} sockets need about ${files} open files, and a process may have ` +
@@ -61,17 +61,27 @@ export function limitFault(
   );
 }
 
+/** Sockets of devices that a process can hold beside its other files. */
+export function socketsWithin(openFilesMax: number): number {
+  return Math.max(0, openFilesMax - CONNECTIONS_MAX - OWN_FILES);
+}
+
 /** Devices of this run that hold a socket. */
 function socketsOf(plan: FleetPlan): number {
   const { first, end } = deviceRange(plan);
+  return Math.ceil((end - first) * connectedShare(plan));
+}
+
+/** How many of the devices hold a socket, 0 to 1. */
+export function connectedShare(plan: FleetPlan): number {
   const cohorts = cohortsOf(plan);
   const weight = cohorts.reduce((sum, cohort) => sum + cohort.weight, 0);
   const connected = cohorts.filter(({ policy }) => policy.connect);
-  const share = connected.reduce((sum, cohort) => sum + cohort.weight, 0) / weight;
-  return Math.ceil((end - first) * share);
+  return connected.reduce((sum, cohort) => sum + cohort.weight, 0) / weight;
 }
 
-async function machineLimits(): Promise<MachineLimits> {
+/** Looks up what this machine gives a process. */
+export async function machineLimits(): Promise<MachineLimits> {
   const limits = await textOf('/proc/self/limits');
   const range = await textOf('/proc/sys/net/ipv4/ip_local_port_range');
   const [, openFiles] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];

@@ -11,7 +11,7 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   return rows.map((row) => {
     const cells = row.map((cell, column) => {
       const width = widths[column] ?? 0;
-      return /^[\d.]+$/.test(cell) ? cell.padStart(width) : cell.padEnd(width);
+      return /^[\d.,]+$/.test(cell) ? cell.padStart(width) : cell.padEnd(width);
     });
     return `  ${cells.join('  ')}`.trimEnd();
   });

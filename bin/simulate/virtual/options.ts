@@ -33,6 +33,12 @@ const virtualRows = inGroup(group, {
     help: 'let the seed order what is due at the same time, and delay every request',
     cli: { kind: 'switch' },
   },
+  estimate: {
+    flag: '--estimate',
+    help: 'print the machines that this fleet, and larger ones, would need; runs only a sample of it',
+    cli: { kind: 'switch' },
+    conflicts: ['virtual', 'explore', 'interleave', 'events', 'report', 'readyFile', 'metrics'],
+  },
   explore: {
     flag: '--explore <count>',
     help: 'try so many seeds, each with its own order and faults, until an invariant breaks',

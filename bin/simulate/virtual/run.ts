@@ -1,6 +1,7 @@
 /** One run in virtual time: a fleet and the reference server in one process, on one clock. */
 import { playFast } from '../../../fixtures/clock.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
+import type { MemoryListener } from '../../../server/listeners/memory-listener.ts';
 import {
   type FleetEvent,
   type FleetHooks,
@@ -34,6 +35,8 @@ export interface VirtualHooks
   readonly onEvent?: (event: FleetEvent) => void;
   /** False while time has to wait for whoever receives the events. */
   readonly mayContinue?: () => boolean;
+  /** Stands between the fleet and its server. */
+  readonly between?: (server: MemoryListener) => MemoryListener;
 }
 
 /** A run that has ended. */
@@ -52,7 +55,7 @@ const OPERATOR_LOOKS_PER_POLL = 10;
 /** Runs a trial to its end. Throws as `simulateFleet` does. */
 export async function virtualRun(
   trial: VirtualTrial,
-  { mayContinue = () => true, ...hooks }: VirtualHooks,
+  { mayContinue = () => true, between = (server) => server, ...hooks }: VirtualHooks,
 ): Promise<VirtualOutcome> {
   const plan = virtualPlan(trial.plan);
   const random = seededRandom(plan.seed);
@@ -74,7 +77,7 @@ export async function virtualRun(
       ...hooks,
       signal: AbortSignal.any([hooks.signal, trouble.signal]),
       clock,
-      carrier: new MemoryCarrier({ ...way, passageOf }),
+      carrier: new MemoryCarrier({ ...way, listener: between(listener), passageOf }),
       looks: looksAt(plan, pollIntervalMs),
       machine: () => idleMachine,
       drive: (isQuiet) => {

@@ -1,0 +1,107 @@
+/** What a fleet of any size needs of the machines that simulate it, by the measured costs. */
+
+/** What one device does on average, once the fleet is there; per second. */
+export interface DeviceTraffic {
+  readonly requests: number;
+  /** HTTP without TLS: request lines, headers, bodies. */
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  /** Devices with a websocket, of all; 0 to 1. */
+  readonly connectedShare: number;
+}
+
+/** A machine that simulates devices. */
+export interface GeneratorMachine {
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  /** That the open files of one process allow. */
+  readonly socketsPerProcess: number;
+}
+
+/** What the processes of a simulated fleet cost, in seconds of CPU time and in bytes. */
+export interface Costs {
+  /** CPU time of a process for each second, whatever it does. */
+  readonly cpuPerProcess: number;
+  readonly cpuPerRequest: number;
+  /** CPU time of a held websocket for each second: its pings. */
+  readonly cpuPerSocket: number;
+  readonly bytesPerProcess: number;
+  readonly bytesPerDevice: number;
+  /** Of the websocket alone. */
+  readonly bytesPerSocket: number;
+  /** Of each worker, for each second of a run that Redis coordinates; bytes in both directions. */
+  readonly redisCommands: number;
+  readonly redisBytes: number;
+}
+
+/** Measured on two cores of a virtual machine with Node 20; the part `estimate` of the benchmark tells how near they are. */
+const measuredCosts: Costs = {
+  cpuPerProcess: 0.012,
+  cpuPerRequest: 120e-6,
+  cpuPerSocket: 6e-6,
+  bytesPerProcess: 115e6,
+  bytesPerDevice: 14_500,
+  bytesPerSocket: 10_400,
+  redisCommands: 21,
+  redisBytes: 26_000,
+};
+
+/** Up to here a process keeps its times; the rest is for bursts. */
+const CORE_SHARE = 0.7;
+/** The rest is for the system and the garbage of the young generation. */
+const MEMORY_SHARE = 0.8;
+
+/** What a fleet needs. */
+export interface FleetNeeds {
+  readonly devices: number;
+  readonly requestsPerSecond: number;
+  readonly sentBytesPerSecond: number;
+  readonly receivedBytesPerSecond: number;
+  readonly sockets: number;
+  /** CPU time for each second. */
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly processes: number;
+  readonly machines: number;
+  readonly redisCommandsPerSecond: number;
+  readonly redisBytesPerSecond: number;
+}
+
+/** Returns what so many devices need on machines of this kind. */
+export function needsOf(
+  devices: number,
+  traffic: DeviceTraffic,
+  machine: GeneratorMachine,
+  costs: Costs = measuredCosts,
+): FleetNeeds {
+  const sockets = Math.round(devices * traffic.connectedShare);
+  const requestsPerSecond = devices * traffic.requests;
+  const work = requestsPerSecond * costs.cpuPerRequest + sockets * costs.cpuPerSocket;
+  const processes = Math.max(
+    1,
+    Math.ceil(work / (CORE_SHARE - costs.cpuPerProcess)),
+    Math.ceil(sockets / machine.socketsPerProcess),
+  );
+  const memoryBytes =
+    processes * costs.bytesPerProcess +
+    devices * costs.bytesPerDevice +
+    sockets * costs.bytesPerSocket;
+  const machines = Math.max(
+    Math.ceil(processes / machine.cpus),
+    Math.ceil(memoryBytes / (machine.memoryBytes * MEMORY_SHARE)),
+  );
+  return {
+    devices,
+    requestsPerSecond,
+    sentBytesPerSecond: devices * traffic.sentBytes,
+    receivedBytesPerSecond: devices * traffic.receivedBytes,
+    sockets,
+    cores: work + processes * costs.cpuPerProcess,
+    memoryBytes,
+    processes,
+    machines,
+    // One process coordinates itself.
+    redisCommandsPerSecond: processes === 1 ? 0 : processes * costs.redisCommands,
+    redisBytesPerSecond: processes === 1 ? 0 : processes * costs.redisBytes,
+  };
+}
