@@ -17,7 +17,10 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
       env: {
         ...process.env,
         FLEETBED_URL: server.baseUrl,
-        FLEETBED_TOKEN: server.adminToken,
+        // The token may have expired meanwhile, by the clock of the tenant.
+        FLEETBED_TOKEN: undefined,
+        FLEETBED_EMAIL: server.adminEmail,
+        FLEETBED_PASSWORD: server.adminPassword,
         FLEETBED_CONTROL_URL: server.controlUrl,
         FLEETBED_CONTROL_TOKEN: server.controlToken,
       },

@@ -10,6 +10,7 @@ import {
 import { thisMachineFacts } from '../../simulator/metrics/generator-machine.ts';
 import { cohortsOf } from '../../simulator/plan/cohort.ts';
 import { columns } from '../../simulator/report/columns.ts';
+import { counted } from '../../simulator/report/headline.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { stopSignals } from '../stop-signal.ts';
@@ -49,7 +50,7 @@ export async function estimate(
   const signals = stopSignals();
   const sample = sampleOf(plan);
   const { devices } = sample.plan;
-  output.progress(`playing ${devices} devices for ${durationText(sample.durationMs)}`);
+  output.progress(`playing ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`);
   const device = await trafficOf(plan, startMs, signals);
   if (signals.signal.aborted) return exitCodes.interrupted;
   const { openFilesMax = OPEN_FILES_USUAL } = await machineLimits();
@@ -134,7 +135,7 @@ export async function trafficOf(
 }
 
 const rows: readonly (readonly [string, (fleet: FleetNeeds) => string])[] = [
-  ['requests/s', ({ requestsPerSecond }) => whole(requestsPerSecond)],
+  ['requests/s', ({ requestsPerSecond }) => tenths(requestsPerSecond)],
   ['sent, Mbit/s', ({ sentBytesPerSecond }) => megabits(sentBytesPerSecond)],
   ['received, Mbit/s', ({ receivedBytesPerSecond }) => megabits(receivedBytesPerSecond)],
   ['sockets', ({ sockets }) => whole(sockets)],
@@ -157,9 +158,9 @@ function estimateText({ sample, device, machine, fleets }: FleetEstimate): strin
     'What simulating such a fleet needs',
     ...columns(table).map((line) => `  ${line}`),
     '',
-    `  A device makes ${(device.requests * 3600).toFixed(1)} requests an hour: counted with ${sample.devices} of them in`,
+    `  A device makes ${tenths(device.requests * 3600)} requests an hour (polls, and inventory with them): counted with ${sample.devices} in`,
     `  ${durationText(sample.durationMs)} of virtual time, without the update of a deployment and without TLS.`,
-    `  Machines are like this one: ${cpus} cores, ${memory} GiB, room for ${whole(socketsPerProcess)} sockets a process.`,
+    `  Machines are like this one: ${cpus} cores, ${memory} GiB, room for ${whole(socketsPerProcess)} sockets a process (ulimit -n).`,
     '  Redis is used where workers share the fleet.',
   ].join('\n');
 }

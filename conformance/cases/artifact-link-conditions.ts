@@ -109,6 +109,13 @@ const conditions = defineScenario({
       },
     },
     {
+      id: 'range-of-the-changed-file',
+      title: 'With If-Modified-Since of a day before the file was made and Range it is 206.',
+      requirements: ['link.conditional-range'],
+      run: async ({ file, follow }) =>
+        expectPart(file, await follow({ 'if-modified-since': early, range }), [1000, 2000]),
+    },
+    {
       id: 'resumption-of-the-unchanged-file',
       title: 'A device resumes only the file that it began: 206 while unchanged, 412 after.',
       requirements: ['link.conditional-range'],

@@ -87,6 +87,18 @@ const listed = defineScenario({
       },
     },
     {
+      id: 'listed-for-each-of-its-types',
+      title: 'An artifact of several device types is listed for each of them.',
+      requirements: ['artifacts.list-is-complete'],
+      run: async ({ device }, context) => {
+        const { id, name, deviceTypes } = await context.artifact('signed');
+        for (const type of deviceTypes) {
+          const ids = listedIn(await list(device, name, type)).map((artifact) => artifact.id);
+          expectThat(ids.includes(id), `the artifact ${id} for ${shown(type)}`, shown(ids));
+        }
+      },
+    },
+    {
       id: 'listed-under-its-id',
       title: 'An artifact is listed under the id by which it is known, each time.',
       requirements: ['artifacts.id'],

@@ -201,6 +201,9 @@ export const timestamps = {
   },
 } as const;
 
+/** With an offset: what is without one may be of any place. */
+const dateTimes = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
+
 type LogOwner = Pick<OfferedDeployment, 'device' | 'id'>;
 
 function upload({ device, id }: LogOwner, ...messages: readonly unknown[]): Promise<Answer> {
@@ -252,6 +255,30 @@ const active = defineScenario({
         const log = await shownLog(context, arranged, 'rolled back');
         const holdsBoth = log.includes(entry.message) && log.includes('rolled back');
         expectThat(holdsBoth, 'both messages in the log', shown(log));
+      },
+    },
+    {
+      id: 'messages-are-kept-as-sent',
+      title: 'Users read a message with the spaces that it has before and between its words.',
+      requirements: ['log.is-kept'],
+      run: async (arranged, context) => {
+        const message = '    at   line 7 of update.sh';
+        await uploadOnTheWay(arranged, { ...entry, message }, { ...entry, message: 'last line' });
+        const log = await shownLog(context, arranged, 'last line');
+        expectThat(log.includes(message), `a log with ${shown(message)}`, shown(log));
+      },
+    },
+    {
+      id: 'moments-are-kept',
+      title: 'Users read the moment of a message that was sent with an offset from UTC.',
+      requirements: ['log.is-kept'],
+      run: async (arranged, context) => {
+        const timestamp = '2026-01-31T14:30:07+05:30';
+        await uploadOnTheWay(arranged, { ...entry, timestamp });
+        const log = await shownLog(context, arranged, entry.message);
+        const moments = [...log.matchAll(dateTimes)].map(([text]) => Date.parse(text));
+        if (moments.length === 0) throw new NotObservable('the log shows no date-times');
+        expectThat(moments.includes(Date.parse(timestamp)), `a log of ${timestamp}`, shown(log));
       },
     },
     {
@@ -307,6 +334,18 @@ const active = defineScenario({
         await reportOnTheWay(arranged, 'failure');
         const answer = await upload(arranged, entry);
         expectThat(answer.status < 400, 'a log that is taken', shownAnswer(answer));
+      },
+    },
+    {
+      id: 'messages-after-failure-are-kept',
+      title: 'Users read the log of a device that has reported failure before it uploads it.',
+      requirements: ['log.is-kept'],
+      run: async (arranged, context) => {
+        await reportOnTheWay(arranged, 'failure');
+        const answer = await upload(arranged, entry);
+        if (answer.status >= 400) throw new NotObservable('the log is refused');
+        const log = await shownLog(context, arranged, entry.message);
+        expectThat(log.includes(entry.message), `a log with ${entry.message}`, shown(log));
       },
     },
     {

@@ -141,6 +141,31 @@ function shownCase(end: (typeof endedStates)[number]): JudgingCase<OfferedDeploy
   };
 }
 
+function shownAfterEndCase(end: (typeof endedStates)[number]): JudgingCase<void> {
+  return {
+    id: `reports-after-${slugOf(end)}-become-the-state`,
+    title: `Users see what a device reports after ${end} as its state.`,
+    requirements: ['status.becomes-the-state'],
+    run: async (_, context) => {
+      for (const status of ['installing', ...endedStates.filter((other) => other !== end)]) {
+        const arranged = await partIn(context, end);
+        await reportOnTheWay(arranged, status);
+        expectEqual('status', await shownStatus(context, arranged, status), status);
+      }
+    },
+  };
+}
+
+const shownAfterEnds = defineScenario<void>({
+  area: 'deployment-states',
+  name: 'What users see of reports after an end',
+  start: 'devices of the case, each of which has reported an end',
+  risk: 'write',
+  needs: ['operator'],
+  arrange: () => undefined,
+  cases: endedStates.map(shownAfterEndCase),
+});
+
 const shownStates = defineScenario({
   area: 'deployment-states',
   name: 'What users see of reports',
@@ -226,6 +251,7 @@ const abortAfterTheEnd = defineScenario<void>({
 export const deploymentStateCases = [
   ...matrix,
   ...shownStates,
+  ...shownAfterEnds,
   ...aborts.flat(),
   ...abortAfterTheEnd,
 ];

@@ -295,6 +295,21 @@ const written = defineScenario({
       },
     },
     {
+      id: 'patch-to-nothing-much',
+      title: 'PATCH gives an attribute the value 0 or an empty text in place of the former one.',
+      requirements: ['inventory.patch-upserts', 'inventory.value-kinds'],
+      run: async (device, context) => {
+        for (const value of [5, 0, 'a text', '']) {
+          const { changed } = await changeAttributes(context, device, {
+            how: 'patch-attributes',
+            attributes: [{ name: 'changed', value }],
+            settled: (all) => all.changed?.value === value,
+          });
+          expectEqual('changed', changed, value);
+        }
+      },
+    },
+    {
       id: 'patch-adds',
       title: 'PATCH adds an attribute that does not exist yet.',
       requirements: ['inventory.patch-adds'],

@@ -157,7 +157,9 @@ const words: Readonly<Record<number, string>> = {
 function wordsOf({ refusal, operation }: Refused, next: Operation): string | undefined {
   const { status, error } = refusal;
   const end = error.lastIndexOf('; ');
-  const told = end < 0 ? words[status] : error.slice(end + 2);
+  const isSigning = status === 401 && operation?.id === operations['post-auth-request'].id;
+  const usual = isSigning ? 'sign the bytes of the body exactly as they are sent' : words[status];
+  const told = end < 0 ? usual : error.slice(end + 2);
   if (next === operation || status === 410 || !operation) return told;
   const look = `${next.method} ${next.path} lists what exists`;
   return told === undefined ? look : `${told}; ${look}`;

@@ -138,8 +138,14 @@ function mendingOf(schema: v.GenericSchema, keys: readonly Key[], given: unknown
   if (!shape) return ['number', 'boolean'].includes(typeof given) ? String(given) : 'some';
   const name = String(keys.at(-1));
   // A field with such a name follows rules that its shape does not express.
-  const near = Object.hasOwn(texts, name) ? [] : nearTo(given, shape);
+  const near = Object.hasOwn(texts, name) ? asText(name, given) : nearTo(given, shape);
   return near.find((value) => v.is(shape, value)) ?? exampleOf(shape, name);
+}
+
+/** An identity that was sent as an object in place of its JSON text, as that text. */
+function asText(name: string, given: unknown): readonly unknown[] {
+  const isIdentity = name === 'id_data' && typeof given === 'object' && given !== null;
+  return isIdentity ? [JSON.stringify(given)] : [];
 }
 
 /** The same in another kind, the word most like it, the whole number beside it. */

@@ -46,12 +46,15 @@ async function countEarlier(): Promise<void> {
   const page = await askJson<JournalPage>('/journal', { query: { limit: EARLIER_MAX } }).catch(
     () => undefined,
   );
+  // Entries have the time of the tenant, which may have been moved.
+  const clock = await askJson<{ now: string }>('/clock').catch(() => undefined);
+  const aheadMs = clock ? Date.parse(clock.now) - nowMs() : 0;
   // Another tenant may have been chosen meanwhile.
   if (toldLive !== told) return;
   toldLive = undefined;
   for (const { kind, at, requestId, status = 0 } of page?.entries ?? []) {
     if (kind === 'exchange' && !told.has(requestId)) {
-      count(Math.floor(Date.parse(at) / 1000), status);
+      count(Math.floor((Date.parse(at) - aheadMs) / 1000), status);
     }
   }
 }
