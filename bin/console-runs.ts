@@ -17,10 +17,7 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
       env: {
         ...process.env,
         FLEETBED_URL: server.baseUrl,
-        // The token may have expired meanwhile, by the clock of the tenant.
-        FLEETBED_TOKEN: undefined,
-        FLEETBED_EMAIL: server.adminEmail,
-        FLEETBED_PASSWORD: server.adminPassword,
+        ...loginOf(server),
         FLEETBED_CONTROL_URL: server.controlUrl,
         FLEETBED_CONTROL_TOKEN: server.controlToken,
       },
@@ -38,6 +35,13 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
     });
     return { ended, stop: () => child.kill('SIGTERM') };
   };
+}
+
+/** The token may expire while the server runs, but a data folder may not know the password. */
+function loginOf({ adminEmail, adminPassword, adminToken }: ServerReady) {
+  return adminPassword === ''
+    ? { FLEETBED_TOKEN: adminToken, FLEETBED_PASSWORD: undefined }
+    : { FLEETBED_TOKEN: undefined, FLEETBED_EMAIL: adminEmail, FLEETBED_PASSWORD: adminPassword };
 }
 
 function wordsFor({ kind, cases = '', devices, seconds }: RunRequest, server: ServerReady) {

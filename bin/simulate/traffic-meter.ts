@@ -41,7 +41,7 @@ export class TrafficMeter {
       this.#sentBytes += requestBytes(request);
       server(request, {
         onHead: (status, headers) => {
-          // The last one is sent only while the clock is steered.
+          // This one is sent only while the clock is steered.
           const { [this.#steeredTime]: _time, ...usual } = headers;
           this.#receivedBytes += STATUS_LINE_BYTES + ADDED_TO_ANSWER_BYTES + headBytes(usual);
           reader.onHead(status, headers);

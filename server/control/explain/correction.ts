@@ -153,12 +153,19 @@ const words: Readonly<Record<number, string>> = {
   500: "check the server's log; this is a server error",
 };
 
+/** Whoever asks for a token cannot be told to get one. */
+function authenticationWords(place: string): string {
+  return place.startsWith('header.')
+    ? 'sign the bytes of the body exactly as they are sent'
+    : 'have a user accept the device';
+}
+
 /** The remedy after the semicolon of the sentence. */
-function wordsOf({ refusal, operation }: Refused, next: Operation): string | undefined {
+function wordsOf({ refusal, operation, place }: Refused, next: Operation): string | undefined {
   const { status, error } = refusal;
   const end = error.lastIndexOf('; ');
-  const isSigning = status === 401 && operation?.id === operations['post-auth-request'].id;
-  const usual = isSigning ? 'sign the bytes of the body exactly as they are sent' : words[status];
+  const isAuthentication = status === 401 && operation?.id === operations['post-auth-request'].id;
+  const usual = isAuthentication ? authenticationWords(place) : words[status];
   const told = end < 0 ? usual : error.slice(end + 2);
   if (next === operation || status === 410 || !operation) return told;
   const look = `${next.method} ${next.path} lists what exists`;

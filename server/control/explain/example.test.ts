@@ -40,6 +40,11 @@ describe('a mended value', () => {
     ['put-configuration', { speed: 9600 }, { speed: '9600' }],
     ['put-configuration', { on: true }, { on: 'true' }],
     ['set-auth-set-status', { status: 'sleeping' }, { status: 'accepted' }],
+    [
+      'post-auth-request',
+      { id_data: { mac: '02:00:00:00:00:01' }, pubkey: 'a key' },
+      { id_data: '{"mac":"02:00:00:00:00:01"}', pubkey: 'a key' },
+    ],
   ] as const)('is the nearest that would do: %s of %j', (id, given, expected) => {
     expect(mended(mountedOperations[id]?.body ?? v.never(), given)).toEqual(expected);
   });

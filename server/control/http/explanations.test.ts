@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { operations } from '../../../fixtures/contract/operations.ts';
+import { acceptedDevice, authenticate, decide, signatureOf } from '../../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control, secondTenant } from '../../testing/test-tenants.ts';
 
@@ -24,6 +25,20 @@ describe('GET /explanations/{requestId}', () => {
     await server.call('list-users', named('twice'));
     const { status, text } = await control(server, 'GET', '/explanations/twice');
     expect([status, JSON.parse(text).asked.operation]).toEqual([200, 'list-users']);
+  });
+
+  it('tells nobody who asks for a token to get one', async () => {
+    const device = await acceptedDevice(server, 'FB-1');
+    const firstOf = async (id: string): Promise<string> =>
+      JSON.parse((await control(server, 'GET', `/explanations/${id}`)).text).first;
+    await authenticate(server, device, {
+      ...named('signed'),
+      signature: signatureOf('x', device.privateKey),
+    });
+    expect(await firstOf('signed')).toBe('sign the bytes of the body exactly as they are sent');
+    await decide(server, device, 'rejected');
+    await authenticate(server, device, named('rejected'));
+    expect(await firstOf('rejected')).toBe('have a user accept the device');
   });
 
   it('names the rule and the requirements of the contract that speak of it', async () => {
