@@ -1,9 +1,12 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../fixtures/clock.ts';
 import { startServe } from './testing/built-command.ts';
 
 it('a process that was stopped and goes on has had no stall of its own', async () => {
   const { running, ready } = await startServe();
+  onTestFinished(async () => {
+    await running.end();
+  });
   const overview = async () => {
     const headers = { Authorization: `Bearer ${ready.controlToken}` };
     const answer = await fetch(`${ready.controlUrl}/overview`, { headers });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
 import { Watchdog } from './watchdog.ts';
 
 let lines: string[];
@@ -11,10 +12,18 @@ beforeEach(() => {
 
 afterEach(() => watchdog.close());
 
-/** Works on one core for this long, however much of it this process gets. */
+/**
+ * Works on one core for this long, however much of it this process gets; the CPU time of its other
+ * threads counts too, so that the clock must have gone on as well.
+ */
 function work(milliseconds: number): void {
   const began = process.cpuUsage();
-  while (process.cpuUsage(began).user + process.cpuUsage(began).system < milliseconds * 1000);
+  const begunMs = systemClock.monotonicMs();
+  const workedMs = (): number => {
+    const { user, system } = process.cpuUsage(began);
+    return Math.min((user + system) / 1000, systemClock.monotonicMs() - begunMs);
+  };
+  while (workedMs() < milliseconds);
 }
 
 it('a piece of work that takes too long is logged with its operation, once in a while', () => {
@@ -46,4 +55,12 @@ it('what stands still between requests is found by the patrol', async () => {
   expect(lines).toEqual([
     expect.stringMatching(/ ms outside of any request; the last one was login \(request before\)$/),
   ]);
+});
+
+it('a wait without work is no stall, whatever the process did before the patrol', async () => {
+  work(300);
+  watchdog.patrol();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+  await systemClock.sleep(100);
+  expect(watchdog.stalls).toEqual({ count: 0, worstMs: 0, worstIn: '' });
 });

@@ -61,7 +61,6 @@ export class Watchdog {
 
   /** Starts checking for blocking work outside of the reported pieces. */
   patrol(): void {
-    this.#look(systemClock.monotonicMs());
     this.#timer = systemClock.every(PERIOD_MS, () => {
       const nowMs = systemClock.monotonicMs();
       const lateMs = nowMs - this.#lookedMs - PERIOD_MS;
@@ -69,6 +68,8 @@ export class Watchdog {
       if (lateMs > STALL_MS) this.#report(lateMs, `outside of any request${last}`);
       this.#look(nowMs);
     });
+    // Only from here on, what the process did before the patrol is no part of its first period.
+    this.#look(systemClock.monotonicMs());
   }
 
   close(): void {
