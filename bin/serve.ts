@@ -3,15 +3,13 @@ import type { Command } from 'commander';
 import { clockStartingAt } from '../fixtures/clock.ts';
 import { variants } from '../fixtures/contract/variants.ts';
 import type { OptionRows, ValuesOf } from '../fixtures/option-row.ts';
-import { legalVariations } from '../server/control/variation/variations.ts';
-import { type RunningServer, startServer } from '../server/server.ts';
+import type { RunningServer } from '../server/server.ts';
 import { SettingError, settingRows } from '../server/settings.ts';
 import { StateFault } from '../server/store/state-fault.ts';
 import { runStarter } from './console-runs.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, reportFault } from './fault.ts';
-import { readPlanFile, unfiredLines } from './fault-plan-file.ts';
 import { addOptionRows, settingsOfOptions } from './option-rows.ts';
 import { createOutput, type Output } from './output.ts';
 import {
@@ -24,7 +22,6 @@ import {
 import { leaveRunFile } from './run-file.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { prepareCaFolder, publishTls, type TlsReady, tlsOptionRows, tlsPlan } from './tls.ts';
-import { loadWorldFile, worldLines } from './world-file.ts';
 
 /** What the command itself takes, beside the settings of the server. */
 const commandRows = {
@@ -95,14 +92,16 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     return exitCodes.pass;
   }
   if (options.variationSeed === true) {
-    tellVariations(output, json);
+    await tellVariations(output, json);
     return exitCodes.pass;
   }
   const { tls: tlsSettings, caFolder } = tlsPlan(options);
   await prepareReadyFile(readyFile);
   await prepareCaFolder(caFolder);
-  const rules = faults === undefined ? [] : await readPlanFile('--faults', faults);
+  const rules = await plannedFaults(faults);
   const stop = stopSignal();
+  // The help of this command does without the server.
+  const { startServer } = await import('../server/server.ts');
   let known: ServerReady | undefined;
   const server = await startServer({
     ...settingsOfOptions(settingRows, options),
@@ -133,8 +132,18 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   return faults === undefined ? exitCodes.pass : judged(server, output);
 }
 
+// What reads plans and worlds takes long to load, and is not needed without a file.
+
+/** @throws CommandFault with file, line and column of each fault */
+async function plannedFaults(file: string | undefined) {
+  if (file === undefined) return [];
+  const { readPlanFile } = await import('./fault-plan-file.ts');
+  return readPlanFile('--faults', file);
+}
+
 /** Tells of planned faults that the run never met. */
-function judged({ faults }: RunningServer, output: Output): ExitCode {
+async function judged({ faults }: RunningServer, output: Output): Promise<ExitCode> {
+  const { unfiredLines } = await import('./fault-plan-file.ts');
   const lines = unfiredLines(faults.unfired());
   for (const line of lines) output.progress(line);
   return lines.length === 0 ? exitCodes.pass : exitCodes.failed;
@@ -142,6 +151,7 @@ function judged({ faults }: RunningServer, output: Output): ExitCode {
 
 /** Loads the start state, now and on SIGHUP; a file that has become invalid changes nothing. */
 async function loadNow(server: RunningServer, file: string, output: Output): Promise<void> {
+  const { loadWorldFile, worldLines } = await import('./world-file.ts');
   const load = async () => {
     for (const line of worldLines(await loadWorldFile(file, server))) output.progress(line);
   };
@@ -163,7 +173,8 @@ function tellVariants(output: Output, json: boolean): void {
 }
 
 /** Every legal variation with the rule that allows it, in place of a server. */
-function tellVariations(output: Output, json: boolean): void {
+async function tellVariations(output: Output, json: boolean): Promise<void> {
+  const { legalVariations } = await import('../server/control/variation/variations.ts');
   const told = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
   if (json) {
     output.data(told);

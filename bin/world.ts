@@ -28,8 +28,8 @@ export function configure(command: Command): void {
     });
   addExamples(command.command('schema'), 'fleetbed world schema')
     .description('print the JSON Schema of world files, for editors')
-    .action(() => {
-      process.stdout.write(`${JSON.stringify(worldJsonSchema(), null, 2)}\n`);
+    .action(async () => {
+      process.stdout.write(`${JSON.stringify(await worldJsonSchema(), null, 2)}\n`);
     });
   addExamples(command.command('check'), 'fleetbed world check world.yaml')
     .description('check a file; faults are printed with line and column')

@@ -4,10 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 
-/** Which side of a measurement a process is on. */
-export type Side = 'generator' | 'subject';
+/** Which side of a measurement a process is on; `alone` where there is no other. */
+export type Side = 'generator' | 'subject' | 'alone';
 
-const cores: Readonly<Record<Side, string>> = { generator: '0', subject: '1' };
+const cores: Readonly<Record<Side, string>> = { generator: '0', subject: '1', alone: '0,1' };
 
 /** How processes are put on their cores. */
 export interface Pinning {

@@ -12,7 +12,7 @@ const STARTS = 3;
 const unit = 'ms';
 const serveWords = fleetbed(...serveOptions);
 
-/** Measures all rows of the part; a process starts on the subject's core. */
+/** Measures all rows of the part; a process starts on both cores, as it does for users. */
 export async function startRows(context: BenchContext): Promise<Row[]> {
   const start = (name: string, words: Words) => ({
     name,
@@ -55,7 +55,7 @@ export async function startRows(context: BenchContext): Promise<Row[]> {
 /** Until its first line where it stays up, until its end where it does not, whichever is first. */
 async function startMs({ children }: BenchContext, words: Words): Promise<number> {
   const startedMs = systemClock.monotonicMs();
-  const child = children.spawn('subject', words);
+  const child = children.spawn('alone', words);
   const exit = once(child, 'exit');
   if (words === serveWords) {
     await once(child.stdout, 'data');

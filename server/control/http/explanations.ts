@@ -6,15 +6,20 @@ import { maskText } from '../../http/masking.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
-import { type ExplainFacts, explain, type RefusedRecord } from '../explain/explain.ts';
-import { explanationText, noUpdateText } from '../explain/explanation-text.ts';
-import { explainDevice, explainPoll } from '../explain/no-update.ts';
+import type { ExplainFacts, RefusedRecord } from '../explain/explain.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
 import type { UnreadableRecord } from '../journal/unreadable.ts';
 import { mount, namedTenant, refuse } from './answers.ts';
 
 /** What explanations are made with, beside a record and its tenant. */
 export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
+
+/** Loaded with the first question: the rules, their words and the curves take long to load. */
+const explainer = async () => ({
+  ...(await import('../explain/explain.ts')),
+  ...(await import('../explain/explanation-text.ts')),
+  ...(await import('../explain/no-update.ts')),
+});
 
 /** Where the explanations are; the request id follows. */
 const explanationsPath = '/explanations';
@@ -27,18 +32,20 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
     return named ? [named] : tenants.list().map(controlled);
   };
   mount(app, explanationsPath, {
-    get: (request, response) => {
+    get: async (request, response) => {
       const { device } = request.query;
       if (typeof device !== 'string' || device === '') {
         refuse(400, 'query: device: is required, its id or a value of its identity');
       }
       const { id, tenant } = findDevice(among(request), device);
+      const { explainDevice, noUpdateText } = await explainer();
       return inForm(explainDevice(id, tenant), noUpdateText, { request, response });
     },
   });
   mount(app, `${explanationsPath}/:requestId`, {
-    get: (request, response) => {
+    get: async (request, response) => {
       const { record, tenant, status } = find(among(request), String(request.params.requestId));
+      const { explain, explainPoll, explanationText, noUpdateText } = await explainer();
       const refused = explain(record, { ...settings, tenant });
       if (refused) return inForm(refused, explanationText, { request, response });
       const poll = record.kind === 'exchange' ? explainPoll(record, tenant) : undefined;

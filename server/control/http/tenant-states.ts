@@ -8,7 +8,6 @@ import { deviceNamed } from '../journal/known-devices.ts';
 import { type NamedSnapshot, SNAPSHOTS_MAX, type TenantStates } from '../world/tenant-states.ts';
 import { WorldFault } from '../world/timeline.ts';
 import { worldJsonSchema } from '../world/world-shape.ts';
-import { readWorld, WorldTextFault } from '../world/world-text.ts';
 import { handlersWithin, mount, readBody, refuse } from './answers.ts';
 import { addedView, newTenantIn } from './tenants.ts';
 
@@ -49,6 +48,8 @@ export function mountTenantStates(app: Express, tenants: Tenants, states: Tenant
 }
 
 async function load(states: TenantStates, tenant: Tenant, text: string) {
+  // What reads YAML takes long to load, and few load a world.
+  const { readWorld, WorldTextFault } = await import('../world/world-text.ts');
   try {
     return await states.load(tenant, readWorld(text, 'body'));
   } catch (fault) {

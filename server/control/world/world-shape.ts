@@ -2,7 +2,6 @@
  * The format of world files: devices, artifacts, deployments and users, and how long ago each was
  * created. The JSON Schema is derived from it.
  */
-import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { emailShape } from '../../../fixtures/contract/management/email.ts';
@@ -123,7 +122,8 @@ export type WorldDevice = World['devices'][number];
 export type WorldDeployment = World['deployments'][number];
 
 /** The JSON Schema, for editors. */
-export function worldJsonSchema(): object {
+export async function worldJsonSchema(): Promise<object> {
+  const { toJsonSchema } = await import('@valibot/to-json-schema');
   return {
     ...toJsonSchema(worldShape, { errorMode: 'ignore', typeMode: 'input' }),
     title: 'A start state of Fleetbed',
