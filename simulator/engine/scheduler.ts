@@ -1,6 +1,7 @@
 /** The waits of a run, which all end with it. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { FleetStopped } from '../network/errors.ts';
+import { InProgress, type Placed } from '../network/in-progress.ts';
 
 /** A pending wait and its owner. */
 interface Wait {
@@ -11,12 +12,21 @@ interface Wait {
   readonly outlivesDrain: boolean;
 }
 
+/** A wait that has begun. */
+interface Begun extends Placed {
+  readonly outlivesDrain: boolean;
+  /** Ends it as if its time had come. */
+  readonly wake: () => void;
+  readonly interrupt: (error: Error) => void;
+}
+
 /** All pending waits; `stop` ends them all with FleetStopped. */
 export class Scheduler {
   readonly #clock: Clock;
-  readonly #stops = new Map<() => void, { readonly outlivesDrain: boolean }>();
-  readonly #wakes = new Map<object, () => void>();
-  readonly #interrupts = new Map<object, (error: Error) => void>();
+  readonly #begun = new InProgress<Begun>();
+  /** By sleeper and by worker. An entry stays without its wait, as `InProgress` says why. */
+  readonly #resting = new Map<object, Begun | undefined>();
+  readonly #working = new Map<object, Begun | undefined>();
   /** Sleepers that were woken while not resting. */
   readonly #woken = new Set<object>();
   #state: 'open' | 'draining' | 'stopped' = 'open';
@@ -31,7 +41,7 @@ export class Scheduler {
 
   /** Number of pending waits. */
   get count(): number {
-    return this.#stops.size;
+    return this.#begun.size;
   }
 
   /**
@@ -40,7 +50,7 @@ export class Scheduler {
    * @throws FleetStopped when the run is over, or ends during the wait
    */
   rest(waitMs: number, sleeper?: object): Promise<void> {
-    return this.#begun({ waitMs, sleeper, outlivesDrain: false });
+    return this.#begin({ waitMs, sleeper, outlivesDrain: false });
   }
 
   /**
@@ -49,7 +59,7 @@ export class Scheduler {
    * @throws FleetStopped likewise; the error of the interruption
    */
   restAmidst(waitMs: number, worker: object, outlivesDrain: boolean): Promise<void> {
-    return this.#begun({ waitMs, worker, outlivesDrain });
+    return this.#begin({ waitMs, worker, outlivesDrain });
   }
 
   /**
@@ -58,34 +68,36 @@ export class Scheduler {
    * @throws FleetStopped likewise
    */
   restUnheard(waitMs: number, outlivesDrain: boolean): Promise<void> {
-    return this.#begun({ waitMs, outlivesDrain });
+    return this.#begin({ waitMs, outlivesDrain });
   }
 
   /** Ends the sleeper's rest now; when it is not resting, its next rest ends immediately. */
   wake(sleeper: object): void {
-    const wake = this.#wakes.get(sleeper);
-    if (wake) wake();
+    const resting = this.#resting.get(sleeper);
+    if (resting) resting.wake();
     else this.#woken.add(sleeper);
   }
 
   /** Ends the wait that the worker is in, if any. */
   interrupt(worker: object, error: Error): void {
-    this.#interrupts.get(worker)?.(error);
+    this.#working.get(worker)?.interrupt(error);
   }
 
   /** Ends every wait but those in work that is to be finished, and every later one immediately. */
   drain(): void {
     if (this.#state === 'open') this.#state = 'draining';
-    for (const [stop, { outlivesDrain }] of this.#stops) if (!outlivesDrain) stop();
+    for (const { outlivesDrain, interrupt } of this.#begun.now()) {
+      if (!outlivesDrain) interrupt(new FleetStopped());
+    }
   }
 
   /** Ends every wait, and every later one immediately. */
   stop(): void {
     this.#state = 'stopped';
-    for (const stop of this.#stops.keys()) stop();
+    for (const { interrupt } of this.#begun.now()) interrupt(new FleetStopped());
   }
 
-  #begun(wait: Wait): Promise<void> {
+  #begin(wait: Wait): Promise<void> {
     const { waitMs, sleeper, worker, outlivesDrain } = wait;
     return new Promise((resolve, reject) => {
       const isOver = this.#state === 'stopped' || (this.#state === 'draining' && !outlivesDrain);
@@ -94,23 +106,26 @@ export class Scheduler {
       let timer: Timer | undefined;
       const end = (): void => {
         timer?.cancel();
-        this.#stops.delete(stop);
-        if (sleeper !== undefined) this.#wakes.delete(sleeper);
-        if (worker !== undefined) this.#interrupts.delete(worker);
+        this.#begun.delete(begun);
+        if (sleeper !== undefined) this.#resting.set(sleeper, undefined);
+        if (worker !== undefined) this.#working.set(worker, undefined);
       };
-      const interrupt = (error: Error): void => {
-        end();
-        reject(error);
+      const begun: Begun = {
+        place: undefined,
+        outlivesDrain,
+        wake: () => {
+          end();
+          resolve();
+        },
+        interrupt: (error) => {
+          end();
+          reject(error);
+        },
       };
-      const stop = (): void => interrupt(new FleetStopped());
-      const wake = (): void => {
-        end();
-        resolve();
-      };
-      if (Number.isFinite(waitMs)) timer = this.#clock.after(waitMs, wake);
-      this.#stops.set(stop, wait);
-      if (sleeper !== undefined) this.#wakes.set(sleeper, wake);
-      if (worker !== undefined) this.#interrupts.set(worker, interrupt);
+      if (Number.isFinite(waitMs)) timer = this.#clock.after(waitMs, begun.wake);
+      this.#begun.add(begun);
+      if (sleeper !== undefined) this.#resting.set(sleeper, begun);
+      if (worker !== undefined) this.#working.set(worker, begun);
     });
   }
 }

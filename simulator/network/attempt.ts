@@ -1,6 +1,7 @@
 /** One exchange in progress: its time limit, its end, and the cause when it fails. */
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { ClientError, PowerLoss, TimeoutError, TransportError } from './errors.ts';
+import type { Placed } from './in-progress.ts';
 
 /** Sender and request, for error context. */
 export interface AttemptSubject {
@@ -17,7 +18,8 @@ export interface AttemptLimits {
 }
 
 /** Tracks the time of one exchange; always call `end`. */
-export class Attempt {
+export class Attempt implements Placed {
+  place: number | undefined;
   readonly subject: AttemptSubject;
   readonly #limits: AttemptLimits;
   #whenBrokenOff: (() => void) | undefined;

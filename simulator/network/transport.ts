@@ -17,6 +17,7 @@ import {
   silenceOf,
   TransportError,
 } from './errors.ts';
+import { InProgress } from './in-progress.ts';
 import { type WholeAnswer, WholeAnswerReader } from './whole-answer.ts';
 
 /** Receives every exchange, with or without a response. */
@@ -118,7 +119,7 @@ export class Transport {
   readonly #basePath: string;
   readonly #pool: Pool;
   readonly #elsewhere: Agent;
-  readonly #underway = new Set<Attempt>();
+  readonly #underway = new InProgress<Attempt>();
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -187,7 +188,7 @@ export class Transport {
   /** Number of exchanges that wait for the server or the network. */
   get awaitedCount(): number {
     let count = 0;
-    for (const attempt of this.#underway) if (!attempt.isHeld) count++;
+    for (const attempt of this.#underway.now()) if (!attempt.isHeld) count++;
     return count;
   }
 
@@ -199,12 +200,12 @@ export class Transport {
 
   /** Aborts everything in progress: each exchange fails with FleetStopped. */
   breakOff(): void {
-    for (const attempt of this.#underway) attempt.stop(new FleetStopped());
+    for (const attempt of this.#underway.now()) attempt.stop(new FleetStopped());
   }
 
   /** Aborts the exchanges that have become blocked while in progress. */
   breakOffBlocked(): void {
-    for (const attempt of this.#underway) {
+    for (const attempt of this.#underway.now()) {
       const obstacle = this.#options.obstacle?.(attempt.subject);
       if (obstacle) attempt.stop(obstacle);
     }
