@@ -31,8 +31,16 @@ const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exist
 /** The request of a caller: for an operation, or for something without an id. */
 type AskedFor = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
 
+/** A token that was verified, with the header it came in. */
+interface HeldToken {
+  readonly header: string;
+  readonly claims: ReadClaims;
+}
+
 /** Verified tokens are cached: checking a signature costs a hundred times a look-up. */
 const HELD_TOKENS_MAX = 100_000;
+/** Found by the end of its signature: a hash of the whole token would cost as much as the rest. */
+const HELD_KEY_CHARACTERS = 32;
 
 const bearer = /^bearer +([^\s]+) *$/i;
 
@@ -41,7 +49,7 @@ export class Callers {
   readonly #tokens: TokenIssuer;
   readonly #tenants: Tenants;
   readonly #trustProxy: boolean;
-  readonly #held = new Map<string, ReadClaims>();
+  readonly #held = new Map<string, HeldToken>();
   readonly #links: Pick<Services, 'links' | 'names'>;
 
   constructor({ tokens, tenants, settings, links, names }: CallerServices) {
@@ -60,13 +68,8 @@ export class Callers {
     const { request } = exchange;
     if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return anonymous;
     const mayBeCookie = kind !== 'device';
-    const token = bearerToken(request, mayBeCookie);
-    if (typeof token !== 'string') return token;
-    const claims = this.#read(token);
-    if ('because' in claims) {
-      const detail = tokenDetail('a token issued by this server', `one that ${claims.because}`);
-      return refuse.unauthorized(`the token ${claims.because}`, detail);
-    }
+    const claims = this.#read(request, mayBeCookie);
+    if (claims instanceof Refusal) return claims;
     const tenant = this.#tenants.find(claims.tenantId ?? '');
     if (!tenant) {
       const detail = tokenDetail('a token of an existing tenant', `tenant ${claims.tenantId}`);
@@ -98,9 +101,8 @@ export class Callers {
    * Returns the tenant in a request's token, valid or not; nothing without a token of this server.
    */
   tenantOf(request: IncomingMessage): Tenant | undefined {
-    const token = bearerToken(request, true);
-    const claims = typeof token === 'string' ? this.#read(token) : undefined;
-    return claims && 'tenantId' in claims ? this.#tenants.find(claims.tenantId ?? '') : undefined;
+    const claims = this.#read(request, true);
+    return claims instanceof Refusal ? undefined : this.#tenants.find(claims.tenantId ?? '');
   }
 
   #holderOfLink({ path, search: given }: Exchange): Caller | Refusal {
@@ -112,15 +114,38 @@ export class Callers {
     return wrong ?? (tenant ? { tenant } : linkOfNoTenant);
   }
 
-  #read(token: string): ReadClaims | { because: string } {
-    const known = this.#held.get(token);
-    if (known) return known;
+  #read(request: IncomingMessage, cookieToo: boolean): ReadClaims | Refusal {
+    const header = request.headers.authorization;
+    const held = header === undefined ? undefined : this.#held.get(heldKey(header));
+    if (held !== undefined && held.header === header) {
+      keepOnce(held.header, request.rawHeaders);
+      return held.claims;
+    }
+    const token = bearerToken(request, cookieToo);
+    if (typeof token !== 'string') return token;
     const claims = this.#tokens.read(token);
-    if ('because' in claims) return claims;
-    if (this.#held.size >= HELD_TOKENS_MAX) this.#held.clear();
-    this.#held.set(token, claims);
+    if ('because' in claims) {
+      const detail = tokenDetail('a token issued by this server', `one that ${claims.because}`);
+      return refuse.unauthorized(`the token ${claims.because}`, detail);
+    }
+    if (header !== undefined) this.#hold({ header, claims });
     return claims;
   }
+
+  #hold(verified: HeldToken): void {
+    if (this.#held.size >= HELD_TOKENS_MAX) this.#held.clear();
+    this.#held.set(heldKey(verified.header), verified);
+  }
+}
+
+function heldKey(header: string): string {
+  return header.slice(-HELD_KEY_CHARACTERS);
+}
+
+/** Lets the journal refer to the header that is held in place of a copy for each request. */
+function keepOnce(header: string, rawHeaders: string[]): void {
+  const at = rawHeaders.indexOf(header);
+  if (at >= 0) rawHeaders[at] = header;
 }
 
 /** A valid token whose owner is not looked up yet. */
