@@ -35,13 +35,13 @@ export function openExchange(
   response: ServerResponse,
   { names, newRequestId }: { names: VendorNames; newRequestId: () => string },
 ): Exchange {
-  const target = (request.url ?? '').replace(absoluteForm, '');
-  const url = target.startsWith('/') ? target : `/${target}`;
+  const given = request.url ?? '';
+  const url = given.startsWith('/') ? given : originForm(given);
   // Express and the links of a list read it from here.
   request.url = url;
   const mark = url.indexOf('?');
-  const given = request.headers[names.requestId.toLowerCase()];
-  const requestId = typeof given === 'string' && printableId.test(given) ? given : newRequestId();
+  const id = request.headers[names.requestId.toLowerCase()];
+  const requestId = typeof id === 'string' && printableId.test(id) ? id : newRequestId();
   return {
     request,
     response,
@@ -51,6 +51,11 @@ export function openExchange(
     parameters: noParameters,
     record: new ExchangeRecord(request, requestId),
   };
+}
+
+function originForm(given: string): string {
+  const target = given.replace(absoluteForm, '');
+  return target.startsWith('/') ? target : `/${target}`;
 }
 
 const noParameters: Record<string, string> = Object.freeze({});

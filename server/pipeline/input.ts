@@ -5,23 +5,48 @@ import * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { shapeDetail } from '../http/fault-detail.ts';
-import { type Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
+import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 
 /** Only one is reported, and a body may have a hundred thousand. */
 const firstFault = { abortEarly: true } as const;
 
 const querySchemas = new WeakMap<Operation, v.GenericSchema>();
 
+/** Queries that were right, by operation and text: a device sends the same one with each poll. */
+const rightQueries = new WeakMap<Operation, Map<string, object>>();
+const RIGHT_QUERIES_MAX = 1000;
+const RIGHT_QUERY_MAX_CHARACTERS = 256;
+
 /** Returns the checked query as the handler receives it. */
 export function readQuery(operation: Operation, search: string): object | Refusal {
-  if (!operation.query) return {};
+  if (!operation.query) return noQuery;
+  let known = rightQueries.get(operation);
+  const before = known?.get(search);
+  if (before) return before;
+  const read = checkedQuery(operation, operation.query, search);
+  if (read instanceof Refusal || search.length > RIGHT_QUERY_MAX_CHARACTERS) return read;
+  if (!known || known.size >= RIGHT_QUERIES_MAX) {
+    known = new Map();
+    rightQueries.set(operation, known);
+  }
+  known.set(search, Object.freeze(read));
+  return read;
+}
+
+const noQuery = Object.freeze({});
+
+function checkedQuery(
+  operation: Operation,
+  entries: v.ObjectEntries,
+  search: string,
+): object | Refusal {
   const given: Record<string, string | string[]> = Object.create(null);
   const parameters = new URLSearchParams(search);
-  for (const name of Object.keys(operation.query)) {
+  for (const name of Object.keys(entries)) {
     const values = parameters.getAll(name);
     if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
   }
-  const checked = v.safeParse(querySchemaOf(operation, operation.query), given, firstFault);
+  const checked = v.safeParse(querySchemaOf(operation, entries), given, firstFault);
   if (checked.success) return checked.output as object;
   const [issue] = checked.issues;
   return refuse.malformed(`query: ${faultOf(issue)}`, shapeDetail('query', issue));

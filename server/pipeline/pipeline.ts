@@ -86,20 +86,25 @@ export class Pipeline {
     );
     const { usual, transformed } = this.#listsOf(endpoint);
     const isArmed = transforms.some((transform) => transform.isArmed);
-    this.#advance(context, (isArmed ? transformed : usual).values());
+    this.#advance(context, isArmed ? transformed : usual, 0);
   }
 
-  /** Runs the remaining stages, until one ends the request or has to wait. */
-  #advance(context: RequestContext, left: ArrayIterator<Stage>, waited?: StageOutcome): void {
+  /** Runs the stages from this one on, until one ends the request or has to wait. */
+  #advance(
+    context: RequestContext,
+    stages: readonly Stage[],
+    from: number,
+    waited?: StageOutcome,
+  ): void {
     const { watchdog } = this.#options;
     const begunMs = watchdog?.begin() ?? 0;
     let outcome = waited;
     try {
-      for (let next = left.next(); !next.done && outcome === undefined; next = left.next()) {
-        const given = next.value(context);
+      for (let at = from; at < stages.length && outcome === undefined; at++) {
+        const given = stages[at]?.(context);
         if (given instanceof Promise) {
           given.then(
-            (later) => this.#advance(context, left, later),
+            (later) => this.#advance(context, stages, at + 1, later),
             (fault: unknown) => this.#fail(context, fault),
           );
           return;
