@@ -53,10 +53,11 @@ export class InventoryStore {
 
   /** Makes these the whole set. */
   replace(deviceId: string, attributes: readonly KeptAttribute[]): void {
-    this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?)', [
+    // Bytes are copied into the engine at once, the characters of a text one by one.
+    this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, CAST(? AS TEXT))', [
       deviceId,
       this.#scope,
-      JSON.stringify(attributes),
+      Buffer.from(JSON.stringify(attributes)),
     ]);
   }
 
