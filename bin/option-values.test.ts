@@ -68,8 +68,13 @@ describe('weights', () => {
     expect(again).toEqual({ rsa: 1, ecdsa: 2 });
   });
 
+  it('takes a name alone for a weight of 1', () => {
+    expect(parse('rsa')).toEqual({ rsa: 1 });
+    expect(parse('rsa,ecdsa=3')).toEqual({ rsa: 1, ecdsa: 3 });
+  });
+
   it('refuses unknown names and odd weights, and lists the names', () => {
-    const bad = ['dsa=1', 'rsa', 'rsa=', '=1', 'rsa=-1', 'rsa=1,', 'rsa=x', 'rsa=9999999', ''];
+    const bad = ['dsa=1', 'dsa', 'rsa=', '=1', 'rsa=-1', 'rsa=1,', 'rsa=x', 'rsa=9999999', ''];
     refuses(parse, bad, /rsa, ecdsa, already-installed/);
   });
 

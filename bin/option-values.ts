@@ -124,7 +124,7 @@ export function count(least: number, most: number): (text: string) => number {
 }
 
 /**
- * A parser of shares such as `rsa=1,ecdsa=2`, also given over several uses of the option.
+ * A parser of shares such as `rsa=1,ecdsa=2` or `rsa`, also given over several uses of the option.
  * @param names the names that exist; any name is taken where that is found out later
  */
 export function weights(
@@ -140,11 +140,12 @@ export function weights(
 }
 
 function weight(share: string, names: readonly string[] | undefined): readonly [string, number] {
-  const [, name = '', value] = /^([\w-]+)=(\d+(?:\.\d+)?)$/.exec(share.trim()) ?? [];
+  const [, name = '', value = '1'] = /^([\w-]+)(?:=(\d+(?:\.\d+)?))?$/.exec(share.trim()) ?? [];
   const isKnown = names === undefined ? name !== '' : names.includes(name);
   if (isKnown && Number(value) <= WEIGHT_MAX) return [name, Number(value)];
   const known = names === undefined ? '' : ` names ${names.join(', ')},`;
-  throw new InvalidArgumentError(`Accepted: name=weight,${known} weights from 0 to ${WEIGHT_MAX}.`);
+  const weights = `weights from 0 to ${WEIGHT_MAX}, 1 without one`;
+  throw new InvalidArgumentError(`Accepted: name=weight,${known} ${weights}.`);
 }
 
 /** The vendor's part of header names, such as `X-SVC`. */
