@@ -23,6 +23,8 @@ function exitCodeOf(fault: unknown): number {
 
 /** A reader that goes away, as `head` does, ends the run quietly. */
 process.stdout.on('error', () => process.exit(process.exitCode ?? exitCodes.undecided));
+/** Progress that nobody reads any more is no reason to end. */
+process.stderr.on('error', () => undefined);
 process.on('uncaughtException', (fault) => process.exit(exitCodeOf(fault)));
 
 dropEmptyVariables(process.env);
