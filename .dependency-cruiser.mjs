@@ -211,7 +211,7 @@ const rooms = {
   },
   'bin/bench': {
     rooms: ['server', 'simulator', 'conformance', 'bin'],
-    packages: ['autocannon', 'fastify', 'express', 'commander', 'cli-table3', 'valibot'],
+    packages: ['autocannon', 'fastify', 'express', 'commander', 'cli-table3', 'valibot', 'ws'],
   },
   'bin/soak': { rooms: ['bin'], packages: ['fast-check'] },
 };

@@ -10,6 +10,7 @@ import { environment } from './environment.ts';
 import { resultHtml } from './html.ts';
 import { conformanceRows } from './parts/conformance.ts';
 import { estimateRows } from './parts/estimate.ts';
+import { scaleRows } from './parts/scale.ts';
 import { serverRows } from './parts/server.ts';
 import { simulatorRows } from './parts/simulator.ts';
 import { startRows } from './parts/start.ts';
@@ -22,13 +23,16 @@ import { changesText, resultText } from './text.ts';
 const ROUNDS = 5;
 const QUICK_ROUNDS = 3;
 
-const parts = {
+/** What is measured where no part is named. */
+const usualParts = {
   server: serverRows,
   simulator: simulatorRows,
   estimate: estimateRows,
   conformance: conformanceRows,
   start: startRows,
 };
+/** Those that take long run only where they are named. */
+const parts = { ...usualParts, scale: scaleRows };
 
 interface BenchOptions {
   readonly quick?: boolean;
@@ -53,7 +57,11 @@ try {
 function program(): Command {
   return new Command('bench')
     .description('measure server, simulator, suite and start of commands against baselines')
-    .addArgument(new Argument('[part]', 'only this part').choices(Object.keys(parts)))
+    .addArgument(
+      new Argument('[part]', 'only this part; scale runs only when named').choices(
+        Object.keys(parts),
+      ),
+    )
     .option('--quick', 'smaller quantities and fewer rounds: one to two minutes')
     .option('--json <file>', 'write the result as JSON')
     .option('--html <file>', 'write the result as a page')
@@ -61,7 +69,10 @@ function program(): Command {
     .addHelpText('after', help)
     .exitOverride()
     .action(async (part: keyof typeof parts | undefined, options: BenchOptions) => {
-      process.exitCode = await bench(part === undefined ? Object.keys(parts) : [part], options);
+      process.exitCode = await bench(
+        part === undefined ? Object.keys(usualParts) : [part],
+        options,
+      );
     });
 }
 

@@ -40,12 +40,18 @@ export class Children {
   /**
    * Starts Node with these words.
    * @param environment added to our own
+   * @param stderr what becomes of what it says there
    */
-  spawn(side: Side, words: Words, environment: Readonly<Record<string, string>> = {}) {
+  spawn(
+    side: Side,
+    words: Words,
+    environment: Readonly<Record<string, string>> = {},
+    stderr: 'inherit' | 'ignore' = 'inherit',
+  ) {
     const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...words];
     const child = spawn(program, rest, {
       env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', stderr],
     });
     this.#running.add(child);
     child.once('exit', () => this.#running.delete(child));

@@ -3,7 +3,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import type { ServerReady } from '../ready.ts';
 import type { FleetBench, FleetMeasurement, TooFew } from './children/fleet.ts';
-import type { Children } from './children.ts';
+import type { Children, ServerChild } from './children.ts';
 
 const RAMP_MS = 1000;
 /** On a busy machine devices take longer to sign in. */
@@ -11,10 +11,11 @@ const SETTLE_GROWTH = 4;
 const SETTLE_MAX_MS = 120_000;
 
 /** Steady devices that poll every 10 s. @param server one that accepts devices by itself */
-export function steadyFleet({ baseUrl, headerPrefix }: ServerReady): FleetBench['plan'] {
+export function steadyFleet({ baseUrl, headerPrefix, tls }: ServerReady): FleetBench['plan'] {
   return {
     baseUrl,
     headerPrefix,
+    ...(tls?.caPem !== undefined && { tls: { caPem: tls.caPem } }),
     devices: 1,
     keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
     seed: 'bench',
@@ -28,13 +29,14 @@ export function steadyFleet({ baseUrl, headerPrefix }: ServerReady): FleetBench[
 }
 
 /** Few devices that poll as fast as it goes, for so many seconds. */
-export function busyFleet(server: ServerReady, devices: number, seconds: number): FleetBench {
+export function busyFleet(server: ServerChild, devices: number, seconds: number): FleetBench {
   return {
-    plan: { ...steadyFleet(server), devices, pollIntervalMs: 10 },
+    plan: { ...steadyFleet(server.ready), devices, pollIntervalMs: 10 },
     gatherMs: RAMP_MS,
     settleMs: RAMP_MS,
     measuredMs: seconds * 1000,
     present: { devices, sockets: 0 },
+    serverPid: server.pid,
   };
 }
 

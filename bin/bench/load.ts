@@ -34,7 +34,8 @@ export interface LoadFigures {
   /** Answers per second of CPU time of this process. */
   readonly perGeneratorCpuSecond: number;
   readonly perSecond: number;
-  /** Share of a core that this process used. */
+  /** Share of a core that the server used, and this process. */
+  readonly serverBusy: number;
   readonly generatorBusy: number;
 }
 
@@ -48,11 +49,13 @@ export async function load({ pid, status, ...asked }: Load): Promise<LoadFigures
   const { user, system } = process.cpuUsage(own);
   const generatorMs = (user + system) / 1000;
   const answers = requireStatus(result, status);
+  const elapsedMs = systemClock.monotonicMs() - startedMs;
   return {
     perServerCpuSecond: (answers / serverMs) * 1000,
     perGeneratorCpuSecond: (answers / generatorMs) * 1000,
     perSecond: answers / result.duration,
-    generatorBusy: generatorMs / (systemClock.monotonicMs() - startedMs),
+    serverBusy: serverMs / elapsedMs,
+    generatorBusy: generatorMs / elapsedMs,
   };
 }
 

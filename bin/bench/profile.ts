@@ -79,9 +79,9 @@ async function profileServer(profiler: Words): Promise<void> {
 
 /** A small fleet polls by itself, and ends by itself. */
 async function profileSimulator(profiler: Words): Promise<void> {
-  const { ready } = await children.serve('--auto-accept');
+  const server = await children.serve('--auto-accept');
   const present = { devices: 1, sockets: 0 };
-  const asked = { ...busyFleet(ready, FLEET_DEVICES, SECONDS), present };
+  const asked = { ...busyFleet(server, FLEET_DEVICES, SECONDS), present };
   const words = [...profiler, scriptFile('fleet'), JSON.stringify(asked)];
   const fleet = children.spawn('generator', words);
   fleet.stdout.resume();

@@ -3,8 +3,6 @@
  * its memory is read with all of it present. Prints its measurements on one line.
  */
 import { writeSync } from 'node:fs';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../../fixtures/clock.ts';
 import {
   type FleetPlan,
@@ -12,6 +10,8 @@ import {
   simulateFleet,
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { spentMs } from '../cpu-time.ts';
+import { type Memory, memoryNow } from '../memory.ts';
 
 /** What to run and measure. */
 export interface FleetBench {
@@ -23,6 +23,7 @@ export interface FleetBench {
   readonly measuredMs: number;
   /** Devices and sockets that must be there before the measurement begins. */
   readonly present: { readonly devices: number; readonly sockets: number };
+  readonly serverPid: number;
 }
 
 /** Measurements with the whole fleet present. */
@@ -35,6 +36,7 @@ export interface FleetMeasurement {
   /** Over the whole run, such as `12 connect timeout`. */
   readonly errors: readonly string[];
   readonly cpuMs: number;
+  readonly serverCpuMs: number;
   readonly elapsedMs: number;
   /** How late scheduled requests were sent. */
   readonly late: Lateness;
@@ -53,13 +55,6 @@ interface Lateness {
   readonly maxMs: number;
 }
 
-/** Memory of the process, in bytes. */
-interface Memory {
-  readonly resident: number;
-  /** Live data on the heap and outside of it; without what the engine reserves for later. */
-  readonly used: number;
-}
-
 /** After the measurement, because a garbage collection holds up the fleet. */
 const MEMORY_MS = 5000;
 const MEASURED_PHASE = '3 hold';
@@ -69,6 +64,7 @@ const MEMORY_PHASE = '4 hold';
 interface Reading {
   readonly exchanges: number;
   readonly cpuMs: number;
+  readonly serverCpuMs: number;
   readonly atMs: number;
 }
 
@@ -80,7 +76,6 @@ process.once('uncaughtException', ({ message }) => {
 
 const asked = JSON.parse(process.argv[2] ?? '') as FleetBench;
 const { devices } = asked.plan;
-const collect = garbageCollector();
 const memoryBefore = memoryNow();
 const readings: Reading[] = [];
 const over = new AbortController();
@@ -123,7 +118,9 @@ function look(progress: FleetProgress): void {
 
 function reading({ exchanges }: FleetProgress): Reading {
   const { user, system } = process.cpuUsage();
-  return { exchanges, cpuMs: (user + system) / 1000, atMs: systemClock.monotonicMs() };
+  const serverCpuMs = spentMs(asked.serverPid);
+  const atMs = systemClock.monotonicMs();
+  return { exchanges, cpuMs: (user + system) / 1000, serverCpuMs, atMs };
 }
 
 function measurement(): FleetMeasurement {
@@ -138,6 +135,7 @@ function measurement(): FleetMeasurement {
     exchanges: last.exchanges - first.exchanges,
     errors: result.errors.map(({ count, operation, cause }) => `${count} ${operation} ${cause}`),
     cpuMs: last.cpuMs - first.cpuMs,
+    serverCpuMs: last.serverCpuMs - first.serverCpuMs,
     elapsedMs: last.atMs - first.atMs,
     late: latenessOf(phase.lateness),
     lateOverall: latenessOf(result.generator.schedule.lateness),
@@ -147,15 +145,4 @@ function measurement(): FleetMeasurement {
 /** Omits the histogram. */
 function latenessOf({ p99Ms, maxMs }: Lateness): Lateness {
   return { p99Ms, maxMs };
-}
-
-function memoryNow(): Memory {
-  collect();
-  const { rss, heapUsed, external } = process.memoryUsage();
-  return { resident: rss, used: heapUsed + external };
-}
-
-function garbageCollector(): () => void {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
 }

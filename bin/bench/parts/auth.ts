@@ -6,7 +6,7 @@ import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { AuthCost } from '../children/auth-cost.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type Row, rowOf } from '../row.ts';
-import type { KnownDevice } from '../signed-in.ts';
+import type { KnownDevice, NewDevice } from '../signed-in.ts';
 import { underLoad, unit, warmUp } from './exchange-row.ts';
 import { cpuSecondsOf, type KnowingServer, placeOf } from './knowing-server.ts';
 
@@ -34,7 +34,8 @@ export async function authRow(context: BenchContext, known: KnowingServer): Prom
   return rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note });
 }
 
-function authRequest({ authRequest: { headers, body } }: KnownDevice): Request {
+/** The auth request of a device. */
+export function authRequest({ authRequest: { headers, body } }: NewDevice): Request {
   const { method, path } = operations['post-auth-request'];
   return { method, path: pathOf({ path }), headers, body };
 }

@@ -5,6 +5,7 @@ import { spentMs } from '../cpu-time.ts';
 import { exchange, peerAnswerLike } from '../exchange.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type Row, rowOf } from '../row.ts';
+import type { KnownDevice } from '../signed-in.ts';
 import { pollRequest } from './exchanges.ts';
 import type { KnowingServer } from './knowing-server.ts';
 import type { DeployedRelease } from './release.ts';
@@ -20,10 +21,7 @@ export async function downloadRow(
   { server, devices }: KnowingServer,
   { file, bytes }: DeployedRelease,
 ): Promise<Row> {
-  const [device] = devices;
-  if (!device) throw new Error('no device is known');
-  const { body } = await exchange(server.ready.baseUrl, pollRequest(device));
-  const link = String(JSON.parse(body).artifact.source.uri);
+  const link = await offeredLink(server.ready.baseUrl, devices);
   const agent = new Agent({ keepAlive: true });
   const headers = await headersOf(agent, link);
   const bare = await context.children.script('subject', 'file-server', file, headers);
@@ -45,15 +43,26 @@ export async function downloadRow(
   return rowOf({ what, unit: 'MB/CPU s', better: 'higher', goal: GOAL, subject, baseline });
 }
 
+/** The link of the update that the first device is offered. */
+export async function offeredLink(
+  baseUrl: string,
+  [device]: readonly KnownDevice[],
+): Promise<string> {
+  if (!device) throw new Error('no device is known');
+  const { body } = await exchange(baseUrl, pollRequest(device));
+  return String(JSON.parse(body).artifact.source.uri);
+}
+
 /** Our headers of a download, for the one that is compared, as JSON. */
-async function headersOf(agent: Agent, link: string): Promise<string> {
+export async function headersOf(agent: Agent, link: string): Promise<string> {
   const response = await opened(agent, link);
   response.destroy();
   const { statusCode: status = 0, rawHeaders } = response;
   return JSON.stringify(peerAnswerLike({ status, rawHeaders, body: '' }, {}).headers);
 }
 
-async function download(agent: Agent, url: string, bytes: number): Promise<void> {
+/** Downloads it whole. @throws Error when it is not of this size */
+export async function download(agent: Agent, url: string, bytes: number): Promise<void> {
   const response = await opened(agent, url);
   let received = 0;
   response.on('data', (chunk: Buffer) => {

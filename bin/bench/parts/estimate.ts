@@ -61,6 +61,7 @@ async function rowsOf(
   const seen = await measuredFleet(children, {
     ...{ plan, ...times },
     present: { devices, sockets: 0 },
+    serverPid: server.pid,
   });
   await server.end();
   const { signal } = new AbortController();

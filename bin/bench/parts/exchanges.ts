@@ -95,6 +95,7 @@ function withBody(
 
 const json = { 'content-type': 'application/json' };
 
-function bearer(token: string) {
+/** The header of a caller that has signed in. */
+export function bearer(token: string) {
   return { authorization: `Bearer ${token}` };
 }

@@ -28,8 +28,8 @@ export interface DeployedRelease {
 export async function deployRelease(
   { output, quick }: BenchContext,
   { baseUrl, adminToken }: ServerReady,
+  megabytes = quick ? QUICK_MEGABYTES : MEGABYTES,
 ): Promise<DeployedRelease> {
-  const megabytes = quick ? QUICK_MEGABYTES : MEGABYTES;
   output.progress(`uploading an artifact of ${megabytes} MB`);
   const artifact = await writeArtifact({
     name,

@@ -4,48 +4,65 @@
  */
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
-import type { ServerChild } from '../children.ts';
+import type { FleetBench, FleetMeasurement } from '../children/fleet.ts';
+import type { ServerChild, Words } from '../children.ts';
 import { busyFleet, measuredFleet, steadyFleet } from '../fleet-asked.ts';
 import { load } from '../load.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { limitRow, type Row, rowOf } from '../row.ts';
 import { signInDevices } from '../signed-in.ts';
 
-const COST_GOAL = 0.7;
+const plainPolls = { what: 'poll without an update', goal: 0.7, options: [] };
 const CONNECTIONS = 256;
 const ROUND_SECONDS = 6;
 const QUICK_ROUND_SECONDS = 2;
 
 /** Devices that are there at a time: with fewer, what the engine needs for itself would count. */
-const DEVICES = 10_000;
+const polling: HeldFleet = {
+  who: 'polling device',
+  connect: false,
+  devices: 10_000,
+  pollIntervalMs: 10_000,
+  times: { gatherMs: 60_000, settleMs: 20_000, measuredMs: 20_000 },
+};
+const connected: HeldFleet = { ...polling, who: 'device with its socket', connect: true };
 const BYTES_PER_KB = 1024;
 const POLLING_MAX_KB = 12;
 const CONNECTED_MAX_KB = 25;
 const LATE_P99_MAX_MS = 20;
-const HELD_TIMES = { gatherMs: 60_000, settleMs: 20_000, measuredMs: 20_000 };
 
 /** Measures all rows of the part; a quick run has none of those that need many devices. */
 export async function simulatorRows(context: BenchContext): Promise<Row[]> {
-  const cost = await costRow(context);
+  const cost = await costRow(context, plainPolls);
   if (context.quick) return [cost];
   return [
     cost,
-    ...(await heldRows(context, 'polling device', false)),
-    ...(await heldRows(context, 'device with its socket', true)),
+    ...heldRows(polling, await measuredHeldFleet(context, polling)),
+    ...heldRows(connected, await measuredHeldFleet(context, connected)),
   ];
 }
 
+/** Polls whose cost is measured. */
+interface PollCost {
+  readonly what: string;
+  readonly goal: number;
+  /** Of the server that the fleet polls; autocannon has one without. */
+  readonly options: Words;
+}
+
 /** The poll without an update as fast as it goes: fleet and autocannon in turn. */
-async function costRow(context: BenchContext): Promise<Row> {
+export async function costRow(
+  context: BenchContext,
+  { what, goal, options }: PollCost,
+): Promise<Row> {
   const seconds = context.quick ? QUICK_ROUND_SECONDS : ROUND_SECONDS;
-  const what = 'poll without an update';
   const [subject, baseline] = await inRounds(context, {
     what,
     rounds: context.rounds,
     contenders: [
       {
         name: 'fleetbed',
-        measure: () => onServer(context, (server) => fleetRate(context, server, seconds)),
+        measure: () => onServer(context, (server) => fleetRate(context, server, seconds), options),
       },
       {
         name: 'autocannon',
@@ -55,22 +72,23 @@ async function costRow(context: BenchContext): Promise<Row> {
   });
   const unit = 'requests/CPU s of the generator';
   const note = `${CONNECTIONS} connections`;
-  return rowOf({ what, unit, better: 'higher', goal: COST_GOAL, subject, baseline, note });
+  return rowOf({ what, unit, better: 'higher', goal, subject, baseline, note });
 }
 
 /** Each measurement has a server of its own, as it was started. */
 async function onServer<Result>(
   { children }: BenchContext,
   act: (server: ServerChild) => Promise<Result>,
+  options: Words = [],
 ): Promise<Result> {
-  const server = await children.serve('--auto-accept');
+  const server = await children.serve('--auto-accept', ...options);
   const result = await act(server);
   await server.end();
   return result;
 }
 
 async function fleetRate(context: BenchContext, server: ServerChild, seconds: number) {
-  const seen = await measuredFleet(context.children, busyFleet(server.ready, CONNECTIONS, seconds));
+  const seen = await measuredFleet(context.children, busyFleet(server, CONNECTIONS, seconds));
   return seen.exchanges / (seen.cpuMs / 1000);
 }
 
@@ -88,17 +106,33 @@ async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise
     .perGeneratorCpuSecond;
 }
 
-/** Many devices that poll now and then, with a socket each where they connect. Measured once. */
-async function heldRows(context: BenchContext, who: string, connect: boolean): Promise<Row[]> {
-  context.output.progress(`gathering ${DEVICES} devices, each a ${who}`);
-  const seen = await onServer(context, (server) => {
-    const plan = { ...steadyFleet(server.ready), devices: DEVICES, connect };
-    const present = { devices: DEVICES, sockets: connect ? DEVICES : 0 };
-    return measuredFleet(context.children, { plan, present, ...HELD_TIMES });
+/** Devices that are there at a time. */
+export interface HeldFleet {
+  readonly who: string;
+  readonly devices: number;
+  readonly pollIntervalMs: number;
+  readonly connect: boolean;
+  readonly times: Pick<FleetBench, 'gatherMs' | 'settleMs' | 'measuredMs'>;
+}
+
+/** Many devices that poll now and then, with a socket each where they connect. */
+export async function measuredHeldFleet(
+  context: BenchContext,
+  { who, devices, pollIntervalMs, connect, times }: HeldFleet,
+): Promise<FleetMeasurement> {
+  context.output.progress(`gathering ${devices} devices, each a ${who}`);
+  return onServer(context, ({ ready, pid: serverPid }) => {
+    const plan = { ...steadyFleet(ready), devices, pollIntervalMs, connect };
+    const present = { devices, sockets: connect ? devices : 0 };
+    return measuredFleet(context.children, { plan, present, serverPid, ...times });
   });
+}
+
+/** What a device of such a fleet takes, and how late the fleet is. Measured once. */
+export function heldRows({ who, devices, connect }: HeldFleet, seen: FleetMeasurement): Row[] {
   const { memory, memoryBefore, elapsedMs, cpuMs } = seen;
   const kilobytes = (kind: 'resident' | 'used') =>
-    (memory[kind] - memoryBefore[kind]) / DEVICES / BYTES_PER_KB;
+    (memory[kind] - memoryBefore[kind]) / devices / BYTES_PER_KB;
   const rate = Math.round(seen.exchanges / (elapsedMs / 1000));
   const share = Math.round((cpuMs / elapsedMs) * 100);
   const once = (value: number) => ({ name: 'fleetbed', values: [value] });
@@ -108,7 +142,7 @@ async function heldRows(context: BenchContext, who: string, connect: boolean): P
       unit: 'KB',
       subject: once(kilobytes('resident')),
       limit: connect ? CONNECTED_MAX_KB : POLLING_MAX_KB,
-      note: `${DEVICES} devices, measured once; ${kilobytes('used').toFixed(1)} KB in use, the rest kept by the engine`,
+      note: `${devices} devices, measured once; ${kilobytes('used').toFixed(1)} KB in use, the rest kept by the engine`,
     }),
     limitRow({
       what: `p99 of lateness, ${who}`,

@@ -1,0 +1,47 @@
+/**
+ * Part `scale`: what holds with very many devices, entries, sockets and bytes. It takes long, and
+ * runs only where it is named.
+ */
+import type { BenchContext } from '../rounds.ts';
+import type { Row } from '../row.ts';
+import { auditLogRows } from '../scale/audit-log.ts';
+import { downloadRows } from '../scale/downloads.ts';
+import { firstContactRows } from '../scale/first-contacts.ts';
+import { fleetKeyRows } from '../scale/fleet-keys.ts';
+import { heldSocketRows } from '../scale/held-sockets.ts';
+import { knownDeviceRows } from '../scale/known-devices.ts';
+import { pollUnderLoadRows } from '../scale/poll-under-load.ts';
+import { pollingFleetRows } from '../scale/polling-fleet.ts';
+import { twoProcessRows } from '../scale/two-processes.ts';
+import { costRow } from './simulator.ts';
+
+const subjects: readonly ((context: BenchContext) => Promise<readonly Row[]>)[] = [
+  // A machine that is too busy is noticed here first.
+  pollingFleetRows,
+  pollUnderLoadRows,
+  knownDeviceRows,
+  firstContactRows,
+  heldSocketRows,
+  auditLogRows,
+  downloadRows,
+  fleetKeyRows,
+  twoProcessRows,
+  tlsPollRows,
+];
+
+/** A start of the server and of the fleet each. */
+const TLS_ROUNDS = 3;
+const QUICK_TLS_ROUNDS = 1;
+const tlsPolls = { what: 'poll over TLS, beside one without', goal: 0.35, options: ['--tls'] };
+
+/** Measures all rows of the part. */
+export async function scaleRows(context: BenchContext): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const rowsOf of subjects) rows.push(...(await rowsOf(context)));
+  return rows;
+}
+
+async function tlsPollRows(context: BenchContext): Promise<Row[]> {
+  const rounds = context.quick ? QUICK_TLS_ROUNDS : TLS_ROUNDS;
+  return [await costRow({ ...context, rounds }, tlsPolls)];
+}

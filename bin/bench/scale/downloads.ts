@@ -1,0 +1,101 @@
+/** Downloads of what is larger than memory should hold, and by many devices at once. */
+import { Agent } from 'node:http';
+import { spentMs } from '../cpu-time.ts';
+import { download, headersOf, offeredLink } from '../parts/download.ts';
+import { type DeployedRelease, deployRelease } from '../parts/release.ts';
+import { type BenchContext, inRounds } from '../rounds.ts';
+import { limitRow, type Row, rowOf } from '../row.ts';
+import { knownDevices } from '../signed-in.ts';
+import { grownMegabytes, type ObservedReference, observedServer, once } from './observed.ts';
+
+const LARGE_MB = 1000;
+const QUICK_LARGE_MB = 100;
+const GROWTH_MAX_MB = 64;
+const SHARED_MB = 20;
+const QUICK_SHARED_MB = 2;
+const AT_ONCE = 200;
+const AT_ONCE_GOAL = 0.8;
+const BYTES_PER_MB = 1_000_000;
+
+/** A release on a server of its own, and the link by which a device downloads it. */
+interface Offered {
+  readonly server: ObservedReference;
+  readonly release: DeployedRelease;
+  readonly link: string;
+}
+
+/** Measures both kinds of download. */
+export async function downloadRows(context: BenchContext): Promise<Row[]> {
+  const { quick } = context;
+  return [
+    await withOffer(context, quick ? QUICK_LARGE_MB : LARGE_MB, growthRow),
+    await withOffer(context, quick ? QUICK_SHARED_MB : SHARED_MB, (offered) =>
+      atOnceRow(context, offered),
+    ),
+  ];
+}
+
+async function withOffer(
+  context: BenchContext,
+  megabytes: number,
+  act: (offered: Offered) => Promise<Row>,
+): Promise<Row> {
+  const server = await observedServer(context.children, { autoAccept: true });
+  const devices = await knownDevices(server.ready, 1);
+  const release = await deployRelease(context, server.ready, megabytes);
+  try {
+    return await act({ server, release, link: await offeredLink(server.ready.baseUrl, devices) });
+  } finally {
+    await release.remove();
+    await server.end();
+  }
+}
+
+async function growthRow({ server, release: { bytes }, link }: Offered): Promise<Row> {
+  const agent = new Agent({ keepAlive: true });
+  await server.begin();
+  await download(agent, link, bytes);
+  const seen = await server.seen();
+  agent.destroy();
+  return limitRow({
+    what: `growth of memory, download of ${Math.round(bytes / BYTES_PER_MB)} MB`,
+    unit: 'MB',
+    subject: once('fleetbed', grownMegabytes(seen)),
+    limit: GROWTH_MAX_MB,
+    note: `resident memory at its most, the first download of it, measured once; longest stall ${Math.round(seen.longestStallMs)} ms`,
+  });
+}
+
+async function atOnceRow(context: BenchContext, { server, release, link }: Offered): Promise<Row> {
+  const { bytes, file } = release;
+  const agent = new Agent({ keepAlive: true });
+  const bare = await context.children.script(
+    ...(['subject', 'file-server', file, await headersOf(agent, link)] as const),
+  );
+  const all = async (url: string): Promise<void> => {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => download(agent, url, bytes)));
+  };
+  const measure = (url: string, pid: number) => async (): Promise<number> => {
+    const beforeMs = spentMs(pid);
+    await all(url);
+    return (AT_ONCE * bytes) / BYTES_PER_MB / ((spentMs(pid) - beforeMs) / 1000);
+  };
+  const contenders = [
+    { name: 'fleetbed', measure: measure(link, server.pid) },
+    { name: 'node:http', measure: measure(`http://127.0.0.1:${bare.firstLine}`, bare.pid) },
+  ] as const;
+  for (const { measure: warmUp } of contenders) await warmUp();
+  const what = `${AT_ONCE} downloads of ${Math.round(bytes / BYTES_PER_MB)} MB at once`;
+  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, contenders });
+  await server.begin();
+  await all(link);
+  const seen = await server.seen();
+  agent.destroy();
+  await bare.end();
+  const note = `a connection each; resident memory of the server grew by ${Math.round(grownMegabytes(seen))} MB`;
+  const unit = 'MB/CPU s';
+  return rowOf({
+    ...{ what, unit, better: 'higher', goal: AT_ONCE_GOAL },
+    ...{ subject, baseline, note },
+  });
+}

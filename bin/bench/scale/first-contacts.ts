@@ -1,0 +1,38 @@
+/** Whether the first contacts of many new devices hold up the server. */
+import { load } from '../load.ts';
+import { authRequest } from '../parts/auth.ts';
+import type { BenchContext } from '../rounds.ts';
+import { limitRow, type Row } from '../row.ts';
+import { newDevice } from '../signed-in.ts';
+import { observedServer, once } from './observed.ts';
+
+const WARM_UP = 500;
+const CONTACTS = 10_000;
+const QUICK_CONTACTS = 1000;
+const STALL_MAX_MS = 50;
+
+/** Measures the only row. */
+export async function firstContactRows({ children, output, quick }: BenchContext): Promise<Row[]> {
+  const count = quick ? QUICK_CONTACTS : CONTACTS;
+  const shown = count.toLocaleString('en-US');
+  output.progress(`sending ${shown} first contacts`);
+  const server = await observedServer(children, {});
+  const { baseUrl, headerPrefix } = server.ready;
+  const devices = Array.from({ length: WARM_UP + count }, (_, at) => newDevice(headerPrefix, at));
+  const requests = devices.map((device) => [authRequest(device)]);
+  const place = { baseUrl, pid: server.pid, status: 401, cpuSeconds: 'once' } as const;
+  await load({ ...place, requests: requests.slice(0, WARM_UP) });
+  await server.begin();
+  const { perServerCpuSecond } = await load({ ...place, requests: requests.slice(WARM_UP) });
+  const seen = await server.seen();
+  await server.end();
+  return [
+    limitRow({
+      what: `longest stall of the server, ${shown} first contacts`,
+      unit: 'ms',
+      subject: once('fleetbed', seen.longestStallMs),
+      limit: STALL_MAX_MS,
+      note: `Ed25519, ${Math.round(perServerCpuSecond).toLocaleString('en-US')} first contacts/CPU s, measured once; by the clock, in which other processes run too, ${Math.round(seen.longestDelayMs)} ms`,
+    }),
+  ];
+}

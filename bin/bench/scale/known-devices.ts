@@ -1,0 +1,36 @@
+/** How much memory of the server a device takes that it knows. */
+import type { BenchContext } from '../rounds.ts';
+import { limitRow, type Row } from '../row.ts';
+import { knownDevices } from '../signed-in.ts';
+import { kilobytesEach, observedServer, once } from './observed.ts';
+
+/** They come before the measurement: what is compiled and reserved late is there by then. */
+const WARM_UP = 1000;
+/** The journal is full before the measurement: its memory is bounded, and no device's. */
+const JOURNAL_ENTRIES = 1000;
+const DEVICES = 20_000;
+const QUICK_DEVICES = 2000;
+const MEMORY_MAX_KB = 4;
+
+/** Measures the only row. */
+export async function knownDeviceRows({ children, output, quick }: BenchContext): Promise<Row[]> {
+  const options = { autoAccept: true, journalEntriesMax: JOURNAL_ENTRIES };
+  const server = await observedServer(children, options);
+  await knownDevices(server.ready, WARM_UP);
+  const count = quick ? QUICK_DEVICES : DEVICES;
+  output.progress(`signing in ${count} devices`);
+  await server.begin();
+  await knownDevices(server.ready, count, WARM_UP);
+  const seen = await server.seen();
+  await server.end();
+  const { used, resident } = kilobytesEach(seen, count);
+  return [
+    limitRow({
+      what: 'memory of a known device in the server',
+      unit: 'KB',
+      subject: once('fleetbed', used),
+      limit: MEMORY_MAX_KB,
+      note: `${count} devices with their share of the database, measured once; the journal was full before; ${resident.toFixed(1)} KB resident`,
+    }),
+  ];
+}

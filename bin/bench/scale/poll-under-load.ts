@@ -1,0 +1,102 @@
+/** How long a poll takes while other operations keep the server busy. */
+import type { Request } from 'autocannon';
+import type { SteadyPolls } from '../children/poller.ts';
+import { exchange, peerAnswerLike } from '../exchange.ts';
+import { load } from '../load.ts';
+import { authRequest } from '../parts/auth.ts';
+import { bearer, idleExchanges, poll, pollRequest } from '../parts/exchanges.ts';
+import { knowingServer, placeOf } from '../parts/knowing-server.ts';
+import { type BenchContext, inRounds } from '../rounds.ts';
+import { median, type Row, rowOf } from '../row.ts';
+import type { KnownDevice } from '../signed-in.ts';
+
+/** It may take 3 times as long. */
+const GOAL = 1 / 3;
+const POLLS = { connections: 5, perSecond: 250 };
+/** The load lasts longer than the polls. */
+const POLL_SECONDS = 5;
+const QUICK_POLL_SECONDS = 1;
+const LOAD_CPU_SECONDS = 6;
+const QUICK_LOAD_CPU_SECONDS = 1.5;
+/** Devices that poll; all others are the load. */
+const POLLING = 20;
+
+interface Loaded {
+  readonly baseUrl: string;
+  readonly pid: number;
+  /** Of every answer to the load. */
+  readonly status: number;
+}
+
+/** Measures the only row, on our server and on node:http that answers everything alike. */
+export async function pollUnderLoadRows(context: BenchContext): Promise<Row[]> {
+  const known = await knowingServer(context);
+  const { devices } = known;
+  const place = placeOf(known);
+  const [device] = devices;
+  if (!device) throw new Error('no device is known');
+  const answer = peerAnswerLike(
+    await exchange(place.baseUrl, pollRequest(device)),
+    pollRequest(device),
+  );
+  const bare = await context.children.script(
+    'subject',
+    'peer',
+    'node:http',
+    JSON.stringify(answer),
+  );
+  const bareUrl = `http://127.0.0.1:${bare.firstLine}`;
+  const busy: number[] = [];
+  const contender = (name: string, loaded: Loaded) => ({
+    name,
+    measure: async (): Promise<number> => {
+      const [p99Ms, { serverBusy }] = await Promise.all([
+        polled(context, loaded, devices.slice(0, POLLING)),
+        loadOf(context, loaded, devices.slice(POLLING)),
+      ]);
+      if (loaded.pid === place.pid) busy.push(serverBusy);
+      return p99Ms;
+    },
+  });
+  const what = 'p99 of a poll under full load';
+  const [subject, baseline] = await inRounds(context, {
+    what,
+    rounds: context.rounds,
+    contenders: [
+      contender('fleetbed', { ...place, status: 200 }),
+      contender('node:http', { baseUrl: bareUrl, pid: bare.pid, status: poll.status }),
+    ],
+  });
+  await Promise.all([bare.end(), known.server.end()]);
+  const note = `${POLLS.perSecond} polls/s over ${POLLS.connections} connections, inventory and auth requests over 50 more as fast as they are answered; the server is busy for ${Math.round(median(busy) * 100)} % of the time`;
+  return [rowOf({ ...{ what, unit: 'ms', better: 'lower', goal: GOAL }, subject, baseline, note })];
+}
+
+async function polled(
+  { children, quick }: BenchContext,
+  { baseUrl }: Loaded,
+  devices: readonly KnownDevice[],
+): Promise<number> {
+  const requests = devices.map(pollRequest);
+  const asked: SteadyPolls = {
+    ...POLLS,
+    url: `${baseUrl}${requests[0]?.path}`,
+    headers: devices.map(({ token }) => bearer(token)),
+    seconds: quick ? QUICK_POLL_SECONDS : POLL_SECONDS,
+    status: poll.status,
+  };
+  const child = await children.script('generator', 'poller', JSON.stringify(asked));
+  await child.end();
+  return Number(child.firstLine);
+}
+
+/** Its connections send an update of the inventory and an auth request in turn. */
+function loadOf({ quick }: BenchContext, loaded: Loaded, devices: readonly KnownDevice[]) {
+  const inventory = idleExchanges.find(({ status }) => status === 200);
+  const requestsOf = (device: KnownDevice): Request[] => [
+    ...(inventory?.requests(device) ?? []),
+    authRequest(device),
+  ];
+  const cpuSeconds = quick ? QUICK_LOAD_CPU_SECONDS : LOAD_CPU_SECONDS;
+  return load({ ...loaded, requests: devices.map(requestsOf), cpuSeconds });
+}

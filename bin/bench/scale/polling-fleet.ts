@@ -1,0 +1,47 @@
+/**
+ * A fleet of one process that polls over shared connections, larger than sockets of its own would
+ * let it be, and the server that knows it.
+ */
+import { type HeldFleet, heldRows, measuredHeldFleet } from '../parts/simulator.ts';
+import type { BenchContext } from '../rounds.ts';
+import { limitRow, type Row } from '../row.ts';
+import { once } from './observed.ts';
+
+/** They arrive no faster than one core of the server can take their first requests. */
+const fleet = {
+  devices: 100_000,
+  times: { gatherMs: 130_000, settleMs: 30_000, measuredMs: 20_000 },
+};
+const quickFleet = {
+  devices: 10_000,
+  times: { gatherMs: 10_000, settleMs: 12_000, measuredMs: 5000 },
+};
+const POLL_INTERVAL_MS = 30_000;
+/** Of 100,000 devices in that interval: what one core of the server is to be enough for. */
+const POLLS_PER_SECOND = 3333;
+const CORE_PERCENT = 100;
+
+/** Measures the fleet and, at the same time, its server; a quick run has only the row of the server. */
+export async function pollingFleetRows(context: BenchContext): Promise<Row[]> {
+  const { devices, times } = context.quick ? quickFleet : fleet;
+  const shown = devices.toLocaleString('en-US');
+  const who = `polling device, one of ${shown}`;
+  const held: HeldFleet = {
+    ...{ who, devices, times, connect: false },
+    pollIntervalMs: POLL_INTERVAL_MS,
+  };
+  const seen = await measuredHeldFleet(context, held);
+  const perSecond = seen.exchanges / (seen.elapsedMs / 1000);
+  const percent = (CORE_PERCENT * seen.serverCpuMs) / seen.elapsedMs;
+  return [
+    limitRow({
+      what: `server for ${POLLS_PER_SECOND} polls/s, ${shown} devices known`,
+      unit: '% of a core',
+      subject: once('fleetbed', (percent * POLLS_PER_SECOND) / perSecond),
+      limit: CORE_PERCENT,
+      note: `from ${percent.toFixed(1)} % at ${Math.round(perSecond)} polls/s, measured once`,
+    }),
+    // With few devices, what the engine reserves for itself would count.
+    ...(context.quick ? [] : heldRows(held, seen)),
+  ];
+}
