@@ -65,6 +65,24 @@ describe('the order of entries', () => {
     expect(timesOf({}, 'desc', { page: 2, perPage: 2 })).toEqual([1]);
     expect(timesOf({}, 'desc', { page: 3, perPage: 2 })).toEqual([]);
   });
+
+  it.each(['asc', 'desc'] as const)('is the same on every page of a long log, %s', (order) => {
+    const count = 2345;
+    store.atomically(() => {
+      // Some at one moment, some of a clock that was set back.
+      for (let entry = 0; entry < count; entry++)
+        append((entry * 7919) % 1000, { change: `${entry}` });
+    });
+    const changesOf = (page: number, perPage: number): (string | undefined)[] =>
+      store.auditLogs.list({}, order, { page, perPage }).map(({ change }) => change);
+    const whole = changesOf(1, count);
+    const perPage = 100;
+    const pages = Array.from({ length: 24 }, (_, at) => changesOf(at + 1, perPage));
+    expect(pages.flat()).toEqual(whole);
+    expect(pages.at(-1)).toHaveLength(count % perPage);
+    expect(changesOf(25, perPage)).toEqual([]);
+    expect(changesOf(1000, perPage)).toEqual([]);
+  });
 });
 
 describe('the bounds of time', () => {

@@ -1,7 +1,7 @@
 /** The audit log: appended to, filtered and paged, never changed. Spec: Audit logs */
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
-import { equal, filterBy } from './filter.ts';
+import { equal, type Filter, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import { document, numberIn, text } from './row.ts';
 import type { Sql } from './sql.ts';
@@ -26,6 +26,16 @@ export interface AuditFilter {
   /** Nothing that was appended after the entry of this place. */
   readonly lastSeq?: number | undefined;
 }
+
+/** Some entries in an order. */
+interface Stretch {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** From so many entries on it pays to know how many there are. */
+const FAR_ENTRIES = 1000;
 
 /** The verbs for the audit log. */
 export class AuditLogStore {
@@ -61,11 +71,25 @@ export class AuditLogStore {
 
   /** Entries by time, and by order of appending within one millisecond. */
   list(filter: AuditFilter, order: 'asc' | 'desc', page: Page): AuditLog[] {
-    const { where, values } = auditFilter(filter);
+    const conditions = auditFilter(filter);
+    const [limit, offset] = bounds(page);
+    const isFar = offset >= FAR_ENTRIES && conditions.where === '';
+    const after = isFar ? this.count(filter) - offset : Number.POSITIVE_INFINITY;
+    if (after >= offset) return this.#entries(conditions, { order, limit, offset });
+    // The engine steps over what comes before: from the end there is less.
+    const fromEnd = {
+      limit: Math.min(limit, Math.max(after, 0)),
+      offset: Math.max(after - limit, 0),
+    };
+    const opposite = order === 'asc' ? 'desc' : 'asc';
+    return this.#entries(conditions, { order: opposite, ...fromEnd }).reverse();
+  }
+
+  #entries({ where, values }: Filter, { order, limit, offset }: Stretch): AuditLog[] {
     const direction = order === 'asc' ? 'ASC' : 'DESC';
     const query = `SELECT document FROM audit_logs ${where}
       ORDER BY time_ms ${direction}, seq ${direction} LIMIT ? OFFSET ?`;
-    const rows = this.#sql.all(query, [...values, ...bounds(page)]);
+    const rows = this.#sql.all(query, [...values, limit, offset]);
     return this.#withIdentities(rows.map((row) => document<AuditLog>(row, 'document')));
   }
 

@@ -213,6 +213,7 @@ it('brings a tenant of the former tables to the present ones, with all that it h
   const sql = openFileSql(join(worldFolder(), 'world.sqlite'));
   const identity = '{"mac":"kept"}';
   sql.script(`DROP TRIGGER devices_removed; DROP TABLE former_devices; DROP TABLE attributes;
+    DROP INDEX audit_logs_by_time; DROP INDEX audit_logs_by_object;
     CREATE TABLE attributes (device_id TEXT NOT NULL, scope TEXT NOT NULL, name TEXT NOT NULL,
       value TEXT NOT NULL, description TEXT, updated_ms INTEGER NOT NULL,
       PRIMARY KEY (device_id, scope, name)) WITHOUT ROWID;

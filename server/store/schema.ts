@@ -1,5 +1,5 @@
 /** Goes up with every change of the tables; a database of another version is refused. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Identities of devices that are gone, for the audit log; every other entry finds them in `devices`. */
 const formerDevices = `
@@ -35,8 +35,18 @@ INSERT INTO attributes
 DROP TABLE single_attributes;
 `;
 
+/** A page of a million entries without sorting them all, and what happened to one device. */
+const auditIndexes = `
+CREATE INDEX audit_logs_by_time ON audit_logs (time_ms);
+CREATE INDEX audit_logs_by_object ON audit_logs (object_id, time_ms);
+`;
+
 /** What makes the tables of an older version those of the next one. */
-const upgrades: Readonly<Record<number, string>> = { 1: formerDevices, 2: attributesTogether };
+const upgrades: Readonly<Record<number, string>> = {
+  1: formerDevices,
+  2: attributesTogether,
+  3: auditIndexes,
+};
 
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */
 export const schema = `
@@ -213,7 +223,7 @@ CREATE TABLE audit_logs (
   object_deployment_name TEXT,
   document TEXT NOT NULL
 );
-
+${auditIndexes}
 CREATE TABLE user_tokens (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
