@@ -174,6 +174,7 @@ describe('hostile text of a device', () => {
       .getByText(/exit code 1/)
       .waitFor();
     await page.locator('main').getByText('<img src=x').first().waitFor();
+    if (view === 'simulator') await page.getByText('failed', { exact: true }).waitFor();
     await expectHarmless(view);
   });
 

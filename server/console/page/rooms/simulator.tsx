@@ -86,7 +86,7 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
   return (
     <Card
       title={`Fleet of ${dayAndTime(run.startedAt)}`}
-      aside={<Badge tone={isRunning ? 'busy' : 'plain'}>{run.state}</Badge>}
+      aside={<State run={run} exitCode={exit?.exitCode} />}
     >
       <div class="stack">
         <TextBlock text={lines.slice(-LINES_SHOWN).join('\n')} />
@@ -102,4 +102,11 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
       </div>
     </Card>
   );
+}
+
+/** @param props.exitCode null where the fleet was stopped; undefined until it is known */
+function State({ run, exitCode }: { run: RunView; exitCode: number | null | undefined }) {
+  if (run.state === 'running') return <Badge tone="busy">running</Badge>;
+  if (exitCode === undefined || exitCode === null) return <Badge tone="plain">ended</Badge>;
+  return exitCode === 0 ? <Badge tone="good">passed</Badge> : <Badge tone="bad">failed</Badge>;
 }
