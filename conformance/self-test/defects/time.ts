@@ -1,5 +1,5 @@
 /** Defects in expiry; they use the time that the target reports. */
-import { ownAnswer, queryOf, tokenOf, withStatus } from '../alter.ts';
+import { ownAnswer, tokenOf, withStatus } from '../alter.ts';
 import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { answerBecomes } from '../mutations.ts';
 
@@ -23,32 +23,6 @@ function expiryBecomes(status: number): () => Mutation {
     const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
     return isExpiry ? withStatus(answer, status) : answer;
   });
-}
-
-/** Takes what has expired for half a minute more. */
-function expiryHasLeeway(
-  status: number,
-  endMsOf: (request: ProxiedRequest) => number,
-): () => Mutation {
-  return answerBecomes((answer, request) => {
-    const isExpiry = answer.status >= 400 && expired.test(answer.body.toString());
-    const isClose = answeredMs(answer) - endMsOf(request) < LEEWAY_MS;
-    return isExpiry && isClose ? withStatus(answer, status) : answer;
-  });
-}
-
-const LEEWAY_MS = 30_000;
-
-/** Returns the end of a token by its claims. */
-function tokenEndMs(request: ProxiedRequest): number {
-  const claims = Buffer.from(tokenOf(request).split('.')[1] ?? '', 'base64url').toString();
-  return Number(/"exp":(\d+)/.exec(claims)?.[1]) * 1000;
-}
-
-/** Returns the end of a link by its query. */
-function linkEndMs(request: ProxiedRequest): number {
-  const [, end = ''] = [...queryOf(request)].find(([name]) => /expire$/i.test(name)) ?? [];
-  return Date.parse(end);
 }
 
 /** Ends tokens some days before their week is over. */
@@ -102,34 +76,6 @@ export const timeDefects: readonly Defect[] = [
     breaks: ['tokens.expired-is-refused', 'tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
     operations: polls,
     mutation: expiryBecomes(204),
-  },
-  {
-    id: 'token-has-leeway',
-    title: 'A token opens the next deployment for half a minute more than it should.',
-    breaks: ['tokens.end-on-time'],
-    operations: polls,
-    mutation: expiryHasLeeway(204, tokenEndMs),
-  },
-  {
-    id: 'user-token-has-leeway',
-    title: "A user's token opens the audit log for half a minute more than it should.",
-    breaks: ['tokens.end-on-time'],
-    operations: ['list-audit-logs'],
-    mutation: expiryHasLeeway(200, tokenEndMs),
-  },
-  {
-    id: 'artifact-link-has-leeway',
-    title: 'A link to an artifact file gives the file for half a minute more than it says.',
-    breaks: ['link.expired'],
-    operations: ['download-artifact'],
-    mutation: expiryHasLeeway(200, linkEndMs),
-  },
-  {
-    id: 'configuration-link-has-leeway',
-    title: 'A link to a configuration is taken for half a minute more than it says.',
-    breaks: ['download.expired-is-403'],
-    operations: ['download-configuration'],
-    mutation: expiryHasLeeway(200, linkEndMs),
   },
   {
     id: 'expired-token-reports-alerts',

@@ -28,29 +28,6 @@ function claimsOf(token: string): string {
   return token.split('.')[1] ?? '';
 }
 
-/** Refuses every token of a device but its newest. */
-function onlyNewest(): Mutation {
-  const newest = new Map<string, string>();
-  return {
-    answer: (answer, request) => {
-      if (request.operation === 'post-auth-request') {
-        const token = answer.body.toString();
-        if (answer.status === 200) newest.set(subjectOf(token), token);
-        return answer;
-      }
-      const token = tokenOf(request);
-      const isOld = (newest.get(subjectOf(token)) ?? token) !== token;
-      return isOld && answer.status < 300 ? ownAnswer(401, { error: 'no' }) : answer;
-    },
-  };
-}
-
-/** Returns whose token it is. */
-function subjectOf(token: string): string {
-  const claims = Buffer.from(claimsOf(token), 'base64url').toString();
-  return /"sub":"([^"]+)"/.exec(claims)?.[1] ?? '';
-}
-
 /** Spec: Authentication */
 export const tokenDefects: readonly Defect[] = [
   {
@@ -73,13 +50,6 @@ export const tokenDefects: readonly Defect[] = [
         headers.cookie === undefined &&
         operation !== 'post-auth-request',
     ),
-  },
-  {
-    id: 'earlier-token-ends-with-the-next',
-    title: 'A device that gets another token can no longer ask for its deployment with the first.',
-    breaks: ['tokens.device-token-lasts-a-week'],
-    operations: ['post-auth-request', 'get-next-deployment'],
-    mutation: onlyNewest,
   },
   {
     id: 'scheme-does-not-matter',
