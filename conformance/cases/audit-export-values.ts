@@ -29,6 +29,8 @@ import {
 const MANY = 300;
 /** The most entries of a log in use that are exported. */
 const EXPORTED_MAX = 1000;
+/** Several pages of any list, the last of them not full. */
+const PAGED = 250;
 /** Entries are written within this time of the act. */
 const WRITTEN_WITHIN_SECONDS = 5;
 
@@ -202,6 +204,33 @@ async function manyEntries(context: TestContext): Promise<Query> {
   throw new StartStateMissed(`${MANY} entries on deployments called ${name}`, `found ${total}`);
 }
 
+/** The first entries of the list, page by page; a page may be shorter than was asked for. */
+async function pagedEntries(context: TestContext, query: Query): Promise<readonly Entry[]> {
+  const found: Entry[] = [];
+  for (let page = 1; found.length < PAGED; page += 1) {
+    const more = await entries(context, { ...query, per_page: 100, page });
+    if (more.length === 0) throw new StartStateMissed(`${PAGED} entries`, `${found.length} came`);
+    found.push(...more);
+  }
+  return found.slice(0, PAGED);
+}
+
+/** What tells an entry apart, and its moment. */
+function markOf(valueAt: (path: string) => string) {
+  const moment = valueAt('time');
+  return { moment, text: [moment, valueAt('action'), valueAt('object.id')].join(' ') };
+}
+
+/** The texts that come more often than among the others. */
+function lacking(some: readonly string[], others: readonly string[]): readonly string[] {
+  const rest = [...others];
+  return some.filter((text) => {
+    const index = rest.indexOf(text);
+    if (index !== -1) rest.splice(index, 1);
+    return index === -1;
+  });
+}
+
 const large = defineScenario<Query>({
   area: 'audit-export',
   name: 'A large export',
@@ -222,6 +251,32 @@ const large = defineScenario<Query>({
         if (later !== total) throw new StartStateMissed('a log that rests', `it grew by ${later}`);
         const records = readCsv(answer.text).length - 1;
         expectEqual('records', records, Math.min(total, EXPORTED_MAX));
+      },
+    },
+    {
+      id: 'large-export-is-that-of-the-list',
+      title: `The first ${PAGED} entries of an export are those of the list, each as often.`,
+      requirements: ['audit.export-same-entries', 'audit.export-limit'],
+      run: async (query, context) => {
+        const sorted = { ...query, sort: 'asc' };
+        const listed = await pagedEntries(context, sorted);
+        const answer = await exported(context, { ...sorted, limit: PAGED, format_separator: '.' });
+        needStatus('an export', answer, 200);
+        const [names = [], ...records] = readCsv(answer.text);
+        expectEqual('records', records.length, PAGED);
+        const inExport = records.map((record) =>
+          markOf((path) => comparable(path, record[names.indexOf(path)])),
+        );
+        const inList = listed.map((entry) => markOf((path) => comparable(path, at(entry, path))));
+        // Which of several entries of one moment comes last of all is left open.
+        const last = inList.at(-1)?.moment;
+        const [some, others] = [inExport, inList].map((marks) =>
+          marks.filter(({ moment }) => moment !== last).map(({ text }) => text),
+        );
+        const missing = lacking(others ?? [], some ?? []);
+        const surplus = lacking(some ?? [], others ?? []);
+        expectThat(missing.length === 0, 'each listed entry in the export', shown(missing));
+        expectThat(surplus.length === 0, 'listed entries alone, each once', shown(surplus));
       },
     },
   ],

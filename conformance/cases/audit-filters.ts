@@ -32,7 +32,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
     ofExport: 'audit.export-created-after',
     fits: (_, both) => ({ created_after: secondsAround(both).before }),
     misses: (both) => [
-      { created_after: secondsAround(both).after + 1 },
+      { created_after: secondsAround(both).later },
       { created_after: secondsAround(both).after + DAY_SECONDS },
     ],
   },

@@ -113,11 +113,12 @@ export function needCreateAndAbort(actions: readonly string[]): void {
 
 /**
  * Returns Unix seconds around the entries: the last full one before the oldest, the first after the
- * newest.
+ * newest; each is that of the entry itself when this has no fraction of a second, `later` never.
  */
 export function secondsAround(found: readonly Entry[]): {
   readonly before: number;
   readonly after: number;
+  readonly later: number;
 } {
   const times = found.map((entry) => Date.parse(textAt(entry, 'time') ?? ''));
   // Another case checks implausible times.
@@ -127,5 +128,6 @@ export function secondsAround(found: readonly Entry[]): {
   return {
     before: Math.floor(Math.min(...times) / 1000),
     after: Math.ceil(Math.max(...times) / 1000),
+    later: Math.floor(Math.max(...times) / 1000) + 1,
   };
 }

@@ -23,6 +23,8 @@ import {
 import { claimsOf } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 604_800;
+/** Tokens of two different seconds differ. */
+const OTHER_TOKEN_WAIT_MAX_MS = 1500;
 
 const firstContact = defineScenario({
   area: 'authentication',
@@ -230,6 +232,22 @@ const known = defineScenario({
         const query = factoryProvides;
         const renewed = context.caller(answer.text);
         expectStatus(await renewed.call('get-next-deployment', { query }), ...anySuccess);
+      },
+    },
+    {
+      id: 'earlier-token-still-works',
+      title: 'The token that a device has opens the device API also after it got another one.',
+      requirements: ['tokens.device-token-lasts-a-week'],
+      run: async (device, context) => {
+        // Two tokens of one second may be the same text.
+        const answer = await context.settled(
+          () => device.authenticate(),
+          ({ text }) => text !== device.token,
+          OTHER_TOKEN_WAIT_MAX_MS,
+        );
+        expectStatus(answer, 200);
+        const query = factoryProvides;
+        expectStatus(await device.call('get-next-deployment', { query }), ...anySuccess);
       },
     },
     {

@@ -97,7 +97,7 @@ const bodies: readonly Body[] = [
     resource: 'DeploymentStatus',
     // Other cases report each of the statuses.
     covered: (path) => path !== 'status',
-    // A status that is repeated may leave its substate behind.
+    // What a repeated status does to its substate is judged by a case of its own.
     stamped: (report, number) => ({
       ...report,
       status: number % 2 === 0 ? 'downloading' : 'installing',

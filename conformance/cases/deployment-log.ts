@@ -201,6 +201,14 @@ export const timestamps = {
   },
 } as const;
 
+/** The times of messages of a device whose clock is set back while it writes its log. */
+const backwards = [
+  '2026-02-01T12:00:00Z',
+  '2026-01-31T12:00:02Z',
+  '2026-01-31T12:00:01Z',
+  '2026-01-31T12:00:01Z',
+];
+
 /** With an offset: what is without one may be of any place. */
 const dateTimes = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
@@ -279,6 +287,25 @@ const active = defineScenario({
         const moments = [...log.matchAll(dateTimes)].map(([text]) => Date.parse(text));
         if (moments.length === 0) throw new NotObservable('the log shows no date-times');
         expectThat(moments.includes(Date.parse(timestamp)), `a log of ${timestamp}`, shown(log));
+      },
+    },
+    {
+      id: 'messages-keep-their-order',
+      title: 'Users read the messages in the order in which they were sent, whatever their times.',
+      requirements: ['log.keeps-its-order'],
+      run: async (arranged, context) => {
+        const sent = ['first line', 'second line', 'third line', 'last line'];
+        const messages = sent.map((message, index) => ({
+          ...entry,
+          message,
+          timestamp: backwards[index],
+        }));
+        await uploadOnTheWay(arranged, ...messages);
+        const log = await shownLog(context, arranged, 'last line');
+        const places = sent.map((message) => log.indexOf(message));
+        if (places.includes(-1)) throw new NotObservable('the log does not show every message');
+        const isInOrder = places.every((place, index) => place > (places[index - 1] ?? -1));
+        expectThat(isInOrder, 'the messages in the order in which they were sent', shown(log));
       },
     },
     {

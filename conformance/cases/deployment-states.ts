@@ -3,7 +3,13 @@
  * taken in any state but the aborted one. Spec: States and transitions
  */
 
-import { abortOnTheWay, report, reportOnTheWay, shownStatus } from '../context/deployment-life.ts';
+import {
+  abortOnTheWay,
+  report,
+  reportOnTheWay,
+  shownPart,
+  shownStatus,
+} from '../context/deployment-life.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -191,11 +197,15 @@ function abortCases(state: (typeof abortableStates)[number]): JudgingCase<Offere
       title: `Reports that are refused after an abort in the state ${state} leave it aborted.`,
       requirements: ['status.aborted-stays'],
       run: async (arranged, context) => {
+        const before = await shownPart(context, arranged, 'aborted');
         for (const status of statusColumns) {
-          const { status: answered } = await report(arranged, { status });
+          const body = { status, substate: 'reported after the abort' };
+          const { status: answered } = await report(arranged, body);
           if (answered !== 409) throw new NotObservable('a report is not refused with 409');
         }
         expectEqual('status', await shownStatus(context, arranged, 'aborted'), 'aborted');
+        const after = await shownPart(context, arranged, 'aborted');
+        expectEqual('substate', after?.substate, before?.substate);
       },
     },
     {

@@ -7,10 +7,12 @@ import {
   reportOnTheWay,
   sharedDeployment,
   shownStatus,
+  shownSubstate,
 } from '../context/deployment-life.ts';
 import {
   acceptedDevice,
   activeDeployment,
+  needStatus,
   type OfferedDeployment,
   pendingDeployment,
 } from '../context/start-states.ts';
@@ -171,6 +173,23 @@ const active = defineScenario({
       send: ({ device, id }, raw) => device.call('put-deployment-status', { path: { id }, raw }),
       taken: [204],
     }),
+    {
+      id: 'substate-of-a-repeated-status-is-shown',
+      title: 'Users read the substate of the last report, also where its status is the same.',
+      requirements: ['status.substate-is-the-last'],
+      run: async (arranged, context) => {
+        const [first, second] = ['step 1 of 2', 'step 2 of 2'] as const;
+        for (const substate of [first, second]) {
+          const answer = await report(arranged, { status: 'installing', substate });
+          needStatus('a report with a substate', answer, 204);
+          const found = await shownSubstate(context, arranged, substate);
+          if (substate === first && found !== first) {
+            throw new NotObservable('users see no substate');
+          }
+          expectEqual('substate', found, substate);
+        }
+      },
+    },
     {
       id: 'malformed-id-is-refused',
       title: 'A report for an id that is none is answered 400 or 404.',

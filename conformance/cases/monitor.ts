@@ -129,6 +129,28 @@ const alerts = defineScenario({
       },
     },
     {
+      id: 'alerts-of-one-moment-are-shown',
+      title: 'Users read each of several alerts of one moment, sent together or one by one.',
+      requirements: ['alerts.are-shown'],
+      run: async (device, context) => {
+        const [first, second, third] = ['sshd', 'ntpd', 'cron'].map((name) => ({
+          ...alert,
+          name: `${name} is down`,
+          subject: { ...subject, name },
+        }));
+        const sent = [await sendAlerts(device, first, second), await sendAlerts(device, third)];
+        if (sent.some(({ status }) => status >= 300)) {
+          throw new NotObservable('the target takes no alerts');
+        }
+        const found = await context.settled(
+          () => context.admin.alerts(device.id),
+          (all) => all.length > 2,
+        );
+        const names = [first, second, third].map((each) => each?.name);
+        expectEqual('names', found.map(({ name }) => name).sort(), names.sort());
+      },
+    },
+    {
       id: 'malformed-alerts-are-400',
       title: 'A body that is no JSON array of alerts is answered 400.',
       requirements: ['alerts.malformed-is-400'],

@@ -18,10 +18,12 @@ import {
   expectThat,
   NotObservable,
 } from '../target/expectations.ts';
-import { expectToken } from '../target/token-claims.ts';
+import { claimsOf, expectToken } from '../target/token-claims.ts';
 
 const WEEK_SECONDS = 7 * 86_400;
 const MINUTE_SECONDS = 60;
+/** Enough for a Date of whole seconds and for the rounding of the wait. */
+const JUST_AFTER_SECONDS = 2;
 
 const tokens = defineScenario({
   area: 'time',
@@ -50,6 +52,32 @@ const tokens = defineScenario({
       run: async (device, context) => {
         await context.control.advance(WEEK_SECONDS + MINUTE_SECONDS);
         expectStatus(await device.call('get-next-deployment', { query: factoryProvides }), 401);
+      },
+    },
+    {
+      id: 'token-ends-on-time',
+      title: 'A token opens nothing right after the second that it names as its end.',
+      requirements: ['tokens.end-on-time'],
+      run: async (device, context) => {
+        const granted = await device.authenticate();
+        const { exp } = claimsOf(granted);
+        const end = new Date(exp * 1000).toISOString();
+        const seconds = secondsUntil(context, granted, end);
+        await context.control.advance(seconds + justAfter(granted));
+        const query = factoryProvides;
+        const answer = await context.caller(granted.text).call('get-next-deployment', { query });
+        expectStatus(answer, 401);
+      },
+    },
+    {
+      id: 'user-token-ends-on-time',
+      title: "The audit log answers 401 to a user's token right after its lifetime.",
+      requirements: ['tokens.end-on-time'],
+      needs: ['audit-log'],
+      run: async (_, context) => {
+        const token = await passingUserToken(context, MINUTE_SECONDS);
+        await context.control.advance(MINUTE_SECONDS + JUST_AFTER_SECONDS);
+        expectStatus(await context.caller(token).call('list-audit-logs'), 401);
       },
     },
     {
@@ -100,7 +128,12 @@ function secondsUntil(
   }
   const seconds = (Date.parse(moment) - context.serverNowMs(answer)) / 1000;
   if (Number.isFinite(seconds) && seconds > MINUTE_SECONDS) return Math.floor(seconds);
-  throw new NotObservable(`the link ends at ${moment}, which leaves no time to look`);
+  throw new NotObservable(`the end is at ${moment}, which leaves no time to look`);
+}
+
+/** By how much an end must be passed; more where the clock of the target is only guessed. */
+function justAfter({ headers }: Parameters<TestContext['serverNowMs']>[0]): number {
+  return headers.date === undefined ? MINUTE_SECONDS : JUST_AFTER_SECONDS;
 }
 
 async function artifactLink(context: TestContext) {
@@ -109,7 +142,7 @@ async function artifactLink(context: TestContext) {
   if (answer.status !== 200) throw new StartStateMissed('a link', `${answer.status} was answered`);
   const { uri, expire } = expectShape(answer, artifactLinkShape);
   const follow = () => context.session.send({ method: 'GET', url: uri });
-  return { seconds: secondsUntil(context, answer, expire), follow };
+  return { seconds: secondsUntil(context, answer, expire), after: justAfter(answer), follow };
 }
 
 const artifactLinks = defineScenario({
@@ -131,10 +164,10 @@ const artifactLinks = defineScenario({
     },
     {
       id: 'expired-artifact-link-is-refused',
-      title: 'A minute after the time that it names the link gives no file.',
+      title: 'Right after the time that it names the link gives no file.',
       requirements: ['link.expired'],
-      run: async ({ seconds, follow }, context) => {
-        await context.control.advance(seconds + MINUTE_SECONDS);
+      run: async ({ seconds, after, follow }, context) => {
+        await context.control.advance(seconds + after);
         const { status } = await follow();
         expectThat(status >= 400, 'a refusal', `status ${status}`);
       },
@@ -148,7 +181,8 @@ async function configurationOffer(context: TestContext) {
   if (uri === undefined) throw new StartStateMissed('a link to a configuration', 'there is none');
   const expire = new URL(uri).searchParams.get(context.names.linkExpire) ?? '';
   const follow = () => context.session.send({ method: 'GET', url: uri });
-  return { seconds: secondsUntil(context, await follow(), expire), follow };
+  const answer = await follow();
+  return { seconds: secondsUntil(context, answer, expire), after: justAfter(answer), follow };
 }
 
 const configurationLinks = defineScenario({
@@ -170,10 +204,10 @@ const configurationLinks = defineScenario({
     },
     {
       id: 'expired-configuration-link-is-403',
-      title: 'A minute after it the link is answered 403, its signature intact.',
+      title: 'Right after it the link is answered 403, its signature intact.',
       requirements: ['download.expired-is-403'],
-      run: async ({ seconds, follow }, context) => {
-        await context.control.advance(seconds + MINUTE_SECONDS);
+      run: async ({ seconds, after, follow }, context) => {
+        await context.control.advance(seconds + after);
         expectStatus(await follow(), 403);
       },
     },

@@ -13,6 +13,7 @@ import {
   needStatus,
   type OfferedDeployment,
 } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -268,8 +269,33 @@ const mapped = defineScenario({
     },
     finishedCase('success'),
     finishedCase('failure'),
+    {
+      id: 'ends-for-each-device-of-its-own',
+      title: 'The map is 404 for a device that has finished, and 200 for one that has not.',
+      requirements: ['map.finished-is-404', 'map.of-active-deployment'],
+      run: async (_, context) => {
+        const { one, other } = await mappedForTwo(context);
+        await reportOnTheWay(one, 'success');
+        expectStatus(await fetchMap(one), 404);
+        expectStatus(await fetchMap(other), 200);
+      },
+    },
   ],
 });
+
+/** Arranges two devices that have been offered the same deployment, which has a map. */
+async function mappedForTwo(context: TestContext) {
+  const [first, second] = [await acceptedDevice(context), await acceptedDevice(context)];
+  const { name: artifact_name } = await context.artifact('plain');
+  const devices = [first.id, second.id];
+  await context.deploy({ artifact_name, devices, update_control_map: givenMap });
+  const offered = async (device: SuiteDevice) => {
+    const answer = await askForMap({ device });
+    needStatus('an offered update', answer, 200);
+    return { device, id: textIn(needInstructions(answer), 'id') };
+  };
+  return { one: await offered(first), other: await offered(second) };
+}
 
 function finishedCase(status: 'success' | 'failure'): JudgingCase<Mapped> {
   return {

@@ -36,7 +36,7 @@ export async function reportOnTheWay(
 }
 
 /** Returns the device's part as users see it, once it has that status or the wait has ended. */
-function shownPart(
+export function shownPart(
   context: TestContext,
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   ...statuses: readonly string[]
@@ -45,6 +45,19 @@ function shownPart(
     () => context.admin.devicePart(deploymentId, device.id),
     (part) => part !== undefined && statuses.includes(part.status),
   );
+}
+
+/** Returns the substate that users see, once it is that one or the wait has ended. */
+export async function shownSubstate(
+  context: TestContext,
+  { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
+  substate: string,
+): Promise<string | undefined> {
+  const part = await context.settled(
+    () => context.admin.devicePart(deploymentId, device.id),
+    (found) => found?.substate === substate,
+  );
+  return part?.substate;
 }
 
 /** Returns the status that users see; throws NotObservable when they do not see the device. */

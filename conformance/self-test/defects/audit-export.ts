@@ -69,6 +69,9 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
   };
 }
 
+/** The line at which the third page of a hundred entries begins, behind the names. */
+const LARGE = 201;
+
 /** All defects of the export. */
 export const auditExportDefects: readonly Defect[] = [
   ...Object.entries(parameters).map(ignored),
@@ -118,6 +121,17 @@ export const auditExportDefects: readonly Defect[] = [
       (text) => text.replace(/\r?\n[^\r\n]+(\r?\n)?$/, '\r\n'),
       (request) => has('format_separator', '.')(request) && !has('limit')(request),
     ),
+  },
+  {
+    id: 'large-export-repeats-an-entry',
+    title: 'An export of more than 200 entries holds one of them twice, and another one not.',
+    breaks: ['audit.export-same-entries'],
+    operations,
+    mutation: documentBecomes((text) => {
+      const lines = text.split('\r\n');
+      const before = lines[LARGE - 1] ?? '';
+      return lines.map((line, index) => (index === LARGE ? before : line)).join('\r\n');
+    }),
   },
   {
     id: 'export-limit-is-one-more',
@@ -176,6 +190,13 @@ export const auditExportDefects: readonly Defect[] = [
     breaks: ['audit.export-created-after'],
     operations,
     mutation: shifted('created_after', 1),
+  },
+  {
+    id: 'export-after-begins-early',
+    title: '`created_after` of the export begins a second early.',
+    breaks: ['audit.export-created-after'],
+    operations,
+    mutation: shifted('created_after', -1),
   },
   {
     id: 'export-before-ends-early',

@@ -238,6 +238,13 @@ export const auditLogDefects: readonly Defect[] = [
     mutation: shifted('created_after', 1),
   },
   {
+    id: 'audit-after-begins-early',
+    title: '`created_after` begins a second early.',
+    breaks: ['audit.time-bounds'],
+    operations,
+    mutation: shifted('created_after', -1),
+  },
+  {
     id: 'audit-before-ends-early',
     title: '`created_before` ends two seconds early.',
     breaks: ['audit.created-before'],

@@ -177,7 +177,7 @@ const tokens: readonly Defect[] = [
   {
     id: 'token-lasts-a-day',
     title: 'The token of a device says that it expires after a day.',
-    breaks: ['tokens.device-token-lasts-a-week'],
+    breaks: ['tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
     operations: 'all',
     mutation: () =>
       tokensInDisguise((token) => {

@@ -65,6 +65,13 @@ function isOtherDateTime(value: unknown): boolean {
   return !isText(value) || isTimestamp(String(value));
 }
 
+function byTimestamp(one: unknown, other: unknown): number {
+  const [first, second] = [one, other].map((message) =>
+    isObject(message) ? Date.parse(String(message.timestamp)) : 0,
+  );
+  return (first ?? 0) - (second ?? 0);
+}
+
 export const deploymentLogDefects: readonly Defect[] = [
   taken('no body', 'log.body-is-required', isBodiless),
   taken('a body that is no object', 'log.malformed-is-400', isNoObject),
@@ -123,6 +130,17 @@ export const deploymentLogDefects: readonly Defect[] = [
       'messages',
       (messages) => (Array.isArray(messages) ? messages.slice(0, 1) : messages),
       holds('messages.last.message', 'rolled back'),
+    ),
+  },
+  {
+    id: 'log-is-sorted-by-time',
+    title: 'The messages of a log are kept in the order of their times.',
+    breaks: ['log.keeps-its-order'],
+    operations: uploads,
+    mutation: sentFieldBecomes(
+      'messages',
+      (messages) => (Array.isArray(messages) ? messages.toSorted(byTimestamp) : messages),
+      holds('messages.last.message', 'last line'),
     ),
   },
   {

@@ -1,7 +1,16 @@
 /** Defects in status reports of a device on its deployment. */
 import { statusRequirements } from '../../../fixtures/contract/requirements/deployment-status.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { changedJson, isSuccess, objectOf, ownAnswer, tokenOf, withStatus } from '../alter.ts';
+import type { JsonObject } from '../../../fixtures/json.ts';
+import {
+  changedJson,
+  isSuccess,
+  objectOf,
+  ownAnswer,
+  tokenOf,
+  withJson,
+  withStatus,
+} from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 import { callerOf, type Relation, relationOf } from '../device-part.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
@@ -93,22 +102,22 @@ function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): D
   };
 }
 
-/** Shows users the reported status of a device deployment after the report was refused with 409. */
-function refusedReportShows(): ReturnType<Defect['mutation']> {
+/** Shows users a member of a report on a device deployment after it was refused with 409. */
+function refusedReportShows(member: 'status' | 'substate'): ReturnType<Defect['mutation']> {
   const shown = new Map<string, unknown>();
   return {
     answer: (answer: ProxiedAnswer, request: ProxiedRequest) => {
       const { id = '' } = request.parameters;
       if (request.operation === 'put-deployment-status') {
         if (answer.status === 409)
-          shown.set(`${id} ${callerOf(request)}`, objectOf(request).status);
+          shown.set(`${id} ${callerOf(request)}`, objectOf(request)[member]);
         return answer;
       }
       return changedJson(answer, (parts) =>
         Array.isArray(parts)
           ? parts.map((part) => {
-              const status = isObject(part) ? shown.get(`${id} ${String(part.id)}`) : undefined;
-              return status === undefined ? part : { ...part, status };
+              const value = isObject(part) ? shown.get(`${id} ${String(part.id)}`) : undefined;
+              return value === undefined ? part : { ...part, [member]: value };
             })
           : parts,
       );
@@ -217,6 +226,25 @@ export const deploymentStatusDefects: readonly Defect[] = [
     ),
   },
   {
+    id: 'repeated-status-keeps-its-substate',
+    title: 'The substate of a report is lost when the status is the same as before.',
+    breaks: ['status.substate-is-the-last'],
+    operations: reports,
+    mutation: () => {
+      const before = new Map<string, JsonObject>();
+      return {
+        request: (request) => {
+          const sent = objectOf(request);
+          const { status, substate } = before.get(partOf(request)) ?? {};
+          const isRepeated = substate !== undefined && sent.substate !== undefined;
+          if (isRepeated && status === sent.status) return withJson(request, { status, substate });
+          before.set(partOf(request), sent);
+          return request;
+        },
+      };
+    },
+  },
+  {
     id: 'report-is-that-of-every-device',
     title: 'What one device reports becomes the state of all devices of the deployment.',
     breaks: ['status.own-part-only'],
@@ -262,7 +290,14 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'A report that is refused after the abort becomes the state all the same.',
     breaks: ['status.aborted-stays', 'status.abort-is-one-moment'],
     operations: [...reports, 'list-deployment-devices'],
-    mutation: refusedReportShows,
+    mutation: () => refusedReportShows('status'),
+  },
+  {
+    id: 'substate-of-a-refused-report-is-kept',
+    title: 'The substate of a report that is refused after the abort is shown all the same.',
+    breaks: ['status.aborted-stays'],
+    operations: [...reports, 'list-deployment-devices'],
+    mutation: () => refusedReportShows('substate'),
   },
   {
     id: 'report-beside-an-abort-is-409-and-taken',

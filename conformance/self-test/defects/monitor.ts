@@ -149,6 +149,17 @@ const sending: readonly Defect[] = [
     operations: alerts,
     mutation: emptied(isPlain),
   },
+  {
+    id: 'alerts-of-one-moment-are-one',
+    title: 'Of several alerts with one timestamp only the first is kept.',
+    breaks: ['alerts.are-shown'],
+    operations: alerts,
+    mutation: requestBecomes((request) => {
+      const times = listOf(request).map((each) => membersOf(each).timestamp);
+      const first = listOf(request).filter((_, index) => times.indexOf(times[index]) === index);
+      return withJson(request, first);
+    }, isPlain),
+  },
 ];
 
 const configuring: readonly Defect[] = [

@@ -73,7 +73,7 @@ export const timeDefects: readonly Defect[] = [
   {
     id: 'token-outlives-its-week',
     title: 'A token that has expired still opens the next deployment.',
-    breaks: ['tokens.expired-is-refused', 'tokens.device-token-lasts-a-week'],
+    breaks: ['tokens.expired-is-refused', 'tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
     operations: polls,
     mutation: expiryBecomes(204),
   },
@@ -87,7 +87,7 @@ export const timeDefects: readonly Defect[] = [
   {
     id: 'expired-user-token-opens-the-audit-log',
     title: "A user's token that has expired still opens the audit log.",
-    breaks: ['tokens.expired-is-refused'],
+    breaks: ['tokens.expired-is-refused', 'tokens.end-on-time'],
     operations: ['list-audit-logs', 'export-audit-logs'],
     mutation: expiryBecomes(200),
   },

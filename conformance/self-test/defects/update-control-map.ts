@@ -3,6 +3,7 @@ import { objectOf, ownAnswer } from '../alter.ts';
 import type { Defect } from '../defect.ts';
 import { type Relation, relationOf } from '../device-part.ts';
 import { answerBecomes, bodyBecomes, fieldBecomes, statusBecomes } from '../mutations.ts';
+import { requestFor } from '../requests.ts';
 import { isObject } from '../sent.ts';
 
 const fetches = ['get-update-control-map'] as const;
@@ -65,6 +66,19 @@ export const updateControlMapDefects: readonly Defect[] = [
   givenOn('unknown', 'map.unknown-is-404', 'tenants.are-apart'),
   givenOn('foreign', 'map.foreign-is-404'),
   givenOn('own', 'map.finished-is-404'),
+  {
+    id: 'map-lasts-as-long-as-the-last-device',
+    title: 'The map is given to a device that has finished while another has not.',
+    breaks: ['map.finished-is-404'],
+    operations: fetches,
+    mutation: answerBecomes(async (answer, request, ask) => {
+      const { id = '' } = request.parameters;
+      if (answer.status !== 404 || (await relationOf(request, ask)) !== 'own') return answer;
+      const call = { parameters: { id }, token: ask.userToken };
+      const { status } = objectOf(await ask(requestFor('get-deployment', call)));
+      return status === 'finished' ? answer : ownAnswer(200, { update_control_map: { id } });
+    }),
+  },
   {
     id: 'map-of-a-failed-deployment-is-given',
     title: 'The map is given to a device that has reported failure.',
