@@ -6,13 +6,19 @@ import type { Stage } from './stage.ts';
 /** Moves the request to its caller's tenant; the first one where no token names another. */
 export function authenticate(callers: Callers): Stage {
   return (context) => {
-    const caller = callers.find(context.exchange, context.endpoint.operation);
-    if (caller instanceof Refusal) return caller;
+    const { exchange, endpoint } = context;
+    const caller = callers.find(exchange, endpoint.operation);
+    if (caller instanceof Refusal) {
+      // Also a refusal tells the time of the tenant, by whose clock a token or a link has expired.
+      const tenant = callers.named(exchange, endpoint.operation);
+      if (tenant) context.moveTo(tenant);
+      return caller;
+    }
     const { tenant = context.tenants.first, device, user } = caller;
     context.moveTo(tenant);
     context.device = device;
     context.user = user;
-    const { record } = context.exchange;
+    const { record } = exchange;
     record.deviceId = device?.id;
     record.userId = user?.id;
     return undefined;

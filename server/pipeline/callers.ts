@@ -105,10 +105,20 @@ export class Callers {
     return claims instanceof Refusal ? undefined : this.#tenants.find(claims.tenantId ?? '');
   }
 
+  /** Returns the tenant that a caller names in its token or its link, refused or not. */
+  named({ request, search }: Exchange, { authorization }: AskedFor): Tenant | undefined {
+    if (authorization !== 'link') return this.tenantOf(request);
+    return this.#tenantOfLink(new URLSearchParams(search));
+  }
+
+  #tenantOfLink(search: URLSearchParams): Tenant | undefined {
+    const named = search.get('tenant_id') ?? '';
+    return named === '' ? this.#tenants.first : this.#tenants.find(named);
+  }
+
   #holderOfLink({ path, search: given }: Exchange): Caller | Refusal {
     const search = new URLSearchParams(given);
-    const named = search.get('tenant_id') ?? '';
-    const tenant = named === '' ? this.#tenants.first : this.#tenants.find(named);
+    const tenant = this.#tenantOfLink(search);
     const nowMs = (tenant ?? this.#tenants.first).clock.now();
     const wrong = checkLink(this.#links, { path, search, nowMs });
     return wrong ?? (tenant ? { tenant } : linkOfNoTenant);

@@ -172,6 +172,26 @@ describe('the header that tells the time', () => {
     expect(answer.headers.get('date')).toBe(new Date(startOfTest + 3_600_000).toUTCString());
   });
 
+  it('tells the time of the tenant in a token that has expired', async () => {
+    const other = await secondTenant(server);
+    await steer({ advanceSeconds: WEEK_SECONDS }, other.name);
+    const { status, headers } = await server.call('count-devices', { token: other.token });
+    const time = new Date(startOfTest + WEEK_SECONDS * 1000).toISOString();
+    expect([status, headers.get(name)]).toEqual([401, time]);
+  });
+
+  it('tells the time of the tenant that a refused link names', async () => {
+    const device = await acceptedDevice(server, 'late');
+    const { uri } = await linkTo(server, device.token, await publish(server));
+    const other = await secondTenant(server);
+    await steer({ advanceSeconds: DAY_SECONDS }, other.name);
+    const url = new URL(uri);
+    url.searchParams.set('tenant_id', other.id);
+    const { status, headers } = await fetchFile(url.href);
+    const time = new Date(startOfTest + DAY_SECONDS * 1000).toISOString();
+    expect([status, headers[name]]).toEqual([403, time]);
+  });
+
   it('is absent on the system’s own, and comes and goes with the steering', async () => {
     await server.close();
     server = await startTestServer({ clock: systemClock });
