@@ -104,9 +104,12 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
   );
 }
 
-/** @param props.exitCode null where the fleet was stopped; undefined until it is known */
+/** Exit codes of a fleet that did what was asked: to its end, or until it was stopped. */
+const goodExits: readonly unknown[] = [0, null, 130, undefined];
+
+/** @param props.exitCode undefined until it is known */
 function State({ run, exitCode }: { run: RunView; exitCode: number | null | undefined }) {
   if (run.state === 'running') return <Badge tone="busy">running</Badge>;
-  if (exitCode === undefined || exitCode === null) return <Badge tone="plain">ended</Badge>;
-  return exitCode === 0 ? <Badge tone="good">passed</Badge> : <Badge tone="bad">failed</Badge>;
+  if (goodExits.includes(exitCode)) return <Badge tone="plain">ended</Badge>;
+  return <Badge tone="bad">failed</Badge>;
 }
