@@ -46,14 +46,26 @@ describe('the target admin', () => {
   });
 });
 
+/** A target that answers 409 to every upload, and lists these artifacts. */
+function refusingUploads(listed: readonly object[]): Promise<string> {
+  return serve((request, answer) => {
+    request.resume();
+    if (request.method === 'GET') answer.end(JSON.stringify(listed));
+    else answer.writeHead(409).end();
+  });
+}
+
 describe('a context', () => {
   it('cannot go on with a target that takes no artifact', async () => {
-    const baseUrl = await serve((request, answer) => {
-      request.resume();
-      answer.writeHead(409).end();
-    });
-    const refused = contextOn(baseUrl).artifact('plain');
+    const refused = contextOn(await refusingUploads([])).artifact('plain');
     await expect(refused).rejects.toThrow('does not accept conformance-cafe-release-1');
+  });
+
+  it('takes an artifact for uploaded when the answer to an earlier upload was lost', async () => {
+    const { name, deviceTypes } = await sampleOfRun('plain', 'cafe');
+    const listed = { id: 'kept', name, device_types_compatible: deviceTypes };
+    const { id } = await contextOn(await refusingUploads([listed])).artifact('plain');
+    expect(id).toBe('kept');
   });
 
   it('removes what it made, the newest first, and goes on after a failure', async () => {
