@@ -24,6 +24,36 @@ describe('the exit code of the figures', () => {
   });
 });
 
+describe('the exit code of a fleet of which all devices are pending or silent', () => {
+  const funnel = { ...sampleResult.funnel, success: 0, failure: 0, aborted: 0 };
+  const pending = { ...sampleResult, funnel: { ...funnel, waiting: 2, silent: 1 } };
+  const signIns = (answers: Readonly<Record<string, number>>) => {
+    const [operation] = sampleResult.operations;
+    return operation ? [{ ...operation, operation: 'post-auth-request', answers }] : [];
+  };
+  const thresholdOn = (...texts: readonly string[]) =>
+    texts.map((threshold) => ({ threshold, verdict: 'met' as const, observed: '9 ms' }));
+
+  it.each<[string, Partial<typeof pending>, number]>([
+    ['decides nothing', {}, 4],
+    ['decides nothing when every request was refused', { operations: signIns({ '4xx': 9 }) }, 4],
+    [
+      'decides nothing, though thresholds are met',
+      { thresholds: thresholdOn('errors < 1%', 'p99(auth) < 200ms') },
+      4,
+    ],
+    [
+      'passes when only sign-ins were to be measured',
+      { thresholds: thresholdOn('p99(auth) < 200ms', 'rate( post-auth-request ) > 1/s') },
+      0,
+    ],
+    ['passes when devices were accepted before', { operations: signIns({ '2xx': 1 }) }, 0],
+    ['passes when one is idle', { funnel: { ...funnel, waiting: 2, idle: 1 } }, 0],
+  ])('%s', (_what, change, exitCode) => {
+    expect(fleetExitCode({ ...pending, ...change }, {})).toBe(exitCode);
+  });
+});
+
 describe('the exit code of the checks', () => {
   const row = { requirement: 'status.is-204', sentence: 'A report is answered 204.' };
   const codeOf = (judged: number, broken: number) => {

@@ -13,20 +13,21 @@ import {
   StateError,
 } from '../simulator/engine/simulate-fleet.ts';
 import { StatusError, TransportError } from '../simulator/network/errors.ts';
+import { contactDoubt } from '../simulator/result/contact.ts';
 import { MergeError } from '../simulator/result/merge.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault, setUpFault } from './fault.ts';
 
 /**
  * A balance that does not hold fails the run, and so does a requirement that was broken. Nothing is
- * decided when no device got through, when nothing was checked of a sample, or when the server's
+ * decided when no device got an answer or was accepted, when nothing was checked of a sample, or when the server's
  * list could not be read although there was a login.
  */
 export function fleetExitCode(result: FleetResult, plan: Pick<FleetPlan, 'acceptWith'>): ExitCode {
-  const { balance, funnel, spread, checks } = result;
+  const { balance, spread, checks } = result;
   if (balance.checked && !balance.ok) return exitCodes.failed;
   if (checks?.requirements.some(({ broken }) => broken > 0)) return exitCodes.failed;
-  if (funnel.silent === funnel.devices) return exitCodes.undecided;
+  if (contactDoubt(result) !== undefined) return exitCodes.undecided;
   // Of the devices of a lost shard nothing is known.
   if (spread !== undefined && spread.lost.length > 0) return exitCodes.undecided;
   if (checks?.requirements.every(({ judged }) => judged === 0)) return exitCodes.undecided;

@@ -82,7 +82,7 @@ describe('a fleet against our server', () => {
     expect(withLog.map(({ status }) => status)).toEqual(['failure', 'failure', 'failure']);
   });
 
-  it('waits without a login, makes no deployment, and says "not checked"', async () => {
+  it('waits without a login, makes no deployment, and decides nothing', async () => {
     const list = pathOf(managementOperations['list-deployments']);
     const before = await read<Deployment[]>(list);
     const json = join(folder, 'fleet.json');
@@ -90,11 +90,14 @@ describe('a fleet against our server', () => {
     const words = [...reach(), '--devices', '3', '--duration', '2s', '--seed', 'lonely'];
     const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
     const { code, stdout } = await runCommand(['simulate', ...words, ...reports]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/3 devices: PASSED\n {2}server \S+, seed "lonely"/);
+    expect(code).toBe(4);
+    expect(stdout).toMatch(
+      /3 devices: UNDECIDED, no device was accepted\n {2}server \S+, seed "lonely"/,
+    );
+    expect(stdout).toContain('\n  3 devices are not accepted: run with --accept');
     expect(stdout).toContain('Reconciliation: not checked');
     expect(JSON.parse(readFileSync(json, 'utf8')).funnel).toMatchObject({ waiting: 3, offered: 0 });
-    expect(readFileSync(junit, 'utf8')).toMatch(/<testsuites tests="3" failures="0".*skipped="1"/);
+    expect(readFileSync(junit, 'utf8')).toMatch(/<testsuites tests="4" failures="1".*skipped="1"/);
     expect(await read<Deployment[]>(list)).toEqual(before);
   });
 
@@ -103,8 +106,7 @@ describe('a fleet against our server', () => {
   }, async () => {
     const file = join(folder, 'ready.json');
     const words = [...reach(), '--devices', '3', '--seed', 'ready', '--ready-file', file];
-    const { code } = await runCommand(['simulate', ...words, '--duration', '4s']);
-    expect(code).toBe(0);
+    await runCommand(['simulate', ...words, '--duration', '4s']);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       event: 'ready',
       baseUrl: ready.baseUrl,

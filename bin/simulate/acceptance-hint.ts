@@ -1,7 +1,7 @@
 /** Says once how to accept devices, where a run does not accept them and they wait. */
 
 import type { FleetPlan, FleetProgress } from '../../simulator/engine/simulate-fleet.ts';
-import { acceptanceHint } from '../../simulator/report/text.ts';
+import { acceptanceHint } from '../../simulator/report/headline.ts';
 
 /** By then a server that accepts devices automatically has done so. */
 const WAITED_MS = 3000;

@@ -1,4 +1,5 @@
 /** The outcome of a run in one line, used as the first line of every report. */
+import { contactDoubt } from '../result/contact.ts';
 import type { FleetResult } from '../result/result.ts';
 import { noUser } from '../result/result-devices.ts';
 
@@ -46,11 +47,13 @@ function failuresIn({ balance, checks, thresholds }: FleetResult): string[] {
   ];
 }
 
-function doubtsIn({ balance, funnel, spread, checks, thresholds }: FleetResult): string[] {
+function doubtsIn(result: FleetResult): string[] {
+  const { balance, spread, checks, thresholds } = result;
+  const doubt = contactDoubt(result);
   const open = thresholds.filter(({ verdict }) => verdict === 'undecided').length;
   const lost = spread?.lost.length ?? 0;
   return [
-    ...(funnel.silent === funnel.devices ? ['no device got an answer'] : []),
+    ...(doubt === undefined ? [] : [doubt]),
     ...(lost > 0 ? [`${counted(lost, 'shard')} lost`] : []),
     ...(balance.checked || balance.because === noUser ? [] : ['reconciliation not possible']),
     ...(open > 0 ? [`${open} of ${counted(thresholds.length, 'threshold')} undecided`] : []),
@@ -64,6 +67,23 @@ function successesIn({ balance, thresholds }: FleetResult): string[] {
     ...(thresholds.length > 0 ? [`${counted(thresholds.length, 'threshold')} met`] : []),
     ...(isReconciled ? ['reconciliation agrees'] : []),
   ];
+}
+
+/** Returns what to do about pending devices: those of a run without a user, and a whole fleet. */
+export function pendingSentences(result: FleetResult): string[] {
+  const { balance, funnel } = result;
+  if (balance.because === noUser && funnel.waiting > 0) return [acceptanceHint(funnel.waiting)];
+  if (contactDoubt(result) !== 'no device was accepted') return [];
+  return ['No device was accepted with --accept: see the errors below, or let it run longer.'];
+}
+
+/** Returns the remedy for devices that wait to be accepted. */
+export function acceptanceHint(waiting: number): string {
+  const are = waiting === 1 ? 'is' : 'are';
+  return (
+    `${counted(waiting, 'device')} ${are} not accepted: run with --accept and --password or ` +
+    '--token, or run: fleetbed accept --all; if it finds none, check that --url is the API of devices'
+  );
 }
 
 /** Returns the number of devices and totals in which the fleet and the server differ. */

@@ -1,6 +1,7 @@
 /** The verdict of a run and what decided it, in sentences for the top of the page. */
+import { contactDoubt } from '../result/contact.ts';
 import type { FleetResult } from '../result/result.ts';
-import { counted, differencesIn, headline } from './headline.ts';
+import { counted, differencesIn, headline, pendingSentences } from './headline.ts';
 import type { FleetFacts, ShownTone } from './page-facts.ts';
 import { brokenRequirements } from './text-checks.ts';
 
@@ -40,15 +41,19 @@ function generatorLines({ generator, validity }: FleetResult): readonly Because[
   });
 }
 
-function contactLines({ funnel, spread }: FleetResult): readonly Because[] {
+function contactLines(result: FleetResult): readonly Because[] {
   return [
-    ...(funnel.devices > 0 && funnel.silent === funnel.devices
-      ? [{ tone: 'busy' as const, text: 'No device got an answer.' }]
-      : []),
-    ...(spread?.lost ?? []).map(({ shard, because }) => {
+    ...contactSentences(result).map((text) => ({ tone: 'busy' as const, text })),
+    ...(result.spread?.lost ?? []).map(({ shard, because }) => {
       return { tone: 'busy' as const, text: `Shard ${shard} was lost: ${because}` };
     }),
   ];
+}
+
+function contactSentences(result: FleetResult): readonly string[] {
+  const doubt = contactDoubt(result);
+  if (doubt === 'no device got an answer') return ['No device got an answer.'];
+  return doubt === undefined ? [] : pendingSentences(result);
 }
 
 function thresholdLines({ thresholds }: FleetResult): readonly Because[] {

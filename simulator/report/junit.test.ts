@@ -1,6 +1,7 @@
 import { XMLParser } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import type { FleetResult } from '../result/result.ts';
+import { noUser } from '../result/result-devices.ts';
 import { differenceOf, sampleResult } from '../testing/sample-result.ts';
 import { fleetJunit } from './junit.ts';
 
@@ -11,11 +12,12 @@ function suiteOf(result: FleetResult) {
 }
 
 describe('the JUnit document of a run', () => {
-  it('has the balance, the contact and the generator as passed tests', () => {
+  it('has the balance, the contact, the acceptance and the generator as passed tests', () => {
     const suite = suiteOf(sampleResult);
-    expect(suite).toMatchObject({ '@tests': '3', '@failures': '0', '@skipped': '0' });
+    expect(suite).toMatchObject({ '@tests': '4', '@failures': '0', '@skipped': '0' });
     expect(suite.testcase[0]).not.toHaveProperty('failure');
     expect(suite.testcase[1]).not.toHaveProperty('failure');
+    expect(suite.testcase[2]).not.toHaveProperty('failure');
   });
 
   it('fails for a balance that does not hold, naming every device', () => {
@@ -36,14 +38,23 @@ describe('the JUnit document of a run', () => {
 
   it('fails when no device got an answer', () => {
     const funnel = { ...sampleResult.funnel, silent: sampleResult.funnel.devices };
-    expect(suiteOf({ ...sampleResult, funnel })['@failures']).toBe('1');
+    const suite = suiteOf({ ...sampleResult, funnel });
+    expect(suite).toMatchObject({ '@failures': '1', '@skipped': '1' });
+  });
+
+  it('fails when no device was accepted, and tells how to accept them', () => {
+    const funnel = { ...sampleResult.funnel, waiting: sampleResult.funnel.devices };
+    const balance = { ...sampleResult.balance, checked: false, because: noUser };
+    const suite = suiteOf({ ...sampleResult, funnel, balance });
+    expect(suite['@failures']).toBe('1');
+    expect(suite.testcase[2].failure['@message']).toMatch(/^3 devices are not accepted: /);
   });
 
   it('fails for figures that the generator has spoiled', () => {
     const generator = { ...sampleResult.generator, reasons: ['the event loop was busy'] };
     const suite = suiteOf({ ...sampleResult, validity: 'invalid', generator });
     expect(suite['@failures']).toBe('1');
-    expect(suite.testcase[2].failure['@message']).toBe('the event loop was busy');
+    expect(suite.testcase[3].failure['@message']).toBe('the event loop was busy');
   });
 
   it('has a test for each threshold, and fails those that are not met', () => {
@@ -53,20 +64,20 @@ describe('the JUnit document of a run', () => {
       { threshold: '95% updated within 10m', verdict: 'undecided', observed: 'no update' },
     ] as const;
     const suite = suiteOf({ ...sampleResult, thresholds });
-    expect(suite).toMatchObject({ '@tests': '6', '@failures': '2' });
-    expect(suite.testcase[3]).not.toHaveProperty('failure');
-    expect(suite.testcase[4]).toMatchObject({
+    expect(suite).toMatchObject({ '@tests': '7', '@failures': '2' });
+    expect(suite.testcase[4]).not.toHaveProperty('failure');
+    expect(suite.testcase[5]).toMatchObject({
       '@name': 'threshold: p99(poll) < 200ms',
       failure: { '@message': 'missed: 812ms' },
     });
-    expect(suite.testcase[5].failure['@message']).toBe('undecided: no update');
+    expect(suite.testcase[6].failure['@message']).toBe('undecided: no update');
   });
 
   it('stays one well-formed document whatever a server says', () => {
     const differences = [differenceOf(1, '"/><testcase name="forged"/><a b="\u0000\u001b&')];
     const balance = { ...sampleResult.balance, ok: false, differences };
     const suite = suiteOf({ ...sampleResult, balance });
-    expect(suite.testcase).toHaveLength(3);
+    expect(suite.testcase).toHaveLength(4);
     expect(suite.testcase[0].failure['@message']).toContain('forged');
   });
 });

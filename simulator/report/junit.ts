@@ -3,10 +3,11 @@
  */
 import { XMLBuilder } from 'fast-xml-parser';
 import { printable } from '../../fixtures/printable.ts';
+import { contactDoubt } from '../result/contact.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { RequirementChecks } from '../result/result-checks.ts';
 import type { ThresholdVerdict } from '../result/result-generator.ts';
-import { counted } from './headline.ts';
+import { counted, pendingSentences } from './headline.ts';
 import { rate } from './text-checks.ts';
 
 /** One test case; it has passed without a failure and a skip. */
@@ -24,13 +25,14 @@ const builder = new XMLBuilder({
 });
 
 /**
- * Renders the document: reconciliation, contact, generator, each threshold and requirement as a
+ * Renders the document: reconciliation, contact, acceptance, generator, each threshold and requirement as a
  * test case.
  */
 export function fleetJunit(result: FleetResult): string {
   const checks = [
     balanceCheck(result),
     contactCheck(result),
+    acceptanceCheck(result),
     generatorCheck(result),
     ...result.thresholds.map(thresholdCheck),
     ...(result.checks?.requirements ?? []).map(requirementCheck),
@@ -71,10 +73,18 @@ function balanceCheck({ balance }: FleetResult): Check {
   return { name, failure: [...rows, ...sums].join('; ') };
 }
 
-function contactCheck({ funnel }: FleetResult): Check {
+function contactCheck(result: FleetResult): Check {
   const name = 'devices reach the server';
-  const isSilent = funnel.silent === funnel.devices;
-  return isSilent ? { name, failure: 'no device got an answer' } : { name };
+  const doubt = contactDoubt(result);
+  return doubt === 'no device got an answer' ? { name, failure: doubt } : { name };
+}
+
+function acceptanceCheck(result: FleetResult): Check {
+  const name = 'the server accepts devices';
+  const doubt = contactDoubt(result);
+  if (doubt === undefined) return { name };
+  if (doubt === 'no device got an answer') return { name, skipped: doubt };
+  return { name, failure: pendingSentences(result).join('; ') };
 }
 
 function generatorCheck({ validity, generator }: FleetResult): Check {

@@ -188,6 +188,13 @@ describe('the first line of the report', () => {
     expect(text).toContain('12 devices are not accepted: run with --accept and --password');
     expect(text).toContain('or run: fleetbed accept --all');
   });
+
+  it('says what to do where a user accepted none of the devices', () => {
+    const nobody = { ...funnel, success: 0, failure: 0, aborted: 0, waiting: 1000 };
+    const [line, , remedy] = fleetReport({ ...sampleResult, funnel: nobody }).split('\n');
+    expect(line).toBe('1,000 devices: UNDECIDED, no device was accepted');
+    expect(remedy).toMatch(/^ {2}No device was accepted with --accept: see the errors below/);
+  });
 });
 
 describe('a backoff comparison', () => {

@@ -1,13 +1,12 @@
 /** Renders a run's result and progress as plain lines for a terminal. Renders facts, adds none. */
 import { printable } from '../../fixtures/printable.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
-import { noUser } from '../result/result-devices.ts';
 import { machineLine } from '../result/result-machines.ts';
 import type { Takeover } from '../result/result-spread.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
 import { timeToPercentMs, updateTimes } from '../result/update-times.ts';
 import { columns } from './columns.ts';
-import { counted, differencesIn, endings, headline } from './headline.ts';
+import { counted, differencesIn, endings, headline, pendingSentences } from './headline.ts';
 import { brokenWords, checkSections } from './text-checks.ts';
 
 /** Differences and errors shown in full; the JSON report has all of them. */
@@ -21,6 +20,7 @@ export function fleetReport(result: FleetResult): string {
     [
       headline(result).text,
       `  server ${plan.baseUrl}, seed "${seed}", ended after ${duration}: ${endings[ended]}`,
+      ...pendingSentences(result).map((sentence) => `  ${sentence}`),
     ],
     ...(result.validity === 'invalid' ? [invalidLines(result)] : []),
     ['Funnel', ...funnelLines(result), ...rolloutLines(result)],
@@ -148,10 +148,7 @@ function funnelLines({ funnel }: FleetResult): string[] {
 function balanceLines({ balance, funnel, plan }: FleetResult): string[] {
   const { checked, ok, because, differences } = balance;
   if (!checked) {
-    return [
-      `Reconciliation: not checked (${because ?? 'no reason given'})`,
-      ...(because === noUser ? pendingLines(funnel) : []),
-    ];
+    return [`Reconciliation: not checked (${because ?? 'no reason given'})`];
   }
   if (balance.deploymentsChecked === 0) {
     return ['Reconciliation: nothing to compare, no deployment was made'];
@@ -172,20 +169,6 @@ function balanceLines({ balance, funnel, plan }: FleetResult): string[] {
     `Reconciliation: ${counted(differencesIn(balance), 'difference')}, ${reports}${partly}`,
     ...shortened([...rows, ...statisticsLines(balance.statistics)]),
   ];
-}
-
-/** Pending devices, and how to accept them. */
-function pendingLines({ waiting }: FleetResult['funnel']): string[] {
-  return waiting === 0 ? [] : [`  ${acceptanceHint(waiting)}`];
-}
-
-/** Returns the remedy for devices that wait to be accepted. */
-export function acceptanceHint(waiting: number): string {
-  const are = waiting === 1 ? 'is' : 'are';
-  return (
-    `${counted(waiting, 'device')} ${are} not accepted: run with --accept and --password or ` +
-    '--token, or run: fleetbed accept --all'
-  );
 }
 
 function statisticsLines(rows: FleetResult['balance']['statistics']): string[] {

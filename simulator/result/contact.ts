@@ -1,0 +1,32 @@
+/** Whether the devices of a run got through to the server; a run without any has shown nothing. */
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { FleetResult } from './result.ts';
+
+/** Why a run has shown nothing about the server. */
+export type ContactDoubt = 'no device got an answer' | 'no device was accepted';
+
+/** Returns why nothing was shown, or undefined when a device got through. */
+export function contactDoubt(
+  result: Pick<FleetResult, 'funnel' | 'operations' | 'thresholds'>,
+): ContactDoubt | undefined {
+  const { devices, silent, waiting } = result.funnel;
+  if (silent === devices) return 'no device got an answer';
+  if (silent + waiting < devices || wasAnyAccepted(result)) return undefined;
+  return isAboutSignIns(result) ? undefined : 'no device was accepted';
+}
+
+const signIn = operations['post-auth-request'].id;
+
+/** A device that was accepted for a while may be pending at the end. */
+function wasAnyAccepted(result: Pick<FleetResult, 'operations'>): boolean {
+  const signIns = result.operations.find(({ operation }) => operation === signIn);
+  return (signIns?.answers['2xx'] ?? 0) > 0;
+}
+
+const signInThreshold = new RegExp(String.raw`\(\s*(auth|${signIn})\s*\)`, 'i');
+
+/** A run whose thresholds measure nothing but sign-ins needs no accepted device. */
+function isAboutSignIns({ thresholds }: Pick<FleetResult, 'thresholds'>): boolean {
+  if (thresholds.length === 0) return false;
+  return thresholds.every(({ threshold }) => signInThreshold.test(threshold));
+}
