@@ -148,8 +148,8 @@ async function conform(
   output: Output,
 ): Promise<ExitCode> {
   await prepareReports(options.report);
-  tellUnmatched(selection, output);
   const settings = await runSettingsOf(options);
+  tellUnmatched(selection, output);
   const earlier = options.compare && (await readReportFile('--compare', options.compare));
   if (options.dryRun) {
     const { dryRun } = await import('./conform/dry-run.ts');
