@@ -1,6 +1,6 @@
 /** The TLS options of `fleetbed serve`, and the files and messages that result from them. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../fixtures/make-folder.ts';
 import type { OptionRows } from '../fixtures/option-row.ts';
 import { authorityFiles } from '../server/listeners/tls/authority-files.ts';
 import { tlsRows } from '../server/listeners/tls/settings.ts';
@@ -57,9 +57,11 @@ export function tlsPlan(options: object) {
 /** Makes the folder of --tls-ca-out, before the server starts. @throws CommandFault */
 export async function prepareCaFolder(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+  try {
+    makeFolder(folder);
+  } catch (error) {
     throw fileFault(`--tls-ca-out cannot create ${folder}`, error);
-  });
+  }
   await requireWritable('--tls-ca-out', join(folder, 'ca.pem'));
 }
 

@@ -1,9 +1,10 @@
 /** Where a run keeps its ledger, and what is said of it in the end. */
-import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConformanceResult } from '../../conformance/result/result.ts';
 import { systemClock } from '../../fixtures/clock.ts';
+import { makeFolder } from '../../fixtures/make-folder.ts';
 import type { Output } from '../output.ts';
 import { type ConformOptions, credentialsOf } from './options.ts';
 
@@ -65,7 +66,7 @@ function stateFolder(): string {
   const state = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
   const folder = join(state, 'fleetbed');
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     accessSync(folder, constants.W_OK);
     return folder;
   } catch {

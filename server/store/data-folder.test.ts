@@ -358,6 +358,11 @@ describe('a data folder that cannot be used', () => {
     await expect(start()).rejects.toThrow('a file where a folder must be');
   });
 
+  it.runIf(process.platform === 'linux')('is refused where no folder can be made', async () => {
+    data = '/proc/nope';
+    await expect(start()).rejects.toThrow('/proc/nope cannot be made (ENOENT');
+  });
+
   it('can be opened again once the damage is undone: nothing was changed meanwhile', async () => {
     await during((running) => publish(running));
     const path = artifact();

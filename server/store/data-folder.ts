@@ -2,8 +2,9 @@
  * The data folder: `server.sqlite` with the list of tenants and the server's secrets, and a folder
  * for each tenant below `worlds`. Not what is in a tenant.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../fixtures/make-folder.ts';
 import { lockFile, serverFile, serverShape, worldsFolder } from './data-layout.ts';
 import type { FolderLock } from './folder-lock.ts';
 import { number, text } from './row.ts';
@@ -147,11 +148,22 @@ export class DataFolder {
 }
 
 function requireOurs(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeDataFolder(path);
   const names = readdirSync(path).filter((name) => name !== lockFile);
   const isOurs = names.some((name) => name === worldsFolder || name.startsWith(serverFile));
   if (names.length === 0 || isOurs) return;
   throw new StateFault('foreign', `${path} holds other files, but no fleetbed data`);
+}
+
+function makeDataFolder(path: string): void {
+  try {
+    makeFolder(path, 0o700);
+  } catch (cause) {
+    const isOfNone = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    if (!isOfNone) throw cause;
+    // Not that it is missing is the fault, but that the system makes no folder there.
+    throw new StateFault('unreadable', `${path} cannot be made (${cause.message})`, { cause });
+  }
 }
 
 function world(row: SqlRow): StoredTenant {

@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../../fixtures/make-folder.ts';
 import { DataFolder } from './data-folder.ts';
 import {
   artifactsFolder,
@@ -73,7 +74,7 @@ export async function importState(file: string, folder: string): Promise<Importe
 
 /** Replaces the draft of a killed import; no other process can be using it. */
 function beginDraft(draft: string): FolderLock {
-  mkdirSync(draft, { recursive: true, mode: 0o700 });
+  makeFolder(draft, 0o700);
   const names = new Set([lockFile, worldsFolder]);
   const stranger = readdirSync(draft).find(
     (name) => !names.has(name) && !name.startsWith(serverFile),

@@ -3,9 +3,10 @@
  * a folder, so that the next run has the same ones. A key is made when its first device needs it.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { draftOf, removeLeftDrafts } from '../../fixtures/drafts.ts';
+import { makeFolder } from '../../fixtures/make-folder.ts';
 import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 import { type RsaBits, RsaMakers } from './rsa-makers.ts';
@@ -114,7 +115,7 @@ export class RsaPool {
     if (file === undefined || folder === undefined) return createPrivateKey(pem);
     const draft = draftOf(file);
     try {
-      await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+      makeFolder(folder, FOLDER_MODE);
       removeLeftDrafts(file);
       await writeFile(draft, pem, { mode: FILE_MODE });
       // Not a rename, which would overwrite the key that another process has just started to use.

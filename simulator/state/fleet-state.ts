@@ -3,10 +3,10 @@
  * in the state folder before anything depends on it, and the next run restores all of it.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
+import { makeFolder } from '../../fixtures/make-folder.ts';
 import type { Target } from '../client/management.ts';
 import type { DeploymentPart, Device } from '../device/device.ts';
 import type { KeptDownloads } from '../device/environment.ts';
@@ -86,7 +86,7 @@ export class FleetState {
     const folder = stateFolder(subject);
     requireSameCut(subject.folder, subject.plan.shard);
     try {
-      mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+      makeFolder(folder, FOLDER_MODE);
     } catch (error) {
       throw fileFault(`cannot use the state folder ${folder}`, error);
     }
