@@ -157,3 +157,13 @@ describe('the line of the log', () => {
     expect(written.join('')).toContain('(lost); explain with: fleetbed explain lost\n');
   });
 });
+
+describe('GET /explanations?device=', () => {
+  it('says before the first device what brings one', async () => {
+    const { status, text } = await control(server, 'GET', '/explanations?device=02:00:00:00:00:01');
+    expect([status, text]).toEqual([
+      404,
+      expect.stringContaining('let one send an authentication request to the API, or run'),
+    ]);
+  });
+});

@@ -55,6 +55,10 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
   });
 }
 
+/** What to do before the first device is known. */
+const noDevices =
+  'no device is known yet: let one send an authentication request to the API, or run "fleetbed simulate"';
+
 function findDevice(tenants: readonly ControlledTenant[], wanted: string) {
   const nearest: string[] = [];
   for (const tenant of tenants) {
@@ -62,7 +66,7 @@ function findDevice(tenants: readonly ControlledTenant[], wanted: string) {
     if ('id' in found) return { tenant, id: found.id };
     nearest.push(...found.nearest);
   }
-  const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
+  const told = nearest.length === 0 ? noDevices : `nearest: ${nearest.join(', ')}`;
   refuse(404, maskText(`there is no device with this id or identity value; ${told}`));
 }
 
