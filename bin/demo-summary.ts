@@ -11,13 +11,16 @@ export interface DemoResults {
   readonly conformance: ConformanceResult;
 }
 
-/** The whole summary, in lines. */
-export function demoSummary({ fleet, conformance }: DemoResults, server: RunningServer): string {
+/** The whole summary, in lines; with the addresses of a server that stays up. */
+export function demoSummary(
+  { fleet, conformance }: DemoResults,
+  server: RunningServer | undefined,
+): string {
   return [
     fleetTable(fleet),
     reconciliationLine(fleet),
     verdictTable(conformance),
-    addresses(server, fleet),
+    ...(server ? [addresses(server, fleet)] : []),
   ]
     .map((part) => `${part}\n`)
     .join('\n')

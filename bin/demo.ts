@@ -107,7 +107,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
         junit: () => conformanceJunit(conformance),
       });
       output.data({ ...results, server: serverReady(server) });
-      output.line(demoSummary(results, server));
+      output.line(demoSummary(results, options.exit ? undefined : server));
       exitCode = worstExitCode([fleetOutcome(fleet, plan), conformanceExitCode(conformance)]);
       if (options.exit) return;
       whenDone = serverReady(server);
