@@ -121,6 +121,18 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     expect(stdout).toContain('\r\nroot\r\n');
   });
 
+  it('opens for a value of the identity, as other commands name devices', async () => {
+    const headers = { Authorization: `Bearer ${ready.adminToken}` };
+    const path = pathOf(managementOperations['get-device'], { id: ids[0] ?? '' });
+    const device = (await (await fetch(ready.baseUrl + path, { headers })).json()) as Device;
+    const mac = String(device.identity_data.mac);
+    const { code, stdout } = await typed('whoami\n', [...reach(mac), ...byToken()]);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('root') });
+    const unknown = await typed('', [...reach('02:ff'), ...byToken()]);
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toMatch(/no device has the ID or identity value 02:ff; nearest: /);
+  });
+
   it('is one for each user and device, until it ends', async () => {
     const first = spawn(process.execPath, [builtCommand, 'terminal', ...reach(), ...byToken()]);
     const prompt = new Promise((resolve) => first.stdout.once('data', resolve));
@@ -141,8 +153,13 @@ describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
     ['another token', () => [...reach(), '--token', 'x.y.z'], 'get a valid token', 3],
     ['a wrong password', () => [...reach(), '--password', 'not-this'], 'check --email', 3],
     ['no user', () => ['x', '--url', 'http://127.0.0.1:1'], '--token (env: FLEETBED_TOKEN) is', 2],
-    ['no device', () => byToken(), "missing required argument 'device-id'", 2],
-    ['no server', () => ['x', '--url', 'http://127.0.0.1:1', '--token', 't'], 'nothing listens', 3],
+    ['no device', () => byToken(), "missing required argument 'device'", 2],
+    [
+      'no server',
+      () => [UNKNOWN_ID, '--url', 'http://127.0.0.1:1', '--token', 't'],
+      'nothing listens',
+      3,
+    ],
     ['half a URL', () => ['x', '--url', 'localhost', '--token', 't'], 'Accepted: an http://', 2],
   ])('says what is wrong: %s', async (_what, words, sentence, exitCode) => {
     const { code, stdout, stderr } = await runCommand(['terminal', ...words()]);

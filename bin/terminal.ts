@@ -10,6 +10,7 @@ import { CommandFault, setUpFault } from './fault.ts';
 import { readNamedFile } from './files.ts';
 import { LocalTerminal } from './local-terminal.ts';
 import { ManagementApi } from './management-api.ts';
+import { namedDevices } from './named-devices.ts';
 import * as values from './option-values.ts';
 import { createOutput } from './output.ts';
 import { addServerOptions, type ServerOptions } from './server-options.ts';
@@ -20,24 +21,24 @@ const REQUEST_TIME_LIMIT_MS = 30_000;
 /** Adds the options of `fleetbed terminal` and what it does. */
 export function configure(command: Command): void {
   addServerOptions(command)
-    .argument('<device-id>', 'ID of the device, see fleetbed devices', values.filled)
-    .action(async (deviceId: string, options: ServerOptions) => {
-      process.exitCode = await terminal(deviceId, options);
+    .argument('<device>', 'ID, or a value of the identity such as the MAC address', values.filled)
+    .action(async (device: string, options: ServerOptions) => {
+      process.exitCode = await terminal(device, options);
     });
   addExamples(
     command,
-    'fleetbed terminal 510ec865-ab99-4fad-80a9-8ac22e4aa0aa',
+    'fleetbed terminal 02:00:00:00:00:01',
     'fleetbed terminal 510ec865-ab99-4fad-80a9-8ac22e4aa0aa --url https://staging.example.com',
   );
 }
 
-async function terminal(deviceId: string, options: ServerOptions): Promise<ExitCode> {
+async function terminal(device: string, options: ServerOptions): Promise<ExitCode> {
   const stop = stopSignal();
   const local = new LocalTerminal(process);
   if (local.isInteractive) createOutput(false).progress('Press Ctrl-] to leave the device.');
-  const remote = await Promise.race([started(deviceId, options, local), aborted(stop)]).catch(
+  const remote = await Promise.race([started(device, options, local), aborted(stop)]).catch(
     (error: unknown) => {
-      throw terminalFault(error, deviceId, options);
+      throw terminalFault(error, device, options);
     },
   );
   if (remote === undefined) return exitCodes.interrupted;
@@ -46,7 +47,7 @@ async function terminal(deviceId: string, options: ServerOptions): Promise<ExitC
     const end = await Promise.race([remote.ended, left, aborted(stop)]);
     if (stop.aborted) return exitCodes.interrupted;
     if (end?.fault === undefined) return exitCodes.pass;
-    throw new CommandFault(`the shell on ${deviceId} has ended: ${end.fault}`, exitCodes.failed);
+    throw new CommandFault(`the shell on ${device} has ended: ${end.fault}`, exitCodes.failed);
   } finally {
     local.restore();
     await remote.stop();
@@ -54,22 +55,32 @@ async function terminal(deviceId: string, options: ServerOptions): Promise<ExitC
 }
 
 async function started(
-  deviceId: string,
+  device: string,
   options: ServerOptions,
   local: LocalTerminal,
 ): Promise<RemoteShell> {
   const { url: baseUrl, ca } = options;
   const caPem = ca === undefined ? options.caPem : await readNamedFile('--ca', ca);
-  const { token } = await ManagementApi.open(options);
+  const api = await ManagementApi.open(options);
+  const deviceId = await deviceIdOf(device, api);
   const reach = { baseUrl, caPem, clock: systemClock, requestTimeLimitMs: REQUEST_TIME_LIMIT_MS };
-  return RemoteShell.start({ ...reach, token, deviceId }, local);
+  return RemoteShell.start({ ...reach, token: api.token, deviceId }, local);
+}
+
+const deviceIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An ID needs no list of the devices, which not every user with a terminal may read. */
+async function deviceIdOf(name: string, api: ManagementApi): Promise<string> {
+  if (deviceIdPattern.test(name)) return name;
+  const [device] = namedDevices(await api.devices(), [name]);
+  return device?.id ?? name;
 }
 
 /** The fault of a start in a sentence with the way out; what is not foreseen stays as it is. */
-function terminalFault(error: unknown, deviceId: string, options: ServerOptions): unknown {
+function terminalFault(error: unknown, device: string, options: ServerOptions): unknown {
   const { url: baseUrl } = options;
   if (error instanceof ShellRefused) {
-    const sentence = `${deviceId} refuses a shell: ${error.message}`;
+    const sentence = `${device} refuses a shell: ${error.message}`;
     return new CommandFault(sentence, exitCodes.setUp, error);
   }
   if (!(error instanceof ClientError)) return error;
