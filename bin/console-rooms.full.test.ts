@@ -129,6 +129,17 @@ describe.each(['light', 'dark'] as const)(
         await show(page, view);
         await expectNoOverhang(page, view.name);
       }
+      await goTo(page, '/worlds');
+      const current = page.locator('.rooms [aria-current="page"]');
+      await expect
+        .poll(async () => {
+          const { x = 0, width = 0 } = (await current.boundingBox()) ?? {};
+          return x > 0 && x + width < 360;
+        })
+        .toBe(true);
+      expect((await page.locator('.bar').boundingBox())?.height).toBeLessThan(60);
+      await goTo(page, '/deployments');
+      await page.locator('.kit-table td[data-title="State"]').first().waitFor();
       await goTo(page, '/devices');
       const identity = page.locator('.long-table tbody a').first().locator('..');
       await expect.poll(async () => (await identity.boundingBox())?.width).toBeGreaterThan(120);

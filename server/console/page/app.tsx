@@ -1,6 +1,6 @@
 /** The frame of the page: the bar, the navigation, and the room of the address. */
 import { Suspense } from 'preact/compat';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { Empty, Loading } from '../../../fixtures/page/states.tsx';
 import { useAddress } from './address.ts';
@@ -31,6 +31,15 @@ function skipToMain(): void {
   document.getElementById('main')?.focus();
 }
 
+/** On a narrow page the rooms stand in one line, which scrolls sideways. */
+function showCurrent(navigation: HTMLElement): void {
+  const item = navigation.querySelector<HTMLElement>('[aria-current="page"]');
+  if (!item) return;
+  const { left, width } = item.getBoundingClientRect();
+  const frame = navigation.getBoundingClientRect();
+  navigation.scrollLeft += left + width / 2 - (frame.left + frame.width / 2);
+}
+
 function Rooms() {
   const [path] = useLocation();
   const room = rooms.find((each) => each.pattern.test(path));
@@ -38,9 +47,13 @@ function Rooms() {
   useEffect(() => {
     document.title = `${title} · Fleetbed console`;
   }, [title]);
+  const navigation = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (navigation.current) showCurrent(navigation.current);
+  }, [room]);
   return (
     <div class="frame">
-      <nav class="rooms" aria-label="Rooms">
+      <nav ref={navigation} class="rooms" aria-label="Rooms">
         {groups.map((group) => (
           <div key={group} class="room-group">
             <h2>{group}</h2>

@@ -1,6 +1,7 @@
 /** The console page: signs in, follows the server, shows the room of the address. */
 import '../../../fixtures/page/theme.css';
 import '../../../fixtures/page/kit.css';
+import '../../../fixtures/page/kit-lists.css';
 import './console.css';
 import './rooms.css';
 import { render } from 'preact';

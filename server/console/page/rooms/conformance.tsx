@@ -100,7 +100,7 @@ function Run({ run, reload }: { run: RunView; reload: () => void }) {
           </ActionButton>
         </div>
       )}
-      <Verdicts verdicts={facts.verdicts} />
+      {(!exit || facts.verdicts.length > 0) && <Verdicts verdicts={facts.verdicts} />}
       {facts.end && <Coverage facts={facts} />}
     </>
   );
@@ -163,7 +163,11 @@ function Verdicts({ verdicts }: { verdicts: readonly CaseVerdict[] }) {
         />
       </search>
       {shown.length === 0 ? (
-        <Empty title="No case has this verdict yet" />
+        <Empty
+          title={
+            verdict === '' ? 'No case has been judged yet' : `No case has the verdict ${verdict}`
+          }
+        />
       ) : (
         <LongTable
           caption="Verdicts, newest first"

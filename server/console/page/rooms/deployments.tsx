@@ -64,6 +64,7 @@ function List({ deployments }: { deployments: readonly Deployment[] }) {
           ? `The newest ${PAGE_DEPLOYMENTS} deployments`
           : `${deployments.length} deployments`
       }
+      stacks
       rows={deployments}
       keyOf={({ id }) => id}
       columns={[

@@ -111,11 +111,12 @@ const columns: readonly LongColumn<Entry>[] = [
   },
   {
     title: 'Exchange',
-    width: '30%',
+    width: '26%',
     cell: (entry) => <Link href={`/journal/${entry.sequence}`}>{titleOf(entry)}</Link>,
   },
   {
     title: 'Device',
+    width: '16%',
     isMinor: true,
     cell: ({ device }) =>
       device?.id ? (
@@ -134,7 +135,7 @@ const columns: readonly LongColumn<Entry>[] = [
   },
   {
     title: 'Took',
-    width: '5.5rem',
+    width: '6rem',
     isMinor: true,
     cell: ({ tookMs }) => (tookMs === undefined ? '–' : `${tookMs} ms`),
   },
