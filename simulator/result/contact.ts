@@ -1,5 +1,6 @@
 /** Whether the devices of a run got through to the server; a run without any has shown nothing. */
 import { operations } from '../../fixtures/contract/operations.ts';
+import { thresholdOf } from '../plan/thresholds-parser.ts';
 import type { FleetResult } from './result.ts';
 
 /** Why a run has shown nothing about the server. */
@@ -23,10 +24,12 @@ function wasAnyAccepted(result: Pick<FleetResult, 'operations'>): boolean {
   return (signIns?.answers['2xx'] ?? 0) > 0;
 }
 
-const signInThreshold = new RegExp(String.raw`\(\s*(auth|${signIn})\s*\)`, 'i');
-
 /** A run whose thresholds measure nothing but sign-ins needs no accepted device. */
 function isAboutSignIns({ thresholds }: Pick<FleetResult, 'thresholds'>): boolean {
   if (thresholds.length === 0) return false;
-  return thresholds.every(({ threshold }) => signInThreshold.test(threshold));
+  return thresholds.every(({ threshold }) => {
+    const { subject } = thresholdOf(threshold);
+    const measured = 'operations' in subject ? subject.operations : [];
+    return measured.length > 0 && measured.every((operation) => operation === signIn);
+  });
 }
