@@ -2,7 +2,7 @@
 import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import type { ServerReady } from '../ready.ts';
-import type { FleetBench, FleetMeasurement, TooFew } from './children/fleet.ts';
+import type { FleetBench, FleetMeasurement, Unsettled } from './children/fleet.ts';
 import type { Children, ServerChild } from './children.ts';
 
 const RAMP_MS = 1000;
@@ -41,8 +41,8 @@ export function busyFleet(server: ServerChild, devices: number, seconds: number)
 }
 
 /**
- * Plays a fleet and measures it; once more, with more time to settle, where devices were missing.
- * @throws CommandFault when they are still missing then
+ * Plays a fleet and measures it; once more, with more time to settle, where it had not settled.
+ * @throws CommandFault when it has not settled then either
  * @throws Error when the fleet saw an error
  */
 export async function measuredFleet(
@@ -50,11 +50,11 @@ export async function measuredFleet(
   asked: FleetBench,
 ): Promise<FleetMeasurement> {
   const fleet = await children.script('generator', 'fleet', JSON.stringify(asked));
-  const seen = JSON.parse(fleet.firstLine) as FleetMeasurement | TooFew;
-  if ('tooFew' in seen) {
+  const seen = JSON.parse(fleet.firstLine) as FleetMeasurement | Unsettled;
+  if ('unsettled' in seen) {
     const settleMs = asked.settleMs * SETTLE_GROWTH;
     if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...asked, settleMs });
-    const sentence = `the machine is too busy: of ${asked.plan.devices} devices only ${seen.tooFew} were there in time; end what else runs.`;
+    const sentence = `the machine is too busy: ${seen.unsettled}; end what else runs.`;
     throw new CommandFault(sentence, exitCodes.limited);
   }
   if (seen.errors.length > 0) throw new Error(`the fleet saw ${seen.errors.join(', ')}`);

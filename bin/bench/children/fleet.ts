@@ -44,11 +44,14 @@ export interface FleetMeasurement {
   readonly lateOverall: Lateness;
 }
 
-/** What is reported in its place where the fleet was not there in time. */
-export interface TooFew {
-  /** Those that were there. */
-  readonly tooFew: string;
+/** What is reported in its place where the fleet had not settled in time. */
+export interface Unsettled {
+  /** In what it had not. */
+  readonly unsettled: string;
 }
+
+/** More exchanges than polls: devices still sign in, or send what they send only once. */
+const EXCHANGES_PER_POLL_MAX = 1.05;
 
 interface Lateness {
   readonly p99Ms: number;
@@ -94,11 +97,17 @@ const result = await simulateFleet(
   },
   { clock: systemClock, signal: over.signal, onProgress: look },
 );
-report(measurement());
+report(settled(measurement()));
 
 /** On one line, written before it returns. */
-function report(seen: FleetMeasurement | TooFew): void {
+function report(seen: FleetMeasurement | Unsettled): void {
   writeSync(process.stdout.fd, `${JSON.stringify(seen)}\n`);
+}
+
+function settled(seen: FleetMeasurement): FleetMeasurement | Unsettled {
+  const polls = Math.round((devices * seen.elapsedMs) / asked.plan.pollIntervalMs);
+  if (seen.exchanges <= polls * EXCHANGES_PER_POLL_MAX) return seen;
+  return { unsettled: `in place of ${polls} polls there were ${seen.exchanges} requests` };
 }
 
 function look(progress: FleetProgress): void {
@@ -107,7 +116,8 @@ function look(progress: FleetProgress): void {
     socketsOpen = progress.socketsOpen;
     const { idle } = progress.funnel;
     if (idle >= asked.present.devices && socketsOpen >= asked.present.sockets) return;
-    report({ tooFew: `${idle} devices and ${socketsOpen} sockets` });
+    const there = `${idle} devices and ${socketsOpen} sockets`;
+    report({ unsettled: `of ${devices} devices only ${there} were there in time` });
     process.exit();
   }
   if (progress.phase !== MEMORY_PHASE || memory) return;
