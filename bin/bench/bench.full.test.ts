@@ -37,6 +37,12 @@ describe('npm run bench', () => {
     expect(readFileSync(html, 'utf8')).toContain('<h1>Fleetbed benchmark</h1>');
   });
 
+  it('finds the simulator above half of its goal', { timeout: RUN_MAX_MS }, async () => {
+    const { code, stderr } = await bench('simulator', '--quick');
+    // A machine that is too busy says nothing of the simulator.
+    expect([exitCodes.pass, exitCodes.limited], stderr).toContain(code);
+  });
+
   it.each([
     [['all'], "command-argument value 'all' is invalid"],
     [['--fast'], "unknown option '--fast'"],

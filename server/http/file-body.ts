@@ -2,9 +2,9 @@
  * Serves a stored file with ranges, preconditions and a length, using the library behind Express.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import send from 'send';
 import type { Exchange } from './exchange.ts';
+import { type FilePart, FileStream } from './file-stream.ts';
 import { Refusal } from './refusal.ts';
 import type { FileBody } from './success.ts';
 
@@ -59,13 +59,20 @@ export function sendFile(
     const headers = typeof range === 'string' ? { 'Content-Range': range } : {};
     refused(new Refusal(status, sentences[status] ?? 'internal error', { headers }));
   });
-  stream.on('stream', (file: Readable) => {
-    // The library waits for the connection, which an answer queued behind another may never get.
+  stream.stream = (path: string, part: FilePart = { start: 0, end: 0 }) => {
+    const file = new FileStream(path, part, response);
+    // The connection may close before an answer queued behind another gets its turn.
     response.once('close', () => file.destroy());
+    if (response.closed) file.destroy();
     file.on('data', (chunk: Buffer) => {
       record.answerBytes += chunk.length;
     });
-  });
+    file.on('error', (fault) => {
+      if (response.headersSent) response.destroy();
+      else stream.onStatError(fault);
+    });
+    file.pipe(response);
+  };
   stream.on('headers', (to: typeof response) => {
     to.setHeader('Content-Type', body.mediaType);
     to.setHeader('Content-Disposition', dispositionOf(body.downloadName));

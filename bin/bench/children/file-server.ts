@@ -13,6 +13,8 @@ const server = createServer((_, response) => {
   response.writeHead(200, raw);
   pipeline(createReadStream(file), response).catch(() => response.destroy());
 });
+// A connection that is kept while the other server has its turn; Node's own 5 s may end in that turn.
+server.keepAliveTimeout = 65_000;
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
 });
