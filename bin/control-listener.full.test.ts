@@ -97,7 +97,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
       ]);
       const given = await run(`journal --control-url ${ready.controlUrl} --control-token x`);
       expect([given.code, given.stderr]).toEqual([3, expect.stringContaining('refuses the contr')]);
-      expect((await run('terminal nobody')).stderr).toContain('answered 404');
+      expect((await run('terminal nobody')).stderr).toContain('identity value nobody');
       await running.end();
       expect(existsSync(file)).toBe(false);
     } finally {

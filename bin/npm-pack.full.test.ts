@@ -116,7 +116,7 @@ describe('the installed package', () => {
     'serves, judges and simulates, and makes every kind of page',
     async () => {
       const program = at('node_modules', '.bin', 'fleetbed');
-      const words = ['serve', '--port', '0', '--control-port', '0', '--json'];
+      const words = ['serve', '--auto-accept', '--port', '0', '--control-port', '0', '--json'];
       const server = spawn(program, [...words, '--log-level', 'error'], {
         cwd: folder,
         env: { ...process.env, FLEETBED_ADMIN_PASSWORD: password },
@@ -134,7 +134,16 @@ describe('the installed package', () => {
         const one = ['authentication/first-contact-is-401', '--base-url', baseUrl];
         const judged = await run(program, 'conform', ...one, '--report', 'html=verdicts.html');
         expect(judged.stdout).toContain('pass');
-        const fleet = ['--base-url', baseUrl, '--devices', '2', '--iterations', '1'];
+        const fleet = [
+          '--base-url',
+          baseUrl,
+          '--devices',
+          '2',
+          '--iterations',
+          '3',
+          '--poll',
+          '300ms',
+        ];
         await run(program, 'simulate', ...fleet, '--drain', '0s', '--report', 'html=fleet.html');
         for (const report of ['verdicts.html', 'fleet.html']) {
           expect(readFileSync(at(report), 'utf8')).toMatch(/^<!doctype html>/i);

@@ -15,10 +15,13 @@ import { deployRelease } from './release.ts';
 /** Least ratio of a poll with journal to one without: it may cost 15 percent. */
 const JOURNAL_GOAL = 0.85;
 
-/** Measures all rows of the part. */
+/** Least ratio of a poll to bare node:http while something else is busy too. */
+const NEIGHBOUR_GOAL = 0.65;
+
+/** Measures all rows of the part; a quick run has none with a busy neighbour. */
 export async function serverRows(context: BenchContext): Promise<Row[]> {
   const known = await knowingServer(context);
-  const rows: Row[] = [];
+  const rows: Row[] = context.quick ? [] : [await besideNeighbourRow(context, known)];
   for (const each of idleExchanges) rows.push(await exchangeRow(context, known, each));
   rows.push(await journalRow(context, known));
   rows.push(await authRow(context, known));
@@ -34,6 +37,15 @@ export async function serverRows(context: BenchContext): Promise<Row[]> {
   }
   await known.server.end();
   return rows;
+}
+
+/** The poll while another process keeps the generator's core and the memory busy. */
+async function besideNeighbourRow(context: BenchContext, known: KnowingServer): Promise<Row> {
+  const neighbour = await context.children.script('generator', 'neighbour');
+  const what = `${poll.what}, busy neighbour`;
+  const row = await exchangeRow(context, known, { ...poll, what, goal: NEIGHBOUR_GOAL });
+  await neighbour.end();
+  return row;
 }
 
 /** The poll on two servers, one of which keeps no journal. */
