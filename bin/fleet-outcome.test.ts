@@ -43,6 +43,11 @@ describe('the exit code of a fleet of which all devices are pending or silent', 
       4,
     ],
     [
+      'decides nothing by a text in a result file that is no threshold',
+      { thresholds: thresholdOn('errors zzz') },
+      4,
+    ],
+    [
       'passes when only sign-ins were to be measured',
       { thresholds: thresholdOn('p99(auth) < 200ms', 'rate( post-auth-request ) > 1/s') },
       0,

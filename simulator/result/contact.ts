@@ -1,6 +1,7 @@
 /** Whether the devices of a run got through to the server; a run without any has shown nothing. */
+import * as v from 'valibot';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { thresholdOf } from '../plan/thresholds-parser.ts';
+import { thresholdOf, thresholdsShape } from '../plan/thresholds-parser.ts';
 import type { FleetResult } from './result.ts';
 
 /** Why a run has shown nothing about the server. */
@@ -26,9 +27,11 @@ function wasAnyAccepted(result: Pick<FleetResult, 'operations'>): boolean {
 
 /** A run whose thresholds measure nothing but sign-ins needs no accepted device. */
 function isAboutSignIns({ thresholds }: Pick<FleetResult, 'thresholds'>): boolean {
-  if (thresholds.length === 0) return false;
-  return thresholds.every(({ threshold }) => {
-    const { subject } = thresholdOf(threshold);
+  const texts = thresholds.map(({ threshold }) => threshold);
+  // A result that was read from a file may have any text there.
+  if (texts.length === 0 || !v.is(thresholdsShape, texts)) return false;
+  return texts.every((text) => {
+    const { subject } = thresholdOf(text);
     const measured = 'operations' in subject ? subject.operations : [];
     return measured.length > 0 && measured.every((operation) => operation === signIn);
   });
