@@ -72,7 +72,7 @@ export class ExchangeRecord {
   /** Legal variations of the answer. */
   varied: readonly AppliedVariation[] | undefined;
 
-  constructor(request: IncomingMessage, requestId: string) {
+  constructor(request: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>, requestId: string) {
     this.requestId = requestId;
     this.method = request.method ?? '';
     this.url = request.url ?? '';

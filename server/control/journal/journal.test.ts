@@ -1,11 +1,13 @@
-import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ExchangeRecord } from '../../http/exchange-record.ts';
+import { refuse } from '../../http/refusal.ts';
+import { noDeployment } from '../../rules/no-update.ts';
 import { Journal } from './journal.ts';
+import { type Slab, Slabs } from './slabs.ts';
 
 function record(requestId: string, body?: Buffer): ExchangeRecord {
   const request = { method: 'GET', url: '/polls', rawHeaders: ['Host', 'here'] };
-  const made = new ExchangeRecord(request as unknown as IncomingMessage, requestId);
+  const made = new ExchangeRecord(request, requestId);
   made.body = body;
   return made;
 }
@@ -116,33 +118,112 @@ describe('a journal', () => {
   });
 });
 
-describe('a body in a journal', () => {
-  const journal = new Journal({ entriesMax: 10, bytesMax: 10_000_000 });
+describe('an exchange in a journal', () => {
+  /** Puts it into a journal and reads it again. */
+  function kept(added: ExchangeRecord): ExchangeRecord {
+    const journal = new Journal({ entriesMax: 10, bytesMax: 10_000_000 });
+    journal.add(record('before', Buffer.from('a body')));
+    journal.add(added);
+    journal.add(record('after'));
+    return journal.find(added.requestId) ?? fail();
+  }
 
-  it('is whole up to 16 KiB, and is not copied', () => {
-    const body = Buffer.alloc(16_384, 'a');
-    const kept = record('whole', body);
-    journal.add(kept);
-    expect(kept.body).toBe(body);
-    expect(kept.bodyBytes).toBe(16_384);
+  it('is read as it was recorded', () => {
+    const added = Object.assign(record('whole', Buffer.from('a\nbody')), {
+      atMs: 1_790_000_000_123.5,
+      tookMs: 0.25,
+      streamedMs: 7.5,
+      operation: 'count-devices',
+      deviceId: 'device-1',
+      userId: 'user-1',
+      status: 409,
+      answerHeaders: ['Content-Type', 'text/plain', 'X-Of', 'Zürich', 'X-Empty', ''],
+      answerBytes: 12,
+      isStreamed: true,
+      isCut: true,
+      isComplete: true,
+      refusal: refuse.conflict('in use'),
+      noUpdate: noDeployment,
+    });
+    expect(kept(added)).toEqual(added);
   });
 
-  it('is cut after 16 KiB, and its length is told', () => {
-    const kept = record('large', Buffer.alloc(1_000_000, 'a'));
-    kept.answerBody = 'é'.repeat(10_000);
-    journal.add(kept);
-    expect(kept.body?.length).toBe(16_384);
-    expect(kept.body?.buffer.byteLength).toBeLessThan(100_000);
-    expect(kept.bodyBytes).toBe(1_000_000);
-    expect(kept.answerBody.length).toBe(16_384);
-    expect(kept.answerBytes).toBe(20_000);
+  it('with a changed answer is read as it was recorded', () => {
+    const fault = { name: 'f', act: 'status', phase: 'before' } as const;
+    const varied = [{ id: 'v', rule: 'r' }];
+    const answerHeaders = ['X-Odd', 'one\ntwo'];
+    const changed = Object.assign(record('changed'), { fault, varied, answerHeaders });
+    expect(kept(changed)).toEqual(changed);
   });
 
-  it('of a text is kept as it is when it fits', () => {
-    const kept = record('text');
-    kept.answerBody = '{"error":"é"}';
-    journal.add(kept);
-    expect(kept.answerBody).toBe('{"error":"é"}');
-    expect(kept.answerBytes).toBe(14);
+  it('has a header for each of several values', () => {
+    const answerHeaders = ['Link', ['<a>', '<b>'], 'X-None', [], 'X-Last', 'c'];
+    const { answerHeaders: read } = kept(Object.assign(record('links'), { answerHeaders }));
+    expect(read).toEqual(['Link', '<a>', 'Link', '<b>', 'X-Last', 'c']);
+  });
+
+  it('may have no headers, and bodies of no bytes or none', () => {
+    const bare = new ExchangeRecord({ method: 'GET', url: '/', rawHeaders: [] }, 'bare');
+    bare.body = Buffer.alloc(0);
+    expect(kept(bare)).toMatchObject({ headers: [], answerHeaders: [], body: Buffer.alloc(0) });
+    expect(kept(bare).answerBody).toBeUndefined();
+  });
+
+  it('that was read does not change with those that take its place', () => {
+    const journal = new Journal({ entriesMax: 1, bytesMax: 10_000_000 });
+    journal.add(record('first', Buffer.from('first')));
+    const read = journal.find('first') ?? fail();
+    for (let number = 0; number < 1000; number += 1) {
+      journal.add(record('other', Buffer.alloc(5000, 'x')));
+    }
+    expect(read).toMatchObject({ requestId: 'first', sequence: 1 });
+    expect(String(read.body)).toBe('first');
+  });
+
+  it('has 16 KiB of each body, and their lengths', () => {
+    const large = record('large', Buffer.alloc(1_000_000, 'a'));
+    large.answerBody = 'é'.repeat(10_000);
+    const read = kept(large);
+    expect(read.body).toEqual(Buffer.alloc(16_384, 'a'));
+    expect(read.bodyBytes).toBe(1_000_000);
+    expect(read.answerBody).toEqual(Buffer.from('é'.repeat(8192)));
+    expect(read.answerBytes).toBe(20_000);
+  });
+
+  it('has a text as its bytes', () => {
+    const read = kept(Object.assign(record('text'), { answerBody: '{"error":"é"}' }));
+    expect(String(read.answerBody)).toBe('{"error":"é"}');
+    expect(read.answerBytes).toBe(14);
+  });
+});
+
+describe('the memory of a journal', () => {
+  it('is used again once nothing in it is kept', () => {
+    const slabs = new Slabs();
+    const used = new Set<object>();
+    const kept: Slab[] = [];
+    for (let number = 0; number < 1000; number += 1) {
+      const slab = slabs.slabFor(10_000);
+      slab.used += 10_000;
+      used.add(slab);
+      kept.push(slab);
+      const oldest = kept.length > 12 ? kept.shift() : undefined;
+      if (oldest) slabs.giveBack(oldest);
+    }
+    expect(used.size).toBeLessThanOrEqual(4);
+  });
+
+  it('has no room twice, and a piece of its own for what is large', () => {
+    const slabs = new Slabs();
+    const first = slabs.slabFor(60_000);
+    first.used += 60_000;
+    const large = slabs.slabFor(1_000_000);
+    expect(large.bytes.length).toBe(1_000_000);
+    expect(large).not.toBe(first);
+    slabs.giveBack(first);
+    expect(slabs.slabFor(10)).toBe(large);
+    large.used += 1_000_000;
+    expect(slabs.slabFor(10)).toBe(first);
+    expect(first.used).toBe(0);
   });
 });

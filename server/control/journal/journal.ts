@@ -3,6 +3,8 @@
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { type Ended, type Subscriber, Subscribers } from '../subscribers.ts';
 import type { JournalEntry } from './entry.ts';
+import { PackedExchange } from './packed-exchange.ts';
+import { Slabs } from './slabs.ts';
 
 /** How much a journal keeps; the oldest entry is dropped first. */
 export interface JournalBounds {
@@ -21,10 +23,16 @@ export interface JournalSize {
   readonly dropped: number;
 }
 
+/** An entry as it is kept: an exchange nearly always without objects of its own. */
+type Kept = JournalEntry | PackedExchange;
+
 /** Keeps entries in order; adding one costs no more than a place in a ring. */
 export class Journal {
   readonly bounds: JournalBounds;
-  readonly #ring: (JournalEntry | undefined)[];
+  readonly #ring: (Kept | undefined)[];
+  /** Each is used again for a later exchange of its place in the ring. */
+  readonly #packed: PackedExchange[] = [];
+  #slabs = new Slabs();
   readonly #subscribers = new Subscribers<JournalEntry>();
   #added = 0;
   #kept = 0;
@@ -33,7 +41,7 @@ export class Journal {
 
   constructor(bounds: JournalBounds) {
     this.bounds = bounds;
-    this.#ring = new Array<JournalEntry | undefined>(bounds.entriesMax);
+    this.#ring = new Array<Kept | undefined>(bounds.entriesMax);
   }
 
   /** True when it keeps nothing. */
@@ -56,10 +64,10 @@ export class Journal {
     this.#added += 1;
     entry.settle();
     entry.sequence = this.#added;
-    this.#ring[this.#added % this.bounds.entriesMax] = entry;
+    const kept = this.#keptOf(entry);
+    this.#ring[this.#added % this.bounds.entriesMax] = kept;
     this.#kept += 1;
-    entry.countedBytes = entry.sizeBytes;
-    this.#bytes += entry.countedBytes;
+    this.#bytes += kept.countedBytes;
     while (this.#bytes > this.bounds.bytesMax && this.#kept > 1) this.#dropOldest();
     this.#subscribers.publish(entry);
   }
@@ -84,14 +92,18 @@ export class Journal {
 
   /** The entry with a sequence number; undefined when it is not kept. */
   at(sequence: number): JournalEntry | undefined {
-    const entry = this.#ring[sequence % this.bounds.entriesMax];
-    return entry?.sequence === sequence ? entry : undefined;
+    const kept = this.#ring[sequence % this.bounds.entriesMax];
+    if (kept?.sequence !== sequence) return undefined;
+    return kept.kind === 'packed' ? kept.unpacked() : kept;
   }
 
   /** The newest exchange of this request id. */
   find(requestId: string): ExchangeRecord | undefined {
-    for (const entry of this.newestFirst()) {
-      if (entry.kind === 'exchange' && entry.requestId === requestId) return entry;
+    const oldest = this.#added - this.#kept + 1;
+    for (let sequence = this.#added; sequence >= oldest; sequence -= 1) {
+      const kept = this.#ring[sequence % this.bounds.entriesMax];
+      if (kept?.kind === 'packed' && kept.isOf(requestId)) return kept.unpacked();
+      if (kept?.kind === 'exchange' && kept.requestId === requestId) return kept;
     }
     return undefined;
   }
@@ -104,13 +116,29 @@ export class Journal {
   /** Removes all entries; sequence numbers continue. */
   clear(): void {
     this.#ring.fill(undefined);
+    this.#packed.length = 0;
+    this.#slabs = new Slabs();
     this.#kept = 0;
     this.#bytes = 0;
   }
 
+  #keptOf(entry: JournalEntry): Kept {
+    if (entry.kind === 'exchange' && !entry.fault && !entry.varied) {
+      const place = this.#added % this.bounds.entriesMax;
+      const packed = this.#packed[place] ?? new PackedExchange();
+      this.#packed[place] = packed;
+      packed.pack(entry, this.#slabs);
+      return packed;
+    }
+    entry.countedBytes = entry.sizeBytes;
+    return entry;
+  }
+
   #dropOldest(): void {
     const place = (this.#added - this.#kept + 1) % this.bounds.entriesMax;
-    this.#bytes -= this.#ring[place]?.countedBytes ?? 0;
+    const kept = this.#ring[place];
+    this.#bytes -= kept?.countedBytes ?? 0;
+    if (kept?.kind === 'packed') kept.release(this.#slabs);
     this.#ring[place] = undefined;
     this.#kept -= 1;
     this.#dropped += 1;
