@@ -127,10 +127,7 @@ export class Callers {
   #read(request: IncomingMessage, cookieToo: boolean): ReadClaims | Refusal {
     const header = request.headers.authorization;
     const held = header === undefined ? undefined : this.#held.get(heldKey(header));
-    if (held !== undefined && held.header === header) {
-      keepOnce(held.header, request.rawHeaders);
-      return held.claims;
-    }
+    if (held !== undefined && held.header === header) return held.claims;
     const token = bearerToken(request, cookieToo);
     if (typeof token !== 'string') return token;
     const claims = this.#tokens.read(token);
@@ -150,12 +147,6 @@ export class Callers {
 
 function heldKey(header: string): string {
   return header.slice(-HELD_KEY_CHARACTERS);
-}
-
-/** Lets the journal refer to the header that is held in place of a copy for each request. */
-function keepOnce(header: string, rawHeaders: string[]): void {
-  const at = rawHeaders.indexOf(header);
-  if (at >= 0) rawHeaders[at] = header;
 }
 
 /** A valid token whose owner is not looked up yet. */
