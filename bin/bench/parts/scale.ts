@@ -11,8 +11,9 @@ import { fleetKeyRows } from '../scale/fleet-keys.ts';
 import { heldSocketRows } from '../scale/held-sockets.ts';
 import { knownDeviceRows } from '../scale/known-devices.ts';
 import { pollUnderLoadRows } from '../scale/poll-under-load.ts';
-import { pollingFleetRows } from '../scale/polling-fleet.ts';
+import { largestFleetRows, pollingFleetRows } from '../scale/polling-fleet.ts';
 import { twoProcessRows } from '../scale/two-processes.ts';
+import { virtualTimeRows } from '../scale/virtual-time.ts';
 import { costRow } from './simulator.ts';
 
 const subjects: readonly ((context: BenchContext) => Promise<readonly Row[]>)[] = [
@@ -27,6 +28,8 @@ const subjects: readonly ((context: BenchContext) => Promise<readonly Row[]>)[] 
   fleetKeyRows,
   twoProcessRows,
   tlsPollRows,
+  largestFleetRows,
+  virtualTimeRows,
 ];
 
 /** A start of the server and of the fleet each. */

@@ -1,7 +1,8 @@
-/** Part `start`: how long commands take from the start of their process, held against bare Node. */
+/** Part `start`: how long commands take from the start of their process, held against bare Node, and what the package takes on a disk. */
 import { once } from 'node:events';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { fleetbed, serveOptions, type Words } from '../children.ts';
+import { packageSizeRows } from '../package-size.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { limitRow, type Measured, median, type Row, rowOf } from '../row.ts';
 
@@ -49,6 +50,7 @@ export async function startRows(context: BenchContext): Promise<Row[]> {
       note: note(serveHelp),
     }),
     limited('serve until its first answer', ready, READY_MAX_MS),
+    ...packageSizeRows(),
   ];
 }
 
