@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { guideParts, guidePictures, guideWithParts, replaced } from './guide-parts.ts';
 import { playQuickStart, shownReport } from './simulate/quick-start.ts';
 
-const PORT = 18_080;
+const PORTS = { port: 18_080, controlPort: 18_081 };
 /** From the folder of the package. */
 const quickStartGuide = 'simulator/guide.md';
 for (const path of Object.keys(guideParts)) {
@@ -11,7 +11,7 @@ for (const path of Object.keys(guideParts)) {
 }
 for (const [path, picture] of Object.entries(guidePictures)) writeFileSync(path, picture());
 const guide = readFileSync(quickStartGuide, 'utf8');
-const { stdout, stderr, code } = await playQuickStart(guide, PORT);
+const { stdout, stderr, code } = await playQuickStart(guide, PORTS);
 if (code !== 0) throw new Error(`the quick start ended with ${code}: ${stderr}`);
 const shown = `\`\`\`text\n${shownReport(stdout)}\n\`\`\``;
 writeFileSync(quickStartGuide, replaced(guide, 'output of the quick start', shown));

@@ -3,14 +3,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/**
- * Runs it in the folder of the package, which is built.
- * @param port of the server; that of its control listener is the next one
- */
-export async function playQuickStart(guide: string, port: number) {
+/** Where the server of the quick start listens, in place of 8080 and 8081. */
+interface Ports {
+  readonly port: number;
+  readonly controlPort: number;
+}
+
+/** Runs it in the folder of the package, which is built. */
+export async function playQuickStart(guide: string, { port, controlPort }: Ports) {
   const lines = quickStartIn(guide)
     .replaceAll('npx fleetbed', `"${process.execPath}" dist/bin/fleetbed.js`)
-    .replace('serve ', `serve --port ${port} --control-port ${port + 1} `)
+    .replace('serve ', `serve --port ${port} --control-port ${controlPort} `)
     .replace(':8080', `:${port}`);
   const child = spawn('bash', ['-c', `trap 'kill $(jobs -p)' EXIT\n${lines}`], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,13 +2,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
+import { freePort } from './free-ports.ts';
 
 const unpacked = fileURLToPath(new URL('../../.fleetbed/redis', import.meta.url));
 
@@ -119,15 +120,6 @@ function tlsSettings(port: number, { certificate, key }: RedisTlsFiles) {
     'tls-ca-cert-file': certificate,
     'tls-auth-clients': 'no',
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function program(): string {

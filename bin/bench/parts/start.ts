@@ -1,4 +1,7 @@
-/** Part `start`: how long commands take from the start of their process, held against bare Node, and what the package takes on a disk. */
+/**
+ * Part `start`: how long commands take from the start of their process, held against bare Node, and
+ * what the package takes on a disk.
+ */
 import { once } from 'node:events';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { fleetbed, serveOptions, type Words } from '../children.ts';

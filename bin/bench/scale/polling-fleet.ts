@@ -7,7 +7,10 @@ import type { BenchContext } from '../rounds.ts';
 import { limitRow, type Row } from '../row.ts';
 import { once } from './observed.ts';
 
-/** They arrive no faster than one core of the server can answer the eight requests that each begins with. */
+/**
+ * They arrive no faster than one core of the server can answer the eight requests that each begins
+ * with.
+ */
 const fleet = {
   devices: 100_000,
   times: { gatherMs: 180_000, settleMs: 60_000, measuredMs: 20_000 },
@@ -27,7 +30,9 @@ const LARGEST_POLL_INTERVAL_MS = 60_000;
 const POLLS_PER_SECOND = 3333;
 const CORE_PERCENT = 100;
 
-/** Measures the fleet and, at the same time, its server; a quick run has only the row of the server. */
+/**
+ * Measures the fleet and, at the same time, its server; a quick run has only the row of the server.
+ */
 export async function pollingFleetRows(context: BenchContext): Promise<Row[]> {
   const { devices, times } = context.quick ? quickFleet : fleet;
   const shown = shownCount(devices);
