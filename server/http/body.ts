@@ -22,17 +22,17 @@ export const tooManyBytes = refuse.unavailable(
 );
 
 /**
- * Returns the whole body; 413 as soon as it is known to be too large, 503 when it has to make room
- * for others. @throws BodyCutOff
+ * Returns the whole body, at once where it need not be waited for; 413 as soon as it is known to be
+ * too large, 503 when it has to make room for others. @throws BodyCutOff
  */
 export function readBody(
   request: IncomingMessage,
   mostBytes: number,
   underway: ByteBudget,
-): Promise<Buffer | Refusal> {
+): Buffer | Refusal | Promise<Buffer | Refusal> {
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > mostBytes) return Promise.resolve(refuse.tooLarge(mostBytes, announced));
-  if (isWhole(request)) return Promise.resolve(request.wholeBody);
+  if (announced > mostBytes) return refuse.tooLarge(mostBytes, announced);
+  if (isWhole(request)) return request.wholeBody;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
@@ -51,8 +51,9 @@ export function readBody(
         return;
       }
       chunks.push(chunk);
-      // A complete request, as nearly every one is at once, is not in progress.
-      if (request.complete) return;
+      // A complete body, as nearly every one is at once, is not in progress; Node tells of the end
+      // of its request only after this.
+      if (received === announced || request.complete) return;
       held ??= underway.open(() => drop(tooManyBytes));
       held.set(received + chunks.length * PIECE_BYTES);
     });

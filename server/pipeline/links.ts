@@ -57,11 +57,9 @@ export function makeLink(
   const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
   const expire = new Date(endMs).toISOString();
   const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
-  const query = new URLSearchParams({
-    [names.linkExpire]: expire,
-    [names.linkSignature]: links.sign({ path, expire, tenantId }),
-    tenant_id: tenantId,
-  });
+  const signature = links.sign({ path, expire, tenantId });
+  // Written out, as URLSearchParams costs more than all the rest of a link.
+  const query = `${names.linkExpire}=${encodeURIComponent(expire)}&${names.linkSignature}=${signature}&tenant_id=${tenantId}`;
   return { uri: `${origin}${path}?${query}`, expire };
 }
 

@@ -1,17 +1,21 @@
 /** The stage that reads a JSON body completely. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { readBody } from '../http/body.ts';
+import type { Refusal } from '../http/refusal.ts';
 import type { RequestContext } from './context.ts';
 import type { Stage } from './stage.ts';
 
 /** Waits for the body; a refusal of it is returned when it is validated. @throws BodyCutOff */
 export const receiveBody: Stage = (context) => {
+  const { request, upgrade } = context.exchange;
   // Node hands over the raw connection of an upgrade, and reads no body from it.
-  return context.exchange.upgrade ? undefined : receive(context);
+  if (upgrade) return undefined;
+  const read = readBody(request, limits.bodyMaxBytes, context.underway);
+  if (read instanceof Promise) return read.then((received) => take(context, received));
+  return take(context, read);
 };
 
-async function receive(context: RequestContext): Promise<undefined> {
-  const { request, record } = context.exchange;
-  context.received = await readBody(request, limits.bodyMaxBytes, context.underway);
-  if (Buffer.isBuffer(context.received)) record.body = context.received;
+function take(context: RequestContext, received: Buffer | Refusal): undefined {
+  context.received = received;
+  if (Buffer.isBuffer(received)) context.exchange.record.body = received;
 }

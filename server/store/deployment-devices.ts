@@ -238,7 +238,7 @@ export class DeploymentDeviceStore {
     };
     // Where devices are counted, each of them matters to all others.
     if (maxDevices !== undefined || phases) update();
-    else this.#open.writeOne(deviceId, update);
+    else this.#open.writeOne(deviceId, update, (kept) => withState(kept, seq, changed));
   }
 
   /** One statement for each kind of part there is, as a deployment may have thousands. */
@@ -280,6 +280,17 @@ export class DeploymentDeviceStore {
     if (completed === finishedMs) return;
     this.#sql.run('UPDATE deployments SET finished_ms = ? WHERE seq = ?', [completed ?? null, seq]);
   }
+}
+
+/** What is open for a device once this part of it was changed; nothing where other parts matter. */
+function withState(
+  { parts, lastFinishedSeq }: DeviceParts,
+  seq: number,
+  changed: DeviceDeployment,
+): DeviceParts | undefined {
+  const [only, ...others] = parts;
+  if (only?.deployment.seq !== seq || others.length > 0 || isOver(changed)) return undefined;
+  return { parts: [{ ...only, ...changed }], lastFinishedSeq };
 }
 
 /** False where the part is under way before and after, as then nothing that it counts for changes. */

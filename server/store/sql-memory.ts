@@ -57,7 +57,7 @@ class MemorySql extends Transactional implements Sql {
   protected execute(statement: string, values: readonly SqlValue[] = []): void {
     const prepared = this.#prepared.get(statement);
     try {
-      prepared.bind(values.map(bound));
+      if (values.length > 0) prepared.bind(values.map(bound));
       prepared.step();
     } finally {
       prepared.reset();

@@ -73,11 +73,17 @@ export class KeptReads<Value> {
     return this.#values.get(key);
   }
 
-  /** Runs a write that changes nothing but what is kept by this key. */
-  writeOne(key: string, write: () => void): void {
+  /**
+   * Runs a write that changes nothing but what is kept by this key.
+   * @param after gives what would be read then; nothing where it has to be read
+   */
+  writeOne(key: string, write: () => void, after?: (kept: Value) => Value | undefined): void {
     const isCurrent = this.#asOf === this.#changes.of(this.#tables);
     write();
-    this.#values.delete(key);
+    const kept = isCurrent ? this.#values.get(key) : undefined;
+    const next = kept !== undefined ? after?.(kept) : undefined;
+    if (next === undefined) this.#values.delete(key);
+    else this.#values.set(key, next);
     if (isCurrent) this.#asOf = this.#changes.of(this.#tables);
   }
 }
