@@ -113,7 +113,7 @@ export class AnswerWriter {
       response.destroy();
       return;
     }
-    const body = { ...refusal.body, error: refusal.error, request_id: requestId };
+    const body = { error: refusal.error, request_id: requestId, ...refusal.body };
     const headers: [string, HeaderValue][] = Object.entries(refusal.headers);
     headers.push(['Content-Type', jsonType]);
     const consoleUrl = this.#explainedAt?.console;

@@ -94,7 +94,7 @@ describe('a part', () => {
     create('one', 'a');
     recordOffer(parts, offered('one'), { request: 'r2', nowMs: 99 });
     expect(partOf('one')).toMatchObject({ request: 'r2', offeredMs: 20 });
-    expect(partOf('one')).not.toHaveProperty('artifactId');
+    expect(partOf('one').artifactId).toBeUndefined();
   });
 });
 
@@ -181,7 +181,7 @@ describe('a report', () => {
     offered('one');
     report('one', 'failure');
     parts.expectNothing('a');
-    expect(report('one', 'installing')).not.toHaveProperty('finishedMs');
+    expect(report('one', 'installing').finishedMs).toBeUndefined();
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
     expect(parts.mayHaveWork('a')).toBe(true);
   });

@@ -71,17 +71,22 @@ function linkOf(device: Device, environment: DeviceEnvironment): Link | undefine
   return new Link(shape, { clock, random: chance, rest, requestTimeLimitMs });
 }
 
-/** Runs one cycle and returns the wait until the next, in milliseconds. */
+/**
+ * Runs one cycle and returns the wait until the next, in milliseconds. Most cycles only poll: what is
+ * not due is not awaited either.
+ */
 async function oneCycle(subject: UpdateSubject): Promise<number> {
   const { device } = subject;
+  const { hooks } = device.behaviour;
   try {
-    await sleepWhileOff(subject);
-    await signInIfNeeded(subject);
-    await goOnWithUpdates(subject);
-    await onboard(subject);
-    await sendDueInventory(subject);
-    await updateIfDue(subject);
-    await device.behaviour.hooks.eachCycle?.(new BetweenPolls(subject));
+    const offMs = offForMs(subject);
+    if (offMs > 0) await sleepWhileOff(subject, offMs);
+    if (isSignInDue(subject)) await signIn(subject);
+    if (device.parts.some(({ cutShort }) => cutShort !== undefined)) await goOnWithUpdates(subject);
+    if (device.dutiesDone < onboardingSteps.length) await onboard(subject);
+    if (isInventoryDue(subject)) await sendDueInventory(subject);
+    await update(subject);
+    if (hooks.eachCycle) await hooks.eachCycle(new BetweenPolls(subject));
     device.failuresInRow = 0;
     return untilNextCycleMs(subject);
   } catch (error) {
@@ -91,18 +96,15 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
   }
 }
 
-async function sleepWhileOff(subject: UpdateSubject): Promise<void> {
-  const { device, environment } = subject;
+function offForMs({ device, environment }: UpdateSubject): number {
   const { hooks } = device.behaviour;
   const ownOffMs = hooks.offForMs?.(new DeviceHookContext(device, environment)) ?? 0;
-  const offMs = Math.max(
-    ownOffMs,
-    environment.offForMs(device),
-    powerlessForMs(device, environment),
-  );
-  if (offMs <= 0) return;
+  return Math.max(ownOffMs, environment.offForMs(device), powerlessForMs(device, environment));
+}
+
+async function sleepWhileOff(subject: UpdateSubject, offMs: number): Promise<void> {
   enter(subject, 'switched-off');
-  await withoutPower(device, environment, offMs);
+  await withoutPower(subject.device, subject.environment, offMs);
 }
 
 async function afterPowerLoss({ offMs }: PowerLoss, subject: UpdateSubject): Promise<number> {
@@ -121,9 +123,13 @@ function untilNextCycleMs({ device, environment }: UpdateSubject): number {
   );
 }
 
-async function signInIfNeeded(subject: UpdateSubject): Promise<void> {
+function isSignInDue(subject: UpdateSubject): boolean {
+  const { token } = subject.session;
+  return token === undefined || isRenewalDue(subject, token);
+}
+
+async function signIn(subject: UpdateSubject): Promise<void> {
   const { device, session, environment } = subject;
-  if (session.token !== undefined && !isRenewalDue(subject, session.token)) return;
   const held = session.token;
   try {
     await environment.client.signIn(session);
@@ -156,7 +162,6 @@ function isRenewalDue({ device, session, environment }: UpdateSubject, token: st
  */
 async function goOnWithUpdates(subject: UpdateSubject): Promise<void> {
   const { device } = subject;
-  if (!device.parts.some(({ cutShort }) => cutShort !== undefined)) return;
   const settings = device.configuration;
   enter(subject, 'answered');
   enter(subject, 'offered');
@@ -176,9 +181,12 @@ async function onboard(subject: UpdateSubject): Promise<void> {
   }
 }
 
+function isInventoryDue({ device, environment }: UpdateSubject): boolean {
+  return environment.clock.now() >= device.inventoryDueMs;
+}
+
 async function sendDueInventory(subject: UpdateSubject): Promise<void> {
   const { device, environment } = subject;
-  if (environment.clock.now() < device.inventoryDueMs) return;
   // Set before sending: another inventory may be requested while this one is in progress.
   device.inventoryDueMs = environment.clock.now() + device.cohort.policy.inventoryIntervalMs;
   try {
@@ -193,7 +201,7 @@ function sendInventory({ device, session, environment }: UpdateSubject): Promise
   return asChore(environment, () => environment.client.sendInventory(session, inventoryOf(device)));
 }
 
-async function updateIfDue(subject: UpdateSubject): Promise<void> {
+async function update(subject: UpdateSubject): Promise<void> {
   const { device, session, environment } = subject;
   const target = environment.target();
   const instructions = await environment.client.nextDeployment(session, device.provides);

@@ -344,8 +344,11 @@ export class Fleet {
     this.#load.saw(ended);
     const { caller, ...exchange } = ended;
     const device = deviceOfCaller(caller);
-    const who = device === undefined ? {} : { device };
-    this.#events.emit({ kind: 'exchange', ...who, ...exchange });
+    this.#events.emit({
+      kind: 'exchange',
+      ...(device !== undefined && { device }),
+      ...exchange,
+    });
   }
 
   #hiredOperator(management: ManagementClient, roundMs: number | undefined): FleetOperator {

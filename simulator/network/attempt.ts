@@ -17,14 +17,14 @@ export interface AttemptLimits {
   readonly requestTimeLimitMs: number;
 }
 
-/** Tracks the time of one exchange; always call `end`. */
+/** Tracks one exchange; its time limit begins with `extend`. Always call `end`. */
 export class Attempt implements Placed {
   place: number | undefined;
   readonly subject: AttemptSubject;
   readonly #limits: AttemptLimits;
   #whenBrokenOff: (() => void) | undefined;
   readonly #startedMs: number;
-  #timer: Timer;
+  #timer: Timer | undefined;
   #brokenOffBy: 'time' | Error | undefined;
   #isHeld = false;
 
@@ -32,7 +32,6 @@ export class Attempt implements Placed {
     this.subject = subject;
     this.#limits = limits;
     this.#startedMs = limits.clock.monotonicMs();
-    this.#timer = this.#armed();
   }
 
   /**
@@ -77,19 +76,19 @@ export class Attempt implements Placed {
   /** Stops the time limit, because received data is being processed. */
   hold(): void {
     this.#isHeld = true;
-    this.#timer.cancel();
+    this.#timer?.cancel();
   }
 
-  /** Restarts the time limit. */
+  /** Starts the time limit anew. */
   extend(): void {
     this.#isHeld = false;
     if (this.#brokenOffBy !== undefined) return;
-    this.#timer.cancel();
+    this.#timer?.cancel();
     this.#timer = this.#armed();
   }
 
   end(): void {
-    this.#timer.cancel();
+    this.#timer?.cancel();
   }
 
   /** Aborts the exchange; `faultOf` then returns this error. */
@@ -117,7 +116,7 @@ export class Attempt implements Placed {
   #breakOff(by: 'time' | Error): void {
     if (this.#brokenOffBy !== undefined) return;
     this.#brokenOffBy = by;
-    this.#timer.cancel();
+    this.#timer?.cancel();
     this.#whenBrokenOff?.();
   }
 }

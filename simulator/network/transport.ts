@@ -163,6 +163,7 @@ export class Transport {
     const attempt = this.#begun(request);
     try {
       this.#expectNoObstacle(request);
+      attempt.extend();
       const answer = await this.#send(request, attempt.signal());
       return this.#opened(answer, attempt, request);
     } catch (error) {
@@ -238,13 +239,15 @@ export class Transport {
       const reader = new WholeAnswerReader(mostBytesOf(request), { resolve, reject });
       attempt.whenBrokenOff(() => reader.breakOff(new Error('broken off')));
       dispatcher.dispatch({ origin, path, method, headers, body }, reader);
+      // A carrier in memory may have brought the answer already.
+      if (!reader.isSettled) attempt.extend();
     });
   }
 
   #send(request: HttpRequest, signal: AbortSignal): Promise<CarriedAnswer> {
     const { method, headers, body = null } = request;
     const { dispatcher, ...place } = this.#placeOf(request);
-    return dispatcher.request({ ...place, method, headers, body, signal });
+    return dispatcher.request({ method, headers, body, signal, ...place });
   }
 
   #placeOf(request: HttpRequest): Place {

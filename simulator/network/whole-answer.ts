@@ -33,6 +33,8 @@ export class WholeAnswerReader implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] | undefined;
   #sizeBytes = 0;
+  /** True once the whole response has arrived, or as much of it as is allowed. */
+  isSettled = false;
 
   /** @param mostBytes limit on the body */
   constructor(mostBytes: number, settlement: Settlement) {
@@ -80,6 +82,7 @@ export class WholeAnswerReader implements Dispatcher.DispatchHandler {
   }
 
   #settle(isCutOff: boolean): void {
+    this.isSettled = true;
     const body = this.#chunks ? Buffer.concat(this.#chunks) : nothing;
     this.#settlement.resolve({ status: this.#status, headers: this.#headers, body, isCutOff });
   }

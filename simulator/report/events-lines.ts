@@ -145,8 +145,14 @@ export class EventLines {
 }
 
 /** Returns the event as one line of JSON, with its time in ISO 8601. */
-export function eventLine({ atMs, sequence, kind, ...facts }: FleetEvent): string {
-  const at = new Date(atMs).toISOString();
-  const line = JSON.stringify({ at, kind, ...facts, sequence });
-  return `${printableJson(line)}\n`;
+export function eventLine(event: FleetEvent): string {
+  let line = `{"at":"${new Date(event.atMs).toISOString()}","kind":"${event.kind}"`;
+  for (const [name, value] of Object.entries(event)) {
+    if (value === undefined || outerNames.has(name)) continue;
+    line += `,"${name}":${JSON.stringify(value)}`;
+  }
+  return `${printableJson(`${line},"sequence":${event.sequence}}`)}\n`;
 }
+
+/** Members that are written first and last, whatever their place in the event. */
+const outerNames: ReadonlySet<string> = new Set(['atMs', 'kind', 'sequence']);
