@@ -28,12 +28,12 @@ const MEMORY_EVERY_TICKS = 5;
 /** Listens on a free port of loopback. @returns its URL */
 export async function observe(): Promise<string> {
   let observer = new Observer();
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     if (request.url === '/begin') {
       observer = new Observer();
-      observer.begin();
+      await observer.begin();
       response.end();
-    } else response.end(JSON.stringify(observer.end()));
+    } else response.end(JSON.stringify(await observer.end()));
   });
   await listening(server);
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -49,20 +49,20 @@ class Observer {
   #ticks = 0;
   #timer: Timer | undefined;
 
-  begin(): void {
-    this.#memoryBefore = memoryNow();
+  async begin(): Promise<void> {
+    this.#memoryBefore = await memoryNow();
     this.#residentPeak = this.#memoryBefore.resident;
     // The garbage collection is no stall of the server.
     this.#look();
     this.#timer = systemClock.every(TICK_MS, () => this.#tick());
   }
 
-  end(): Observation {
+  async end(): Promise<Observation> {
     this.#tick();
     this.#timer?.cancel();
     return {
       memoryBefore: this.#memoryBefore,
-      memoryAfter: memoryNow(),
+      memoryAfter: await memoryNow(),
       residentPeak: this.#residentPeak,
       longestStallMs: this.#longestStallMs,
       longestDelayMs: this.#longestDelayMs,
