@@ -31,7 +31,7 @@ export interface AuditFilter {
 const FAR_ENTRIES = 1000;
 
 /** Few enough that reading them does not block noticeably. */
-const ENTRIES_A_PART = 100;
+const ENTRIES_A_PART = 250;
 
 /** Some entries of the log, in the order asked for. */
 interface Walk {

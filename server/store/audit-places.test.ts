@@ -164,8 +164,8 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     expect(seen).toEqual(all);
   });
 
-  it.each([1, 99, 100, 101, 250])('is walked through for %d entries at most', (most) => {
-    appendAll(setBack.slice(0, 300));
+  it.each([1, 249, 250, 251, 600])('is walked through for %d entries at most', (most) => {
+    appendAll(setBack.slice(0, 700));
     const walk = store.auditLogs.walk({ filter: {}, order: 'desc', most });
     const seen = [...walk].flat().map(({ change }) => change);
     expect(seen).toEqual(expected('desc').slice(0, most));
