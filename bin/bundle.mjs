@@ -3,7 +3,7 @@
  * and chunks that are loaded when they are first needed. It starts in half the time that hundreds of
  * small files take.
  */
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -26,7 +26,7 @@ const types = ['server/testbed.d.ts', 'simulator/behaviours/behaviour.d.ts'];
  */
 const external = [
   /^node:/,
-  /^(sql\.js|libsql|bullmq|ioredis|typescript|fast-check|undici|node-forge|hdr-histogram-js)(\/|$)/,
+  /^(sql\.js|re2js|libsql|bullmq|ioredis|typescript|fast-check|undici|node-forge|hdr-histogram-js)(\/|$)/,
 ];
 
 /** A bundled module finds the files beside it where they were, not beside the chunk. */
@@ -39,6 +39,21 @@ const ownPlace = {
   },
 };
 
+/** Of the types of media only those that a file name or a charset leads to; the rest is asked by nobody. */
+const fewerMediaTypes = {
+  name: 'fewer-media-types',
+  transform(code, id) {
+    if (!id.endsWith(join('mime-db', 'db.json'))) return null;
+    const kept = Object.entries(JSON.parse(code))
+      .filter(([, { extensions, charset }]) => extensions || charset)
+      .map(([type, { source, extensions, charset }]) => [type, { source, extensions, charset }]);
+    return JSON.stringify(Object.fromEntries(kept));
+  },
+};
+
+/** What stands in for a package in the bundle. */
+const alias = { 'iconv-lite': join(build, 'bin/text-decoders.js') };
+
 /** Makes `dist/` anew. @param assets paths from the root of the files that are read at run time */
 export async function bundle(assets) {
   const { rolldown } = await import('rolldown');
@@ -46,7 +61,8 @@ export async function bundle(assets) {
   const input = Object.fromEntries(
     Object.entries(entries).map(([name, module]) => [name, join(build, module)]),
   );
-  const made = await rolldown({ input, platform: 'node', external, plugins: [ownPlace] });
+  const plugins = [ownPlace, fewerMediaTypes];
+  const made = await rolldown({ input, platform: 'node', external, plugins, resolve: { alias } });
   await made.write({
     dir: dist,
     format: 'esm',
@@ -56,8 +72,16 @@ export async function bundle(assets) {
   await made.close();
   for (const file of [...assets, ...typesReached()]) {
     mkdirSync(dirname(join(dist, file)), { recursive: true });
-    copyFileSync(join(build, file), join(dist, file));
+    place(join(build, file), join(dist, file));
   }
+}
+
+/** Data needs no layout, as only programs read it, and types need no spaces four by four. */
+function place(from, to) {
+  const read = () => readFileSync(from, 'utf8');
+  if (from.endsWith('.json')) writeFileSync(to, JSON.stringify(JSON.parse(read())));
+  else if (from.endsWith('.d.ts')) writeFileSync(to, read().replaceAll(/(?<=^ *) {4}/gm, ' '));
+  else copyFileSync(from, to);
 }
 
 /** The declarations to which the exported types lead. */

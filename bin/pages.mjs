@@ -1,5 +1,7 @@
 /** Builds the pages with Vite into `build/`, from where they are served or written into reports. */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 /** Has an `index.html` of its own; what it loads gets a hashed name. */
 const consoleFolder = 'server/console/page';
@@ -37,5 +39,15 @@ export async function buildPages(root, folders) {
         ...(reportFolders.includes(folder) ? oneScriptOneStyle : {}),
       },
     });
+  }
+  if (folders.includes(consoleFolder)) compressAssets(join(root, 'build', consoleFolder, 'assets'));
+}
+
+/** Every browser takes them so. */
+function compressAssets(folder) {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }));
+    rmSync(file);
   }
 }

@@ -166,10 +166,10 @@ function copyAsset(file) {
   copyFileSync(at(file), at('build', file));
 }
 
-/** Files of the build's asset folders that the bundled code reads: no declarations, no notes. */
+/** Files of the build's asset folders that the bundled code reads: no code of ours, no notes. */
 function readAtRunTime(output) {
-  const isForCompiler = /(\.d\.ts|\.map|tsbuildinfo|\.test\.js)$/.test(output);
-  return isForCompiler ? [] : [relative('build', output)];
+  const isForPeople = /(\.d\.ts|\.map|tsbuildinfo|\.test\.js|\.py|README\.md)$/.test(output);
+  return isForPeople ? [] : [relative('build', output)];
 }
 
 /** Removes output whose source is gone; a deleted test would otherwise run for ever. */

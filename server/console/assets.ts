@@ -1,6 +1,8 @@
 /** The files of the console page, as Vite has built them into `page/` beside this module. */
 import { readdir, readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 
 /** One file of the page. */
 export interface ConsoleAsset {
@@ -10,6 +12,8 @@ export interface ConsoleAsset {
   readonly mediaType: string;
   /** True when the name changes with the content, so that it may be kept for ever. */
   readonly isImmutable: boolean;
+  /** True when it is kept in the form of gzip. */
+  readonly isCompressed: boolean;
 }
 
 /** Sources that run as they are have their page in the built folder. */
@@ -30,6 +34,7 @@ const page: ConsoleAsset = {
   file: new URL('index.html', folder),
   mediaType: 'text/html; charset=utf-8',
   isImmutable: false,
+  isCompressed: false,
 };
 
 /** Every file that the page may request. Rejects when the page has not been built. */
@@ -38,17 +43,30 @@ export async function listAssets(): Promise<readonly ConsoleAsset[]> {
   const names = await readdir(hashed);
   return [
     page,
-    ...names.flatMap((name) => {
+    ...names.flatMap((fileName) => {
+      const name = basename(fileName, compressed);
       const mediaType = mediaTypes[extname(name)];
-      const path = `/assets/${name}`;
       return mediaType === undefined
         ? []
-        : [{ path, file: new URL(name, hashed), mediaType, isImmutable: true }];
+        : [
+            {
+              ...{ path: `/assets/${name}`, file: new URL(fileName, hashed), mediaType },
+              ...{ isImmutable: true, isCompressed: name !== fileName },
+            },
+          ];
     }),
   ];
 }
 
-/** Reads the bytes of an asset. */
+const compressed = '.gz';
+
+/** Reads the bytes of an asset as it is kept. */
 export function readAsset({ file }: ConsoleAsset): Promise<Buffer> {
   return readFile(file);
+}
+
+/** The bytes of an asset for a client that takes none that are compressed. */
+export async function readPlainAsset(asset: ConsoleAsset): Promise<Buffer> {
+  const bytes = await readAsset(asset);
+  return asset.isCompressed ? promisify(gunzip)(bytes) : bytes;
 }

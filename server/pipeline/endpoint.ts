@@ -19,8 +19,9 @@ import type { Store } from '../store/store.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Services } from './services.ts';
 
-const rows = { ...operations, ...managementOperations, ...storageOperations };
-type Rows = typeof rows;
+/** Named, or the declarations of the package would spell out every row of the contract. */
+type Rows = typeof operations & typeof managementOperations & typeof storageOperations;
+const rows: Rows = { ...operations, ...managementOperations, ...storageOperations };
 export type EndpointId = keyof Rows;
 
 /** The device that a request's token was issued to. */

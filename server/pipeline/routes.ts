@@ -54,9 +54,12 @@ export function mountRoutes(
       if (path.startsWith(apiPrefixes.device) && others.length === 0) {
         frequent.push({ prefix, name, suffix, answer });
       }
-      app.all(path.replace(/\{(\w+)\}/g, ':$1'), (request) => {
-        const { exchange } = request as unknown as CarriesExchange;
-        exchange.parameters = request.params as Record<string, string>;
+      // `app.all` would keep a matcher for every method there is, which takes ten times as long.
+      app.route(path.replace(/\{(\w+)\}/g, ':$1')).all((request: unknown) => {
+        const { exchange, params } = request as CarriesExchange & {
+          params: Record<string, string>;
+        };
+        exchange.parameters = params;
         answer(exchange);
       });
     }

@@ -4,12 +4,14 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import type { Operation, PathParameter } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 
-const rows = {
+/** Named, or the declarations of the package would spell out every row of the contract. */
+type Rows = typeof managementOperations &
+  Pick<typeof operations, 'list-audit-logs' | 'export-audit-logs'>;
+const rows: Rows = {
   ...managementOperations,
   'list-audit-logs': operations['list-audit-logs'],
   'export-audit-logs': operations['export-audit-logs'],
 };
-type Rows = typeof rows;
 
 /** An operation of the management API, such as `list-devices`. */
 export type AdminOperation = keyof Rows;

@@ -1,5 +1,7 @@
-import { get } from 'node:http';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../fixtures/clock.ts';
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
@@ -97,6 +99,14 @@ async function ask(path: string, init?: RequestInit) {
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
+/** An answer as it is on the wire. */
+async function bytesOf(path: string, accepted: string | undefined) {
+  const headers = accepted === undefined ? {} : { 'Accept-Encoding': accepted };
+  const asking = get(control.url + path, { headers });
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+  return { headers: answer.headers, bytes: Buffer.concat(await answer.toArray()) };
+}
+
 /** Opens the stream of events; resolves once the subscription stands. */
 async function openStream() {
   const stop = new AbortController();
@@ -182,6 +192,20 @@ describe('the page', () => {
       expect(headers.get('referrer-policy')).toBe('no-referrer');
       expect(headers.get('cache-control')).toMatch(isImmutable ? /immutable/ : /^no-store$/);
       expect(headers.get('x-powered-by')).toBeNull();
+    }
+  });
+
+  it('gives its files in the form of gzip to those who take it, and plain to the others', async () => {
+    const { path } =
+      (await listAssets()).find(({ mediaType }) => /javascript/.test(mediaType)) ?? {};
+    expect(path).toBeDefined();
+    const taken = await bytesOf(`${path}`, 'gzip, deflate');
+    expect(taken.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    for (const refusing of ['identity', 'gzip;q=0', undefined]) {
+      const plain = await bytesOf(`${path}`, refusing);
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(plain.headers.vary).toBe('Accept-Encoding');
+      expect(plain.bytes.equals(gunzipSync(taken.bytes))).toBe(true);
     }
   });
 

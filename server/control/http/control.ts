@@ -4,10 +4,10 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type RequestHandler } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
-import { type ConsoleAsset, listAssets, readAsset } from '../../console/assets.ts';
+import { type ConsoleAsset, listAssets, readAsset, readPlainAsset } from '../../console/assets.ts';
 import { isSameSecret } from '../../crypto/same-secret.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from '../../http/open-files.ts';
 import {
@@ -154,6 +154,17 @@ interface Inner {
   readonly assets: readonly ConsoleAsset[];
 }
 
+async function sendAsset(asset: ConsoleAsset, request: Request, response: Response) {
+  const { isImmutable, isCompressed, mediaType } = asset;
+  if (isImmutable) response.set('Cache-Control', 'max-age=31536000, immutable');
+  response.type(mediaType);
+  if (isCompressed) response.vary('Accept-Encoding');
+  if (!isCompressed || !request.acceptsEncodings('gzip')) {
+    return response.send(await readPlainAsset(asset));
+  }
+  return response.set('Content-Encoding', 'gzip').send(await readAsset(asset));
+}
+
 function controlApp(options: ControlOptions, { streams, connections, assets }: Inner) {
   const { controlToken, log, storageFaults } = options;
   const app = express().disable('x-powered-by').disable('etag');
@@ -168,12 +179,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   });
   app.use(requireOwnAddress(options.host));
   for (const asset of assets) {
-    mount(app, asset.path, {
-      get: async (_, response) => {
-        if (asset.isImmutable) response.set('Cache-Control', 'max-age=31536000, immutable');
-        return response.type(asset.mediaType).send(await readAsset(asset));
-      },
-    });
+    mount(app, asset.path, { get: (request, response) => sendAsset(asset, request, response) });
   }
   mount(app, '/ready', { get: () => ({ ready: true }) });
   app.use(requireToken(controlToken));

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { decode, encodingExists, getDecoder } from './text-decoders.ts';
+
+describe('a text', () => {
+  it('is put together where a piece ends within a character', () => {
+    const decoder = getDecoder('utf-8');
+    const bytes = Buffer.from('a €');
+    expect(decoder.write(bytes.subarray(0, 3)) + decoder.write(bytes.subarray(3))).toBe('a €');
+    expect(decoder.end()).toBe('');
+  });
+
+  it('ends with a sign for what is missing', () => {
+    expect(decode(Buffer.from('€').subarray(0, 2), 'utf-8')).toBe('\ufffd');
+  });
+
+  it.each([
+    ['utf-8', [0xef, 0xbb, 0xbf, 0x61], 'a'],
+    ['UTF-16LE', [0x61, 0, 0xac, 0x20], 'a€'],
+    ['iso-8859-1', [0xe9], 'é'],
+  ] as const)('is read in %s', (encoding, bytes, text) => {
+    expect(encodingExists(encoding)).toBe(true);
+    expect(decode(Uint8Array.from(bytes), encoding)).toBe(text);
+  });
+});
+
+it('an encoding that is unknown is told by the words that the reader of bodies looks for', () => {
+  expect(encodingExists('klingon')).toBe(false);
+  expect(() => getDecoder('klingon')).toThrow(/^Encoding not recognized: /);
+});

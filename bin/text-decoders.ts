@@ -1,0 +1,39 @@
+/**
+ * What the reader of bodies asks of `iconv-lite`, done by the platform: the bundle holds this in its
+ * place, as the tables of a hundred encodings would be read at every start.
+ */
+
+interface Decoder {
+  write(bytes: Uint8Array): string;
+  end(): string;
+}
+
+/** Decodes piece by piece. @throws Error with the message by which the reader knows the cause */
+export function getDecoder(encoding: string): Decoder {
+  const decoder = decoderOf(encoding);
+  if (!decoder) throw new Error(`Encoding not recognized: '${encoding}'`);
+  return {
+    write: (bytes) => decoder.decode(bytes, { stream: true }),
+    end: () => decoder.decode(),
+  };
+}
+
+/** Whether `getDecoder` knows it. */
+export function encodingExists(encoding: string): boolean {
+  return decoderOf(encoding) !== undefined;
+}
+
+/** Decodes a whole text; throws as `getDecoder` does. */
+export function decode(bytes: Uint8Array, encoding: string): string {
+  const { write, end } = getDecoder(encoding);
+  return write(bytes) + end();
+}
+
+function decoderOf(encoding: string): InstanceType<typeof TextDecoder> | undefined {
+  try {
+    return new TextDecoder(encoding);
+  } catch (fault) {
+    if (fault instanceof RangeError) return undefined;
+    throw fault;
+  }
+}
