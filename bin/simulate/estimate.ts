@@ -113,7 +113,7 @@ export async function trafficOf(
   const meter = new TrafficMeter(plan.headerPrefix);
   let before: Traffic | undefined;
   await virtualRun(
-    { plan, startMs, faults: [], isInterleaved: false },
+    { plan, startMs, faults: [], restarts: [], isInterleaved: false },
     {
       ...signals,
       version: packageVersion(),

@@ -91,9 +91,14 @@ export class Incidents {
     };
   }
 
-  #concerned({ cohort }: Incident): readonly Device[] {
+  #concerned({ cohort, device }: Incident): readonly Device[] {
     const { devices } = this.#options;
-    return cohort === undefined ? devices : devices.filter((each) => each.cohort.name === cohort);
+    if (cohort === undefined && device === undefined) return devices;
+    return devices.filter(
+      (each) =>
+        (cohort === undefined || each.cohort.name === cohort) &&
+        (device === undefined || each.index === device),
+    );
   }
 
   /** A random part of the incident's time window; without jitter the whole window. */

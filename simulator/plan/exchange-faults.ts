@@ -8,10 +8,20 @@ import { optionalDuration } from './word-values.ts';
 
 /**
  * `request-lost`: it never arrives; `answer-lost`: it arrives, and the answer does not; `power-loss`:
- * so does the device's power go, for `lasting`; `swallowed`: answered with success, and never
- * delivered, which is what a server does that loses a report.
+ * so does the device's power go, for `lasting`; `server-restart`: it arrives, and the server ends
+ * before its answer does, and is down for `lasting`. Two are mistakes of a server: `swallowed`:
+ * answered with success, and never delivered; `unkept`: answered like any other, and lost, with what
+ * comes after it, when the server restarts.
  */
-const exchangeFaultNames = ['request-lost', 'answer-lost', 'power-loss', 'swallowed'] as const;
+const exchangeFaultNames = [
+  'request-lost',
+  'answer-lost',
+  'power-loss',
+  'server-restart',
+  'swallowed',
+  'unkept',
+] as const;
+const lastingNames: readonly string[] = ['power-loss', 'server-restart'];
 
 const DEVICE_MAX = 1_000_000;
 const EXCHANGE_MAX = 1_000_000_000;
@@ -28,8 +38,8 @@ const faultWords = v.pipe(
     lasting: optionalDuration,
   }),
   v.check(
-    ({ name, lasting }) => lasting === undefined || name === 'power-loss',
-    'must not have lasting unless it is a power-loss',
+    ({ name, lasting }) => lasting === undefined || lastingNames.includes(name),
+    'must not have lasting unless it is a power-loss or a server-restart',
   ),
 );
 

@@ -61,6 +61,8 @@ const sceneShape = v.pipe(
     lastingMs: v.optional(milliseconds(1)),
     /** The only cohort affected. */
     cohort: v.optional(filled),
+    /** Index of the only device affected. */
+    device: v.optional(wholeNumber(0, DEVICES_MAX)),
     /** The two back-offs of a back-off comparison without cohorts. */
     between: v.optional(
       v.pipe(v.array(backOffFields), v.length(2, 'must be a list of two back-offs')),
@@ -69,6 +71,10 @@ const sceneShape = v.pipe(
   v.check(
     ({ name, between }) => between === undefined || name === 'backoff-comparison',
     'must not have between unless it is a backoff-comparison',
+  ),
+  v.check(
+    ({ name, device }) => device === undefined || name === 'power-cut',
+    'must not have device unless it is a power-cut',
   ),
   v.check(
     ({ name, lastingMs }) =>

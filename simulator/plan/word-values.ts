@@ -6,7 +6,8 @@ import { filled, oneOf, share, wholeNumber, yesOrNo } from './plan-values.ts';
 import { backOffKinds } from './policy.ts';
 
 const durationSaid = 'must be a length of time such as 500ms, 30s or 5m (a bare number is seconds)';
-const duration = v.pipe(
+/** A duration that has to be given. */
+export const duration = v.pipe(
   v.union(
     [
       v.pipe(v.number(), v.minValue(0, durationSaid)),
@@ -102,6 +103,7 @@ export const incidentWords = v.strictObject({
   jitter: v.optional(yesOrNo),
   lasting: optionalDuration,
   cohort: v.optional(filled),
+  device: v.optional(wholeNumber(0, 1_000_000)),
   between: v.optional(v.array(backOffWords)),
 });
 

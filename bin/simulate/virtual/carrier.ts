@@ -25,11 +25,34 @@ export interface Passage {
   readonly isRequestLost: boolean;
   /** What the caller receives in place of an answer: this error, or an empty success. */
   readonly instead: Error | 'success' | undefined;
+  /** The server's store loses it, and what comes after it, when the server ends. */
+  readonly isUnkept?: boolean;
+  /** The server ends once it has the request, and is back this much later. */
+  readonly restartsForMs?: number | undefined;
+}
+
+/** The server as seen from the way to it. */
+export interface ReachedServer {
+  readonly listener: MemoryListener;
+  /** False for one that is always up. */
+  readonly mayRestart: boolean;
+  readonly isUp: boolean;
+  /** Number of times that it has ended, and with it what was on the way. */
+  readonly ends: number;
+  /** Callers for whose answers a restart waits. */
+  sparedCount: number;
+  restart(lastingMs: number): void;
+  /** What it has kept by now is what it comes back with. */
+  keepNothingMore(): void;
+  /** Returns how to cancel it. */
+  onceUp(act: () => void): () => void;
 }
 
 /** Where requests go, and what happens on the way. */
 interface MemoryCarrierOptions {
-  readonly listener: MemoryListener;
+  readonly server: ReachedServer;
+  /** Stands in the place of the server's own listener. */
+  readonly listener?: MemoryListener | undefined;
   /** The Host header. */
   readonly host: string;
   readonly clock: Clock;
@@ -40,25 +63,43 @@ interface MemoryCarrierOptions {
 type Options = Pick<Dispatcher.DispatchOptions, 'method' | 'path' | 'headers' | 'body'>;
 
 const NO_CONTENT = 204;
+/**
+ * The user of a run waits for a server that is down, and it does not end while the user waits for an
+ * answer: a run cannot tell whether a deployment exists whose creation was not answered.
+ */
+const SPARED_CALLER = 'operator';
+const undisturbed: Passage = {
+  ...{ requestDelayMs: 0, answerDelayMs: 0, isRequestLost: false, instead: undefined },
+};
 
 /** A carrier in memory. */
 export class MemoryCarrier implements Carrier {
   readonly #options: MemoryCarrierOptions;
   readonly #direct: Dispatching;
+  readonly #listener: MemoryListener;
   onTheWayCount = 0;
 
   constructor(options: MemoryCarrierOptions) {
     this.#options = options;
+    this.#listener = options.listener ?? options.server.listener;
     this.#direct = dispatching((request, reader) => {
-      options.listener(this.#requestOf(request), reader);
+      this.#listener(this.#requestOf(request), reader);
       return nothingToCancel;
     });
   }
 
   over(subject: CarrierSubject): Dispatching {
-    const passage = this.#options.passageOf?.(subject);
-    if (passage === undefined) return this.#direct;
-    return dispatching((request, reader) => this.#pass(request, passage, reader));
+    const { passageOf, server } = this.#options;
+    const passage = passageOf?.(subject);
+    if (!server.mayRestart) {
+      if (passage === undefined) return this.#direct;
+      return dispatching((request, reader) => this.#pass(request, passage, reader));
+    }
+    const given = passage ?? undisturbed;
+    if (subject.caller !== SPARED_CALLER) {
+      return dispatching((request, reader) => this.#pass(request, given, reader));
+    }
+    return dispatching((request, reader) => this.#passSpared(request, given, reader));
   }
 
   #requestOf({ method, path, headers, body }: Options): MemoryRequest {
@@ -72,19 +113,58 @@ export class MemoryCarrier implements Carrier {
   }
 
   #pass(request: Options, passage: Passage, reader: Reader): () => void {
-    const { requestDelayMs, answerDelayMs, isRequestLost, instead } = passage;
+    const { server } = this.#options;
+    const { requestDelayMs, answerDelayMs, isRequestLost, instead, restartsForMs } = passage;
+    const ends = server.isUp ? server.ends : undefined;
+    const broken = (): Error | undefined =>
+      server.isUp && server.ends === ends ? undefined : lossOf(ends === undefined);
     let cancel = nothingToCancel;
     const answered = (deliver: () => void): void => {
+      if (restartsForMs !== undefined) server.restart(restartsForMs);
       cancel = this.#after(answerDelayMs, () => {
-        if (instead === undefined) deliver();
-        else if (instead instanceof Error) reader.onLoss(instead);
+        const loss = broken() ?? instead;
+        if (loss === undefined) deliver();
+        else if (loss instanceof Error) reader.onLoss(loss);
         else emptySuccess(reader);
       });
     };
     cancel = this.#after(requestDelayMs, () => {
+      if (broken()) return answered(nothingToCancel);
+      if (passage.isUnkept) server.keepNothingMore();
       if (isRequestLost) answered(nothingToCancel);
-      else this.#options.listener(this.#requestOf(request), heldBack(reader, answered));
+      else this.#listener(this.#requestOf(request), heldBack(reader, answered));
     });
+    return () => cancel();
+  }
+
+  /** Passes a request that waits for the server, and for which the server waits. */
+  #passSpared(request: Options, passage: Passage, reader: Reader): () => void {
+    const { server } = this.#options;
+    let isOver = false;
+    const over = (): void => {
+      if (!isOver) server.sparedCount--;
+      isOver = true;
+    };
+    const pass = (): (() => void) => {
+      server.sparedCount++;
+      const cancel = this.#pass(request, passage, endingWith(reader, over));
+      return () => {
+        cancel();
+        over();
+      };
+    };
+    if (server.isUp) return pass();
+    this.onTheWayCount++;
+    let cancel = nothingToCancel;
+    const cancelWait = server.onceUp(() => {
+      this.onTheWayCount--;
+      cancel = pass();
+    });
+    cancel = () => {
+      cancel = nothingToCancel;
+      cancelWait();
+      this.onTheWayCount--;
+    };
     return () => cancel();
   }
 
@@ -114,6 +194,27 @@ interface Reader extends MemoryAnswerReader {
 }
 
 const nothingToCancel = (): void => undefined;
+
+/** What a caller sees of a server that is down, or that ended meanwhile. */
+function lossOf(wasDown: boolean): Error {
+  const code = wasDown ? 'ECONNREFUSED' : 'ECONNRESET';
+  return Object.assign(new Error(code), { code });
+}
+
+function endingWith(reader: Reader, over: () => void): Reader {
+  return {
+    onHead: (status, headers) => reader.onHead(status, headers),
+    onData: (chunk) => reader.onData(chunk),
+    onEnd: () => {
+      over();
+      reader.onEnd();
+    },
+    onLoss: (error) => {
+      over();
+      reader.onLoss(error);
+    },
+  };
+}
 
 function emptySuccess(reader: Reader): void {
   reader.onHead(NO_CONTENT, {});

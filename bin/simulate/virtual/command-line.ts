@@ -3,11 +3,12 @@ import type { Command } from 'commander';
 import { durationText } from '../../../fixtures/duration.ts';
 import { quoted } from '../../../server/pipeline/shell.ts';
 import { exchangeFaultText } from '../../../simulator/plan/exchange-faults.ts';
+import { restartText } from '../../../simulator/plan/restarts.ts';
 import type { VirtualTrial } from './run.ts';
 
 /** Replaced by the trial's own, or without effect on it. */
 const replaced = new Set([
-  ...['--explore', '--seed', '--devices', '--duration', '--fault', '--interleave'],
+  ...['--explore', '--seed', '--devices', '--duration', '--fault', '--restart', '--interleave'],
   ...['--events', '--report', '--json'],
 ]);
 
@@ -18,7 +19,7 @@ const replaced = new Set([
 export function repeatLine(
   words: readonly string[],
   command: Command,
-  { plan, faults, isInterleaved }: VirtualTrial,
+  { plan, faults, restarts, isInterleaved }: VirtualTrial,
 ): string {
   const { seed, devices, durationMs } = plan;
   const own = [
@@ -26,6 +27,7 @@ export function repeatLine(
     ...(durationMs === undefined ? [] : ['--duration', durationText(durationMs)]),
     ...(isInterleaved ? ['--interleave'] : []),
     ...faults.flatMap((fault) => ['--fault', exchangeFaultText(fault)]),
+    ...restarts.flatMap((restart) => ['--restart', restartText(restart)]),
   ];
   const line = ['fleetbed', 'simulate', ...withoutReplaced(words, command), ...own];
   return line.map(quoted).join(' ');

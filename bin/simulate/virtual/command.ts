@@ -30,6 +30,7 @@ import { explore, type FailedTrial } from './explore.ts';
 import type { Violation } from './invariants.ts';
 import type { VirtualOptions } from './options.ts';
 import { type VirtualHooks, type VirtualTrial, virtualRun } from './run.ts';
+import { RestartError } from './server-process.ts';
 
 export { virtualUser } from './world.ts';
 
@@ -66,6 +67,7 @@ export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode
     plan,
     startMs: options.virtualStart,
     faults: options.fault ?? [],
+    restarts: options.restart ?? [],
     isInterleaved: options.interleave === true,
   };
   try {
@@ -173,6 +175,9 @@ async function violationsOf(
   try {
     return (await virtualRun(trial, hooks)).violations;
   } catch (error) {
+    if (error instanceof RestartError) {
+      return [{ invariant: 'server-returns', said: error.message }];
+    }
     if (!(error instanceof ClientError)) throw error;
     return [{ invariant: 'run-ends', said: error.message }];
   }

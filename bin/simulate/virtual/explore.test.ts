@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { addRunOptions } from '../../simulate.ts';
 import { repeatLine } from './command-line.ts';
 import { explore, type Play } from './explore.ts';
-import { virtualRun } from './run.ts';
+import { type VirtualTrial, virtualRun } from './run.ts';
 import { MINUTE_MS, smallTrial } from './testing/small-trial.ts';
 
 const { signal } = new AbortController();
@@ -25,7 +25,7 @@ describe('an exploration', () => {
   });
 
   it('finds a planted fault, makes its trial smaller, and prints how to repeat it', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     const base = smallTrial({}, { faults: [planted] });
     const { seeds, failed } = await explore(base, { seeds: 3, play, signal });
@@ -55,6 +55,52 @@ describe('an exploration', () => {
     expect(line).toMatch(
       / --fault 'swallowed, device: 1, exchange: 4, operation: put-deployment-status'$/,
     );
+  });
+
+  it('places restarts by the seed: of the server in exchanges and between them, and of devices', async () => {
+    const tried: VirtualTrial[] = [];
+    const noting: Play = async (trial) => {
+      tried.push(trial);
+      return [];
+    };
+    const given = { device: undefined, atMs: 1, lastingMs: 1 };
+    const base = smallTrial({}, { restarts: [given] });
+    await explore(base, { seeds: 40, play: noting, signal });
+    const first = tried.splice(0);
+    await explore(base, { seeds: 40, play: noting, signal });
+    expect(tried).toEqual(first);
+    const placed = first.flatMap(({ restarts: [own, ...rest] }) => {
+      expect(own).toBe(given);
+      return rest;
+    });
+    const ofServer = placed.filter(({ device }) => device === undefined);
+    expect(ofServer.length).toBeGreaterThan(5);
+    expect(placed.length - ofServer.length).toBeGreaterThan(5);
+    const inExchange = first.flatMap(({ faults }) =>
+      faults.filter(({ name }) => name === 'server-restart'),
+    );
+    expect(inExchange.length).toBeGreaterThan(5);
+    // A user waits so long for an answer.
+    const longest = [...ofServer.map(({ lastingMs }) => lastingMs)];
+    const inExchangeMs = inExchange.map(({ lasting = 0 }) => lasting);
+    expect(Math.max(...longest, ...inExchangeMs)).toBeLessThan(base.plan.requestTimeLimitMs);
+  });
+
+  it('takes away restarts that a failure does not need', async () => {
+    const needed = { device: 0, atMs: 5, lastingMs: 5 };
+    const restarts = [
+      { device: undefined, atMs: 1, lastingMs: 1 },
+      needed,
+      { ...needed, device: 3 },
+    ];
+    const fails: Play = async (trial) =>
+      trial.restarts.includes(needed) ? [{ invariant: 'lost-status', said: 'it is' }] : [];
+    const { failed } = await explore(smallTrial({}, { restarts }), {
+      seeds: 1,
+      play: fails,
+      signal,
+    });
+    expect(failed?.trial).toMatchObject({ plan: { devices: 1 }, faults: [], restarts: [needed] });
   });
 
   it('ends with the signal, and claims nothing then', async () => {

@@ -1,6 +1,8 @@
 /** Many runs in virtual time, each with its own order of events and its own faults. */
-import { seededRandom } from '../../../fixtures/random.ts';
+import { type Random, seededRandom } from '../../../fixtures/random.ts';
 import type { ExchangeFault } from '../../../simulator/plan/exchange-faults.ts';
+import type { FleetPlan } from '../../../simulator/plan/plan.ts';
+import type { Restart } from '../../../simulator/plan/restarts.ts';
 import type { Violation } from './invariants.ts';
 import type { VirtualTrial } from './run.ts';
 
@@ -31,11 +33,14 @@ interface ExploreOptions {
 }
 
 const FAULTS_MAX = 5;
+const RESTARTS_MAX = 3;
+const OUTAGE_MAX_MS = 60_000;
 /** Exchanges of a device before its first poll. */
 const ONBOARDING_EXCHANGES = 12;
 const SHRINK_RUNS_MAX = 60;
 const DURATION_LEAST_MS = 1000;
 const placedFaults = ['request-lost', 'answer-lost', 'power-loss'] as const;
+const restartKinds = ['server-at-exchange', 'server', 'device'] as const;
 
 /** Tries seeds derived from the trial's own until one fails; shrinks that one. */
 export async function explore(
@@ -59,18 +64,46 @@ export async function explore(
   return { seeds: tried, failed: undefined };
 }
 
-/** The trial of a seed: interleaved, with faults where the seed places them. */
+/** The trial of a seed: interleaved, with faults and restarts where the seed places them. */
 function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
   const plan = { ...base.plan, seed };
   const random = seededRandom(`${seed}/faults`);
-  const { durationMs = 0, pollIntervalMs, devices } = plan;
-  const exchangesMax = ONBOARDING_EXCHANGES + Math.ceil(durationMs / pollIntervalMs);
   const placed = Array.from({ length: random.integer(0, FAULTS_MAX) }, (): ExchangeFault => {
     const name = placedFaults[random.integer(0, placedFaults.length - 1)] ?? 'answer-lost';
-    const device = random.integer(0, devices - 1);
-    return { name, device, exchange: random.integer(1, exchangesMax) };
+    return { name, ...placeOf(plan, random) };
   });
-  return { ...base, plan, faults: [...base.faults, ...placed], isInterleaved: true };
+  const { faults, restarts } = placedRestarts(plan);
+  return {
+    ...{ ...base, plan, isInterleaved: true },
+    faults: [...base.faults, ...placed, ...faults],
+    restarts: [...base.restarts, ...restarts],
+  };
+}
+
+/** In the middle of an exchange, where most is at stake, and at moments between them. */
+function placedRestarts(plan: FleetPlan): Pick<VirtualTrial, 'faults' | 'restarts'> {
+  const { seed, devices, durationMs = 0, requestTimeLimitMs } = plan;
+  const random = seededRandom(`${seed}/restarts`);
+  const longestMs = Math.max(1, Math.min(OUTAGE_MAX_MS, requestTimeLimitMs / 2));
+  const faults: ExchangeFault[] = [];
+  const restarts: Restart[] = [];
+  for (let left = random.integer(0, RESTARTS_MAX); left > 0; left--) {
+    const kind = restartKinds[random.integer(0, restartKinds.length - 1)];
+    const lastingMs = random.integer(1, Math.floor(longestMs));
+    if (kind === 'server-at-exchange') {
+      faults.push({ name: 'server-restart', ...placeOf(plan, random), lasting: lastingMs });
+    } else {
+      const device = kind === 'device' ? random.integer(0, devices - 1) : undefined;
+      restarts.push({ device, atMs: random.integer(0, durationMs), lastingMs });
+    }
+  }
+  return { faults, restarts };
+}
+
+function placeOf({ durationMs = 0, pollIntervalMs, devices }: FleetPlan, random: Random) {
+  const exchangesMax = ONBOARDING_EXCHANGES + Math.ceil(durationMs / pollIntervalMs);
+  const device = random.integer(0, devices - 1);
+  return { device, exchange: random.integer(1, exchangesMax) };
 }
 
 /** Takes away whatever the failure does not need, as long as something can be. */
@@ -94,13 +127,26 @@ async function shrunk(failed: FailedTrial, play: Play, signal: AbortSignal): Pro
 
 /** The greatest steps first. */
 function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
-  const { plan, faults } = trial;
+  const { plan, faults, restarts } = trial;
+  const calm = faults.filter(({ name }) => name !== 'server-restart');
+  // Without any of them the runs that follow are faster, too: nothing has to be kept.
+  if (calm.length < faults.length || restarts.length > 1) {
+    yield { ...trial, faults: calm, restarts: [] };
+  }
   for (const devices of fewer(plan.devices, 1)) {
-    const left = faults.filter(({ device }) => device < devices);
-    yield { ...trial, plan: { ...plan, devices }, faults: left };
+    const isLeft = ({ device = 0 }: { readonly device?: number | undefined }): boolean =>
+      device < devices;
+    yield {
+      ...{ ...trial, plan: { ...plan, devices } },
+      faults: faults.filter(isLeft),
+      restarts: restarts.filter(isLeft),
+    };
   }
   for (const fault of faults) {
     yield { ...trial, faults: faults.filter((each) => each !== fault) };
+  }
+  for (const restart of restarts) {
+    yield { ...trial, restarts: restarts.filter((each) => each !== restart) };
   }
   if (trial.isInterleaved) yield { ...trial, isInterleaved: false };
   for (const durationMs of fewer(plan.durationMs ?? 0, DURATION_LEAST_MS)) {

@@ -9,6 +9,7 @@ export interface Violation {
     | 'stranger-served'
     | 'token-outlives-device'
     | 'contract-holds'
+    | 'server-returns'
     | 'run-ends';
   /** A sentence, without its full stop. */
   readonly said: string;

@@ -1,6 +1,7 @@
 /** The options of runs in virtual time, and what they cannot be combined with. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import { durationText } from '../../../fixtures/duration.ts';
 import {
   inGroup,
   type OptionRow,
@@ -11,6 +12,7 @@ import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { cohortsOf } from '../../../simulator/plan/cohort.ts';
 import { type ExchangeFault, readExchangeFault } from '../../../simulator/plan/exchange-faults.ts';
 import { PlanWordsError } from '../../../simulator/plan/plan-words.ts';
+import { type Restart, readRestart } from '../../../simulator/plan/restarts.ts';
 import { addOptionRow, addOptionRows } from '../../option-rows.ts';
 
 const SEEDS_MAX = 100_000;
@@ -41,7 +43,7 @@ const virtualRows = inGroup(group, {
   },
   explore: {
     flag: '--explore <count>',
-    help: 'try so many seeds, each with its own order and faults, until an invariant breaks',
+    help: 'try so many seeds, each with its own order, faults and restarts, until an invariant breaks',
     cli: { kind: 'count', least: 1, most: SEEDS_MAX },
   },
 } as const satisfies UngroupedRows);
@@ -53,24 +55,36 @@ const faultRow = {
   cli: { kind: 'faults' },
 } as const satisfies OptionRow<{ readonly kind: string }>;
 
+const restartRow = {
+  flag: '--restart <words>',
+  group,
+  help: "restart: 'server, at: 40m, lasting: 10s' or 'device: 0, at: 40m'; repeatable",
+  cli: { kind: 'restarts' },
+} as const satisfies OptionRow<{ readonly kind: string }>;
+
 /** The options as commander gives them; times in milliseconds. */
 export type VirtualOptions = ValuesOf<typeof virtualRows> & {
   readonly fault?: readonly ExchangeFault[];
+  readonly restart?: readonly Restart[];
 };
 
 /** Adds them to the command. */
 export function addVirtualOptions(command: Command): void {
   addOptionRows(command, virtualRows);
-  addOptionRow(command, faultRow, listedFaults);
+  addOptionRow(command, faultRow, listed(readExchangeFault));
+  addOptionRow(command, restartRow, listed(readRestart));
 }
 
-function listedFaults(text: string, previous: readonly ExchangeFault[] = []): ExchangeFault[] {
-  try {
-    return [...previous, readExchangeFault(text)];
-  } catch (error) {
-    if (error instanceof PlanWordsError) throw new InvalidArgumentError(`${error.message}.`);
-    throw error;
-  }
+/** Returns how to read an option that may be given several times. */
+function listed<Value>(read: (text: string) => Value) {
+  return (text: string, previous: readonly Value[] = []): Value[] => {
+    try {
+      return [...previous, read(text)];
+    } catch (error) {
+      if (error instanceof PlanWordsError) throw new InvalidArgumentError(`${error.message}.`);
+      throw error;
+    }
+  };
 }
 
 /** Options of servers, connections, processes and real time, by their names. */
@@ -80,7 +94,7 @@ const foreign = [
   ...['processes', 'shard', 'shards', 'deploymentId', 'redis', 'redisCa', 'workerSecret'],
   ...['workerWait', 'takeoverAfter'],
 ];
-const ownNames = ['virtualStart', 'interleave', 'explore', 'fault'];
+const ownNames = ['virtualStart', 'interleave', 'explore', 'fault', 'restart'];
 
 /** The sentence about options that contradict one another, if any. */
 export function virtualFault(command: Command): string | undefined {
@@ -98,6 +112,17 @@ export function virtualFault(command: Command): string | undefined {
   );
 }
 
+function strangeDevice(
+  flag: string,
+  rows: readonly { readonly device: number | undefined }[],
+  { devices }: FleetPlan,
+): string | undefined {
+  const row = rows.find(({ device = 0 }) => device >= devices);
+  return (
+    row && `option '${flag}': there is no device ${row.device} among ${devices}; the first is 0`
+  );
+}
+
 /** The sentence about a plan that cannot be played in virtual time, if any. */
 export function virtualPlanFault(plan: FleetPlan, options: VirtualOptions): string | undefined {
   const { durationMs, iterations, until, stages, deploy } = plan;
@@ -107,9 +132,18 @@ export function virtualPlanFault(plan: FleetPlan, options: VirtualOptions): stri
   if (cohortsOf(plan).some(({ policy }) => policy.connect)) {
     return "option '--virtual' has no websockets: leave out connect, or add --no-connect";
   }
-  const beyond = options.fault?.find(({ device }) => device >= plan.devices);
-  if (beyond) {
-    return `option '--fault <words>': there is no device ${beyond.device} among ${plan.devices}; the first is 0`;
+  const { fault = [], restart = [] } = options;
+  const beyond =
+    strangeDevice(faultRow.flag, fault, plan) ?? strangeDevice(restartRow.flag, restart, plan);
+  if (beyond !== undefined) return beyond;
+  // The user of the run waits for the server, as long as for any answer.
+  const isLong = (lastingMs: number): boolean => lastingMs >= plan.requestTimeLimitMs;
+  const long =
+    (restart.some((each) => each.device === undefined && isLong(each.lastingMs)) && restartRow) ||
+    (fault.some((each) => each.name === 'server-restart' && isLong(each.lasting ?? 0)) && faultRow);
+  if (long) {
+    const limit = durationText(plan.requestTimeLimitMs);
+    return `option '${long.flag}': the server must be back within --request-time-limit, ${limit}`;
   }
   if (options.explore === undefined) return undefined;
   if (deploy === undefined) return "option '--explore <count>' needs --deploy ARTIFACT";

@@ -8,7 +8,7 @@ import type { Passage } from './carrier.ts';
 
 /** One way, in milliseconds: long enough that exchanges of different devices overtake each other. */
 const DELAY_MAX_MS = 50;
-const POWER_LOSS_MS = 10_000;
+const LASTING_MS = 10_000;
 
 /** What passages are made from. */
 interface PassageOptions {
@@ -38,11 +38,14 @@ export function passagesOf({
       answerDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
       isRequestLost: due?.name === 'request-lost' || due?.name === 'swallowed',
       instead: due && insteadOf(due),
+      isUnkept: due?.name === 'unkept',
+      restartsForMs: due?.name === 'server-restart' ? (due.lasting ?? LASTING_MS) : undefined,
     };
   };
 }
 
-function insteadOf({ name, lasting = POWER_LOSS_MS }: ExchangeFault): Passage['instead'] {
+function insteadOf({ name, lasting = LASTING_MS }: ExchangeFault): Passage['instead'] {
+  if (name === 'unkept') return undefined;
   if (name === 'swallowed') return 'success';
   if (name === 'power-loss') return new PowerLoss(lasting);
   return Object.assign(new Error(name), { code: 'ECONNRESET' });

@@ -1,4 +1,7 @@
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { dataFolderPrefix } from './server-process.ts';
 import { MINUTE_MS, played, smallTrial } from './testing/small-trial.ts';
 
 describe('a run in virtual time', () => {
@@ -42,6 +45,64 @@ describe('a run in virtual time', () => {
     expect(one.events).toContainEqual(
       expect.objectContaining({ kind: 'life', device: 2, state: 'silent' }),
     );
+  });
+
+  it('survives restarts of the server, in the middle of an exchange and between them', async () => {
+    const trial = smallTrial(
+      {},
+      {
+        isInterleaved: true,
+        faults: [{ name: 'server-restart', device: 1, exchange: 14, lasting: 20_000 }],
+        restarts: [{ device: undefined, atMs: 30_000, lastingMs: 25_000 }],
+      },
+    );
+    const [one, again] = [await played(trial), await played(trial)];
+    expect(again.log).toEqual(one.log);
+    expect(one.violations).toEqual([]);
+    expect(one.result.funnel).toMatchObject({ devices: 4, success: 4 });
+    const causes = one.result.errors.map(({ cause }) => cause);
+    expect(causes).toEqual(
+      expect.arrayContaining(['transport/ECONNREFUSED', 'transport/ECONNRESET']),
+    );
+  });
+
+  it('lets tokens and deployments outlive a restart, and the user wait for it', async () => {
+    const restarts = [0, 5 * MINUTE_MS, 119.9 * MINUTE_MS].map((atMs) => ({
+      ...{ device: undefined, atMs, lastingMs: 20_000 },
+    }));
+    const { result, violations } = await played(smallTrial({}, { restarts }));
+    expect(violations).toEqual([]);
+    expect(result.balance).toMatchObject({ checked: true, ok: true });
+    const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
+    // At first, and after the reboot of the update: none because of a restart.
+    expect(signIns?.answers['2xx']).toBe(8);
+  });
+
+  it('finds a report that the store of the server does not keep over a restart', async () => {
+    const unkept = { name: 'unkept', device: 1, exchange: 4 } as const;
+    const faults = [{ ...unkept, operation: 'put-deployment-status' }];
+    const restarts = [{ device: undefined, atMs: 45 * MINUTE_MS, lastingMs: 1000 }];
+    const { violations } = await played(smallTrial({}, { faults, restarts }));
+    expect(violations).toContainEqual({
+      invariant: 'lost-status',
+      said: expect.stringMatching(/^device 1 reported success, and the server has /),
+    });
+  });
+
+  it('leaves nothing of the data folder of its server', async () => {
+    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(dataFolderPrefix));
+    const before = new Set(folders());
+    const restarts = [{ device: undefined, atMs: MINUTE_MS, lastingMs: 1000 }];
+    await played(smallTrial({ durationMs: 2 * MINUTE_MS }, { restarts }));
+    expect(folders().filter((name) => !before.has(name))).toEqual([]);
+  });
+
+  it('restarts one device at its moment, which leaves the others alone', async () => {
+    const restarts = [{ device: 2, atMs: 45 * MINUTE_MS, lastingMs: 7 * MINUTE_MS }];
+    const { events, violations } = await played(smallTrial({}, { restarts }));
+    expect(violations).toEqual([]);
+    const offs = events.filter((event) => event.kind === 'life' && event.state === 'silent');
+    expect(offs).toMatchObject([{ device: 2 }]);
   });
 
   it('deploys in phases, and leaves those alone that an abort came before', async () => {

@@ -13,6 +13,7 @@ import {
 import type { Machine } from '../../../simulator/metrics/generator-machine.ts';
 import { cohortsOf } from '../../../simulator/plan/cohort.ts';
 import type { ExchangeFault } from '../../../simulator/plan/exchange-faults.ts';
+import type { Restart } from '../../../simulator/plan/restarts.ts';
 import { MemoryCarrier } from './carrier.ts';
 import { type Violation, violationsIn } from './invariants.ts';
 import { passagesOf } from './passages.ts';
@@ -25,6 +26,7 @@ export interface VirtualTrial {
   /** Of the run, in milliseconds since the Unix epoch. */
   readonly startMs: number;
   readonly faults: readonly ExchangeFault[];
+  readonly restarts: readonly Restart[];
   /** The seed orders what is due at the same time, and delays every exchange. */
   readonly isInterleaved: boolean;
 }
@@ -52,36 +54,51 @@ const OPERATOR_LEAST_MS = 250;
 /** A device waits at most a tenth of its interval to be accepted. */
 const OPERATOR_LOOKS_PER_POLL = 10;
 
-/** Runs a trial to its end. Throws as `simulateFleet` does. */
+/** True when the server of the trial ends in the middle of it. */
+function restartsServer({ faults, restarts }: VirtualTrial): boolean {
+  return (
+    faults.some(({ name }) => name === 'server-restart') ||
+    restarts.some(({ device }) => device === undefined)
+  );
+}
+
+/** Runs a trial to its end. @throws RestartError when its server does not come back; else throws as `simulateFleet` does. */
 export async function virtualRun(
   trial: VirtualTrial,
   { mayContinue = () => true, between = (server) => server, ...hooks }: VirtualHooks,
 ): Promise<VirtualOutcome> {
-  const plan = virtualPlan(trial.plan);
+  const plan = virtualPlan(trial);
   const random = seededRandom(plan.seed);
   const chance = (name: string) => (trial.isInterleaved ? random.stream(name) : undefined);
-  const world = await openWorld(plan, { startMs: trial.startMs, order: chance('virtual/order') });
-  const { clock, listener } = world;
-  const way = { listener, host: virtualHost, clock };
+  const { clock, server } = await openWorld(plan, {
+    ...{ startMs: trial.startMs, mayRestart: restartsServer(trial) },
+    order: chance('virtual/order'),
+  });
+  const way = { server, host: virtualHost, clock };
   const passageOf = passagesOf({ faults: trial.faults, delays: chance('virtual/delays') });
   const pollIntervalMs = leastPollMs(plan);
   const stranger = new Stranger({
     ...{ plan, clock, pollIntervalMs },
-    carrier: new MemoryCarrier(way),
+    ...{ server, carrier: new MemoryCarrier(way) },
     random: random.stream('virtual/stranger'),
   });
   const trouble = new AbortController();
+  server.onTrouble = (error) => trouble.abort(error);
+  for (const { device, atMs, lastingMs } of trial.restarts) {
+    if (device === undefined) server.restartAfter(atMs, lastingMs);
+  }
   const visits = stranger.live().catch((error: unknown) => trouble.abort(error));
   try {
     const result = await simulateFleet(plan, {
       ...hooks,
       signal: AbortSignal.any([hooks.signal, trouble.signal]),
       clock,
-      carrier: new MemoryCarrier({ ...way, listener: between(listener), passageOf }),
+      carrier: new MemoryCarrier({ ...way, listener: between(server.listener), passageOf }),
       looks: looksAt(plan, pollIntervalMs),
       machine: () => idleMachine,
       drive: (isQuiet) => {
-        const mayAdvance = (): boolean => isQuiet() && !stranger.isBusy && mayContinue();
+        const isBusy = (): boolean => stranger.isBusy || server.isBusy;
+        const mayAdvance = (): boolean => isQuiet() && !isBusy() && mayContinue();
         return playFast(clock, mayAdvance, { quietTurns: 1, singly: true });
       },
     });
@@ -91,12 +108,21 @@ export async function virtualRun(
     return { result, violations: [...violationsIn(result), ...stranger.violations] };
   } finally {
     stranger.stop();
-    await world.close();
+    await server.close();
   }
 }
 
+/** The plan with the power cuts of the trial. */
+function virtualPlan({ plan, restarts }: VirtualTrial): FleetPlan {
+  const reboots = restarts.flatMap(({ device, atMs, lastingMs }) =>
+    device === undefined ? [] : [{ name: 'power-cut' as const, atMs, lastingMs, device }],
+  );
+  const own = onOwnServer(plan);
+  return reboots.length === 0 ? own : { ...own, scenes: [...(own.scenes ?? []), ...reboots] };
+}
+
 /** The plan on this server, by its user; what belongs to connections and other servers is left out. */
-function virtualPlan({
+function onOwnServer({
   tls: _certificates,
   tenantToken: _tenant,
   sourceAddresses: _addresses,

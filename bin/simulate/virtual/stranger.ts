@@ -15,6 +15,7 @@ import { StatusError } from '../../../simulator/network/errors.ts';
 import { planTransport } from '../../../simulator/network/plan-transport.ts';
 import { defaultDeviceType } from '../../../simulator/plan/options.ts';
 import type { FleetPlan } from '../../../simulator/plan/plan.ts';
+import type { ReachedServer } from './carrier.ts';
 import type { Violation } from './invariants.ts';
 import { virtualUser } from './world.ts';
 
@@ -30,6 +31,13 @@ interface StrangerOptions {
   readonly carrier: Carrier;
   readonly random: Random;
   readonly pollIntervalMs: number;
+  readonly server: Pick<ReachedServer, 'isUp' | 'ends'>;
+}
+
+/** A token that must not be accepted any more. */
+interface EndedToken {
+  readonly token: string;
+  readonly why: string;
 }
 
 /** Visits the server about as often as a device of the fleet, until stopped. */
@@ -41,6 +49,9 @@ export class Stranger {
   readonly #over = new AbortController();
   /** IDs of its device and of its authentication set. */
   #accepted: { readonly id?: string; readonly authSetId?: string } = {};
+  #ended: EndedToken | undefined;
+  /** Ends of the server that its visits have seen. */
+  #endsSeen = 0;
   readonly violations: Violation[] = [];
   /** True during a visit: time must not pass. */
   isBusy = false;
@@ -62,11 +73,13 @@ export class Stranger {
 
   /** Visits until stopped. Rejects with what no server of this API does. */
   async live(): Promise<void> {
-    const { clock, random, pollIntervalMs } = this.#options;
+    const { clock, random, pollIntervalMs, server } = this.#options;
     const { signal } = this.#over;
     for (;;) {
       await clock.sleep(Math.round(2 * random.fraction() * pollIntervalMs), signal);
       if (signal.aborted) return;
+      // Nothing can be learned of a server that is down.
+      if (!server.isUp) continue;
       this.isBusy = true;
       try {
         await this.#visit();
@@ -78,6 +91,7 @@ export class Stranger {
 
   async #visit(): Promise<void> {
     const { random } = this.#options;
+    await this.#tryEndedToken();
     if (!(await this.#signsIn())) {
       await this.#accept();
       await this.#signsIn();
@@ -134,12 +148,33 @@ export class Stranger {
   }
 
   async #expectRefused(why: string): Promise<void> {
-    if (this.#session.token === undefined) return;
+    const { token } = this.#session;
+    if (token === undefined) return;
+    this.#ended = { token, why };
+    await this.#expectRefusedToken(this.#ended);
+    this.#session.token = undefined;
+  }
+
+  /** What the server forgot when it ended would be accepted again. */
+  async #tryEndedToken(): Promise<void> {
+    const { ends } = this.#options.server;
+    if (ends === this.#endsSeen) return;
+    this.#endsSeen = ends;
+    if (this.#ended === undefined) return;
+    const current = this.#session.token;
+    await this.#expectRefusedToken({
+      token: this.#ended.token,
+      why: `${this.#ended.why} before the server restarted`,
+    });
+    this.#session.token = current;
+  }
+
+  async #expectRefusedToken({ token, why }: EndedToken): Promise<void> {
+    this.#session.token = token;
     this.#session.renewsToken = false;
     if (await this.#poll()) {
       this.#found('token-outlives-device', `the token of a device that ${why} was accepted`);
     }
-    this.#session.token = undefined;
     this.#session.renewsToken = true;
   }
 

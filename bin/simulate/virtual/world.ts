@@ -4,10 +4,9 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
 import { type Random, seededRandom } from '../../../fixtures/random.ts';
-import type { MemoryListener } from '../../../server/listeners/memory-listener.ts';
-import { openServer } from '../../../server/server.ts';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { defaultDeviceType } from '../../../simulator/plan/options.ts';
+import { ServerProcess } from './server-process.ts';
 
 /** The address that devices of a virtual run call; nothing listens there. */
 export const virtualHost = 'reference-server.invalid';
@@ -16,8 +15,8 @@ const ARTIFACT_BYTES = 20_000;
 /** A server, and the clock that it shares with its fleet. */
 export interface VirtualWorld {
   readonly clock: ManualClock;
-  readonly listener: MemoryListener;
-  close(): Promise<void>;
+  /** Whoever opened the world closes it. */
+  readonly server: ServerProcess;
 }
 
 /** What a world is made from. */
@@ -26,6 +25,8 @@ interface WorldOptions {
   readonly startMs: number;
   /** Permutes timers that are due together; in the order in which they were set when absent. */
   readonly order?: Random | undefined;
+  /** The server will be restarted. */
+  readonly mayRestart: boolean;
 }
 
 /** The user of every virtual server, whom nobody else can reach. */
@@ -34,26 +35,28 @@ export const virtualUser = { email: 'admin@example.com', password: 'virtual-pass
 /** Opens the server of a plan, with the artifact that the plan deploys. */
 export async function openWorld(
   plan: FleetPlan,
-  { startMs, order }: WorldOptions,
+  { startMs, order, mayRestart }: WorldOptions,
 ): Promise<VirtualWorld> {
   const clock = new ManualClock(startMs, order && (() => order.fraction()));
-  const { server, openInMemory } = await openServer({
-    ...{ port: 0, controlPort: 0, logLevel: 'silent', journalEntriesMax: 0 },
-    ...{ adminEmail: virtualUser.email, adminPassword: virtualUser.password },
-    headerPrefix: plan.headerPrefix,
-    clock,
-    random: seededRandom(`${plan.seed}/server`),
+  const server = await ServerProcess.start({
+    ...{ clock, mayRestart },
+    optionsOf: (start) => ({
+      ...{ port: 0, controlPort: 0, logLevel: 'silent', journalEntriesMax: 0 },
+      ...{ adminEmail: virtualUser.email, adminPassword: virtualUser.password },
+      headerPrefix: plan.headerPrefix,
+      // The same chance again would give the same IDs again.
+      random: seededRandom(`${plan.seed}/server${start === 0 ? '' : `/${start}`}`),
+    }),
   });
-  const listener = openInMemory();
   try {
     if (plan.deploy !== undefined) {
-      await upload(await artifactOf(plan, plan.deploy, startMs), listener, server.adminToken);
+      await upload(await artifactOf(plan, plan.deploy, startMs), server);
     }
   } catch (fault) {
     await server.close();
     throw fault;
   }
-  return { clock, listener, close: () => server.close() };
+  return { clock, server };
 }
 
 /** Returns an artifact of this name for the devices of the plan. */
@@ -71,7 +74,10 @@ export function artifactOf(
   });
 }
 
-async function upload(artifact: Buffer, listener: MemoryListener, token: string): Promise<void> {
+async function upload(
+  artifact: Buffer,
+  { listener, adminToken: token }: ServerProcess,
+): Promise<void> {
   const form = new FormData();
   form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');
   const encoded = new Response(form);

@@ -21,6 +21,7 @@ export function smallTrial(
     },
     startMs: Date.parse('2026-11-21T12:00:00Z'),
     faults: [],
+    restarts: [],
     isInterleaved: false,
     ...differs,
   };

@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { readRestart, restartText } from './restarts.ts';
+
+describe('a restart in words', () => {
+  it.each([
+    ['server, at: 40m, lasting: 15s'],
+    ['server, at: 1234567ms, lasting: 1ms'],
+    ['device: 12, at: 1h, lasting: 10s'],
+    ['device: 0, at: 0s, lasting: 2d'],
+  ])('is read and written as %s', (words) => {
+    expect(restartText(readRestart(words))).toBe(words);
+  });
+
+  it('lasts ten seconds unless it says otherwise', () => {
+    expect(restartText(readRestart('server, at: 90'))).toBe('server, at: 90s, lasting: 10s');
+  });
+});

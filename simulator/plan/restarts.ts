@@ -1,0 +1,58 @@
+/** Restarts of a device or of the server at a moment of a run in virtual time, as users write them. */
+import * as v from 'valibot';
+import { durationText } from '../../fixtures/duration.ts';
+import { readYaml } from '../../fixtures/yaml-text.ts';
+import { wholeNumber } from './plan-values.ts';
+import { PlanWordsError } from './plan-words.ts';
+import { duration, optionalDuration } from './word-values.ts';
+
+/** How long a restart lasts that does not say it. */
+const RESTART_LASTING_MS = 10_000;
+
+const DEVICE_MAX = 1_000_000;
+
+const restartWords = v.pipe(
+  v.strictObject({
+    name: v.optional(v.literal('server', 'must be server, or device and its index')),
+    /** Index of the device, where it is not the server. */
+    device: v.optional(wholeNumber(0, DEVICE_MAX)),
+    /** Since the start of the run. */
+    at: duration,
+    lasting: optionalDuration,
+  }),
+  v.check(
+    ({ name, device }) => (name === undefined) !== (device === undefined),
+    'must be of the server or of one device',
+  ),
+  v.check(({ lasting }) => lasting !== 0, 'must last longer than 0s'),
+  v.transform(
+    ({ device, at, lasting = RESTART_LASTING_MS }): Restart => ({
+      device,
+      atMs: at,
+      lastingMs: lasting,
+    }),
+  ),
+);
+
+/** A process that ends at a moment, and is back after a while with what it has kept. */
+export interface Restart {
+  /** Index of the device; the server when absent. */
+  readonly device: number | undefined;
+  /** Since the start of the run. */
+  readonly atMs: number;
+  readonly lastingMs: number;
+}
+
+/** Parses a restart such as `server, at: 40m, lasting: 10s`. @throws PlanWordsError */
+export function readRestart(text: string): Restart {
+  const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
+  const read = readYaml(`{ ${named} }`, restartWords);
+  if ('content' in read) return read.content;
+  throw new PlanWordsError([...new Set(read.faults.map(({ message }) => message))]);
+}
+
+/** Writes a restart so that it can be read again. */
+export function restartText({ device, atMs, lastingMs }: Restart): string {
+  const whose = device === undefined ? 'server' : `device: ${device}`;
+  return `${whose}, at: ${durationText(atMs)}, lasting: ${durationText(lastingMs)}`;
+}
