@@ -58,6 +58,18 @@ export class Children {
     return child;
   }
 
+  /** Starts Node with these words; what it says on stderr is to be read. */
+  spawnHeard(side: Side, words: Words, environment: Readonly<Record<string, string>>) {
+    const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...words];
+    const child = spawn(program, rest, {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#running.add(child);
+    child.once('exit', () => this.#running.delete(child));
+    return child;
+  }
+
   /**
    * Starts Node with these words and waits for its first line.
    * @throws Error when it exits before it has printed a line

@@ -11,7 +11,10 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { freePort } from './free-ports.ts';
 
-const unpacked = fileURLToPath(new URL('../../.fleetbed/redis', import.meta.url));
+/** Beside this file's own folders, or beside those of its build. */
+const [unpacked = ''] = ['../../.fleetbed/redis', '../../../.fleetbed/redis']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .toSorted((one, other) => Number(existsSync(other)) - Number(existsSync(one)));
 
 type Hear = (words: readonly string[]) => void;
 
@@ -44,11 +47,15 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
     dir: tmpdir(),
   };
   const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child = spawn(program(), [...words, '--save', '', '--appendonly', 'no'], {
+  const path = redisProgram();
+  if (path === undefined) throw new Error('there is no redis-server: node bin/setup.mjs --redis');
+  const child = spawn(path, [...words, '--save', '', '--appendonly', 'no'], {
     env: { ...process.env, ...libraries() },
     stdio: 'ignore',
   });
   const ended = once(child, 'close');
+  const endWithUs = (): unknown => child.kill('SIGKILL');
+  process.once('exit', endWithUs);
   const url = `${tls ? 'rediss' : 'redis'}://:${password}@127.0.0.1:${port}`;
   const ca = tls && readFileSync(tls.certificate);
   const client = new Redis(url, {
@@ -66,6 +73,7 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
     kill: async () => {
       client.disconnect();
       child.kill('SIGKILL');
+      process.off('exit', endWithUs);
       await ended;
     },
   };
@@ -122,13 +130,12 @@ function tlsSettings(port: number, { certificate, key }: RedisTlsFiles) {
   };
 }
 
-function program(): string {
+/** Returns the path of a redis-server; undefined where there is none. */
+export function redisProgram(): string | undefined {
   const named = process.env.REDIS_SERVER_PATH;
   if (named) return named;
   const folders = [join(unpacked, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
-  const path = folders.map((folder) => join(folder, 'redis-server')).find(existsSync);
-  if (path !== undefined) return path;
-  throw new Error('there is no redis-server: node bin/setup.mjs --redis');
+  return folders.map((folder) => join(folder, 'redis-server')).find(existsSync);
 }
 
 /** Lets the unpacked program find libraries that the machine lacks. */

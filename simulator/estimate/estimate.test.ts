@@ -8,8 +8,10 @@ const costs: Costs = {
   bytesPerProcess: 1000,
   bytesPerDevice: 10,
   bytesPerSocket: 5,
-  redisCommands: 3,
-  redisBytes: 100,
+  redis: {
+    ...{ commandsPerRun: 2, commandsPerWorker: 3 },
+    ...{ bytesPerWorker: 100, progressBytes: 10, figuresBytes: 20, histogramBytes: 0 },
+  },
 };
 const machine = { cpus: 2, memoryBytes: 1e9, socketsPerProcess: 1000 };
 const traffic = { requests: 0.5, sentBytes: 7, receivedBytes: 9, connectedShare: 0 };
@@ -35,7 +37,7 @@ describe('what a fleet needs', () => {
     const needs = needsOf(2401, traffic, machine, costs);
     expect(needs).toMatchObject({ processes: 3, machines: 2 });
     expect(needs.cores).toBeCloseTo(1.2005 + 0.3);
-    expect(needs).toMatchObject({ redisCommandsPerSecond: 9, redisBytesPerSecond: 300 });
+    expect(needs).toMatchObject({ redisCommandsPerSecond: 11, redisBytesPerSecond: 3 * 140 });
     expect(needsOf(2399, traffic, machine, costs)).toMatchObject({ processes: 2, machines: 1 });
   });
 

@@ -1,4 +1,10 @@
 /** What a fleet of any size needs of the machines that simulate it, by the measured costs. */
+import {
+  measuredRedisCosts,
+  type RedisCosts,
+  type RedisTraffic,
+  redisTrafficOf,
+} from './redis-traffic.ts';
 
 /** What one device does on average, once the fleet is there; per second. */
 export interface DeviceTraffic {
@@ -29,9 +35,7 @@ export interface Costs {
   readonly bytesPerDevice: number;
   /** Of the websocket alone. */
   readonly bytesPerSocket: number;
-  /** Of each worker, for each second of a run that Redis coordinates; bytes in both directions. */
-  readonly redisCommands: number;
-  readonly redisBytes: number;
+  readonly redis: RedisCosts;
 }
 
 /** Measured on two cores of a virtual machine with Node 20; the part `estimate` of the benchmark tells how near they are. */
@@ -42,14 +46,17 @@ const measuredCosts: Costs = {
   bytesPerProcess: 115e6,
   bytesPerDevice: 14_500,
   bytesPerSocket: 10_400,
-  redisCommands: 21,
-  redisBytes: 26_000,
+  redis: measuredRedisCosts,
 };
 
 /** Up to here a process keeps its times; the rest is for bursts. */
 const CORE_SHARE = 0.7;
 /** The rest is for the system and the garbage of the young generation. */
 const MEMORY_SHARE = 0.8;
+/** How long a run has lasted of which Redis traffic is told; later it hardly grows. */
+const RUN_SECONDS = 3600;
+
+const noTraffic: RedisTraffic = { commands: 0, bytes: 0 };
 
 /** What a fleet needs. */
 export interface FleetNeeds {
@@ -90,6 +97,9 @@ export function needsOf(
     Math.ceil(processes / machine.cpus),
     Math.ceil(memoryBytes / (machine.memoryBytes * MEMORY_SHARE)),
   );
+  const run = { workers: processes, devices, requestsPerSecond, seconds: RUN_SECONDS };
+  // One process coordinates itself.
+  const redis = processes === 1 ? noTraffic : redisTrafficOf(run, costs.redis);
   return {
     devices,
     requestsPerSecond,
@@ -100,8 +110,7 @@ export function needsOf(
     memoryBytes,
     processes,
     machines,
-    // One process coordinates itself.
-    redisCommandsPerSecond: processes === 1 ? 0 : processes * costs.redisCommands,
-    redisBytesPerSecond: processes === 1 ? 0 : processes * costs.redisBytes,
+    redisCommandsPerSecond: redis.commands,
+    redisBytesPerSecond: redis.bytes,
   };
 }

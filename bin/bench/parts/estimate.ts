@@ -8,7 +8,9 @@ import { virtualUser } from '../../simulate/virtual/world.ts';
 import type { FleetMeasurement } from '../children/fleet.ts';
 import { measuredFleet, steadyFleet } from '../fleet-asked.ts';
 import type { BenchContext } from '../rounds.ts';
-import { limitRow, type Row } from '../row.ts';
+import type { Row } from '../row.ts';
+import { sharedFleetRows } from './estimate-shared.ts';
+import { wrongRow } from './wrong-row.ts';
 
 interface Size {
   readonly devices: number;
@@ -38,7 +40,6 @@ const sizes: readonly Size[] = [
   },
 ];
 const startMs = Date.parse('2026-11-21T12:00:00Z');
-const WRONG_MAX_PERCENT = 20;
 /** Of the machine, only what bounds a single process has a say here. */
 const machine = { cpus: 1, memoryBytes: Number.POSITIVE_INFINITY, socketsPerProcess: 1 };
 
@@ -48,7 +49,7 @@ export async function estimateRows(context: BenchContext): Promise<Row[]> {
   for (const size of context.quick ? sizes.slice(0, 1) : sizes) {
     rows.push(...(await rowsOf(context, size)));
   }
-  return rows;
+  return [...rows, ...(await sharedFleetRows(context))];
 }
 
 async function rowsOf(
@@ -76,15 +77,6 @@ function wrongRows(needs: FleetNeeds, seen: FleetMeasurement): Row[] {
     ['memory in MB', needs.memoryBytes / 1e6, seen.memory.resident / 1e6],
   ] as const;
   return pairs.map(([what, estimated, measured]) =>
-    limitRow({
-      what: `estimate of the ${what} of ${needs.devices.toLocaleString('en-US')} devices`,
-      unit: '% wrong',
-      subject: {
-        name: 'fleetbed',
-        values: [(100 * Math.abs(estimated - measured)) / measured],
-      },
-      limit: WRONG_MAX_PERCENT,
-      note: `estimated ${estimated.toPrecision(3)}, measured ${measured.toPrecision(3)}`,
-    }),
+    wrongRow({ what, devices: needs.devices, estimated, measured }),
   );
 }

@@ -1,0 +1,27 @@
+/** Rows of the part `estimate`: by how much an estimate is wrong. */
+import { limitRow, type Row } from '../row.ts';
+
+const WRONG_MAX_PERCENT = 20;
+
+/** What was estimated and measured. */
+export interface Estimated {
+  /** With its unit. */
+  readonly what: string;
+  readonly devices: number;
+  readonly estimated: number;
+  readonly measured: number;
+}
+
+/** The row of this estimate. */
+export function wrongRow({ what, devices, estimated, measured }: Estimated): Row {
+  return limitRow({
+    what: `estimate of the ${what} of ${devices.toLocaleString('en-US')} devices`,
+    unit: '% wrong',
+    subject: {
+      name: 'fleetbed',
+      values: [(100 * Math.abs(estimated - measured)) / measured],
+    },
+    limit: WRONG_MAX_PERCENT,
+    note: `estimated ${estimated.toPrecision(3)}, measured ${measured.toPrecision(3)}`,
+  });
+}
