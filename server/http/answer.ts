@@ -113,7 +113,8 @@ export class AnswerWriter {
       response.destroy();
       return;
     }
-    const body = { error: refusal.error, request_id: requestId, ...refusal.body };
+    const error = { error: refusal.error, request_id: requestId };
+    const body = refusal.body ? { ...refusal.body, ...error } : error;
     const headers: [string, HeaderValue][] = Object.entries(refusal.headers);
     headers.push(['Content-Type', jsonType]);
     const consoleUrl = this.#explainedAt?.console;

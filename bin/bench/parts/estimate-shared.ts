@@ -128,11 +128,10 @@ async function gathered(
 /** Totals so far. */
 async function reading({ client }: RedisServer) {
   const stats = await client.info('stats');
-  const total = (name: string): number =>
-    Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(stats)?.[1]);
+  const total = (line: RegExp): number => Number(line.exec(stats)?.[1]);
   return {
     atMs: systemClock.monotonicMs(),
-    commands: total('total_commands_processed'),
-    bytes: total('total_net_input_bytes') + total('total_net_output_bytes'),
+    commands: total(/^total_commands_processed:(\d+)/m),
+    bytes: total(/^total_net_input_bytes:(\d+)/m) + total(/^total_net_output_bytes:(\d+)/m),
   };
 }
