@@ -80,7 +80,11 @@ export async function bundle(assets) {
 function place(from, to) {
   const read = () => readFileSync(from, 'utf8');
   if (from.endsWith('.json')) writeFileSync(to, JSON.stringify(JSON.parse(read())));
-  else if (from.endsWith('.d.ts')) writeFileSync(to, read().replaceAll(/(?<=^ *) {4}/gm, ' '));
+  else if (from.endsWith('.d.ts'))
+    writeFileSync(
+      to,
+      read().replaceAll(/^ +/gm, (indent) => ' '.repeat(indent.length / 4)),
+    );
   else copyFileSync(from, to);
 }
 

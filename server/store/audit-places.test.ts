@@ -130,14 +130,16 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     expectPages();
   });
 
-  it.runIf(engine === 'in a folder')('has the same pages when it is opened again', async () => {
-    appendAll(setBack);
-    store.close();
-    store = await openStore(folder);
-    expectPages([30, 53, 2]);
-    append(1234);
-    expectPages();
-  });
+  if (engine === 'in a folder') {
+    it('has the same pages when it is opened again', async () => {
+      appendAll(setBack);
+      store.close();
+      store = await openStore(folder);
+      expectPages([30, 53, 2]);
+      append(1234);
+      expectPages();
+    });
+  }
 
   it.each<[string, AuditFilter, (timeMs: number) => boolean]>([
     ['all', {}, () => true],
