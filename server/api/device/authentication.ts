@@ -223,5 +223,5 @@ function issueToken(
     id: set.id,
     tenantId: tenant.id,
   } as const;
-  return tokens.issue({ expiresAt, ...claims }, issuedAt);
+  return tokens.issue({ ...claims, expiresAt }, issuedAt);
 }
