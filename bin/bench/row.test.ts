@@ -69,11 +69,12 @@ describe('a row with a limit', () => {
 
 describe('the failure of a run', () => {
   it.each([
-    [0.79, false],
-    [0.8, false],
-    [0.81, true],
-  ])('with a ratio of 0.4 and a goal of %d is %s: only below half of the goal', (goal, fails) => {
-    expect(isFailing(rowOf({ ...rates, goal }))).toBe(fails);
+    [0, false],
+    [-0.01, false],
+    [0.01, true],
+  ])('is judged by the best round: %d above twice its ratio as a goal is %s', (above, fails) => {
+    const { ratio } = rowOf({ ...rates, goal: 1 });
+    expect(isFailing(rowOf({ ...rates, goal: 2 * ratio.max + above }))).toBe(fails);
   });
 
   it('never comes from a row without a goal', () => {
