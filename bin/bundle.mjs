@@ -26,7 +26,7 @@ const types = ['server/testbed.d.ts', 'simulator/behaviours/behaviour.d.ts'];
  */
 const external = [
   /^node:/,
-  /^(sql\.js|re2js|libsql|bullmq|ioredis|typescript|fast-check|undici|node-forge|hdr-histogram-js)(\/|$)/,
+  /^(sql\.js|libsql|bullmq|ioredis|typescript|fast-check|undici|node-forge|hdr-histogram-js)(\/|$)/,
 ];
 
 /** A bundled module finds the files beside it where they were, not beside the chunk. */

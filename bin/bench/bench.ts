@@ -43,7 +43,7 @@ interface BenchOptions {
 
 const help = `
 Exit codes: 0 measured; 2 the command line is wrong; 3 a file cannot be used; 4 a ratio is below half
-of its goal; 5 the machine is too busy to be measured.
+of its goal in every round; 5 the machine is too busy to be measured.
 `;
 
 const output = createOutput(false);
@@ -89,7 +89,8 @@ async function bench(chosen: readonly string[], options: BenchOptions): Promise<
     await writeWhole(json, `${printableJson(JSON.stringify(result, null, 2))}\n`);
   if (html !== undefined) await writeWhole(html, resultHtml(result, before));
   const failing = result.parts.flatMap(({ rows }) => rows).filter(isFailing);
-  for (const { what } of failing) output.line(`FAILED: ${what} is below half of its goal`);
+  for (const { what } of failing)
+    output.line(`FAILED: ${what} is below half of its goal in every round`);
   return failing.length === 0 ? exitCodes.pass : exitCodes.undecided;
 }
 

@@ -85,7 +85,10 @@ export function limitRow({
   return rowOf({ ...facts, better: 'lower', goal: 1, baseline: { name: 'limit', values } });
 }
 
-/** Whether a ratio is so far below its goal that the run fails: in its best round too, as a busy machine spoils some. */
+/**
+ * Whether a ratio is so far below its goal that the run fails: in the best round too, as a busy
+ * machine spoils some.
+ */
 export function isFailing({ goal, ratio }: Row): boolean {
   return goal !== null && ratio.max < goal * FAILING_SHARE;
 }
