@@ -14,7 +14,7 @@ const rooms = {
   'server/http': { rooms: ['server/rules'], packages: ['ws', 'send', 'valibot'] },
   'server/store': {
     rooms: ['server/rules'],
-    packages: ['sql.js', 'libsql', 'csv-stringify', 'valibot'],
+    packages: ['sql.js', 'libsql', 'valibot'],
   },
   'server/tenants': {
     rooms: ['server/rules', 'server/crypto', 'server/store', 'server/*'],
@@ -36,14 +36,14 @@ const rooms = {
       ...['server/pipeline', 'server/http', 'server/rules', 'server/store', 'server/tenants'],
       'server/crypto',
     ],
-    packages: ['ws', '@fastify/busboy', 'csv-stringify', ...shapes],
+    packages: ['ws', '@fastify/busboy', ...shapes],
   },
   'server/api/device': {
     rooms: [
       ...['server/pipeline', 'server/http', 'server/rules', 'server/store', 'server/tenants'],
       ...['server/crypto', 'server/api/*'],
     ],
-    packages: ['csv-stringify', 'valibot'],
+    packages: ['valibot'],
   },
   'server/listeners': {
     rooms: ['server/api', 'server/pipeline', 'server/http', 'server/*'],

@@ -1,10 +1,12 @@
 /** The audit log: appended to, filtered and paged, never changed. Spec: Audit logs */
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
-import { equal, type Filter, filterBy } from './filter.ts';
+import { AuditIdentities, type KnownIdentities } from './audit-identities.ts';
+import { AuditPlaces, endOfLog, type Place, startOfLog } from './audit-places.ts';
+import { type Condition, equal, type Filter, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
-import { document, numberIn, text } from './row.ts';
-import type { Sql } from './sql.ts';
+import { document, number, numberIn } from './row.ts';
+import type { Sql, SqlRow } from './sql.ts';
 
 /** An entry before it has a time in text form. */
 export type NewAuditEntry = Pick<AuditLog, 'actor' | 'object' | 'change'> & {
@@ -23,30 +25,40 @@ export interface AuditFilter {
   readonly object_id?: string | undefined;
   readonly object_type?: string | undefined;
   readonly object_deployment_name?: string | undefined;
-  /** Nothing that was appended after the entry of this place. */
-  readonly lastSeq?: number | undefined;
 }
 
-/** Some entries in an order. */
-interface Stretch {
-  readonly order: 'asc' | 'desc';
-  readonly limit: number;
-  readonly offset: number;
-}
-
-/** From so many entries on it pays to know how many there are. */
+/** From so many entries before a page on, it pays to begin at a place nearby. */
 const FAR_ENTRIES = 1000;
+
+/** Few enough that reading them does not block noticeably. */
+const ENTRIES_A_PART = 250;
+
+/** Some entries of the log, in the order asked for. */
+interface Walk {
+  readonly filter: AuditFilter;
+  readonly order: 'asc' | 'desc';
+  readonly most: number;
+}
 
 /** The verbs for the audit log. */
 export class AuditLogStore {
   readonly #sql: Sql;
+  readonly #places: AuditPlaces;
+  readonly #identities: AuditIdentities;
 
   constructor(sql: Sql) {
     this.#sql = sql;
+    this.#places = new AuditPlaces(sql);
+    this.#identities = new AuditIdentities(sql);
+  }
+
+  /** Forgets what it knows of a log that was replaced by another. */
+  load(): void {
+    this.#places.load();
   }
 
   append({ timeMs, ...entry }: NewAuditEntry): void {
-    const stored = this.#withoutIdentities({ ...entry, time: new Date(timeMs).toISOString() });
+    const stored = this.#identities.without({ ...entry, time: new Date(timeMs).toISOString() });
     this.#sql.run(
       `INSERT INTO audit_logs (time_ms, action, actor_id, actor_type, actor_email, object_id,
          object_type, object_deployment_name, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -62,96 +74,96 @@ export class AuditLogStore {
         JSON.stringify(stored),
       ],
     );
-  }
-
-  /** The sequence number of the newest entry; 0 without entries. */
-  lastSeq(): number {
-    return numberIn(this.#sql, 'SELECT coalesce(max(seq), 0) AS n FROM audit_logs');
+    this.#places.add(timeMs);
   }
 
   /** Entries by time, and by order of appending within one millisecond. */
   list(filter: AuditFilter, order: 'asc' | 'desc', page: Page): AuditLog[] {
-    const conditions = auditFilter(filter);
+    const { where, values } = auditFilter(filter);
     const [limit, offset] = bounds(page);
-    const isFar = offset >= FAR_ENTRIES && conditions.where === '';
-    const after = isFar ? this.count(filter) - offset : Number.POSITIVE_INFINITY;
-    if (after >= offset) return this.#entries(conditions, { order, limit, offset });
-    // The engine steps over what comes before: from the end there is less.
-    const fromEnd = {
-      limit: Math.min(limit, Math.max(after, 0)),
-      offset: Math.max(after - limit, 0),
-    };
-    const opposite = order === 'asc' ? 'desc' : 'asc';
-    return this.#entries(conditions, { order: opposite, ...fromEnd }).reverse();
+    if (where === '' && offset >= FAR_ENTRIES) return this.#farPage(order, limit, offset);
+    const query = `SELECT document FROM audit_logs ${where} ${orderBy[order]} LIMIT ? OFFSET ?`;
+    return this.#entries(this.#sql.all(query, [...values, limit, offset]));
   }
 
-  #entries({ where, values }: Filter, { order, limit, offset }: Stretch): AuditLog[] {
-    const direction = order === 'asc' ? 'ASC' : 'DESC';
-    const query = `SELECT document FROM audit_logs ${where}
-      ORDER BY time_ms ${direction}, seq ${direction} LIMIT ? OFFSET ?`;
-    const rows = this.#sql.all(query, [...values, limit, offset]);
-    return this.#withIdentities(rows.map((row) => document<AuditLog>(row, 'document')));
+  #farPage(order: 'asc' | 'desc', limit: number, offset: number): AuditLog[] {
+    const left = this.count({}) - offset;
+    if (left <= 0) return [];
+    const length = Math.min(limit, left);
+    const { place, steps } = this.#places.near(order === 'asc' ? offset : left - length);
+    const query = `SELECT document FROM audit_logs WHERE (time_ms, seq) >= (?, ?)
+      ${orderBy.asc} LIMIT ? OFFSET ?`;
+    const rows = this.#sql.all(query, [place.timeMs, place.seq, length, steps]);
+    return this.#entries(order === 'asc' ? rows : rows.reverse());
   }
 
   count(filter: AuditFilter): number {
     const { where, values } = auditFilter(filter);
+    if (where === '') return this.#places.count();
     return numberIn(this.#sql, `SELECT count(*) AS n FROM audit_logs ${where}`, values);
   }
 
-  /** Identities are stored once, in the row of the device, not in each entry. */
-  #withoutIdentities<Entry extends Identified>(entry: Entry): Entry {
-    const { actor, object } = entry;
-    const known = this.#identities([actor.id, object.id]);
-    const isIn = (id: string, identity: string | undefined): boolean =>
-      identity !== undefined && known.get(id) === identity;
-    const isActor = isIn(actor.id, actor.identity_data);
-    const isObject = isIn(object.id, object.device?.identity_data);
-    if (!isActor && !isObject) return entry;
-    return {
-      ...entry,
-      ...(isActor && { actor: { ...actor, identity_data: undefined } }),
-      ...(isObject && {
-        object: { ...object, device: { ...object.device, identity_data: undefined } },
-      }),
-    };
+  /** What a list has at this moment, a few entries at a time, however long that takes. */
+  walk(walk: Walk): Generator<AuditLog[]> {
+    const lastSeq = numberIn(this.#sql, 'SELECT coalesce(max(seq), 0) AS n FROM audit_logs');
+    return this.#parts(walk, lastSeq);
   }
 
-  #withIdentities(entries: readonly AuditLog[]): AuditLog[] {
-    const ids = entries.flatMap(({ actor, object }) => [actor.id, object.id]);
-    const known = this.#identities([...new Set(ids)]);
-    return entries.map((entry) => {
-      const actor = known.get(entry.actor.id);
-      const object = known.get(entry.object.id);
-      return {
-        ...entry,
-        ...(actor !== undefined && { actor: { ...entry.actor, identity_data: actor } }),
-        ...(object !== undefined &&
-          entry.object.device && {
-            object: { ...entry.object, device: { ...entry.object.device, identity_data: object } },
-          }),
-      };
-    });
+  /** Each part begins where the one before ended, so that the engine steps over nothing. */
+  *#parts({ filter, order, most }: Walk, lastSeq: number): Generator<AuditLog[]> {
+    const known: KnownIdentities = new Map();
+    let place = placeBefore(filter, order);
+    for (let left = most; left > 0; left -= ENTRIES_A_PART) {
+      const { where, values } = filterAfter(place, { filter, order, lastSeq });
+      const query = `SELECT time_ms, seq, document FROM audit_logs ${where} ${orderBy[order]} LIMIT ?`;
+      const rows = this.#sql.all(query, [...values, Math.min(left, ENTRIES_A_PART)]);
+      const last = rows.at(-1);
+      if (!last) return;
+      yield this.#entries(rows, known);
+      place = { timeMs: number(last, 'time_ms'), seq: number(last, 'seq') };
+    }
   }
 
-  /** Identities by the ids of devices, those that are gone among them. */
-  #identities(ids: readonly string[]): Map<string, string> {
-    const wanted = '(SELECT value FROM json_each(?))';
-    const query = `SELECT id, identity FROM former_devices WHERE id IN ${wanted}
-      UNION ALL SELECT id, identity FROM devices WHERE id IN ${wanted}`;
-    const rows = this.#sql.all(query, [JSON.stringify(ids), JSON.stringify(ids)]);
-    return new Map(rows.map((row) => [text(row, 'id'), text(row, 'identity')]));
+  #entries(rows: readonly SqlRow[], known?: KnownIdentities): AuditLog[] {
+    const entries = rows.map((row) => document<AuditLog>(row, 'document'));
+    this.#identities.putBack(entries, known);
+    return entries;
   }
 }
 
-/** What of an entry names devices. */
-type Identified = Pick<AuditLog, 'actor' | 'object'>;
+const orderBy = {
+  asc: 'ORDER BY time_ms, seq',
+  desc: 'ORDER BY time_ms DESC, seq DESC',
+};
 
-function auditFilter(filter: AuditFilter) {
+/** The place that all entries of a walk come after; it takes the part of one of the bounds. */
+function placeBefore(filter: AuditFilter, order: 'asc' | 'desc'): Place {
+  const { created_after: after, created_before: before } = filter;
+  if (order === 'asc') return after === undefined ? startOfLog : { timeMs: after * 1000, seq: 0 };
+  return before === undefined ? endOfLog : { timeMs: before * 1000, seq: endOfLog.seq };
+}
+
+/** What is left of a walk. A bound beside the place would keep the engine from beginning there. */
+function filterAfter(
+  { timeMs, seq }: Place,
+  { filter, order, lastSeq }: Omit<Walk, 'most'> & { readonly lastSeq: number },
+): Filter {
+  const isAscending = order === 'asc';
+  const unbounded = isAscending ? { created_after: undefined } : { created_before: undefined };
+  return auditFilter(
+    { ...filter, ...unbounded },
+    [`(time_ms, seq) ${isAscending ? '>' : '<'} (?, ?)`, timeMs, seq],
+    // The sign keeps the engine from taking this for an order.
+    ['+seq <= ?', lastSeq],
+  );
+}
+
+function auditFilter(filter: AuditFilter, ...others: readonly Condition[]): Filter {
   const { created_before: before, created_after: after } = filter;
   return filterBy(
+    ...others,
     before === undefined ? undefined : ['time_ms <= ?', before * 1000],
     after === undefined ? undefined : ['time_ms >= ?', after * 1000],
-    filter.lastSeq === undefined ? undefined : ['seq <= ?', filter.lastSeq],
     equal('actor_id', filter.actor_id),
     equal('actor_type', filter.actor_type),
     equal('actor_email', filter.actor_email),

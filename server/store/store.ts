@@ -110,7 +110,7 @@ function waitingFor(sql: Sql) {
 function storeOver(sql: Sql, files: FileStore): Store {
   const waiting = new WaitingDevices(sql);
   const areas = { ...areasOver(sql, waiting), files };
-  const { devices, connections } = areas;
+  const { auditLogs, connections, devices } = areas;
   waiting.load();
   const snapshots = new Snapshots(sql, areas);
   return {
@@ -122,6 +122,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
     },
     restore: (snapshot, options = {}) => {
       snapshots.restore(snapshot, options);
+      auditLogs.load();
       devices.load();
       waiting.load();
       connections.disconnectAll();

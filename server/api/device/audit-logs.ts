@@ -22,16 +22,17 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
       `query: ignore: unknown field "${shortened(unknown)}"; the fields are ${auditFields.join(', ')}`,
     );
   }
-  // Entries written during the export would shift its later parts.
-  const filter = { ...query, lastSeq: store.auditLogs.lastSeq() };
   return {
     status: 200,
     body: auditCsv({
       separator,
       ignored,
       spreadsheetSafe: settings.spreadsheetSafeCsv,
-      most: query.limit ?? limits.auditExportMax,
-      read: (page) => store.auditLogs.list(filter, query.sort, page),
+      parts: store.auditLogs.walk({
+        filter: query,
+        order: query.sort,
+        most: query.limit ?? limits.auditExportMax,
+      }),
     }),
   };
 });

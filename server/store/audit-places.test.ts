@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/random.ts';
+import type { AuditFilter } from './audit-logs.ts';
+import type { Store } from './store.ts';
+import { engines, TestFolder } from './testing/engines.ts';
+
+const PER_PAGE = 100;
+const orders = ['asc', 'desc'] as const;
+
+/** Some thousand entries; what the log holds is known from their times. */
+const forwards = Array.from({ length: 5432 }, (_, at) => 1000 + Math.floor(at / 3));
+const random = seededRandom('clock');
+const anyhow = forwards.map(() => random.integer(0, 500));
+const setBack = [...forwards.slice(0, 3500), ...forwards.slice(0, 1800), 0, 9999];
+const standing = forwards.map(() => 7);
+
+describe.each(engines)('a log %s', (engine, { openStore }) => {
+  let folder: TestFolder;
+  let store: Store;
+  let times: number[];
+
+  beforeEach(async () => {
+    folder = new TestFolder();
+    store = await openStore(folder);
+    times = [];
+  });
+
+  afterEach(() => {
+    store.close();
+    folder.remove();
+  });
+
+  function append(timeMs: number): void {
+    const change = String(times.push(timeMs) - 1);
+    const actor = { id: 'u', type: 'user', email: 'admin@example.com' } as const;
+    const object = { id: 'd', type: 'device' } as const;
+    store.auditLogs.append({ timeMs, actor, action: 'update', object, change });
+  }
+
+  function appendAll(all: readonly number[]): void {
+    store.atomically(() => all.forEach(append));
+  }
+
+  /** What each entry is known by, in the order of the contract. */
+  function expected(order: 'asc' | 'desc'): string[] {
+    const upwards = times.map((timeMs, at) => [timeMs, at] as const).toSorted(byTime);
+    const sorted = order === 'asc' ? upwards : upwards.toReversed();
+    return sorted.map(([, at]) => String(at));
+  }
+
+  function page(order: 'asc' | 'desc', at: number) {
+    const found = store.auditLogs.list({}, order, { page: at + 1, perPage: PER_PAGE });
+    return found.map(({ change }) => change);
+  }
+
+  function expectPages(numbers = Array.from({ length: 57 }, (_, at) => at)): void {
+    expect(store.auditLogs.count({})).toBe(times.length);
+    for (const order of orders) {
+      const all = expected(order);
+      for (const at of numbers) {
+        const entries = all.slice(at * PER_PAGE, (at + 1) * PER_PAGE);
+        expect(page(order, at), `page ${at}, ${order}`).toEqual(entries);
+      }
+    }
+  }
+
+  it.each([
+    ['goes forwards', forwards],
+    ['goes anyhow', anyhow],
+    ['was set back', setBack],
+    ['stands', standing],
+  ])('has the same pages as the whole list when its clock %s', (_, all) => {
+    appendAll(all);
+    expectPages();
+  });
+
+  it.each([
+    ['the middle', [27, 12, 43, 20, 35]],
+    ['the newest ones', [54, 50, 40, 30, 20, 10, 11]],
+    ['the end of what is there', [55, 56, 1000, 54, 10]],
+  ])('has the same pages when %s is asked for first', async (_, numbers) => {
+    appendAll(anyhow);
+    const fork = store.snapshot();
+    // Nothing is known of a log that was replaced.
+    store.restore(fork);
+    fork.discard();
+    expectPages(numbers);
+    expectPages();
+  });
+
+  it('has the same pages after each entry of a clock that is set back', () => {
+    appendAll(forwards.slice(0, 4321));
+    expectPages();
+    for (const timeMs of [2000, 1500, 0, 3000, 1, 2440]) {
+      append(timeMs);
+      expectPages([0, 10, 14, 22, 30, 38, 43]);
+    }
+    appendAll(forwards.slice(1000, 2000));
+    expectPages();
+  });
+
+  it('has its former pages when what was appended is undone', () => {
+    appendAll(forwards.slice(0, 3000));
+    expectPages();
+    const before = times;
+    times = [...before];
+    const undone = (): never => {
+      for (const timeMs of [5000, 0, 1500, 5000]) append(timeMs);
+      for (const timeMs of forwards.slice(2000)) append(timeMs);
+      expectPages([10, 25, 35, 60]);
+      throw new Error('undone');
+    };
+    expect(() => store.atomically(undone)).toThrow('undone');
+    times = before;
+    expectPages();
+    appendAll(forwards.slice(3000));
+    expectPages();
+  });
+
+  it('has the pages of a snapshot that was restored', () => {
+    appendAll(forwards.slice(0, 3210));
+    const snapshot = store.snapshot();
+    const before = [...times];
+    appendAll(anyhow.slice(0, 1500));
+    expectPages();
+    store.restore(snapshot);
+    times = before;
+    expectPages();
+    append(0);
+    expectPages();
+  });
+
+  if (engine === 'in a folder') {
+    it('has the same pages when it is opened again', async () => {
+      appendAll(setBack);
+      store.close();
+      store = await openStore(folder);
+      expectPages([30, 53, 2]);
+      append(1234);
+      expectPages();
+    });
+  }
+
+  it.each<[string, AuditFilter, (timeMs: number) => boolean]>([
+    ['all', {}, () => true],
+    ['those up to a time', { created_before: 2 }, (timeMs) => timeMs <= 2000],
+    ['those from a time on', { created_after: 2 }, (timeMs) => timeMs >= 2000],
+    [
+      'those of a second',
+      { created_after: 2, created_before: 2, actor_type: 'user' },
+      (timeMs) => timeMs === 2000,
+    ],
+    ['none', { actor_type: 'device' }, () => false],
+  ])('is walked through as it was at the start: %s', (_, filter, isIn) => {
+    appendAll(setBack);
+    const all = orders.map((order) => expected(order).filter((at) => isIn(times[Number(at)] ?? 0)));
+    const walks = orders.map((order) => store.auditLogs.walk({ filter, order, most: 20_000 }));
+    const seen = walks.map((walk) => {
+      const entries: (string | undefined)[] = [];
+      for (const part of walk) {
+        entries.push(...part.map(({ change }) => change));
+        for (const timeMs of [0, 2000, 9999]) append(timeMs);
+      }
+      return entries;
+    });
+    expect(seen).toEqual(all);
+  });
+
+  it.each([1, 249, 250, 251, 600])('is walked through for %d entries at most', (most) => {
+    appendAll(setBack.slice(0, 700));
+    const walk = store.auditLogs.walk({ filter: {}, order: 'desc', most });
+    const seen = [...walk].flat().map(({ change }) => change);
+    expect(seen).toEqual(expected('desc').slice(0, most));
+  });
+});
+
+function byTime(
+  [one, first]: readonly [number, number],
+  [other, second]: readonly [number, number],
+) {
+  return one - other || first - second;
+}

@@ -1,0 +1,122 @@
+/**
+ * Where entries of the audit log stand in its order. The engine finds an entry by what comes before
+ * it only by stepping over all of that; here the places of a few are kept, so that it has a place
+ * nearby to begin from.
+ */
+import { number, numberIn } from './row.ts';
+import type { Sql } from './sql.ts';
+
+/** The place of an entry in the order by time, and by order of appending within one millisecond. */
+export interface Place {
+  readonly timeMs: number;
+  readonly seq: number;
+}
+
+/** Few enough that the engine steps over them in less time than it takes to answer. */
+const ENTRIES_APART = 1000;
+
+/** Before every entry. */
+export const startOfLog: Place = { timeMs: Number.MIN_SAFE_INTEGER, seq: 0 };
+/** After every entry. */
+export const endOfLog: Place = { timeMs: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
+
+const stepQueries = {
+  after: `SELECT time_ms, seq FROM audit_logs WHERE (time_ms, seq) >= (?, ?)
+    ORDER BY time_ms, seq LIMIT 1 OFFSET ?`,
+  before: `SELECT time_ms, seq FROM audit_logs WHERE (time_ms, seq) < (?, ?)
+    ORDER BY time_ms DESC, seq DESC LIMIT 1 OFFSET ? - 1`,
+};
+
+/** How many entries there are, and the places of some. */
+export class AuditPlaces {
+  readonly #sql: Sql;
+  /** Undefined until somebody asks, as counting reads much of the file. */
+  #count: number | undefined;
+  /** The place of each entry that has a multiple of `ENTRIES_APART` before it, where it is known. */
+  #places: (Place | undefined)[] = [];
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.load();
+  }
+
+  /** Starts over with whatever the log holds. */
+  load(): void {
+    this.#places = [startOfLog];
+    this.#count = this.#sql.first('SELECT 1 FROM audit_logs LIMIT 1') ? undefined : 0;
+  }
+
+  /** The number of entries. */
+  count(): number {
+    this.#count ??= numberIn(this.#sql, 'SELECT count(*) AS n FROM audit_logs');
+    return this.#count;
+  }
+
+  /** Notes an entry that has just been appended. */
+  add(timeMs: number): void {
+    this.#sql.afterUndo(() => this.#remove(timeMs));
+    // A clock that was set back: what is later than the entry has moved.
+    this.#forget((place) => place.timeMs > timeMs);
+    if (this.#count === undefined) return;
+    const last = this.#count;
+    this.#count += 1;
+    if (last % ENTRIES_APART === 0 && last > 0) {
+      this.#places[last / ENTRIES_APART] = this.#step('before', endOfLog, 1);
+    }
+  }
+
+  /** A place from which there are few steps to the entry that has so many others before it. */
+  near(position: number): { readonly place: Place; readonly steps: number } {
+    const at = Math.floor(position / ENTRIES_APART);
+    return { place: this.#place(at), steps: position % ENTRIES_APART };
+  }
+
+  #remove(timeMs: number): void {
+    this.#forget((place) => place.timeMs >= timeMs);
+    if (this.#count !== undefined) this.#count -= 1;
+  }
+
+  /** Forgets the last places, as long as they are like this. */
+  #forget(isLike: (place: Place) => boolean): void {
+    for (let last = this.#places.at(-1); !last || isLike(last); last = this.#places.at(-1)) {
+      this.#places.pop();
+    }
+  }
+
+  #place(at: number): Place {
+    return this.#places[at] ?? this.#walk(this.#nearest(at), at * ENTRIES_APART);
+  }
+
+  /** The nearest place that is known, and how many entries are before it. */
+  #nearest(at: number): readonly [Place, number] {
+    const isKnown = (place: Place | undefined): boolean => place !== undefined;
+    const below = this.#places.slice(0, at).findLastIndex(isKnown);
+    const above = this.#places.findIndex((place, other) => other > at && isKnown(place));
+    const next = above < 0 ? this.count() : above * ENTRIES_APART;
+    return (at - below) * ENTRIES_APART <= next - at * ENTRIES_APART
+      ? [this.#places[below] ?? startOfLog, below * ENTRIES_APART]
+      : [this.#places[above] ?? endOfLog, next];
+  }
+
+  /** Goes on from place to place, and keeps those on the way. */
+  #walk([from, start]: readonly [Place, number], wanted: number): Place {
+    const isUp = start < wanted;
+    let [place, position] = [from, start];
+    while (position !== wanted) {
+      const rest = position % ENTRIES_APART;
+      const steps = isUp || rest === 0 ? ENTRIES_APART : rest;
+      place = this.#step(isUp ? 'after' : 'before', place, steps);
+      position += isUp ? steps : -steps;
+      this.#places[position / ENTRIES_APART] = place;
+    }
+    return place;
+  }
+
+  /** The entry so many steps from a place. */
+  #step(direction: 'after' | 'before', { timeMs, seq }: Place, steps: number): Place {
+    const row = this.#sql.first(stepQueries[direction], [timeMs, seq, steps]);
+    if (!row)
+      throw new RangeError(`the audit log has no entry ${steps} steps ${direction} a place`);
+    return { timeMs: number(row, 'time_ms'), seq: number(row, 'seq') };
+  }
+}
