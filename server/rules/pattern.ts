@@ -2,7 +2,10 @@
  * Regular expressions of users, in the syntax of RE2. The engine of the language tries one way
  * after the other, which a short pattern can make take years; RE2 follows all ways at once.
  */
-import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
+import { createRequire } from 'node:module';
+import type { RE2JS } from 're2js';
+
+const require = createRequire(import.meta.url);
 
 /** A pattern that can be looked for in texts. */
 export interface Pattern {
@@ -60,7 +63,13 @@ export function compilePattern(source: string, budget = new StepBudget()): Patte
   };
 }
 
+/** Loaded at the first pattern, as most servers never see one; it takes long to be read. */
+function engine(): typeof import('re2js') {
+  return require('re2js');
+}
+
 function compiled(source: string): RE2JS {
+  const { RE2JS, RE2JSException, RE2JSSyntaxException } = engine();
   try {
     return RE2JS.compile(source);
   } catch (fault) {
