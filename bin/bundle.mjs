@@ -26,7 +26,7 @@ const types = ['server/testbed.d.ts', 'simulator/behaviours/behaviour.d.ts'];
  */
 const external = [
   /^node:/,
-  /^(sql\.js|libsql|bullmq|ioredis|typescript|fast-check|undici|node-forge|hdr-histogram-js)(\/|$)/,
+  /^(libsql|bullmq|ioredis|typescript|fast-check|undici|node-forge|hdr-histogram-js|re2js)(\/|$)/,
 ];
 
 /** A bundled module finds the files beside it where they were, not beside the chunk. */
@@ -51,6 +51,16 @@ const fewerMediaTypes = {
   },
 };
 
+/** The SQL engine looks for its program beside itself, which is beside the chunks. */
+const sqlEngine = {
+  name: 'sql-engine',
+  buildStart() {
+    const source = readFileSync(join(root, 'node_modules/sql.js/dist/sql-wasm.wasm'));
+    this.emitFile({ type: 'asset', fileName: 'chunks/sql-wasm.wasm', source });
+  },
+};
+const define = { __dirname: 'import.meta.dirname' };
+
 /** What stands in for a package in the bundle. */
 const alias = { 'iconv-lite': join(build, 'bin/text-decoders.js') };
 
@@ -61,8 +71,14 @@ export async function bundle(assets) {
   const input = Object.fromEntries(
     Object.entries(entries).map(([name, module]) => [name, join(build, module)]),
   );
-  const plugins = [ownPlace, fewerMediaTypes];
-  const made = await rolldown({ input, platform: 'node', external, plugins, resolve: { alias } });
+  const made = await rolldown({
+    input,
+    platform: 'node',
+    external,
+    plugins: [ownPlace, fewerMediaTypes, sqlEngine],
+    resolve: { alias },
+    transform: { define },
+  });
   await made.write({
     dir: dist,
     format: 'esm',
