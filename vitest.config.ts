@@ -8,6 +8,7 @@ const exclude = [
   ...configDefaults.exclude,
   'build/**',
   'dist/**',
+  '.fleetbed/**',
   ...missing.flatMap(({ files }) => files),
 ];
 const ofAll = {

@@ -100,7 +100,7 @@ describe('the package', () => {
       expect(installed).not.toContain(tool);
     }
     // These are in the bundle.
-    for (const bundled of ['express', 'ws', 'commander', 'yaml', 'tweetnacl']) {
+    for (const bundled of ['express', 'ws', 'commander', 'yaml', 'tweetnacl', 'sql.js']) {
       expect(installed).not.toContain(bundled);
     }
   });
