@@ -54,9 +54,11 @@ const fewerMediaTypes = {
 /** The SQL engine looks for its program beside itself, which is beside the chunks. */
 const sqlEngine = {
   name: 'sql-engine',
-  buildStart() {
-    const source = readFileSync(join(root, 'node_modules/sql.js/dist/sql-wasm.wasm'));
+  transform(_code, id) {
+    if (!id.endsWith('sql-wasm.js')) return null;
+    const source = readFileSync(id.replace(/js$/, 'wasm'));
     this.emitFile({ type: 'asset', fileName: 'chunks/sql-wasm.wasm', source });
+    return null;
   },
 };
 const define = { __dirname: 'import.meta.dirname' };
