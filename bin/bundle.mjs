@@ -51,7 +51,7 @@ const fewerMediaTypes = {
   },
 };
 
-/** The SQL engine looks for its program beside itself, which is beside the chunks. */
+/** The SQL engine looks for its program beside itself: in the folder of the chunks, once bundled. */
 const sqlEngine = {
   name: 'sql-engine',
   transform(_code, id) {
@@ -61,6 +61,7 @@ const sqlEngine = {
     return null;
   },
 };
+/** What the engine knows its folder by, which only CommonJS has. */
 const define = { __dirname: 'import.meta.dirname' };
 
 /** What stands in for a package in the bundle. */
