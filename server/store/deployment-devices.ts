@@ -6,12 +6,10 @@ import type { StoredDeployment } from './deployments.ts';
 import { filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import {
-  factsQuery,
   finals,
   type PartWithFacts,
   part,
   partQuery,
-  partWithFacts,
   type StoredPart,
   stateColumns,
   stateValues,
@@ -42,6 +40,8 @@ export interface PartFilter {
 const OPEN_MAX = 1000;
 /** Devices of which it is kept what is open for them. */
 const OPEN_KEPT = 20_000;
+/** Deployments of which it is kept how many devices were offered them. */
+const OFFERED_KEPT = 1000;
 
 const partsOf = 'FROM deployment_devices p WHERE p.deployment_seq = d.seq';
 /** What `completedMs` is asked of; parts are counted only where their number matters. */
@@ -59,10 +59,16 @@ export class DeploymentDeviceStore {
   readonly #waiting: WaitingDevices;
   /** What is open for a device, by its id, as it asks again and again. */
   readonly #open: KeptReads<DeviceParts>;
+  /**
+   * How many devices were offered a deployment, by its number: where something limits them, every
+   * poll of a device that waits depends on it.
+   */
+  readonly #offered: KeptReads<number, number>;
 
   constructor(sql: Sql, waiting: WaitingDevices) {
     this.#sql = sql;
     this.#open = new KeptReads(sql.changes, ['deployments', 'deployment_devices'], OPEN_KEPT);
+    this.#offered = new KeptReads(sql.changes, ['deployment_devices'], OFFERED_KEPT);
     this.#waiting = waiting;
   }
 
@@ -105,14 +111,14 @@ export class DeploymentDeviceStore {
 
   /** The device's parts that are not over, as far as a device can have them at all. */
   open(deviceId: string): DeviceParts {
-    return this.#open.get(deviceId, () => this.#readOpen(deviceId));
+    return this.#withCounts(this.#open.get(deviceId, () => this.#readOpen(deviceId)));
   }
 
   /** The newest of all the device's parts, those that are over too. */
   newest(deviceId: string, most: number): DeviceParts {
-    const newestFirst = this.#withFacts(deviceId, `1 ORDER BY p.deployment_seq DESC`, most);
+    const newestFirst = this.#uncounted(deviceId, `1 ORDER BY p.deployment_seq DESC`, most);
     const parts = newestFirst.toReversed();
-    return { parts, lastFinishedSeq: this.#lastFinished(deviceId) };
+    return this.#withCounts({ parts, lastFinishedSeq: this.#lastFinished(deviceId) });
   }
 
   /** Records the decision of a rule on a part, and whether that ends its deployment. */
@@ -126,12 +132,10 @@ export class DeploymentDeviceStore {
 
   /** Replaces the part's log. */
   saveLog(of: StoredPart, log: string): void {
-    this.#open.writeOne(of.deviceId, () => {
-      this.#sql.run(
-        'UPDATE deployment_devices SET log = ? WHERE deployment_seq = ? AND device_id = ?',
-        [log, of.deployment.seq, of.deviceId],
-      );
-    });
+    const { deployment, deviceId } = of;
+    const query =
+      'UPDATE deployment_devices SET log = ? WHERE deployment_seq = ? AND device_id = ?';
+    this.#writeOne(of, () => this.#sql.run(query, [log, deployment.seq, deviceId]));
   }
 
   findLog(deploymentId: string, deviceId: string): string | undefined {
@@ -172,12 +176,9 @@ export class DeploymentDeviceStore {
 
   /** How many devices were offered the deployment. */
   countOffered({ seq }: StoredDeployment): number {
-    return numberIn(
-      this.#sql,
-      `SELECT count(*) AS n FROM deployment_devices
-       WHERE deployment_seq = ? AND offered_ms IS NOT NULL`,
-      [seq],
-    );
+    const query = `SELECT count(*) AS n FROM deployment_devices
+      WHERE deployment_seq = ? AND offered_ms IS NOT NULL`;
+    return this.#offered.get(seq, () => numberIn(this.#sql, query, [seq]));
   }
 
   /** Parts of a deployment by device id. */
@@ -207,15 +208,25 @@ export class DeploymentDeviceStore {
   #readOpen(deviceId: string): DeviceParts {
     const isOpen = `p.status IN (${unfinished}) AND (p.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
       OR ${triesAgain}`;
-    const parts = this.#withFacts(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
+    const parts = this.#uncounted(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
     // Only what has not begun may be older than it.
     const mayBegin = parts.some(({ offeredMs }) => offeredMs === undefined);
     return { parts, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
   }
 
-  #withFacts(deviceId: string, rest: string, most = OPEN_MAX): PartWithFacts[] {
-    const query = `${factsQuery} WHERE p.device_id = ? AND ${rest} LIMIT ?`;
-    return this.#sql.all(query, [deviceId, most]).map(partWithFacts);
+  #uncounted(deviceId: string, rest: string, most = OPEN_MAX): PartWithFacts[] {
+    const query = `${partQuery} WHERE p.device_id = ? AND ${rest} LIMIT ?`;
+    const rows = this.#sql.all(query, [deviceId, most]);
+    return rows.map((row) => ({ offeredDevices: 0, ...part(row) }));
+  }
+
+  /** Devices are counted only where something limits them. */
+  #withCounts(of: DeviceParts): DeviceParts {
+    if (!of.parts.some(limitsDevices)) return of;
+    const parts = of.parts.map((part) =>
+      limitsDevices(part) ? { ...part, offeredDevices: this.countOffered(part.deployment) } : part,
+    );
+    return { ...of, parts };
   }
 
   #lastFinished(deviceId: string): number {
@@ -228,17 +239,23 @@ export class DeploymentDeviceStore {
     return (row && numberOrNothing(row, 'seq')) ?? 0;
   }
 
-  #update({ deployment, deviceId }: StoredPart, changed: DeviceDeployment): void {
-    const { seq, maxDevices, phases } = deployment;
-    const update = (): void => {
-      this.#sql.run(
-        `UPDATE deployment_devices SET ${stateColumns} WHERE deployment_seq = ? AND device_id = ?`,
-        [...stateValues(changed), seq, deviceId],
-      );
-    };
-    // Where devices are counted, each of them matters to all others.
-    if (maxDevices !== undefined || phases) update();
-    else this.#open.writeOne(deviceId, update, (kept) => withState(kept, seq, changed));
+  #update(of: StoredPart, changed: DeviceDeployment): void {
+    const { deployment, deviceId } = of;
+    const query = `UPDATE deployment_devices SET ${stateColumns} WHERE deployment_seq = ? AND device_id = ?`;
+    const values = [...stateValues(changed), deployment.seq, deviceId];
+    this.#writeOne(of, () => this.#sql.run(query, values), changed);
+  }
+
+  /** Other devices depend on no part but their own, and on how many were offered the deployment. */
+  #writeOne(of: StoredPart, write: () => void, changed?: DeviceDeployment): void {
+    const { seq } = of.deployment;
+    const more = changed ? offers(changed) - offers(of) : 0;
+    const writeCounted = (): void => this.#offered.writeOne(seq, write, (count) => count + more);
+    this.#open.writeOne(
+      of.deviceId,
+      writeCounted,
+      (kept) => changed && withState(kept, seq, changed),
+    );
   }
 
   /** One statement for each kind of part there is, as a deployment may have thousands. */
@@ -291,6 +308,14 @@ function withState(
   const [only, ...others] = parts;
   if (only?.deployment.seq !== seq || others.length > 0 || isOver(changed)) return undefined;
   return { parts: [{ ...only, ...changed }], lastFinishedSeq };
+}
+
+function limitsDevices({ deployment: { maxDevices, phases } }: StoredPart): boolean {
+  return maxDevices !== undefined || phases !== undefined;
+}
+
+function offers({ offeredMs }: DeviceDeployment): number {
+  return offeredMs === undefined ? 0 : 1;
 }
 
 /** False where the part is under way before and after, as then nothing that it counts for changes. */

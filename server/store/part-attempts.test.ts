@@ -186,6 +186,27 @@ describe('a deployment that is for a part of its devices', () => {
     expect([decided('b', 199), decided('b', 200)]).toEqual(['wait', 'begin']);
   });
 
+  it('counts anew whatever was written since a device asked', () => {
+    const deployment = createWith({ deviceIds: three, maxDevices: 2 });
+    const seen = (): readonly unknown[] => [parts.countOffered(deployment), decided('c')];
+    expect(seen()).toEqual([0, 'begin']);
+    const first = offered('one', 'a');
+    recordOffer(parts, first, offer);
+    parts.saveLog(first, 'a line');
+    expect(seen()).toEqual([1, 'begin']);
+    const undone = (): void => {
+      offered('one', 'b');
+      expect(seen()).toEqual([2, 'wait']);
+      throw new Error('undone');
+    };
+    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(seen()).toEqual([1, 'begin']);
+    recordStatus(parts, offered('one', 'b'), { status: 'failure', nowMs: 40 });
+    expect(seen()).toEqual([2, 'wait']);
+    store.history.forget('b');
+    expect(seen()).toEqual([1, 'begin']);
+  });
+
   it('does not keep a newer one from the device', () => {
     createWith({ phases: [{ batchSize: 100, startMs: 1000, devicesUntil: 1 }] });
     create('two', 'a');

@@ -32,15 +32,9 @@ export const triesAgain = `p.status = '${retriedStatus}' AND p.retries_left > 0`
 const columns = `d.*, p.device_id, p.status AS part_status, p.substate, p.request, p.artifact_id,
   p.attempts, p.retries_left, p.offered_ms, p.started_ms, p.finished_ms AS part_finished_ms,
   p.log IS NOT NULL AS has_log`;
-/** Counted only where something limits the devices. */
-const offeredDevices = `CASE WHEN d.max_devices IS NULL AND d.phases IS NULL THEN 0 ELSE
-  (SELECT count(*) FROM deployment_devices o
-    WHERE o.deployment_seq = d.seq AND o.offered_ms IS NOT NULL) END AS offered_devices`;
-const source = 'FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq';
 /** Every part that a query names `p`, together with its deployment `d`. */
-export const partQuery = `SELECT ${columns} ${source}`;
-/** The same with the facts that decide whether the device is served the part. */
-export const factsQuery = `SELECT ${columns}, ${offeredDevices} ${source}`;
+export const partQuery = `SELECT ${columns} FROM deployment_devices p
+  JOIN deployments d ON d.seq = p.deployment_seq`;
 
 /** Conditions behind the words that users filter parts by. */
 const groupConditions: Readonly<Record<string, Condition>> = {
@@ -72,11 +66,6 @@ export function part(row: SqlRow): StoredPart {
     startedMs: numberOrNothing(row, 'started_ms'),
     finishedMs: numberOrNothing(row, 'part_finished_ms'),
   };
-}
-
-/** Reads a part out of a row of `factsQuery`. */
-export function partWithFacts(row: SqlRow): PartWithFacts {
-  return { offeredDevices: number(row, 'offered_devices'), ...part(row) };
 }
 
 /** The columns of a state, to be set to `stateValues`. */

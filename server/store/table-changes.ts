@@ -40,11 +40,11 @@ export class TableChanges {
 }
 
 /** Keeps what was read of some tables by a key, until one of them may have changed. */
-export class KeptReads<Value> {
+export class KeptReads<Value, Key = string> {
   readonly #changes: TableChanges;
   readonly #tables: readonly WatchedTable[];
   readonly #max: number;
-  readonly #values = new Map<string, Value>();
+  readonly #values = new Map<Key, Value>();
   #asOf = -1;
 
   constructor(changes: TableChanges, tables: readonly WatchedTable[], max: number) {
@@ -54,7 +54,7 @@ export class KeptReads<Value> {
   }
 
   /** The kept value, or what `read` gives. */
-  get(key: string, read: () => Value): Value {
+  get(key: Key, read: () => Value): Value {
     const kept = this.peek(key);
     if (kept !== undefined) return kept;
     const value = read();
@@ -64,7 +64,7 @@ export class KeptReads<Value> {
   }
 
   /** The kept value, if any. */
-  peek(key: string): Value | undefined {
+  peek(key: Key): Value | undefined {
     const now = this.#changes.of(this.#tables);
     if (now !== this.#asOf) {
       this.#values.clear();
@@ -77,7 +77,7 @@ export class KeptReads<Value> {
    * Runs a write that changes nothing but what is kept by this key.
    * @param after gives what would be read then; nothing where it has to be read
    */
-  writeOne(key: string, write: () => void, after?: (kept: Value) => Value | undefined): void {
+  writeOne(key: Key, write: () => void, after?: (kept: Value) => Value | undefined): void {
     const isCurrent = this.#asOf === this.#changes.of(this.#tables);
     write();
     const kept = isCurrent ? this.#values.get(key) : undefined;

@@ -172,8 +172,9 @@ export class FleetOperator {
   async #deployOnce(): Promise<void> {
     const { deployment, devices, rest, clock } = this.#options;
     if (deployment === undefined || this.target !== undefined || !this.#mayDeploy()) return;
+    // From the end, as the last devices to come are the last to be known, and rounds are many.
+    if (devices.findLast(({ id }) => id === undefined)) return;
     const ids = devices.flatMap(({ id }) => (id === undefined ? [] : [id]));
-    if (ids.length < devices.length) return;
     const asked = this.#asked ?? deployment(ids);
     this.#asked = asked;
     // A run that ends meanwhile still needs the outcome of the request in progress.
