@@ -1,7 +1,8 @@
 /**
- * Sends polls at a fixed rate, whether or not earlier ones have been answered. Its argument is a
- * `SteadyPolls` as JSON; it prints the p99 of the time from when one was due to its answer, in
- * milliseconds.
+ * Sends polls at a fixed rate, whether or not earlier ones have been answered, over a connection for
+ * each device that was opened before: with fewer, a poll would wait for another one here. Its
+ * argument is a `SteadyPolls` as JSON; it prints the p99 of the time from when one was due to its
+ * answer, in milliseconds.
  */
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -12,7 +13,6 @@ export interface SteadyPolls {
   readonly url: string;
   /** Of each device; they take turns. */
   readonly headers: readonly Readonly<Record<string, string>>[];
-  readonly connections: number;
   readonly perSecond: number;
   readonly seconds: number;
   /** The only status that is no fault. */
@@ -22,7 +22,8 @@ export interface SteadyPolls {
 const P99 = 0.99;
 
 const asked = JSON.parse(process.argv[2] ?? '') as SteadyPolls;
-const agent = new Agent({ keepAlive: true, maxSockets: asked.connections });
+const agent = new Agent({ keepAlive: true });
+await Promise.all(asked.headers.map((headers) => poll(systemClock.monotonicMs(), headers)));
 const startedMs = systemClock.monotonicMs();
 const answered: Promise<number>[] = [];
 for (let sent = 0; sent < asked.perSecond * asked.seconds; sent++) {
