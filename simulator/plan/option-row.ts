@@ -116,9 +116,8 @@ export function fieldsOfWords(rows: Rows, words: object): Record<string, unknown
 
 /** Common value kinds with their schemas for plan file, plan, command line and result. */
 export const kinds = {
-  /** @param mostOnLine maximum on the command line, where it is lower */
-  count: (least: number, most: number, mostOnLine = most) => ({
-    cli: { kind: 'count', least, most: mostOnLine } as const,
+  count: (least: number, most: number) => ({
+    cli: { kind: 'count', least, most } as const,
     word: v.optional(wholeNumber(least, most)),
     plan: v.optional(wholeNumber(least, most)),
     result: v.exactOptional(resultCount),

@@ -41,7 +41,7 @@ const fleetOptions = inGroup('Fleet', {
   devices: {
     flag: '--devices <count>',
     help: 'number of devices',
-    ...kinds.count(1, 1_000_000, 100_000),
+    ...kinds.count(1, 1_000_000),
     usual: { value: 10 },
     field: 'devices',
     plan: wholeNumber(1, 1_000_000),
