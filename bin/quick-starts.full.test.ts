@@ -123,7 +123,6 @@ describe('README, pasted into a fresh clone by somebody whose home folder is emp
   });
 });
 
-// In this file because the quick starts above need the same ports.
 interface DemoResult {
   readonly fleet: FleetResult;
   readonly conformance: ConformanceResult;
@@ -139,6 +138,7 @@ function holdPort(port: number): Promise<Server> {
   });
 }
 
+// In this file because the quick starts above need the same ports.
 describe('fleetbed demo --exit --json while ports 8080 and 8081 are taken', () => {
   let ended: Ended;
   let result: DemoResult;

@@ -28,7 +28,7 @@ function outcomeBy(device: Device, part: DeploymentPart | undefined): Outcome {
 
 /** Returns the counts over all devices. A status that was reported again counts once. */
 export function funnelOf(devices: readonly Device[], target: Target | undefined): Funnel {
-  // One loop without a closure: a large fleet is counted once a second, beside all of its requests.
+  // Counted in place: a large fleet is looked at once a second, beside all of its requests.
   const counts = {
     ...{ devices: devices.length, offered: 0, downloading: 0, installing: 0, rebooting: 0 },
     ...{ success: 0, failure: 0, aborted: 0, alreadyInstalled: 0 },
