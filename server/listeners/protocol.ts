@@ -72,7 +72,7 @@ export function createListener(options: ListenerOptions): Server {
     });
   });
   const take = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!response.socket) closeWithRequest(request, response);
+    if (!response.socket) closeWithConnection(request, response);
     dispatch(open(request, response));
   };
   const takeBare = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -161,13 +161,29 @@ export function makeOwn(
   app.response = response as typeof app.response;
 }
 
-/** Node forgets an answer queued behind another one when the caller disconnects. */
-function closeWithRequest(request: IncomingMessage, response: ServerResponse): void {
-  request.once('close', () => {
-    if (response.writableFinished || response.socket) return;
-    response.destroy();
-    response.emit('close');
+const queuedResponses = new WeakMap<Socket, Set<ServerResponse>>();
+
+/**
+ * Closes a response that waits behind others with its connection, when Node forgets it. Its request
+ * closes earlier, once its body has been read.
+ */
+function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse): void {
+  const queued = queuedResponses.get(socket) ?? closedTogether(socket);
+  queued.add(response);
+  response.once('close', () => queued.delete(response));
+}
+
+function closedTogether(socket: Socket): Set<ServerResponse> {
+  const queued = new Set<ServerResponse>();
+  queuedResponses.set(socket, queued);
+  socket.once('close', () => {
+    for (const response of queued) {
+      if (response.socket) continue;
+      response.destroy();
+      response.emit('close');
+    }
   });
+  return queued;
 }
 
 /** The response to a request on a connection that HTTP has let go of. */

@@ -140,6 +140,44 @@ describe('a delay', () => {
   });
 });
 
+describe('what was sent behind a delayed request on its connection', () => {
+  const { path } = operations[operation];
+  const headersOf = (token: string, ...more: string[]) => [
+    `Authorization: Bearer ${token}`,
+    ...more,
+  ];
+
+  it('is answered after it, with a body or without', async () => {
+    await plan(server, { match, act: { kind: 'delay', ms: 60_000 }, times: 'once' });
+    const socket = await askRaw();
+    const json = ['Content-Type: application/json', 'Content-Length: 2'];
+    const keep = 'Connection: keep-alive';
+    const put = rawRequest(`PUT ${path}`, headersOf(device.token, ...json, keep), '{}');
+    const get = rawRequest(`GET ${path}`, headersOf(device.token, keep));
+    socket.write(`${put}${get}`.repeat(20) + rawRequest(`GET ${path}`));
+    await hasFired(server);
+    const arrived = untilClosed(socket);
+    server.clock.advance(60_000);
+    const statuses = (await arrived).match(/(?<=HTTP\/1\.1 )\d+/g);
+    expect(statuses).toEqual(['200', ...Array(20).fill(['204', '200']).flat(), '401']);
+  });
+
+  it('has ended when the caller disconnects', async () => {
+    await plan(server, { match, act: { kind: 'delay', ms: 60_000 } });
+    const socket = await askRaw();
+    const line = `GET ${operations['export-audit-logs'].path}`;
+    socket.write(rawRequest(line, headersOf(server.adminToken)));
+    await hasFired(server);
+    socket.destroy();
+    const listed = '/journal?operation=export-audit-logs';
+    let text = '';
+    for (let trip = 0; trip < 1000 && !text.includes('"cut":true'); trip += 1) {
+      ({ text } = await control(server, 'GET', listed));
+    }
+    expect(text).toContain('"cut":true');
+  });
+});
+
 describe('a stall', () => {
   it('says nothing until its time is over, and cuts then', async () => {
     await plan(server, { match, act: { kind: 'stall', maxSeconds: 5 } });
