@@ -65,8 +65,10 @@ describe('a token', () => {
     claims,
     { kind: 'user', subject: 'u-1', id: 'l-1', expiresAt: issuedAt },
     { kind: 'user', subject: 'u-1', id: 'l-1' },
-  ])('says what it was issued for: $kind', (given) => {
-    expect(issuer.read(issuer.issue(given, issuedAt))).toEqual({ ...given, issuedAt });
+  ])('says what it was issued for, the first time and later: $kind', (given) => {
+    const issued = issuer.issue(given, issuedAt);
+    expect(issuer.read(issued)).toEqual({ ...given, issuedAt });
+    expect(issuer.read(issued)).toEqual({ ...given, issuedAt });
   });
 
   it('is the same for the same seed, and of no use elsewhere', async () => {

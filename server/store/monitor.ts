@@ -35,14 +35,14 @@ export class MonitorStore {
       for (const alert of alerts) this.#append(deviceId, alert);
       const most = ALERTS_KEPT_PER_DEVICE;
       this.#sql.run(
-        `DELETE FROM alerts WHERE device_id = ? AND seq NOT IN (
-           SELECT seq FROM alerts WHERE device_id = ? ORDER BY seq DESC LIMIT ?)`,
-        [deviceId, deviceId, most],
+        `DELETE FROM alerts WHERE seq IN (
+           SELECT seq FROM alerts WHERE device_id = ? ORDER BY seq DESC LIMIT -1 OFFSET ?)`,
+        [deviceId, most],
       );
       this.#sql.run(
-        `DELETE FROM alert_subjects WHERE device_id = ? AND (type, name) NOT IN (
+        `DELETE FROM alert_subjects WHERE device_id = ? AND (type, name) IN (
            SELECT type, name FROM alert_subjects WHERE device_id = ?
-           ORDER BY issued_ms DESC, type, name LIMIT ?)`,
+           ORDER BY issued_ms DESC, type, name LIMIT -1 OFFSET ?)`,
         [deviceId, deviceId, most],
       );
     });
