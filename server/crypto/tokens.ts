@@ -62,7 +62,10 @@ export function createTokenIssuer(key: TokenKey): TokenIssuer {
     read: (token) => {
       // Verifying one costs as much as signing it did.
       const issued = unread.get(token);
-      if (issued && unread.delete(token)) return issued;
+      if (issued) {
+        unread.delete(token);
+        return issued;
+      }
       const [head, payload, signature, ...rest] = token.split('.');
       if (payload === undefined || signature === undefined || rest.length > 0) {
         return { because: 'is not a JWT of three parts' };

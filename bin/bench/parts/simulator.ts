@@ -82,9 +82,11 @@ async function onServer<Result>(
   options: Words = [],
 ): Promise<Result> {
   const server = await children.serve('--auto-accept', ...options);
-  const result = await act(server);
-  await server.end();
-  return result;
+  try {
+    return await act(server);
+  } finally {
+    await server.end();
+  }
 }
 
 async function fleetRate(context: BenchContext, server: ServerChild, seconds: number) {
