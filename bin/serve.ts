@@ -136,9 +136,10 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
 
 /**
  * Lets the database run for longer before V8 optimizes it: what makes the tables runs once, and
- * optimizing it takes the processor from the start for 0.1 s. The first few hundred requests reach
- * the budget, which is nearly the largest possible. It holds for the process, so that it is ours only
- * where the process is.
+ * optimizing it takes the processor from the start for 0.1 s. Within some hundred requests the
+ * engine's interpreter reaches the budget, nearly the largest possible; the rest hardly does, which
+ * costs nothing that was measured. It holds for the process, so that it is ours only where the
+ * process is.
  */
 function compileLater(): void {
   setFlagsFromString('--wasm-tiering-budget=2000000000');

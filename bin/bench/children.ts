@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { exitCodes } from '../exit-codes.ts';
+import { CommandFault } from '../fault.ts';
 import type { ServerReady } from '../ready.ts';
 import type { Pinning, Side } from './pinning.ts';
 
@@ -78,9 +79,7 @@ export class Children {
     const child = this.spawn(side, words);
     return new Promise((resolve, reject) => {
       child.once('error', reject);
-      child.once('exit', (code) =>
-        reject(new Error(`${words[0]} ended with exit code ${code} before its first line`)),
-      );
+      child.once('exit', (code) => reject(endedEarly(words, code)));
       createInterface({ input: child.stdout }).once('line', (firstLine) =>
         resolve({ firstLine, pid: child.pid ?? 0, end: () => ended(child) }),
       );
@@ -124,6 +123,11 @@ export function exitOnSignals(): void {
 const ports = ['--port', '0', '--control-port', '0'];
 /** How every server of the benchmark is started. */
 export const serveOptions: Words = ['serve', '--json', '--log-level', 'error', ...ports];
+
+function endedEarly([script]: Words, code: number | null): CommandFault {
+  const sentence = `${script} ended with exit code ${code} before its first line; see what it says above.`;
+  return new CommandFault(sentence, exitCodes.internal);
+}
 
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {

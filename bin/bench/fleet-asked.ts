@@ -42,8 +42,7 @@ export function busyFleet(server: ServerChild, devices: number, seconds: number)
 
 /**
  * Plays a fleet and measures it; once more, with more time to settle, where it had not settled.
- * @throws CommandFault when it has not settled then either
- * @throws Error when the fleet saw an error
+ * @throws CommandFault when it has not settled then either, has ended, or saw an error
  */
 export async function measuredFleet(
   children: Children,
@@ -57,6 +56,8 @@ export async function measuredFleet(
     const sentence = `the machine is too busy: ${seen.unsettled}; end what else runs.`;
     throw new CommandFault(sentence, exitCodes.limited);
   }
-  if (seen.errors.length > 0) throw new Error(`the fleet saw ${seen.errors.join(', ')}`);
+  if (seen.errors.length > 0) {
+    throw new CommandFault(`the fleet saw ${seen.errors.join(', ')}.`, exitCodes.limited);
+  }
   return seen;
 }

@@ -61,7 +61,7 @@ export function changesOf(before: BenchResult, now: BenchResult): readonly Chang
   return [...new Map([...recent, ...old]).values()].map(({ part, row: { what } }) => {
     const key = keyOf(part, what);
     const [was, is] = [old.get(key)?.row.ratio.median, recent.get(key)?.row.ratio.median];
-    const change = was === undefined || is === undefined ? undefined : is / was - 1;
+    const change = !was || is === undefined ? undefined : is / was - 1;
     return { part, what, before: was, now: is, change };
   });
 }

@@ -188,30 +188,3 @@ describe('the text of a body', () => {
     expect(reply.status).toBe(400);
   });
 });
-
-describe('many bodies at once', () => {
-  it('do not hold up the poll that comes after them', async () => {
-    const query = 'artifact_name=release-1&device_type=board';
-    const line = `GET ${operations['get-next-deployment'].path}?${query}`;
-    const poll = rawRequest(line, headersOf());
-    const put = rawRequest(`PUT ${path}`, headersOf('Content-Length: 13'), '{"speed":"9"}');
-    const requests = [...Array.from({ length: 49 }, () => put), poll];
-    // A connection that the server has not accepted yet would be read in a later turn.
-    const sockets = await Promise.all(
-      requests.map(async () => {
-        const socket = await openConnection(server);
-        socket.write(rawRequest(line, headersOf('Connection: keep-alive')));
-        await once(socket, 'data');
-        return socket;
-      }),
-    );
-    const answered: (string | undefined)[] = [];
-    const replies = sockets.map(async (socket, at) => {
-      socket.once('data', () => answered.push(requests[at]));
-      return readReply(await untilClosed(socket)).status;
-    });
-    for (const [at, socket] of sockets.entries()) socket.write(requests[at] ?? '');
-    expect(new Set(await Promise.all(replies))).toEqual(new Set([204]));
-    expect(answered.indexOf(poll)).toBeLessThan(25);
-  });
-});

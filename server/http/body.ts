@@ -1,6 +1,5 @@
 /** Reads a request's body within a limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
-import { soon } from '../../fixtures/clock.ts';
 import type { ByteBudget, Holding } from './byte-budget.ts';
 import { shown } from './fault-detail.ts';
 import { type Refusal, refuse } from './refusal.ts';
@@ -61,9 +60,7 @@ export function readBody(
     request.on('end', () => {
       isOver = true;
       held?.set(0);
-      const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-      // A sign-in takes as long as ten polls, which have no body and must not wait for all sign-ins.
-      soon(() => resolve(body));
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
     const cutOff = (): void => {
       // Every request closes, in the end; a fault for each of them costs as much as its body.

@@ -63,7 +63,7 @@ export function sendFile(
     const file = new FileStream(path, part, response);
     // The connection may close before an answer queued behind another gets its turn.
     response.once('close', () => file.destroy());
-    if (response.closed) file.destroy();
+    if (response.destroyed) file.destroy();
     file.on('data', (chunk: Buffer) => {
       record.answerBytes += chunk.length;
     });
