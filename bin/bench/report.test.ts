@@ -84,6 +84,11 @@ describe('the comparison with an earlier result', () => {
     expect(changesOf(now, part).map(({ what }) => what)).toEqual(['a poll']);
   });
 
+  it('tells no change where the ratio was 0', () => {
+    const none = resultOf({}, [{ name: 'server', rows: [poll(0)] }]);
+    expect(changesOf(none, none).map(({ change }) => change)).toEqual([undefined]);
+  });
+
   it('is a table of before, now and change', () => {
     const text = changesText(before, now);
     expect(text).toMatch(/^Ratios since monday \(quick, 3 rounds\)\n/);
