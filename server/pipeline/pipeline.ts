@@ -23,6 +23,7 @@ import { Recorder } from './record.ts';
 import { respond } from './respond.ts';
 import type { Services } from './services.ts';
 import type { Stage, StageOutcome } from './stage.ts';
+import { takeTurn } from './take-turn.ts';
 import { transformResponse } from './transform-response.ts';
 import { validate } from './validate.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -148,14 +149,15 @@ export class Pipeline {
     const announce = deprecated ? [announceDeprecation(deprecated, callers)] : [];
     const retired = deprecated ? [refuseRetired(deprecated)] : [];
     const received = body ? [receiveBody] : [];
+    const turn = authorization === 'signature' ? [takeTurn] : [];
     const transform = transformResponse(transforms, { callers, recorder: this.#recorder });
     // A link may be used by anyone, and is not counted for a caller.
     const limited = isUnlimited || authorization === 'link' ? [] : [limitRate];
     const admit = [...retired, authenticate(callers), ...limited];
     return {
-      usual: [...announce, ...admit, ...received, validate, handle],
+      usual: [...turn, ...announce, ...admit, ...received, validate, handle],
       // A planned change may depend on the body, and may end the token.
-      transformed: [...announce, ...received, transform, ...admit, validate, handle],
+      transformed: [...turn, ...announce, ...received, transform, ...admit, validate, handle],
     };
   }
 

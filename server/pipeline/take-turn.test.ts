@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { openConnection, rawRequest, readReply, untilClosed } from '../testing/raw-http.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  knownDevices,
+  newDevice,
+  signatureOf,
+} from '../testing/test-device.ts';
+import { journalPage } from '../testing/test-journal.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeEach(async () => {
+  server = await startTestServer({ logLevel: 'error' });
+  device = await acceptedDevice(server, 'polling');
+});
+
+afterEach(() => server.close());
+
+const signInPath = operations['post-auth-request'].path;
+const pollLine = `GET ${operations['get-next-deployment'].path}?artifact_name=release-1&device_type=board`;
+
+function poll(...more: readonly string[]): string {
+  return rawRequest(pollLine, [`Authorization: Bearer ${device.token}`, ...more]);
+}
+
+/** The first contact of a new device of this name. */
+function signIn(name: string, ...more: readonly string[]): string {
+  const { idData, publicKeyPem, privateKey } = newDevice(name);
+  const body = JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
+  return rawRequest(
+    `POST ${signInPath}`,
+    [
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `${server.headerPrefix}-Signature: ${signatureOf(body, privateKey)}`,
+      ...more,
+    ],
+    body,
+  );
+}
+
+/** Names of 100 devices, as many as no round takes. */
+const names = Array.from({ length: 100 }, (_, at) => `new-${at}`);
+
+/** Connections that the server has accepted: others would be read in a later round. */
+function acceptedConnections(count: number): Promise<Socket[]> {
+  const opened = Array.from({ length: count }, async () => {
+    const socket = await openConnection(server);
+    socket.write(poll('Connection: keep-alive'));
+    await once(socket, 'data');
+    return socket;
+  });
+  return Promise.all(opened);
+}
+
+/** Sends the first contacts of all names at once, and returns their connections. */
+async function signInAll(): Promise<Socket[]> {
+  const requests = names.map((name) => signIn(name));
+  const sockets = await acceptedConnections(names.length);
+  for (const [at, socket] of sockets.entries()) socket.write(requests[at] ?? '');
+  return sockets;
+}
+
+async function identities(): Promise<unknown[]> {
+  return (await knownDevices(server)).map(({ identity_data: data }) => data.mac);
+}
+
+describe('many sign-ins at once', () => {
+  it('are all answered, in the order of their arrival', async () => {
+    const answered: number[] = [];
+    const sockets = await signInAll();
+    const replies = sockets.map(async (socket, at) => {
+      socket.once('data', () => answered.push(at));
+      return readReply(await untilClosed(socket)).status;
+    });
+    expect(new Set(await Promise.all(replies))).toEqual(new Set([401]));
+    expect(answered).toEqual(names.map((_, at) => at));
+  });
+
+  it('do not hold up the poll that comes after them', async () => {
+    const [polling] = await acceptedConnections(1);
+    let answers = 0;
+    const sockets = await signInAll();
+    polling?.write(poll());
+    const replies = sockets.map(async (socket) => {
+      socket.once('data', () => {
+        answers += 1;
+      });
+      return untilClosed(socket);
+    });
+    await once(polling as Socket, 'data');
+    expect(answers).toBeLessThan(names.length / 2);
+    await Promise.all(replies);
+  });
+
+  it('leave out the one whose caller has gone, which the journal has as cut', async () => {
+    const sockets = await signInAll();
+    const last = sockets.pop();
+    last?.destroy();
+    await Promise.all(sockets.map(untilClosed));
+    expect(await identities()).not.toContain(names.at(-1));
+    const { entries } = await journalPage(server, 'operation=post-auth-request&limit=500');
+    expect(entries.filter(({ status }) => status === 0)).toMatchObject([{ cut: true }]);
+  });
+
+  it('refuse one whose body is larger than allowed', async () => {
+    const sockets = await signInAll();
+    const [large] = await acceptedConnections(1);
+    const announced = ['Content-Length: 9999999'];
+    large?.write(rawRequest(`POST ${signInPath}`, announced, 'x'.repeat(100_000)));
+    expect(readReply(await untilClosed(large as Socket)).status).toBe(413);
+    await Promise.all(sockets.map(untilClosed));
+  });
+
+  it('on one connection, one behind the other, are answered in their order', async () => {
+    const socket = await openConnection(server);
+    const requests = names.map((name, at) =>
+      signIn(name, at < names.length - 1 ? 'Connection: keep-alive' : 'Connection: close'),
+    );
+    socket.write(requests.join(''));
+    const answers = (await untilClosed(socket)).match(/HTTP\/1\.1 401 /g);
+    expect(answers).toHaveLength(names.length);
+    expect(await identities()).toEqual(expect.arrayContaining(names));
+  });
+});
+
+describe('a server that stops while sign-ins wait', () => {
+  it('lets them go without a fault', async () => {
+    const logged = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const sockets = await signInAll();
+    const answers = sockets.map((socket) => untilClosed(socket).catch(() => ''));
+    await once(sockets[0] as Socket, 'data');
+    await server.close();
+    expect(await Promise.all(answers)).toContain('');
+    expect(logged).not.toHaveBeenCalled();
+    logged.mockRestore();
+  });
+});
