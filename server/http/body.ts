@@ -8,9 +8,9 @@ const mediaTypePattern = /^\s*([A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+)\s*(
 
 const mediaTypePath = 'header.Content-Type';
 
-/** A body did not arrive completely. */
-export class BodyCutOff extends Error {
-  override readonly name = 'BodyCutOff';
+/** The connection closed before the request was read completely, or handled. */
+export class RequestCutOff extends Error {
+  override readonly name = 'RequestCutOff';
 }
 
 /** Overhead of a piece besides its bytes. */
@@ -23,7 +23,7 @@ export const tooManyBytes = refuse.unavailable(
 
 /**
  * Returns the whole body, at once where it need not be waited for; 413 as soon as it is known to be
- * too large, 503 when it has to make room for others. @throws BodyCutOff
+ * too large, 503 when it has to make room for others. @throws RequestCutOff
  */
 export function readBody(
   request: IncomingMessage,
@@ -66,7 +66,7 @@ export function readBody(
       // Every request closes, in the end; a fault for each of them costs as much as its body.
       if (isOver) return;
       held?.set(0);
-      reject(new BodyCutOff('the connection closed before the end of the body'));
+      reject(new RequestCutOff('the connection closed before the end of the body'));
     };
     request.on('error', cutOff);
     request.on('close', cutOff);

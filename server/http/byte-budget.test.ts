@@ -111,6 +111,24 @@ describe('bodies underway', () => {
     await untilHeld(0);
   });
 
+  it('of many auth requests at once make room for newer ones while they wait for their turn', async () => {
+    const body = ' '.repeat(10_000);
+    const sockets = Array.from({ length: 60 }, reach);
+    // Accepted before, or they would be read one after the other.
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await Promise.all(sockets.map(answerOn));
+    for (const socket of sockets) {
+      socket.write(`${ask} HTTP/1.1\r\nHost: a\r\nContent-Length: 10000\r\n\r\n${body}`);
+    }
+    const answers = await Promise.all(sockets.map(answerOn));
+    const refused = answers.filter(({ status }) => status === 503).length;
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(60 - refused);
+    // Eight start at once, and of the others 40 have room.
+    expect(refused).toBeGreaterThan(0);
+    expect(refused).toBeLessThanOrEqual(12);
+    await untilHeld(0);
+  });
+
   it('count for more in small pieces, and give it back when they become too large', async () => {
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(1000));
     const socket = reach();

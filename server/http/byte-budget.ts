@@ -1,7 +1,7 @@
 /**
- * Bytes that all connections together may hold of incomplete transfers: bodies, websocket messages,
- * relayed data. When they are used up, the transfer longest in progress is dropped, so that a
- * stalled client cannot block the others.
+ * Bytes that all connections together may hold of incomplete transfers (bodies, websocket messages,
+ * relayed data) and of auth requests that wait for their turn. When they are used up, the one longest
+ * in progress is dropped, so that a stalled client cannot block the others.
  */
 
 /** The bytes held by one connection. */

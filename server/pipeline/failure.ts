@@ -1,7 +1,7 @@
 /** Handles exceptions thrown by a stage. */
 import { PasswordsBusy } from '../crypto/passwords.ts';
 import { AnswerCutOff } from '../http/answer.ts';
-import { BodyCutOff } from '../http/body.ts';
+import { RequestCutOff } from '../http/body.ts';
 import { refuse } from '../http/refusal.ts';
 import { StateFault } from '../store/state-fault.ts';
 import type { RequestContext } from './context.ts';
@@ -33,7 +33,7 @@ export function outcomeOfFailure(
 ): Exclude<StageOutcome, undefined> {
   const { exchange, log, tenants, knownTenant } = context;
   const { request, requestId, path, record } = exchange;
-  if (fault instanceof BodyCutOff) {
+  if (fault instanceof RequestCutOff) {
     log.debug(`${request.method} ${path}: ${fault.message}`);
     record.isCut = true;
     recorder.end(exchange, 0, knownTenant);

@@ -149,15 +149,22 @@ export class Pipeline {
     const announce = deprecated ? [announceDeprecation(deprecated, callers)] : [];
     const retired = deprecated ? [refuseRetired(deprecated)] : [];
     const received = body ? [receiveBody] : [];
-    const turn = authorization === 'signature' ? [takeTurn] : [];
     const transform = transformResponse(transforms, { callers, recorder: this.#recorder });
     // A link may be used by anyone, and is not counted for a caller.
     const limited = isUnlimited || authorization === 'link' ? [] : [limitRate];
     const admit = [...retired, authenticate(callers), ...limited];
+    // There is no caller whom to look up before the body is read.
+    if (authorization === 'signature') {
+      const arrive = [...announce, ...received, takeTurn];
+      return {
+        usual: [...arrive, ...admit, validate, handle],
+        transformed: [...arrive, transform, ...admit, validate, handle],
+      };
+    }
     return {
-      usual: [...turn, ...announce, ...admit, ...received, validate, handle],
+      usual: [...announce, ...admit, ...received, validate, handle],
       // A planned change may depend on the body, and may end the token.
-      transformed: [...turn, ...announce, ...received, transform, ...admit, validate, handle],
+      transformed: [...announce, ...received, transform, ...admit, validate, handle],
     };
   }
 

@@ -5,7 +5,7 @@ import type { Refusal } from '../http/refusal.ts';
 import type { RequestContext } from './context.ts';
 import type { Stage } from './stage.ts';
 
-/** Waits for the body; a refusal of it is returned when it is validated. @throws BodyCutOff */
+/** Waits for the body; a refusal of it is returned when it is validated. @throws RequestCutOff */
 export const receiveBody: Stage = (context) => {
   const { request, upgrade } = context.exchange;
   // Node hands over the raw connection of an upgrade, and reads no body from it.

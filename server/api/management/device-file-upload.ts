@@ -4,7 +4,7 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { devicePathShape } from '../../../fixtures/contract/management/connect.ts';
-import { BodyCutOff } from '../../http/body.ts';
+import { RequestCutOff } from '../../http/body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { faultOf } from '../../pipeline/input.ts';
 
@@ -36,7 +36,7 @@ interface DeviceFileUpload {
   readonly fields: v.InferOutput<typeof fieldsShape>;
   /** The file's name at the user's, without its folders. */
   readonly name: string;
-  /** Throws `UploadRefused` or `BodyCutOff`. */
+  /** Throws `UploadRefused` or `RequestCutOff`. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -53,7 +53,7 @@ export class UploadRefused extends Error {
 
 const noFile = refuse.malformed('file: is required, as the last part, with a file name');
 
-/** The upload as soon as its file begins, or why it is refused. @throws BodyCutOff */
+/** The upload as soon as its file begins, or why it is refused. @throws RequestCutOff */
 export function receiveDeviceFile(
   request: IncomingMessage,
   fileMaxBytes: number = limits.deviceFileMaxBytes,
@@ -83,7 +83,7 @@ export function receiveDeviceFile(
     });
     request.on('close', () => {
       if (request.complete) return;
-      const cutOff = new BodyCutOff('the connection closed during the upload');
+      const cutOff = new RequestCutOff('the connection closed during the upload');
       parser.destroy();
       file?.destroy(cutOff);
       reject(cutOff);
@@ -141,7 +141,7 @@ async function* contentOf(
   try {
     for await (const part of file) yield part as Buffer;
   } catch (fault) {
-    throw fault instanceof BodyCutOff ? fault : new UploadRefused(malformed(fault));
+    throw fault instanceof RequestCutOff ? fault : new UploadRefused(malformed(fault));
   }
   if (file.truncated) throw new UploadRefused(refuse.tooLarge(fileMaxBytes));
 }

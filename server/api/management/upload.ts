@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { tooManyOpenFiles } from '../../http/answer.ts';
-import { BodyCutOff, tooManyBytes } from '../../http/body.ts';
+import { RequestCutOff, tooManyBytes } from '../../http/body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import type { HandlerContext } from '../../pipeline/endpoint.ts';
 import type { FileStore, ReceivedFile } from '../../store/files.ts';
@@ -29,7 +29,7 @@ const FRAME_MAX_BYTES = 20 * limits.uploadFieldMaxBytes;
 
 type Surroundings = Pick<HandlerContext, 'request' | 'openFiles' | 'underway'>;
 
-/** The parts, or why they are refused; a refused upload leaves no file. @throws BodyCutOff */
+/** The parts, or why they are refused; a refused upload leaves no file. @throws RequestCutOff */
 export async function receiveUpload(
   context: Surroundings,
   form: UploadForm,
@@ -101,7 +101,7 @@ function readParts(
     });
     request.on('close', () => {
       if (request.complete) return;
-      const cutOff = new BodyCutOff('the connection closed during the upload');
+      const cutOff = new RequestCutOff('the connection closed during the upload');
       parser.destroy();
       // The parser leaves the file that it was reading open.
       file?.destroy(cutOff);
