@@ -43,8 +43,8 @@ const measuredCosts: Costs = {
   cpuPerProcess: 0.012,
   cpuPerRequest: 120e-6,
   cpuPerSocket: 6e-6,
-  bytesPerProcess: 115e6,
-  bytesPerDevice: 14_500,
+  bytesPerProcess: 105e6,
+  bytesPerDevice: 11_200,
   bytesPerSocket: 10_400,
   redis: measuredRedisCosts,
 };

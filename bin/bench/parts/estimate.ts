@@ -36,7 +36,7 @@ const sizes: readonly Size[] = [
   {
     devices: 100_000,
     pollIntervalMs: 30_000,
-    times: { gatherMs: 180_000, settleMs: 60_000, measuredMs: 60_000 },
+    times: { gatherMs: 450_000, settleMs: 60_000, measuredMs: 60_000 },
   },
 ];
 const startMs = Date.parse('2026-11-21T12:00:00Z');
