@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { openConnection, rawRequest, readReply, untilClosed } from '../testing/raw-http.ts';
 import {
@@ -32,13 +32,13 @@ function poll(...more: readonly string[]): string {
 
 /** The first contact of a new device of this name. */
 function signIn(name: string, ...more: readonly string[]): string {
-  return Object.values(signInParts(name, more)).join('');
+  const { head, body } = signInParts(name, more);
+  return head + body;
 }
 
-/** @param bytes least length of the body, which is padded with white space */
-function signInParts(name: string, more: readonly string[] = [], bytes = 0) {
+function signInParts(name: string, more: readonly string[]) {
   const { idData, publicKeyPem, privateKey } = newDevice(name);
-  const body = JSON.stringify({ id_data: idData, pubkey: publicKeyPem }).padEnd(bytes);
+  const body = JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
   const head = rawRequest(`POST ${signInPath}`, [
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
@@ -49,7 +49,7 @@ function signInParts(name: string, more: readonly string[] = [], bytes = 0) {
   return { head, body };
 }
 
-/** Names of 100 devices, as many as no round takes. */
+/** Names of 100 devices, more than start in one round. */
 const names = Array.from({ length: 100 }, (_, at) => `new-${at}`);
 
 /** Connections that the server has accepted: others would be read in a later round. */
@@ -69,27 +69,27 @@ function write(sockets: readonly Socket[], texts: readonly string[]): void {
 
 /** Sends the first contacts of all names at once, and returns their connections. */
 async function signInAll(): Promise<Socket[]> {
-  const requests = names.map((name) => signIn(name));
   const sockets = await acceptedConnections(names.length);
-  write(sockets, requests);
+  writeWhole(sockets);
   return sockets;
+}
+
+function writeWhole(sockets: readonly Socket[]): void {
+  const requests = names.map((name) => signIn(name));
+  write(sockets, requests);
 }
 
 /** Sends the heads of the first contacts, and once the server has read them, their bodies. */
 async function writeHeadsFirst(sockets: readonly Socket[]): Promise<void> {
   const requests = names.map((name) => signInParts(name, ['Expect: 100-continue']));
   const asked = sockets.map((socket) => once(socket, 'data'));
-  write(
-    sockets,
-    requests.map(({ head }) => head),
-  );
+  const heads = requests.map(({ head }) => head);
+  const bodies = requests.map(({ body }) => body);
+  write(sockets, heads);
   await Promise.all(asked);
   // As many rounds of the event loop as all of them would take if the heads took turns.
   for (let round = 0; round < names.length; round += 8) await identities();
-  write(
-    sockets,
-    requests.map(({ body }) => body),
-  );
+  write(sockets, bodies);
 }
 
 async function identities(): Promise<unknown[]> {
@@ -109,14 +109,7 @@ describe('many sign-ins at once', () => {
   });
 
   it.each([
-    [
-      'in one piece',
-      (sockets: readonly Socket[]) =>
-        write(
-          sockets,
-          names.map((name) => signIn(name)),
-        ),
-    ],
+    ['in one piece', writeWhole],
     ['as bodies that follow their headers', writeHeadsFirst],
   ])('%s do not hold up the poll that comes after them', async (_, writeAll) => {
     const [polling] = await acceptedConnections(1);
@@ -171,12 +164,12 @@ describe('many sign-ins at once', () => {
 describe('a server that stops while sign-ins wait', () => {
   it('lets them go without a fault', async () => {
     const logged = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => logged.mockRestore());
     const sockets = await signInAll();
     const answers = sockets.map((socket) => untilClosed(socket).catch(() => ''));
     await once(sockets[0] as Socket, 'data');
     await server.close();
     expect(await Promise.all(answers)).toContain('');
     expect(logged).not.toHaveBeenCalled();
-    logged.mockRestore();
   });
 });
