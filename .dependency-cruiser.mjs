@@ -206,7 +206,7 @@ const rooms = {
     rooms: ['server', 'simulator', 'conformance'],
     packages: [
       ...['commander', 'consola', 'cli-table3', 'log-update', 'rolldown', 'undici', 'vite'],
-      'yaml',
+      ...['yaml', 'dependency-cruiser'],
     ],
   },
   'bin/bench': {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -121,6 +121,13 @@ const imported = [
   ...['server/server.ts', 'bin/output.ts', 'bin/simulate.ts', 'conformance/cases/x.ts'],
 ];
 
+/** Checks the imports of a folder as `npm run check` does. */
+function checkImports(folder: string): { readonly code: number | null; lines: string[] } {
+  const script = join(root, 'bin', 'check-imports.mjs');
+  const { status, stderr } = spawnSync(process.execPath, [script], { cwd: folder });
+  return { code: status, lines: String(stderr).trimEnd().split('\n') };
+}
+
 describe('the directions of imports', () => {
   it('are held by each wrong import of a trial, and by no right one', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetbed-house-'));
@@ -138,15 +145,26 @@ describe('the directions of imports', () => {
         writeFileSync(join(folder, 'node_modules', name, file), '');
       }
     }
-    const cruiser = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
-    const words = ['--config', join(root, '.dependency-cruiser.mjs'), '-T', 'json', ...folders];
-    const { stdout } = spawnSync(process.execPath, [cruiser, ...words], { cwd: folder });
-    const { violations }: { violations: readonly { from: string }[] } = JSON.parse(
-      String(stdout),
-    ).summary;
-    const caught = new Set(violations.map(({ from }) => from));
+    cpSync(join(root, '.dependency-cruiser.mjs'), join(folder, '.dependency-cruiser.mjs'));
+    const { code, lines } = checkImports(folder);
+    expect(code).toBe(1);
+    const caught = new Set(lines.map((line) => line.split(' ')[0]));
     caught.delete('fixtures/circle/b.ts');
     expect([...caught].sort()).toEqual(trials.map(([path]) => path).sort());
+  });
+
+  it('are not held where a source file is left unread, which is an error', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fleetbed-house-'));
+    for (const part of folders) {
+      mkdirSync(join(folder, part));
+      writeFileSync(join(folder, part, 'a.ts'), 'export const a = 1;\n');
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), '{}');
+    const rules = { forbidden: [], options: { exclude: { path: '^server/' } } };
+    const text = `export default ${JSON.stringify(rules)};\n`;
+    writeFileSync(join(folder, '.dependency-cruiser.mjs'), text);
+    const { code, lines } = checkImports(folder);
+    expect({ code, lines }).toEqual({ code: 1, lines: ['server/a.ts was not read'] });
   });
 });
 

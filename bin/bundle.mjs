@@ -1,21 +1,15 @@
 /**
- * Bundles what the compiler has made in `build/` into the package's `dist/`: a file for each way in,
- * and chunks that are loaded when they are first needed. It starts in half the time that hundreds of
- * small files take.
+ * Bundles the sources into the package's `dist/`: a file for each way in, and chunks that are loaded
+ * when they are first needed. It starts in half the time that hundreds of small files take.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const build = join(root, 'build');
-const dist = join(root, 'dist');
 
 /** What is run or imported: its place in `dist/`, one folder deep as the chunks are, and its module. */
 const entries = {
-  'bin/fleetbed': 'bin/fleetbed.js',
-  'server/testbed': 'server/testbed.js',
-  'simulator/behaviour': 'simulator/behaviours/behaviour.js',
+  'bin/fleetbed': 'bin/fleetbed.ts',
+  'server/testbed': 'server/testbed.ts',
+  'simulator/behaviour': 'simulator/behaviours/behaviour.ts',
 };
 /** The types of what is imported. */
 const types = ['server/testbed.d.ts', 'simulator/behaviours/behaviour.d.ts'];
@@ -30,14 +24,16 @@ const external = [
 ];
 
 /** A bundled module finds the files beside it where they were, not beside the chunk. */
-const ownPlace = {
+const ownPlace = (root) => ({
   name: 'own-place',
   transform(code, id) {
-    if (!id.startsWith(build) || !code.includes('import.meta.url')) return null;
-    const place = JSON.stringify(`../${relative(build, id)}`);
+    const file = relative(root, id);
+    const isOurs = file.endsWith('.ts') && !file.startsWith('node_modules');
+    if (!isOurs || !code.includes('import.meta.url')) return null;
+    const place = JSON.stringify(`../${file.replace(/\.ts$/, '.js')}`);
     return code.replaceAll('import.meta.url', `new URL(${place}, import.meta.url).href`);
   },
-};
+});
 
 /** Of the types of media only those that a file name or a charset leads to; the rest is asked by nobody. */
 const fewerMediaTypes = {
@@ -64,22 +60,22 @@ const sqlEngine = {
 /** What the engine knows its folder by, which only CommonJS has. */
 const define = { __dirname: 'import.meta.dirname' };
 
-/** What stands in for a package in the bundle. */
-const alias = { 'iconv-lite': join(build, 'bin/text-decoders.js') };
-
-/** Makes `dist/` anew. @param assets paths from the root of the files that are read at run time */
-export async function bundle(assets) {
+/** Makes `dist/` anew. @param assets files that are read at run time: paths from `build/` */
+export async function bundle(root, assets) {
   const { rolldown } = await import('rolldown');
+  const dist = join(root, 'dist');
   rmSync(dist, { recursive: true, force: true });
   const input = Object.fromEntries(
-    Object.entries(entries).map(([name, module]) => [name, join(build, module)]),
+    Object.entries(entries).map(([name, module]) => [name, join(root, module)]),
   );
   const made = await rolldown({
     input,
+    cwd: root,
     platform: 'node',
     external,
-    plugins: [ownPlace, fewerMediaTypes, sqlEngine],
-    resolve: { alias },
+    plugins: [ownPlace(root), fewerMediaTypes, sqlEngine],
+    // What stands in for a package in the bundle.
+    resolve: { alias: { 'iconv-lite': join(root, 'bin/text-decoders.ts') } },
     transform: { define },
   });
   await made.write({
@@ -89,14 +85,18 @@ export async function bundle(assets) {
     chunkFileNames: 'chunks/[name]-[hash].js',
   });
   await made.close();
-  for (const file of [...assets, ...typesReached()]) {
-    mkdirSync(dirname(join(dist, file)), { recursive: true });
-    place(join(build, file), join(dist, file));
-  }
+  for (const file of assets) place(join(root, 'build', file), join(dist, file));
+}
+
+/** Copies the declarations of what the package exports, and those that they lead to, into `dist/`. */
+export function placeDeclarations(root) {
+  const from = join(root, 'build', 'types');
+  for (const file of typesReached(from)) place(join(from, file), join(root, 'dist', file));
 }
 
 /** Data needs no layout, as only programs read it, and types need no spaces four by four. */
 function place(from, to) {
+  mkdirSync(dirname(to), { recursive: true });
   const read = () => readFileSync(from, 'utf8');
   if (from.endsWith('.json')) writeFileSync(to, JSON.stringify(JSON.parse(read())));
   else if (from.endsWith('.d.ts'))
@@ -108,12 +108,11 @@ function place(from, to) {
 }
 
 /** The declarations to which the exported types lead. */
-function typesReached() {
+function typesReached(from) {
   const reached = new Set(types);
   for (const file of reached) {
-    for (const [, path] of readFileSync(join(build, file), 'utf8').matchAll(
-      /["'](\.[^"']+)\.ts["']/g,
-    )) {
+    const text = readFileSync(join(from, file), 'utf8');
+    for (const [, path] of text.matchAll(/["'](\.[^"']+)\.ts["']/g)) {
       reached.add(`${join(dirname(file), path)}.d.ts`);
     }
   }

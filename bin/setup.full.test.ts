@@ -19,6 +19,8 @@ import { systemClock } from '../fixtures/clock.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const SKIP_MAX_MS = 1000;
+const scripts = ['build.mjs', 'bundle.mjs', 'pages.mjs', 'setup.mjs'];
+const building = 'set-up: building the command\n';
 
 /** A project with our set-up, our TypeScript and two small sources, freshly cloned. */
 let clone: string;
@@ -34,7 +36,7 @@ const json = (file: string, value: unknown) => put(file, JSON.stringify(value));
 function writeLock(description = 'first'): void {
   const devDependencies = {
     rolldown: 'file:vendor/rolldown',
-    typescript: 'file:vendor/typescript',
+    'typescript-native': 'file:vendor/typescript-native',
   };
   const manifest = { name: 'fleetbed', version: '0.0.0', description, type: 'module' };
   json('package.json', { ...manifest, devDependencies, bin: { fleetbed: 'dist/bin/fleetbed.js' } });
@@ -43,17 +45,20 @@ function writeLock(description = 'first'): void {
     packages: {
       '': { name: 'fleetbed', version: '0.0.0', devDependencies },
       'node_modules/rolldown': { resolved: 'vendor/rolldown', link: true },
-      'node_modules/typescript': { resolved: 'vendor/typescript', link: true },
+      'node_modules/typescript-native': { resolved: 'vendor/typescript-native', link: true },
       'vendor/rolldown': { version: '1.0.0', dev: true },
-      'vendor/typescript': { version: '1.0.0', dev: true },
+      'vendor/typescript-native': { version: '1.0.0', dev: true },
     },
   });
-  json('vendor/typescript/package.json', { name: 'typescript', version: '1.0.0' });
+  json('vendor/typescript-native/package.json', { name: 'typescript-native', type: 'module' });
   const bundler = join(root, 'node_modules', 'rolldown', 'dist', 'index.mjs');
-  json('vendor/rolldown/package.json', { name: 'rolldown', type: 'module', exports: './index.js' });
+  const exports = { '.': './index.js', './utils': './utils.js' };
+  json('vendor/rolldown/package.json', { name: 'rolldown', type: 'module', exports });
   put('vendor/rolldown/index.js', `export * from ${JSON.stringify(bundler)};\n`);
-  const compiler = join(root, 'node_modules', 'typescript', 'lib', 'tsc.js');
-  put('vendor/typescript/bin/tsc', `require(${JSON.stringify(compiler)});\n`);
+  const utils = bundler.replace('index.mjs', 'utils-index.mjs');
+  put('vendor/rolldown/utils.js', `export * from ${JSON.stringify(utils)};\n`);
+  const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
+  put('vendor/typescript-native/bin/tsc', `import ${JSON.stringify(compiler)};\n`);
 }
 
 /** A clone that has been set up once, to copy from. */
@@ -64,12 +69,12 @@ function freshClone(): void {
   writeLock();
   json('tsconfig.json', {
     compilerOptions: {
-      ...{ target: 'ES2023', module: 'NodeNext', types: [], outDir: 'build', rootDir: '.' },
-      ...{ composite: true, tsBuildInfoFile: 'build/.tsbuildinfo', sourceMap: true },
+      ...{ target: 'ES2023', module: 'NodeNext', types: [], outDir: 'build/types', rootDir: '.' },
+      ...{ composite: true, tsBuildInfoFile: 'build/types/.tsbuildinfo' },
+      emitDeclarationOnly: true,
       rewriteRelativeImportExtensions: true,
     },
     include: ['bin', 'fixtures', 'server', 'simulator'],
-    exclude: ['bin/bundle.mjs', 'bin/pages.mjs', 'bin/setup.mjs'],
   });
   put('bin/fleetbed.ts', "#!/usr/bin/env node\nimport '../fixtures/words.ts';\n");
   put(
@@ -79,8 +84,7 @@ function freshClone(): void {
   put('fixtures/vectors/deep/sample.mender', 'bytes');
   put('server/testbed.ts', 'export const testbed = 1;\n');
   put('simulator/behaviours/behaviour.ts', 'export const behaviour = 1;\n');
-  for (const name of ['bundle.mjs', 'pages.mjs', 'setup.mjs'])
-    cpSync(join(root, 'bin', name), at('bin', name));
+  for (const name of scripts) cpSync(join(root, 'bin', name), at('bin', name));
 }
 
 /** Takes a clone that is set up already in place of the fresh one. */
@@ -154,9 +158,9 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     rmSync(at('fixtures/vectors/old.json'));
     put('fixtures/words.ts', readFileSync(at('fixtures/words.ts'), 'utf8').replace('one', 'two'));
     const again = await setUp();
-    expect(again.stderr).toBe('set-up: building\n');
+    expect(again.stderr).toBe(building);
     expect(await built()).toBe('two');
-    for (const gone of ['old.js', 'old.js.map', 'old.d.ts', 'vectors/old.json']) {
+    for (const gone of ['old.js', 'vectors/old.json']) {
       expect(existsSync(at('build/fixtures', gone)), gone).toBe(false);
     }
   });
@@ -175,7 +179,7 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     takePreparedClone();
     rmSync(at('build/.stamp'));
     rmSync(at('build/fixtures'), { recursive: true });
-    expect((await setUp()).stderr).toBe('set-up: building\n');
+    expect((await setUp()).stderr).toBe(building);
     expect(await built()).toBe('one');
   });
 
@@ -183,20 +187,44 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     const [one, other] = await Promise.all([setUp(), setUp()]);
     expect([one.code, other.code]).toEqual([0, 0]);
     const said = one.stderr + other.stderr;
-    expect(said.match(/set-up: building/g)).toHaveLength(1);
+    expect(said.match(/set-up: building the command/g)).toHaveLength(1);
     expect(said).toContain('waiting for another set-up');
     expect(await built()).toBe('one');
   });
 });
 
+describe('the check of types in a set-up', { timeout: 60_000 }, () => {
+  beforeEach(takePreparedClone);
+
+  it('gives the package its declarations, once for each state of the sources', async () => {
+    expect(existsSync(at('dist/server/testbed.d.ts'))).toBe(false);
+    expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
+    expect(readFileSync(at('dist/server/testbed.d.ts'), 'utf8')).toContain('testbed = 1');
+    expect(await setUp(['--types'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    put('fixtures/words.test.ts', 'export const word: string = "";\n');
+    expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
+  });
+
+  it('fails with the place of a mistake, while the command still runs', async () => {
+    put('fixtures/more.ts', 'export const broken: number = "text";\n');
+    expect((await setUp()).code).toBe(0);
+    expect(await built()).toBe('one');
+    for (const attempt of ['first', 'second']) {
+      const { code, stderr } = await setUp(['--types']);
+      expect(code, attempt).toBe(1);
+      expect(stderr).toContain('fixtures/more.ts');
+      expect(stderr).toMatch(/set-up: the types are not right .*name the places\n$/);
+    }
+  });
+});
+
 describe('a set-up that fails', { timeout: 60_000 }, () => {
   it('says so when the build fails, and is not taken for done', async () => {
-    put('fixtures/words.ts', 'export const broken: number = "text";\n');
+    put('fixtures/words.ts', 'export const broken = ;\n');
     for (const attempt of ['first', 'second']) {
       const { code, stderr } = await setUp();
       expect(code, attempt).toBe(1);
-      expect(stderr).toContain('fixtures/words.ts');
-      expect(stderr).toMatch(/set-up: the build failed .*name the places\n$/);
+      expect(stderr).toMatch(/set-up: the build failed: fixtures\/words\.ts: /);
     }
   });
 

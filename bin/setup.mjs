@@ -1,13 +1,13 @@
 /**
- * Makes a clone ready to run: installs the packages of the lock file and builds. For the tests it
- * finds a browser (`--browser`), clients of the field (`--field-clients`) and a Redis (`--redis`);
- * with `--required-in-ci` it fails in CI where one is missing. What is already done is skipped. Plain JavaScript without any package, because it runs before there are packages.
+ * Makes a clone ready to run: installs the packages of the lock file and builds. With `--types` it
+ * checks the types too. For the tests it finds a browser (`--browser`), clients of the field
+ * (`--field-clients`) and a Redis (`--redis`); with `--required-in-ci` it fails in CI where one is
+ * missing. What is already done is skipped. Plain JavaScript without any package, because it runs
+ * before there are packages.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  chmodSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -22,22 +22,22 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build, checkTypes, inputsOf } from './build.mjs';
 
 const NODE_LEAST = [20, 19];
-const INSTALL_MAX_MS = 600_000;
-const BUILD_MAX_MS = 300_000;
 const APT_MAX_MS = 240_000;
+/** Between two lines about a step that takes long. */
+const PROGRESS_MS = 15_000;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...names) => join(root, ...names);
-const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
-/** Folders whose files, other than sources, are read by the built code at run time. */
-const copiedFolders = ['fixtures/page', 'fixtures/vectors', 'fixtures/worlds'];
 const configuration = ['package.json', 'package-lock.json', 'tsconfig.json'];
 const installStamp = at('node_modules', '.fleetbed-lock');
-const buildFolder = at('build');
-const buildStamp = join(buildFolder, '.stamp');
+const buildStamp = at('build', '.stamp');
+const typesStamp = at('build', 'types', '.stamp');
 const builtCommand = at('dist', 'bin', 'fleetbed.js');
+/** What the check of the types adds to `dist/`. */
+const declarations = at('dist', 'server', 'testbed.d.ts');
 const commandLink = at('node_modules', '.bin', 'fleetbed');
 /** Debian's packages of clients of the field, unpacked: nothing on the machine is changed. */
 const fieldFolder = at('.fleetbed', 'field-clients');
@@ -70,17 +70,30 @@ function readStamp(path) {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Runs a program with its output on standard error; says what it returned. */
-function run(command, args, timeoutMs) {
-  const ended = spawnSync(command, args, {
+/**
+ * Runs a program with its output on standard error and a line about `what` now and then; says how
+ * it ended. Without a time limit it takes as long as the machine needs.
+ */
+function run(program, words, { what, timeoutMs } = {}) {
+  const startedMs = performance.now();
+  const child = spawn(program, words, {
     cwd: root,
     stdio: ['ignore', 2, 2],
     timeout: timeoutMs,
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   });
-  if (ended.status === 0) return { done: true, how: '' };
-  if (ended.signal) return { done: false, how: `was ended by ${ended.signal}` };
-  return { done: false, how: ended.error?.message ?? `ended with exit code ${ended.status}` };
+  const seconds = () => Math.round((performance.now() - startedMs) / 1000);
+  const progress = setInterval(() => what && say(`still ${what}, ${seconds()} s`), PROGRESS_MS);
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve({ done: false, how: message }));
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve({ done: true, how: '' });
+      resolve({
+        done: false,
+        how: signal ? `was ended by ${signal}` : `ended with exit code ${code}`,
+      });
+    });
+  }).finally(() => clearInterval(progress));
 }
 
 function checkNode() {
@@ -95,12 +108,13 @@ function checkNode() {
 const lockHash = () => sha256(readFileSync(at('package-lock.json')));
 const isInstalled = () => readStamp(installStamp) === lockHash();
 
-function install() {
-  say('installing the packages of package-lock.json');
+async function install() {
+  const what = 'installing the packages of package-lock.json';
+  say(what);
   const npm = process.env.npm_execpath;
   const [command, ...first] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
   const flags = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { done, how } = run(command, [...first, ...flags], INSTALL_MAX_MS);
+  const { done, how } = await run(command, [...first, ...flags], { what });
   if (!done) {
     throw new SetupError(
       `npm could not install the packages (it ${how}); see its lines above, check the network, run it again`,
@@ -110,110 +124,73 @@ function install() {
   writeFileSync(installStamp, lockHash());
 }
 
-/** Every file below the folders, as paths from the root, in a fixed order. */
-function filesBelow(folders) {
-  return folders
-    .filter((folder) => existsSync(at(folder)))
-    .flatMap((folder) => readdirSync(at(folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .sort();
-}
-
-function sourceHash() {
-  const files = [...configuration, ...filesBelow(sourceFolders)];
+function hashOf(what) {
+  const files = [...configuration, ...inputsOf(root, what)];
   return sha256(...files.flatMap((file) => [file, readFileSync(at(file))]));
 }
 
 const isBuilt = () =>
-  existsSync(builtCommand) && existsSync(commandLink) && readStamp(buildStamp) === sourceHash();
+  existsSync(builtCommand) &&
+  existsSync(commandLink) &&
+  readStamp(buildStamp) === hashOf({ tests: false });
 
-async function build() {
-  say('building');
-  const compiler = at('node_modules', 'typescript', 'bin', 'tsc');
-  if (!existsSync(compiler)) {
-    throw new SetupError(
-      'node_modules holds no TypeScript; delete node_modules and run this again',
-    );
+async function makeBuild() {
+  const hash = hashOf({ tests: false });
+  rmSync(buildStamp, { force: true });
+  try {
+    await build(root, say);
+  } catch (fault) {
+    throw new SetupError(`the build failed: ${fault.message}`);
   }
-  const hash = sourceHash();
-  // Without a stamp nobody knows what the folder holds: the compiler would trust its own notes.
-  if (existsSync(buildStamp)) rmSync(buildStamp);
-  else rmSync(buildFolder, { recursive: true, force: true });
-  // A page shares sources with the rest, and so is no reference of its project.
-  const { buildPages, pageFolders } = await import('./pages.mjs');
-  const pages = pageFolders.filter((folder) => existsSync(at(folder)));
-  const projects = [root, ...pages.map((folder) => at(folder))];
-  const { done, how } = run(process.execPath, [compiler, '-b', ...projects], BUILD_MAX_MS);
-  if (!done) {
-    throw new SetupError(`the build failed (the compiler ${how}); its lines above name the places`);
-  }
-  const assets = filesBelow(copiedFolders).filter((file) => !isSource(file));
-  for (const asset of assets) copyAsset(asset);
-  removeStale(new Set(assets));
-  if (pages.length > 0) await buildPages(root, pages);
-  const { bundle } = await import('./bundle.mjs');
-  const read = [...copiedFolders, ...pages].map((folder) => join('build', folder));
-  await bundle(filesBelow(read).flatMap(readAtRunTime));
   linkCommand();
   writeFileSync(buildStamp, hash);
 }
 
-const isSource = (file) => /\.tsx?$|tsconfig\.json$/.test(file);
+/** Building anew removes the declarations. */
+const areTypesChecked = () =>
+  existsSync(declarations) && readStamp(typesStamp) === hashOf({ tests: true });
 
-function copyAsset(file) {
-  mkdirSync(dirname(at('build', file)), { recursive: true });
-  copyFileSync(at(file), at('build', file));
-}
-
-/** Files of the build's asset folders that the bundled code reads: no code of ours, no notes. */
-function readAtRunTime(output) {
-  const isForPeople = /(\.d\.ts|\.map|tsbuildinfo|\.test\.js|\.py|README\.md)$/.test(output);
-  return isForPeople ? [] : [relative('build', output)];
-}
-
-/** Removes output whose source is gone; a deleted test would otherwise run for ever. */
-function removeStale(assets) {
-  for (const output of filesBelow(sourceFolders.map((folder) => join('build', folder)))) {
-    const file = relative('build', output);
-    const source = file.replace(/(\.js|\.js\.map|\.d\.ts)$/, '.ts');
-    const isKept =
-      source === file ? assets.has(file) || isCompilerNote(file) : existsSync(at(source));
-    if (!isKept) rmSync(at(output));
+async function makeTypes() {
+  const what = 'checking the types';
+  say(what);
+  const hash = hashOf({ tests: true });
+  const { done, how } = await checkTypes(root, (program, words) => run(program, words, { what }));
+  if (!done) {
+    throw new SetupError(
+      `the types are not right (the compiler ${how}); its lines above name the places`,
+    );
   }
+  writeFileSync(typesStamp, hash);
 }
-
-const isCompilerNote = (file) => file.endsWith('tsbuildinfo');
 
 /** Makes `npx fleetbed` find the command of this clone instead of asking a registry for it. */
 function linkCommand() {
-  if (!existsSync(builtCommand)) throw new SetupError('the build made no dist/bin/fleetbed.js');
-  chmodSync(builtCommand, 0o755);
   mkdirSync(dirname(commandLink), { recursive: true });
   rmSync(commandLink, { force: true });
   symlinkSync(relative(dirname(commandLink), builtCommand), commandLink);
 }
 
-function findBrowser() {
+async function findBrowser() {
   const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
   if (existsSync(path)) return;
-  if (!process.env.CHROMIUM_PATH && installBrowser() && existsSync(path)) return;
+  if (!process.env.CHROMIUM_PATH && (await installBrowser()) && existsSync(path)) return;
   say(
     `no chromium at ${path}: the browser tests are skipped; install it (sudo apt-get install chromium) or name yours with CHROMIUM_PATH=FILE`,
   );
   requireInCi('a browser');
 }
 
-function installBrowser() {
+async function installBrowser() {
   const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   const [program, ...rest] = [...prefix, 'apt-get'];
   if (!program || spawnSync(program, [...rest, '--version']).status !== 0) return false;
   say("installing Debian's chromium for the browser test");
   const wanted = ['install', '-y', '--no-install-recommends', 'chromium'];
-  const first = run(program, [...rest, ...wanted], APT_MAX_MS);
-  if (first.done) return true;
-  run(program, [...rest, 'update'], APT_MAX_MS);
-  return run(program, [...rest, ...wanted], APT_MAX_MS).done;
+  const apt = async (words) =>
+    (await run(program, [...rest, ...words], { timeoutMs: APT_MAX_MS })).done;
+  if (await apt(wanted)) return true;
+  await apt(['update']);
+  return apt(wanted);
 }
 
 const missingFieldPrograms = () => missingPrograms(Object.keys(fieldPackages), fieldFolder);
@@ -224,10 +201,10 @@ function missingPrograms(programs, folder) {
   return programs.filter((program) => !folders.some((each) => existsSync(join(each, program))));
 }
 
-function findFieldClients() {
+async function findFieldClients() {
   const missing = missingFieldPrograms();
   if (missing.length === 0) return;
-  unpackPackages(Object.values(fieldPackages), fieldFolder);
+  await unpackPackages(Object.values(fieldPackages), fieldFolder);
   if (missingFieldPrograms().length === 0) return;
   const packages = missing.map((program) => fieldPackages[program]).join(' ');
   say(
@@ -241,10 +218,10 @@ function hasRedis() {
   return named ? existsSync(named) : missingPrograms(['redis-server'], redisFolder).length === 0;
 }
 
-function findRedis() {
+async function findRedis() {
   if (hasRedis()) return;
   const named = process.env.REDIS_SERVER_PATH;
-  if (!named) unpackPackages(redisPackages, redisFolder);
+  if (!named) await unpackPackages(redisPackages, redisFolder);
   if (hasRedis()) return;
   say(
     `no ${named || 'redis-server'}: the tests of workers are skipped; install it (sudo apt-get install redis-server) or name yours with REDIS_SERVER_PATH=FILE`,
@@ -262,7 +239,7 @@ function requireInCi(what) {
  * Downloads the packages, and those they need that the machine does not have, and unpacks them.
  * They are not installed: that takes rights, and would start and enable services.
  */
-function unpackPackages(packages, folder) {
+async function unpackPackages(packages, folder) {
   say(`unpacking Debian's ${packages.join(', ')} for the tests`);
   const work = `${folder}.new`;
   const archives = join(work, 'archives');
@@ -273,24 +250,28 @@ function unpackPackages(packages, folder) {
   const own = [...unlocked, `Dir::Cache=${work}`, `Dir::Cache::archives=${archives}`];
   const ownLists = [...own, `Dir::State::lists=${lists}`];
   const wanted = ['install', '--yes', '--download-only', '--no-install-recommends', ...packages];
-  const done = aptGet(wanted, own) || (aptGet(['update'], ownLists) && aptGet(wanted, ownLists));
-  if (done && unpackArchives(archives, join(work, 'root'))) {
+  const done =
+    (await aptGet(wanted, own)) ||
+    ((await aptGet(['update'], ownLists)) && (await aptGet(wanted, ownLists)));
+  if (done && (await unpackArchives(archives, join(work, 'root')))) {
     rmSync(folder, { recursive: true, force: true });
     renameSync(join(work, 'root'), folder);
   }
   rmSync(work, { recursive: true, force: true });
 }
 
-function aptGet(words, settings) {
+async function aptGet(words, settings) {
   const options = settings.flatMap((setting) => ['-o', setting]);
-  return run('apt-get', ['--quiet', '--quiet', ...options, ...words], APT_MAX_MS).done;
+  const all = ['--quiet', '--quiet', ...options, ...words];
+  return (await run('apt-get', all, { timeoutMs: APT_MAX_MS })).done;
 }
 
-function unpackArchives(folder, target) {
-  const archives = readdirSync(folder).filter((name) => name.endsWith('.deb'));
-  return archives.every(
-    (name) => run('dpkg-deb', ['--extract', join(folder, name), target], APT_MAX_MS).done,
-  );
+async function unpackArchives(folder, target) {
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.deb'))) {
+    const words = ['--extract', join(folder, name), target];
+    if (!(await run('dpkg-deb', words, { timeoutMs: APT_MAX_MS })).done) return false;
+  }
+  return true;
 }
 
 const lockPath = join(tmpdir(), `fleetbed-set-up-${sha256(root).slice(0, 16)}`);
@@ -332,15 +313,17 @@ async function alone(work) {
 
 async function main() {
   checkNode();
+  const has = (option) => process.argv.includes(option);
   if (!isInstalled() || !isBuilt()) {
     await alone(async () => {
-      if (!isInstalled()) install();
-      if (!isBuilt()) await build();
+      if (!isInstalled()) await install();
+      if (!isBuilt()) await makeBuild();
     });
   }
-  if (process.argv.includes('--browser')) findBrowser();
-  if (process.argv.includes('--field-clients')) await alone(findFieldClients);
-  if (process.argv.includes('--redis')) await alone(findRedis);
+  if (has('--types') && !areTypesChecked()) await alone(makeTypes);
+  if (has('--browser')) await alone(findBrowser);
+  if (has('--field-clients')) await alone(findFieldClients);
+  if (has('--redis')) await alone(findRedis);
 }
 
 try {

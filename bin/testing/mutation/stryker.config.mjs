@@ -7,7 +7,8 @@ export default {
     fileURLToPath(new URL(`./${name}.mjs`, import.meta.url)),
   ),
   testRunner: 'suite',
-  buildCommand: 'tsc -p .',
+  buildCommand:
+    'node node_modules/typescript-native/bin/tsc -p . --outDir build --emitDeclarationOnly false',
   coverageAnalysis: 'perTest',
   // Two for each core: a mutant that is about to be caught often keeps a case waiting.
   concurrency: 4,
