@@ -3,6 +3,8 @@ import { testTools } from './bin/testing/test-tools.ts';
 
 /** Slow tests: `npm run test:full` runs them, `npm test` does not. */
 const slow = '**/*.full.test.ts';
+/** Those that take minutes each: `npm run test:nightly` runs them. */
+const nightly = '**/*.nightly.test.ts';
 const missing = Object.values(testTools).filter(({ isThere }) => !isThere);
 const exclude = [
   ...configDefaults.exclude,
@@ -26,8 +28,9 @@ export default defineConfig({
     // Two cores: more workers only make the timed parts wait for each other.
     maxWorkers: 2,
     projects: [
-      { test: { ...ofAll, name: 'quick', exclude: [...exclude, slow] } },
+      { test: { ...ofAll, name: 'quick', exclude: [...exclude, slow, nightly] } },
       { test: { ...ofAll, name: 'full', include: [slow], exclude } },
+      { test: { ...ofAll, name: 'nightly', include: [nightly], exclude } },
     ],
   },
 });

@@ -3,6 +3,7 @@ import type { OptionRows, ValuesOf } from '../../fixtures/option-row.ts';
 
 const PROCESSES_MAX = 16;
 const FUZZ_MAX = 100_000;
+const SAMPLE_MAX = 100_000;
 const group = 'Which cases';
 const fuzzing = 'Random alterations';
 const reports = 'Reports';
@@ -26,6 +27,13 @@ export const selfTestRows = {
     cli: { kind: 'count', least: 1, most: PROCESSES_MAX },
     usual: { value: 1 },
   },
+  sample: {
+    flag: '--sample <count>',
+    group,
+    help: 'run what changed since the committed result, and so many of the others',
+    cli: { kind: 'count', least: 0, most: SAMPLE_MAX },
+    conflicts: ['fuzz', 'record', 'html'],
+  },
   fuzz: {
     flag: '--fuzz <count>',
     group: fuzzing,
@@ -35,8 +43,8 @@ export const selfTestRows = {
   },
   seed: {
     flag: '--seed <text>',
-    group: fuzzing,
-    help: `with --fuzz: decides which alterations (default: ${usualSeed})`,
+    group,
+    help: `with --fuzz or --sample: decides which alterations or defects (default: ${usualSeed})`,
     cli: { kind: 'text' },
   },
   floor: {

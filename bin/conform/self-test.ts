@@ -4,18 +4,32 @@ import { type Command, Option } from 'commander';
 import type { Defect } from '../../conformance/self-test/defect.ts';
 import { allDefects } from '../../conformance/self-test/defects/index.ts';
 import { drawnDefects, type FuzzDefect } from '../../conformance/self-test/fuzz/draw.ts';
-import { type FuzzResult, isSharp, playFuzz } from '../../conformance/self-test/fuzz/fuzz.ts';
+import {
+  type FuzzResult,
+  type FuzzRow,
+  isSharp,
+  playFuzz,
+} from '../../conformance/self-test/fuzz/fuzz.ts';
+import { isSound } from '../../conformance/self-test/judgement.ts';
 import {
   holds,
   type KillMatrix,
+  type MatrixRow,
   type PlayDefect,
   playMatrix,
+  sampleOf,
 } from '../../conformance/self-test/matrix.ts';
 import { obey } from '../../conformance/self-test/players.ts';
-import { recordedResults, recordPath, recordText } from '../../conformance/self-test/recorded.ts';
-import { fuzzRowText, fuzzText } from '../../conformance/self-test/report/fuzz-text.ts';
+import {
+  type FindRecorded,
+  recordedResults,
+  recordPath,
+  recordText,
+} from '../../conformance/self-test/recorded.ts';
+import { fuzzRowText, fuzzText, isProblem } from '../../conformance/self-test/report/fuzz-text.ts';
 import { matrixHtml } from '../../conformance/self-test/report/html.ts';
 import { matrixText, rowText } from '../../conformance/self-test/report/text.ts';
+import { systemClock } from '../../fixtures/clock.ts';
 import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -28,6 +42,7 @@ import { SecretOption, secretVariables } from '../secret-option.ts';
 import { selfTestOn } from '../self-test/good-targets.ts';
 import { addUrlOption } from '../url-option.ts';
 import { selfTestRows, usualFloor, usualSeed } from './self-test-options.ts';
+import { selfTestProgress } from './self-test-progress.ts';
 import { begin, type SelfTestCommandOptions, targetOf } from './self-test-run.ts';
 
 /** Adds the options of the subcommand and what it does. */
@@ -40,6 +55,8 @@ export function configure(command: Command): void {
     'fleetbed conform self-test --url https://staging.example.com --html matrix.html',
     '# 500 alterations of answers at random places',
     'fleetbed conform self-test --fuzz 500 --seed 1 --processes 2',
+    '# In a clone: the defects whose code changed, and 100 others',
+    'fleetbed conform self-test --sample 100 --seed "$(git rev-parse HEAD)"',
   );
   command
     .argument('[defect...]', 'run only defects whose ID starts with this')
@@ -87,14 +104,16 @@ async function act(
   return isList ? list(defects, output) : selfTest(defects, options, output);
 }
 
-/** @throws CommandFault when an option that only means something with --fuzz stands without it */
-function requireFuzz({ fuzz, seed, floor }: SelfTestCommandOptions): void {
-  const alone = seed !== undefined ? '--seed' : floor !== undefined ? '--floor' : undefined;
-  if (fuzz !== undefined || alone === undefined) return;
-  throw new CommandFault(
-    `${alone} is an option of random alterations; add --fuzz.`,
-    exitCodes.usage,
-  );
+/** @throws CommandFault when an option stands without the one that gives it a meaning */
+function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): void {
+  if (fuzz !== undefined) return;
+  const sentence =
+    floor !== undefined
+      ? '--floor is an option of random alterations; add --fuzz.'
+      : seed !== undefined && sample === undefined
+        ? '--seed draws alterations or a sample of the defects; add --fuzz or --sample.'
+        : undefined;
+  if (sentence !== undefined) throw new CommandFault(sentence, exitCodes.usage);
 }
 
 /** Those whose ids begin so; all without a beginning. @throws CommandFault when none begins so */
@@ -141,8 +160,7 @@ async function playAll(
   output: Output,
 ): Promise<KillMatrix> {
   const { baseline, players, signal, close } = await begin(defects, options, output);
-  const recorded = options.record ? await recordedResults() : () => undefined;
-  let played = 0;
+  const known = await knownResults(defects, options, output);
   try {
     return await playMatrix({
       defects,
@@ -150,14 +168,33 @@ async function playAll(
       named: baseline.named,
       baselineFaults: baseline.faults,
       players: players.map((play): PlayDefect => {
-        return async (defect, ids) => recorded(defect, ids) ?? play(defect, ids);
+        return async (defect, ids) => known(defect, ids) ?? play(defect, ids);
       }),
       signal,
-      onRow: (row) => output.progress(`${++played} of ${defects.length} ${rowText(row)}`),
+      onRow: selfTestProgress<MatrixRow>({
+        ...{ output, clock: systemClock, total: defects.length, text: rowText },
+        isMiss: (row) => !isSound(row),
+      }),
     });
   } finally {
     close();
   }
+}
+
+/** What need not be run again, as the options say. */
+async function knownResults(
+  defects: readonly Defect[],
+  { record, sample, seed = usualSeed }: SelfTestCommandOptions,
+  output: Output,
+): Promise<FindRecorded> {
+  if (!record && sample === undefined) return () => undefined;
+  const recorded = await recordedResults();
+  if (sample === undefined) return recorded;
+  const drawn = sampleOf({ id: seed, sample }, new Set(defects.map(({ id }) => id)));
+  output.progress(
+    `self-test: what changed since the committed result, and ${drawn.size} of the others by --seed ${seed}`,
+  );
+  return (defect, ids) => (drawn.has(defect.id) ? undefined : recorded(defect, ids));
 }
 
 async function fuzzed(
@@ -180,7 +217,6 @@ async function playDrawn(
 ): Promise<FuzzResult> {
   const { fuzz: count = defects.length, seed = usualSeed } = options;
   const { baseline, players, signal, close } = await begin(defects, options, output);
-  let played = 0;
   try {
     return await playFuzz({
       defects,
@@ -190,7 +226,10 @@ async function playDrawn(
       baselineFaults: baseline.faults,
       players,
       signal,
-      onRow: (row) => output.progress(`${++played} of ${defects.length} ${fuzzRowText(row)}`),
+      onRow: selfTestProgress<FuzzRow>({
+        ...{ output, clock: systemClock, total: defects.length, text: fuzzRowText },
+        isMiss: isProblem,
+      }),
     });
   } finally {
     close();

@@ -11,7 +11,7 @@ import { testTools } from './test-tools.ts';
 /** Gives all tests of a run one temporary folder, and removes it after the last. */
 export function setup(lane: TestProject): () => void {
   for (const [name, { isThere, files, option }] of Object.entries(testTools)) {
-    const wanted = files.filter((file) => lane.name === 'full' || !file.includes('.full.'));
+    const wanted = files.filter((file) => lane.name !== 'quick' || !file.includes('.full.'));
     if (isThere || wanted.length === 0) continue;
     const way = `node bin/setup.mjs ${option} gets it, or says how`;
     process.stderr.write(

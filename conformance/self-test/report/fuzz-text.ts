@@ -16,7 +16,8 @@ export function fuzzRowText(row: FuzzRow): string {
   ].join('\n');
 }
 
-function isProblem({ bond, outcome, suiteErrors }: FuzzRow): boolean {
+/** Whether the alteration fails the self-test: missed, a false verdict, or a breakdown. */
+export function isProblem({ bond, outcome, suiteErrors }: FuzzRow): boolean {
   const isMissed = bond === 'must' && outcome === 'missed';
   const isFalse = bond === 'nothing' && outcome === 'noticed';
   return isMissed || isFalse || suiteErrors.length > 0;

@@ -1,0 +1,102 @@
+/**
+ * `npm run test:nightly`: what takes too long for every change. A run that passes is recorded in
+ * `record.json`, to be committed. `-- --age` only says how old the record is, and fails when it is
+ * too old; `-- --step NAME` runs one step and records nothing.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+import { systemClock } from '../../fixtures/clock.ts';
+import { ageOfRecord, type NightlyRecord, recordFile } from './record.ts';
+
+const SECOND_MS = 1000;
+
+/** A step: a program of Node.js with its words, and the lines of its output that are its figures. */
+interface Step {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly figures: RegExp;
+}
+
+const selfTest = ['dist/bin/fleetbed.js', 'conform', 'self-test', '--processes', '2'];
+const steps: readonly Step[] = [
+  { name: 'self-test', words: selfTest, figures: /^\d+ cases, \d+ defects: .*$/gm },
+  {
+    name: 'random alterations',
+    words: [...selfTest, '--fuzz', '500'],
+    figures: /^\d+ (alterations break|break|are legal).*$/gm,
+  },
+  {
+    name: 'long tests',
+    words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'nightly'],
+    figures: /^ *(Test Files|Tests) .*$/gm,
+  },
+  { name: 'soak', words: ['build/bin/soak/soak.js'], figures: /^\w+: \d+ faults$/gm },
+];
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(words: readonly string[]): Promise<number> {
+  const [option, value] = words;
+  if (option === '--age') {
+    const { isYoung, lines } = ageOfRecord(recordFile, systemClock.now());
+    for (const line of lines) say(line);
+    return isYoung ? 0 : 1;
+  }
+  const chosen = option === '--step' ? steps.filter(({ name }) => name === value) : steps;
+  if (chosen.length === 0) {
+    say(`--step ${value ?? ''}: use one of ${steps.map(({ name }) => name).join(', ')}`);
+    return 2;
+  }
+  return runAll(chosen);
+}
+
+async function runAll(chosen: readonly Step[]): Promise<number> {
+  const commit = textOf('git', ['rev-parse', 'HEAD']);
+  const isWhole = chosen.length === steps.length;
+  if (isWhole && textOf('git', ['status', '--porcelain', '--untracked-files=no']) !== '') {
+    say(
+      'there are changes that are not committed: the record names a commit, so commit them first',
+    );
+    return 2;
+  }
+  const ended: NightlyRecord['steps'] = [];
+  for (const step of chosen) {
+    say(`# ${step.name}`);
+    const { code, seconds, figures } = await run(step);
+    if (code !== 0) {
+      say(`${step.name} ended with exit code ${code} after ${seconds} s: nothing is recorded`);
+      return 1;
+    }
+    say(`# ${step.name} passed in ${seconds} s`);
+    ended.push({ name: step.name, seconds, figures });
+  }
+  if (!isWhole) return 0;
+  const date = new Date(systemClock.now()).toISOString();
+  const record: NightlyRecord = { date, commit, steps: ended };
+  writeFileSync(recordFile, `${JSON.stringify(record, undefined, 2)}\n`);
+  say('recorded in bin/nightly/record.json: commit it');
+  return 0;
+}
+
+/** Runs a step with its output shown, and picks its figures. */
+async function run({ words, figures }: Step) {
+  const startedMs = systemClock.monotonicMs();
+  const env = { ...process.env, NO_COLOR: '1' };
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    process.stdout.write(text);
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const seconds = Math.round((systemClock.monotonicMs() - startedMs) / SECOND_MS);
+  const lines = stripVTControlCharacters(said).match(figures) ?? [];
+  return { code, seconds, figures: lines.map((line) => line.trim().replace(/ +/g, ' ')) };
+}
+
+function textOf(program: string, words: readonly string[]): string {
+  return String(spawnSync(program, words).stdout).trim();
+}
