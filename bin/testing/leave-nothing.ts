@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { enterableFolder } from './enterable-folder.ts';
 import { testTools } from './test-tools.ts';
 
 /** Gives all tests of a run one temporary folder, and removes it after the last. */
@@ -19,7 +20,8 @@ export function setup(lane: TestProject): () => void {
     );
   }
   const before = process.env.TMPDIR;
-  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-tests-'));
+  const place = enterableFolder([tmpdir(), '/tmp', '/var/tmp']);
+  const folder = mkdtempSync(join(place, 'fleetbed-tests-'));
   // Field clients run as an unprivileged user, who needs to reach their own folders below it.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
