@@ -1,10 +1,11 @@
 /**
- * Part `start`: how long commands take from the start of their process, held against bare Node, and
- * what the package takes on a disk.
+ * Part `start`: how long commands take from the start of their process, held against bare Node,
+ * what the package takes on a disk, and how long a fresh clone takes until it is of use.
  */
 import { once } from 'node:events';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { fleetbed, serveOptions, type Words } from '../children.ts';
+import { freshCloneRows } from '../fresh-clone.ts';
 import { packageSizeRows } from '../package-size.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { limitRow, type Measured, median, type Row, rowOf } from '../row.ts';
@@ -54,6 +55,8 @@ export async function startRows(context: BenchContext): Promise<Row[]> {
     }),
     limited('serve until its first answer', ready, READY_MAX_MS),
     ...packageSizeRows(),
+    // Installing packages takes longer than all other rows of a short run together.
+    ...(context.quick ? [] : await freshCloneRows(context)),
   ];
 }
 
