@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,11 +40,14 @@ const cleanup = (...words: readonly string[]) =>
   runCommand(['cleanup', ...words, '--password', adminPassword]);
 
 describe('fleetbed cleanup', () => {
-  it('takes the ledger of a fleet and that of a run of the suite', async () => {
-    const { code, stdout, stderr } = await cleanup(ofFleet(), ofRun());
+  it('accepts the ledger of a fleet and that of a run, and deletes them when spent', async () => {
+    const ledgers = [ofFleet(), ofRun()];
+    const { code, stdout, stderr } = await cleanup(...ledgers);
     expect(code, stderr).toBe(0);
     expect(stdout).toContain('0 devices in the ledger: 0 decommissioned');
     expect(stdout).toContain('0 resources in the ledger, 0 removed now, 0 left');
+    for (const ledger of ledgers) expect(stdout).toContain(`deleted ${ledger}, as nothing is left`);
+    expect(ledgers.map((ledger) => existsSync(ledger))).toEqual([false, false]);
   });
 
   it.each<[string, () => readonly string[], number, string]>([

@@ -24,8 +24,8 @@ export function configure(command: Command): void {
     command,
     '# What a run of conform created; password in FLEETBED_PASSWORD',
     'fleetbed cleanup run.ledger',
-    '# The devices and deployments of a fleet, on another address of the same server',
-    'fleetbed cleanup fleet --url https://staging.example.com',
+    '# The devices and deployments of a fleet, by another address of the same server',
+    'fleetbed cleanup fleet --url https://staging.example.com --force',
   );
   const described = command.argument(
     '<ledger...>',

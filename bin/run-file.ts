@@ -19,7 +19,7 @@ import {
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemClock } from '../fixtures/clock.ts';
-import { type Holder, isAlive, ownHolder } from '../simulator/state/lock.ts';
+import { type Holder, isAlive, ownHolder } from '../fixtures/process-lock.ts';
 import { reportFault } from './fault.ts';
 import { writeWhole } from './files.ts';
 import type { Output } from './output.ts';

@@ -6,6 +6,22 @@ import * as values from './option-values.ts';
 /** The environment's name for the server. */
 const urlVariable = 'FLEETBED_URL';
 
+/** `--force` of a clean-up. */
+export function forceOption(): Option {
+  return new Option(
+    '--force',
+    "use a URL that is not the ledger's, and strike what is not on the server from the ledger",
+  );
+}
+
+/** Why a clean-up that found nothing of a ledger on a server has not struck it from the ledger. */
+export function doubtSentence(baseUrl: string): string {
+  return (
+    `${baseUrl} knows nothing of what is left in the ledger, so the ledger was kept: ` +
+    'it is another server, or was reset; in the latter case add --force'
+  );
+}
+
 interface UrlOptionSettings {
   readonly description: string;
   /** Its value when nothing gives one. */

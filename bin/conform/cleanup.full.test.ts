@@ -20,6 +20,8 @@ const area = 'deployment-status/';
 let server: RunningCommand;
 let ready: ServerReady;
 let folder: string;
+/** The ledger of a killed run. */
+let killed: string;
 
 beforeAll(async () => {
   ({ running: server, ready } = await startServe());
@@ -75,9 +77,10 @@ async function killedRun(ledger: string): Promise<void> {
 }
 
 describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
-  it('is cleaned up by its ledger, and a second clean-up finds nothing', async () => {
+  it('is cleaned up by its ledger, which is deleted once nothing is left', async () => {
     const ledger = join(folder, 'killed.ledger');
     await killedRun(ledger);
+    killed = readFileSync(ledger, 'utf8');
     const left = await leftOnServer();
     expect(left.devices).toBeGreaterThan(0);
     expect(left.artifacts).toBeGreaterThan(0);
@@ -87,9 +90,7 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
     expect(stayed).toEqual([]);
     expect(removed.length).toBeGreaterThanOrEqual(left.devices + left.artifacts);
     expect(await leftOnServer()).toEqual({ devices: 0, artifacts: 0, deployments: 0 });
-    const again = await runCommand(clean(ledger));
-    expect(again.code).toBe(0);
-    expect(JSON.parse(again.stdout)).toMatchObject({ removed: [], stayed: [] });
+    expect([existsSync(ledger), existsSync(`${ledger}.lock`)]).toEqual([false, false]);
   });
 
   it('is cleaned up also when the clean-up is killed and repeated', async () => {
@@ -100,7 +101,7 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
     await first.end('SIGKILL');
     const { code, stderr } = await runCommand(clean(ledger));
     expect(code, stderr).toBe(0);
-    expect(readLedger(ledger).remainders).toEqual([]);
+    expect(existsSync(ledger)).toBe(false);
     expect(await leftOnServer()).toEqual({ devices: 0, artifacts: 0, deployments: 0 });
   });
 
@@ -127,9 +128,9 @@ describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
   });
 
   it('has written no secret into its ledger', () => {
-    const text = readFileSync(join(folder, 'killed.ledger'), 'utf8');
-    expect(text).not.toContain(ready.adminPassword);
-    expect(text).not.toMatch(/eyJ|PRIVATE|password|token/i);
+    expect(killed).toContain('conformance-');
+    expect(killed).not.toContain(ready.adminPassword);
+    expect(killed).not.toMatch(/eyJ|PRIVATE|password|token/i);
   });
 });
 
@@ -144,6 +145,30 @@ describe('fleetbed conform cleanup', () => {
     expect(code).toBe(1);
     const { stayed } = JSON.parse(stdout) as CleanupResult;
     expect(stayed).toEqual([expect.stringMatching(/^tenant conformance-cafe-1: /)]);
+  });
+
+  it('does not lose track of what is on another server', async () => {
+    const ledger = join(folder, 'other.ledger');
+    const head = {
+      runId: 'cafe',
+      baseUrl: 'http://127.0.0.1:9',
+      startedAt: '2026-01-31T12:00:00Z',
+    };
+    const file = CleanupLedgerFile.open(ledger, head);
+    const entry = await file.intend({ kind: 'device', identity: { serial: 'cafe-1' } }, 'a/case');
+    entry.made('0f7c35b6-5f0c-4c6b-9f0a-5a5a5a5a5a5a');
+    const busy = await runCommand(clean(ledger));
+    expect([busy.code, busy.stderr]).toEqual([3, expect.stringContaining('is using the ledger')]);
+    file.close();
+    const before = readFileSync(ledger, 'utf8');
+    const refused = await runCommand(clean(ledger));
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toMatch(/is of http:\/\/127\.0\.0\.1:9, not of .*add --force/);
+    expect(readFileSync(ledger, 'utf8')).toBe(before);
+    const forced = await runCommand([...clean(ledger), '--force']);
+    expect(forced.code, forced.stderr).toBe(0);
+    expect(JSON.parse(forced.stdout)).toMatchObject({ removed: [], absent: ['device cafe-1'] });
+    expect(existsSync(ledger)).toBe(false);
   });
 
   it.each<[readonly string[], number, RegExp]>([

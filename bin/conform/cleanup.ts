@@ -13,7 +13,7 @@ import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.
 import { addOptionRows } from '../option-rows.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { addUrlOption } from '../url-option.ts';
+import { addUrlOption, doubtSentence, forceOption } from '../url-option.ts';
 import { credentialsOf, targetRows } from './options.ts';
 import { controlOf, controlRows } from './steering-options.ts';
 
@@ -34,6 +34,7 @@ export const runCleanupRows = {
 /** The options as commander gives them. */
 export interface RunCleanupOptions extends LoginOptions, ValuesOf<typeof runCleanupRows> {
   readonly url?: string;
+  readonly force?: boolean;
 }
 
 /** Adds the options of the subcommand and what it does. */
@@ -41,14 +42,15 @@ export function configure(command: Command): void {
   addExamples(
     command,
     'fleetbed conform cleanup run.ledger',
-    'fleetbed conform cleanup run.ledger --url https://staging.example.com',
+    '# The same server by another address',
+    'fleetbed conform cleanup run.ledger --url https://staging.example.com --force',
   );
   command.argument('<ledger>', 'ledger file of the run').optionsGroup('Target:');
   addUrlOption(command, {
     description: 'base URL of the server (default: that of the run)',
     isInEnvironment: false,
   });
-  addLoginOptions(command);
+  addLoginOptions(command).addOption(forceOption());
   addOptionRows(command.optionsGroup('Options:'), runCleanupRows);
   command.action(async (ledger: string, options: RunCleanupOptions) => {
     process.exitCode = await cleanUpRun(ledger, options);
@@ -72,6 +74,7 @@ export async function cleanUpRun(
   const result = await removed({
     ledgerFile,
     baseUrl,
+    isForced: options.force,
     credentials,
     control,
     caPem,
@@ -81,8 +84,9 @@ export async function cleanUpRun(
     onRemoved: (name) => output.progress(`removed ${name}`),
   });
   output.data(result);
-  output.line(cleanupReport(result));
-  return result.stayed.length === 0 ? exitCodes.pass : exitCodes.failed;
+  output.line(cleanupReport(result, ledgerFile));
+  const isDone = result.stayed.length === 0 && !result.isDoubtful;
+  return isDone ? exitCodes.pass : exitCodes.failed;
 }
 
 async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupResult> {
@@ -94,10 +98,14 @@ async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupR
   }
 }
 
-function cleanupReport({ baseUrl, announced, removed, stayed }: CleanupResult): string {
+function cleanupReport(result: CleanupResult, ledgerFile: string): string {
+  const { baseUrl, announced, removed, absent, stayed, isDoubtful, isLedgerDeleted } = result;
   const counts = `${announced} resources in the ledger, ${removed.length} removed now`;
+  const unknown = absent.length === 0 ? '' : `, ${absent.length} not on the server`;
   return [
     ...(stayed.length > 0 ? [`Left on ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
-    `${counts}, ${stayed.length} left`,
+    `${counts}${unknown}, ${stayed.length} left`,
+    ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
+    ...(isLedgerDeleted ? [`deleted ${ledgerFile}, as nothing is left`] : []),
   ].join('\n');
 }

@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readLedger } from '../../conformance/cleanup/ledger-reading.ts';
 import type { ConformanceResult } from '../../conformance/result/result.ts';
 import { systemClock } from '../../fixtures/clock.ts';
 import { makeFolder } from '../../fixtures/make-folder.ts';
@@ -11,8 +12,6 @@ import { type ConformOptions, credentialsOf } from './options.ts';
 /** The ledger of one run. */
 export interface LedgerPlace {
   readonly file: string;
-  /** Whether the user named it; then it is kept even when nothing stayed. */
-  readonly isNamed: boolean;
   /** How what stayed is removed. */
   readonly hint: string;
 }
@@ -25,11 +24,11 @@ export function ledgerPlace(
   options: ConformOptions & { readonly ledger?: string },
 ): LedgerPlace | undefined {
   const { ledger: named } = options;
-  if (named !== undefined) return { file: named, isNamed: true, hint: hintOf(named, options) };
+  if (named !== undefined) return { file: named, hint: hintOf(named, options) };
   if (credentialsOf(options) === 'none') return undefined;
   const moment = new Date(systemClock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
   const file = join(stateFolder(), `conform-${moment}-${process.pid}.ledger`);
-  return { file, isNamed: false, hint: hintOf(file, options) };
+  return { file, hint: hintOf(file, options) };
 }
 
 /** Prints how to remove resources that a second Ctrl-C leaves behind, until it is dismissed. */
@@ -44,14 +43,21 @@ export function tellWhenCutShort(
   return { dismiss: () => process.off('exit', tell) };
 }
 
-/** Removes a ledger that is empty and was not asked for; otherwise prints where it is. */
-export function closeLedger(place: LedgerPlace, result: ConformanceResult, output: Output): void {
+/**
+ * Prints how to remove what the run has left; deletes the ledger where nothing is left of this run
+ * and of earlier ones.
+ */
+export function closeLedger(
+  { file, hint }: LedgerPlace,
+  result: ConformanceResult,
+  output: Output,
+) {
   const stayed = [
     ...result.leftBehind,
     ...result.verdicts.flatMap((each) => each.leftBehind ?? []),
   ];
-  if (stayed.length > 0) output.progress(place.hint);
-  else if (!place.isNamed) rmSync(place.file, { force: true });
+  if (stayed.length > 0) output.progress(hint);
+  else if (readLedger(file).remainders.length === 0) rmSync(file);
 }
 
 function hintOf(file: string, { url, controlUrl }: ConformOptions): string {

@@ -10,7 +10,7 @@ import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.
 import type * as values from '../option-values.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { addUrlOption } from '../url-option.ts';
+import { addUrlOption, doubtSentence, forceOption } from '../url-option.ts';
 import { certificatesIn } from './certificates.ts';
 import { acceptWithOption, credentialsIn } from './connection-options.ts';
 
@@ -22,6 +22,7 @@ const DEVICES_TOLD = 100;
 export interface FleetCleanupOptions extends LoginOptions {
   readonly acceptWith?: values.Credentials;
   readonly url?: string;
+  readonly force?: boolean;
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -34,7 +35,8 @@ export function addCleanup(simulate: Command): void {
   addExamples(
     command,
     'fleetbed simulate cleanup fleet.ledger',
-    'fleetbed simulate cleanup fleet --url https://staging.example.com',
+    '# The same server by another address',
+    'fleetbed simulate cleanup fleet --url https://staging.example.com --force',
   );
   addFleetCleanupOptions(command)
     .summary('remove what a fleet created on a server')
@@ -58,6 +60,7 @@ export function addFleetCleanupOptions(command: Command): Command {
     }),
   )
     .addOption(acceptWithOption())
+    .addOption(forceOption())
     .option('--cert <file>', 'PEM file with a client certificate; needs --key')
     .option('--key <file>', 'PEM file with the private key of --cert');
 }
@@ -85,6 +88,7 @@ async function cleanup(
   const result = await cleanUpFleet({
     places,
     baseUrl,
+    isForced: options.force,
     credentials,
     tls,
     clock: systemClock,
@@ -99,16 +103,20 @@ async function cleanup(
   });
   output.data(result);
   output.line(cleanupReport(result));
-  return result.stayed.length === 0 ? exitCodes.pass : exitCodes.failed;
+  const isDone = result.stayed.length === 0 && !result.isDoubtful;
+  return isDone ? exitCodes.pass : exitCodes.failed;
 }
 
 function cleanupReport(result: FleetCleanupResult): string {
   const { baseUrl, devices, decommissioned, notThere, deploymentsClosed, stayed } = result;
+  const { isDoubtful, deletedLedgers } = result;
   return [
     ...(stayed.length > 0
       ? [`Not removed from ${baseUrl}`, ...stayed.map((line) => `  ${line}`)]
       : []),
-    `${devices} devices in the ledger: ${decommissioned} decommissioned, ${notThere} already gone; ` +
+    `${devices} devices in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
       `${deploymentsClosed} deployments aborted, ${stayed.length} objects not removed`,
+    ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
+    ...deletedLedgers.map((path) => `deleted ${path}, as nothing is left`),
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -115,7 +115,9 @@ describe('a simulator that is killed in the midst of an update, again and again'
     expect(readFileSync(join(state, 'ledger.ndjson'), 'utf8')).not.toContain('eyJ');
   });
 
-  it('is cleaned up by its ledger, though the clean-up itself is killed midway', async () => {
+  it('is cleaned up by its ledger, though the clean-up itself is killed midway', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
     const words = ['simulate', 'cleanup', state, '--accept-with', login(), '--json'];
     await stallDecommissions();
     const cleanup = startCommand(words);
@@ -133,8 +135,7 @@ describe('a simulator that is killed in the midst of an update, again and again'
       stayed: [],
     });
     expect(await listed('list-devices')).toEqual([]);
-    const last = await runCommand(words);
-    expect(JSON.parse(last.stdout)).toMatchObject({ devices: 0, stayed: [] });
+    expect(existsSync(join(state, 'ledger.ndjson'))).toBe(false);
   });
 });
 

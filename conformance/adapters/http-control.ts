@@ -106,17 +106,18 @@ export class HttpControl implements Control {
       control: new HttpControl(this.#address, this.#lasting, {
         world: { session, id: made.id, adminToken },
       }),
-      remove: () => this.#remove(made.id),
+      remove: async () => void (await this.#remove(made.id)),
     };
   }
 
   /**
    * Removes a tenant that an earlier run created; one that is gone, or was never created, is fine.
    * @param id the id on the target; undefined when the answer was never received
+   * @returns whether it was there
    */
-  async removeTenant(name: string, id: string | undefined): Promise<void> {
+  async removeTenant(name: string, id: string | undefined): Promise<boolean> {
     const found = id ?? (await this.#idOf(name));
-    if (found !== undefined) await this.#remove(found);
+    return found !== undefined && (await this.#remove(found));
   }
 
   async suspend(): Promise<void> {
@@ -171,10 +172,12 @@ export class HttpControl implements Control {
     return listed.find((tenant) => tenant.name === name)?.id;
   }
 
-  async #remove(id: string): Promise<void> {
+  /** Resolves with whether it was there. */
+  async #remove(id: string): Promise<boolean> {
     const path = controlPaths.tenant.replace(':id', encodeURIComponent(id));
     const answer = await this.#send('DELETE', path, undefined, this.#lasting);
     this.#done('remove a tenant', answer, 200, 404);
+    return answer.status === 200;
   }
 
   /** Returns the tenant of this control; its actions must not affect other tenants. */

@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { CleanupLedgerFile } from '../context/cleanup-ledger.ts';
+import type { Resource } from '../context/resource.ts';
 import {
   AdminUnusableError,
   ControlRefusedError,
   LoginRefusedError,
 } from '../target/setup-error.ts';
 import { deserted, serve } from '../testing/tiny-server.ts';
-import { type CleanupOptions, cleanUp } from './cleanup.ts';
+import { type CleanupOptions, cleanUp, LedgerUrlError } from './cleanup.ts';
+import { readLedger } from './ledger-reading.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-cleanup-'));
 const ledgerFile = join(folder, 'run.ledger');
@@ -21,14 +23,19 @@ const resources = [
   { kind: 'deployment', name: 'rollout' },
 ] as const;
 
-beforeEach(async () => {
-  rmSync(ledgerFile, { force: true });
-  const head = { runId: 'cafe', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31T12:00:00Z' };
+/** Adds a run to the ledger that has left these resources. */
+async function leave(runId: string, baseUrl: string, left: readonly Resource[] = resources) {
+  const head = { runId, baseUrl, startedAt: '2026-01-31T12:00:00Z' };
   const ledger = CleanupLedgerFile.open(ledgerFile, head);
-  for (const [index, resource] of resources.entries()) {
+  for (const [index, resource] of left.entries()) {
     (await ledger.intend(resource, 'a/one')).made(`id-${index}`);
   }
   ledger.close();
+}
+
+beforeEach(async () => {
+  rmSync(ledgerFile, { force: true });
+  await leave('cafe', 'http://127.0.0.1:9');
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,6 +47,8 @@ function clean(baseUrl: string, more: Partial<CleanupOptions> = {}) {
     credentials: { token: 'user-token' },
     clock: systemClock,
     requestTimeLimitMs: 2000,
+    // The ledger is of a server that no test starts.
+    isForced: true,
     ...more,
   });
 }
@@ -55,14 +64,88 @@ async function target(takes: (url: string) => boolean) {
   return { baseUrl: await serve(listener), asked };
 }
 
+describe('a clean-up on a server that may be another one', () => {
+  /** A target that knows the resources with these ids. */
+  async function knowing(...ids: readonly string[]) {
+    const baseUrl = await serve(({ method, url = '' }, answer) => {
+      if (method === 'GET') return answer.end('[]');
+      return answer.writeHead(ids.some((id) => url.includes(id)) ? 204 : 404).end();
+    });
+    return baseUrl;
+  }
+
+  it('refuses a URL that is not of the ledger, and asks the server for nothing', async () => {
+    const { baseUrl, asked } = await target(() => true);
+    const cleaning = clean(baseUrl, { isForced: false });
+    await expect(cleaning).rejects.toThrow(LedgerUrlError);
+    await expect(cleaning).rejects.toThrow(
+      `is of http://127.0.0.1:9, not of ${baseUrl}; leave --url out, or add --force`,
+    );
+    expect(asked).toEqual([]);
+    expect(readLedger(ledgerFile).remainders).toHaveLength(3);
+  });
+
+  it('strikes nothing out where the server knows none of the resources', async () => {
+    const baseUrl = await knowing();
+    rmSync(ledgerFile);
+    await leave('cafe', baseUrl);
+    const first = await clean(baseUrl, { isForced: false });
+    expect(first).toMatchObject({ removed: [], stayed: [], isDoubtful: true });
+    expect(first.absent).toHaveLength(3);
+    expect(readLedger(ledgerFile).remainders).toHaveLength(3);
+    const forced = await clean(baseUrl);
+    expect(forced).toMatchObject({ removed: [], isDoubtful: false, isLedgerDeleted: true });
+  });
+
+  it('strikes out what was only announced, and so may never have been made', async () => {
+    const baseUrl = await knowing();
+    rmSync(ledgerFile);
+    const head = { runId: 'cafe', baseUrl, startedAt: '2026-01-31T12:00:00Z' };
+    const ledger = CleanupLedgerFile.open(ledgerFile, head);
+    await ledger.intend(resources[1], 'a/one');
+    ledger.close();
+    expect(await clean(baseUrl, { isForced: false })).toMatchObject({
+      absent: ['device 1'],
+      isDoubtful: false,
+      isLedgerDeleted: true,
+    });
+  });
+
+  it('strikes the absent ones out where the server knows some of the resources', async () => {
+    const baseUrl = await knowing('id-1');
+    rmSync(ledgerFile);
+    await leave('cafe', baseUrl);
+    expect(await clean(baseUrl, { isForced: false })).toMatchObject({
+      removed: ['device 1'],
+      absent: ['deployment rollout', 'artifact release'],
+      isDoubtful: false,
+      isLedgerDeleted: true,
+    });
+  });
+
+  it('leaves the resources of other servers of the ledger to their own clean-up', async () => {
+    const baseUrl = await knowing('id-');
+    await leave('beef', baseUrl);
+    await expect(clean(undefined as never, { isForced: false })).rejects.toThrow(
+      `has resources on ${baseUrl} and on http://127.0.0.1:9; name one of them with --url`,
+    );
+    const { removed, isLedgerDeleted } = await clean(baseUrl, { isForced: false });
+    expect(removed).toHaveLength(3);
+    expect(isLedgerDeleted).toBe(false);
+    const left = readLedger(ledgerFile).remainders;
+    expect(left.map((each) => each.baseUrl)).toEqual(Array(3).fill('http://127.0.0.1:9'));
+  });
+});
+
 describe('a clean-up', () => {
-  it('removes what is left, the newest first, and finds nothing to do when repeated', async () => {
+  it('removes what is left, the newest first, and deletes the ledger then', async () => {
     const { baseUrl, asked } = await target(() => true);
     const first = await clean(baseUrl);
     expect(first).toMatchObject({ announced: 3, stayed: [] });
     expect(first.removed).toEqual(['deployment rollout', 'device 1', 'artifact release']);
     expect(asked).toEqual(['PUT id-2/status', 'DELETE devices/id-1', 'DELETE artifacts/id-0']);
-    expect(await clean(baseUrl)).toMatchObject({ announced: 3, removed: [], stayed: [] });
+    expect(first.isLedgerDeleted).toBe(true);
+    await expect(clean(baseUrl)).rejects.toThrow('cannot be used');
     expect(asked).toHaveLength(3);
   });
 
@@ -128,11 +211,8 @@ describe('a clean-up', () => {
     const control = { url, token: 'control' };
     const rest = await clean(baseUrl, { control, credentials: 'none' });
     expect(rest.stayed).toEqual([]);
-    expect(rest.removed).toEqual([
-      'tenant never made',
-      'tenant of an answer lost',
-      'tenant of an id',
-    ]);
+    expect(rest.removed).toEqual(['tenant of an answer lost', 'tenant of an id']);
+    expect(rest.absent).toEqual(['tenant never made']);
     const removals = asked.filter((line) => line.startsWith('DELETE'));
     expect(removals).toEqual([
       'DELETE /tenants/t-2 Bearer control',

@@ -1,22 +1,24 @@
 /** Removes what runs have left on a target, by the ledger that they wrote. */
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, rmSync, writeSync } from 'node:fs';
 import type { Clock } from '../../fixtures/clock.ts';
 import { adminOn } from '../adapters/admin-source.ts';
 import { type ControlAddress, HttpControl } from '../adapters/http-control.ts';
 import { checkControl } from '../adapters/steering.ts';
-import { LedgerError, openToAppend } from '../context/cleanup-ledger.ts';
+import { LedgerError, lockLedger, openToAppend } from '../context/cleanup-ledger.ts';
 import { nameOf, removeResource } from '../context/resource.ts';
 import { Mask } from '../target/mask.ts';
 import { type Credentials, checkedBaseUrl, logIn, reachTarget } from '../target/setup.ts';
-import { AdminUnusableError } from '../target/setup-error.ts';
+import { AdminUnusableError, SetupError } from '../target/setup-error.ts';
 import { Target } from '../target/target.ts';
-import { type Remainder, readLedger } from './ledger-reading.ts';
+import { type ReadLedger, type Remainder, readLedger } from './ledger-reading.ts';
 
 /** One clean-up as it is asked for. */
 export interface CleanupOptions {
   readonly ledgerFile: string;
-  /** Where the server answers; without it, where the newest run of the ledger has played. */
+  /** Where the server answers; without it, where the runs of the ledger have played. */
   readonly baseUrl?: string | undefined;
+  /** Another URL than the ledger's is used, and what is absent there is struck from the ledger. */
+  readonly isForced?: boolean | undefined;
   /** With `none` only tenants are removed. */
   readonly credentials: Credentials;
   /** The control listener, which alone removes tenants. */
@@ -30,15 +32,30 @@ export interface CleanupOptions {
   readonly onRemoved?: (name: string) => void;
 }
 
-/** What became of what the ledger tells of. */
+/** What became of the resources of a ledger. */
 export interface CleanupResult {
   readonly baseUrl: string;
-  /** Things that the ledger announces in all. */
+  /** Resources that the ledger announces in all. */
   readonly announced: number;
   /** Those that were left and are gone now, the newest first. */
   readonly removed: readonly string[];
+  /** Those that the server does not know. */
+  readonly absent: readonly string[];
   /** A line for each resource that stayed. */
   readonly stayed: readonly string[];
+  /**
+   * True when the server knows none of them, though some had an id, as another server would:
+   * nothing was struck from the ledger then.
+   */
+  readonly isDoubtful: boolean;
+  /** True when nothing is left, so that the ledger was deleted. */
+  readonly isLedgerDeleted: boolean;
+}
+
+/** The URL is none of the ledger's, or there are several to choose from. */
+export class LedgerUrlError extends SetupError {
+  readonly code = 'ledger-of-another-server';
+  override readonly name = 'LedgerUrlError';
 }
 
 /**
@@ -47,19 +64,49 @@ export interface CleanupResult {
  */
 export async function cleanUp(options: CleanupOptions): Promise<CleanupResult> {
   const { ledgerFile, clock, requestTimeLimitMs, caPem } = options;
-  const ledger = readLedger(ledgerFile);
-  const baseUrl = checkedBaseUrl(options.baseUrl ?? ledger.baseUrl);
-  const target = new Target({ baseUrl, clock, requestTimeLimitMs, caPem });
+  const lock = lockLedger(ledgerFile);
   try {
-    const remove = await remover(target, baseUrl, options);
-    const { removed, stayed } = await removeAll(ledger.remainders, options, remove);
-    return { baseUrl, announced: ledger.announced, removed, stayed };
+    const ledger = readLedger(ledgerFile);
+    const baseUrl = urlOf(ledger, options);
+    const target = new Target({ baseUrl, clock, requestTimeLimitMs, caPem });
+    try {
+      const remove = await remover(target, baseUrl, options);
+      const chosen = ledger.remainders.filter(
+        (each) => options.isForced || checkedBaseUrl(each.baseUrl) === baseUrl,
+      );
+      const became = await removeAll(chosen, options, remove);
+      const isLedgerDeleted = readLedger(ledgerFile).remainders.length === 0;
+      if (isLedgerDeleted) rmSync(ledgerFile);
+      return { baseUrl, announced: ledger.announced, ...became, isLedgerDeleted };
+    } finally {
+      await target.close();
+    }
   } finally {
-    await target.close();
+    lock.release();
   }
 }
 
-type Remove = (remainder: Remainder) => Promise<void>;
+/** Where to clean up. @throws LedgerUrlError */
+function urlOf({ remainders, baseUrls }: ReadLedger, options: CleanupOptions): string {
+  const { ledgerFile, isForced = false } = options;
+  const left = remainders.map(({ baseUrl }) => baseUrl);
+  const own = [...new Set((left.length > 0 ? left : baseUrls).map(checkedBaseUrl))];
+  const [first = '', second] = own;
+  if (options.baseUrl === undefined) {
+    if (second === undefined) return first;
+    throw new LedgerUrlError(
+      `the ledger ${ledgerFile} has resources on ${own.join(' and on ')}; name one of them with --url`,
+    );
+  }
+  const given = checkedBaseUrl(options.baseUrl);
+  if (own.includes(given) || isForced) return given;
+  throw new LedgerUrlError(
+    `the ledger ${ledgerFile} is of ${own.join(' and of ')}, not of ${given}; leave --url out, or add --force when both are addresses of one server`,
+  );
+}
+
+/** Resolves with whether the server knew the resource. */
+type Remove = (remainder: Remainder) => Promise<boolean>;
 
 async function remover(target: Target, baseUrl: string, options: CleanupOptions): Promise<Remove> {
   const session = target.session();
@@ -77,36 +124,41 @@ async function remover(target: Target, baseUrl: string, options: CleanupOptions)
 
 async function removeAll(
   remainders: readonly Remainder[],
-  { ledgerFile, signal, onRemoved }: CleanupOptions,
+  { ledgerFile, signal, onRemoved, isForced = false }: CleanupOptions,
   remove: Remove,
 ) {
   const removed: string[] = [];
+  const absent: Remainder[] = [];
   const stayed: string[] = [];
   const note = noteIn(ledgerFile);
   try {
     for (const remainder of remainders) {
       const name = nameOf(remainder.resource);
-      const fault = signal?.aborted
+      const became = signal?.aborted
         ? 'the cleanup was interrupted'
-        : await faultOf(remove, remainder);
-      if (fault !== undefined) {
-        stayed.push(`${name}: ${fault}`);
-        continue;
+        : await outcomeOf(remove, remainder);
+      if (became === 'absent') absent.push(remainder);
+      else if (became !== 'removed') stayed.push(`${name}: ${became}`);
+      else {
+        note.removed(remainder);
+        removed.push(name);
+        onRemoved?.(name);
       }
-      note.removed(remainder);
-      removed.push(name);
-      onRemoved?.(name);
     }
+    // Only a server that knows some of them can be believed about those that were made.
+    const isMadeAbsent = absent.some(({ id }) => id !== undefined);
+    const isDoubtful = isMadeAbsent && removed.length === 0 && !isForced;
+    if (!isDoubtful) for (const remainder of absent) note.removed(remainder);
+    return { removed, absent: absent.map(({ resource }) => nameOf(resource)), stayed, isDoubtful };
   } finally {
     note.close();
   }
-  return { removed, stayed };
 }
 
-async function faultOf(remove: Remove, remainder: Remainder): Promise<string | undefined> {
+/** What became of the resource; the reason when it stayed. */
+async function outcomeOf(remove: Remove, remainder: Remainder): Promise<string> {
   try {
-    await remove(remainder);
-    return undefined;
+    return (await remove(remainder)) ? 'removed' : 'absent';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -11,6 +11,8 @@ const LEDGER_MAX_CHARACTERS = 64 * 1_048_576;
 export interface Remainder {
   readonly run: string;
   readonly entry: number;
+  /** Where its run has played. */
+  readonly baseUrl: string;
   readonly resource: Resource;
   /** Undefined when the target's answer never came back. */
   readonly id: string | undefined;
@@ -18,8 +20,8 @@ export interface Remainder {
 
 /** A ledger as it stands. */
 export interface ReadLedger {
-  /** Where the newest of its runs has played. */
-  readonly baseUrl: string;
+  /** Where its runs have played, the newest last. */
+  readonly baseUrls: readonly string[];
   /** The newest resource first. */
   readonly remainders: readonly Remainder[];
   /** Things that were announced in all. */
@@ -38,24 +40,26 @@ export function readLedger(path: string): ReadLedger {
 function readLines(text: string): ReadLedger {
   if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large to be a ledger');
   const resources = new Map<string, Remainder>();
-  let baseUrl: string | undefined;
+  const urlOfRun = new Map<string, string>();
   let announced = 0;
   for (const line of linesOf(text)) {
     if ('ledger' in line) {
-      baseUrl = line.baseUrl;
+      urlOfRun.set(line.run, line.baseUrl);
       continue;
     }
     const { run, entry } = line;
     const key = `${run}/${entry}`;
     const known = resources.get(key);
     if ('intent' in line) {
-      resources.set(key, { run, entry, resource: line.intent, id: undefined });
+      const baseUrl = urlOfRun.get(run) ?? '';
+      resources.set(key, { run, entry, baseUrl, resource: line.intent, id: undefined });
       announced += 1;
     } else if ('removed' in line) resources.delete(key);
     else if (known) resources.set(key, { ...known, id: line.made });
   }
-  if (baseUrl === undefined) throw new Error('it does not start with the first line of a ledger');
-  return { baseUrl, remainders: [...resources.values()].reverse(), announced };
+  if (urlOfRun.size === 0) throw new Error('it does not start with the first line of a ledger');
+  const baseUrls = [...urlOfRun.values()];
+  return { baseUrls, remainders: [...resources.values()].reverse(), announced };
 }
 
 /** A line that is cut off by the end of a process, its own or the machine's, tells nothing. */

@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { cleanUp } from '../cleanup/cleanup.ts';
 import { readLedger } from '../cleanup/ledger-reading.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { runAgainst } from '../testing/run-against.ts';
@@ -42,12 +44,12 @@ describe('a ledger', () => {
       (await ledger.intend(deployment, 'a/two')).made('d7');
       gone.removed();
     });
-    const { remainders, announced, baseUrl } = readLedger(path);
+    const { remainders, announced, baseUrls } = readLedger(path);
     expect(remainders.map(({ resource, id }) => [resource, id])).toEqual([
       [deployment, 'd7'],
       [device('1'), undefined],
     ]);
-    expect([announced, baseUrl]).toEqual([3, 'http://host']);
+    expect([announced, baseUrls]).toEqual([3, ['http://host']]);
   });
 
   it('holds several runs, and reads on after a line that was cut off', async () => {
@@ -58,9 +60,9 @@ describe('a ledger', () => {
     const later = CleanupLedgerFile.open(path, { ...head, runId: 'beef', baseUrl: 'http://other' });
     await later.intend(device('1'), 'a/one');
     later.close();
-    const { remainders, baseUrl } = readLedger(path);
+    const { remainders, baseUrls } = readLedger(path);
     expect(remainders.map(({ run, entry }) => `${run}/${entry}`)).toEqual(['beef/1', 'cafe/1']);
-    expect(baseUrl).toBe('http://other');
+    expect(baseUrls).toEqual(['http://host', 'http://other']);
   });
 
   it.each(['', 'not a ledger\n', '{"run":"cafe","entry":1,"made":"x"}\n', '<html>'])(
@@ -72,6 +74,25 @@ describe('a ledger', () => {
       expect(() => readLedger(path)).toThrow('does not start with the first line of a ledger');
     },
   );
+
+  it('is used by one run or clean-up at a time, and its lock is gone with its process', async () => {
+    const path = newPath();
+    const ledger = CleanupLedgerFile.open(path, head);
+    const open = () => CleanupLedgerFile.open(path, { ...head, runId: 'beef' });
+    const sentence = `process ${process.pid} is using the ledger ${path}; end it first`;
+    expect(open).toThrow(sentence);
+    await expect(
+      cleanUp({
+        ledgerFile: path,
+        credentials: { token: 'x' },
+        clock: systemClock,
+        requestTimeLimitMs: 1000,
+      }),
+    ).rejects.toThrow(sentence);
+    ledger.close();
+    writeFileSync(`${path}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname() }));
+    expect(open).not.toThrow();
+  });
 
   it('cannot be where nobody can write, which ends the run before it makes anything', async () => {
     const methods: (string | undefined)[] = [];

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
+import { type Lock, LockHeldError, takeLock } from '../../fixtures/process-lock.ts';
 import { SetupError } from '../target/setup-error.ts';
 import type { Resource } from './resource.ts';
 
@@ -58,6 +59,22 @@ export class LedgerError extends SetupError {
   }
 }
 
+/** A run or a clean-up is using the ledger. */
+export class LedgerInUseError extends SetupError {
+  readonly code = 'ledger-in-use';
+  override readonly name = 'LedgerInUseError';
+}
+
+/** Locks a ledger for one run or clean-up. @throws LedgerInUseError, LedgerError */
+export function lockLedger(path: string): Lock {
+  try {
+    return takeLock(`${path}.lock`, `the ledger ${path}`);
+  } catch (error) {
+    if (error instanceof LockHeldError) throw new LedgerInUseError(error.message, { cause: error });
+    throw new LedgerError(path, error);
+  }
+}
+
 /** One resource in a ledger. */
 export interface LedgerEntry {
   /** Records the id that the target gave the resource. */
@@ -84,24 +101,31 @@ export const noLedger: CleanupLedger = {
 export class CleanupLedgerFile implements CleanupLedger {
   readonly #file: number;
   readonly #run: string;
+  readonly #lock: Lock;
   #entries = 0;
 
-  private constructor(file: number, runId: string) {
+  private constructor(file: number, runId: string, lock: Lock) {
     this.#file = file;
     this.#run = runId;
+    this.#lock = lock;
   }
 
-  /** Opens or creates the file, readable by its owner only. Throws a LedgerError. */
+  /**
+   * Opens or creates the file, readable by its owner only, and keeps others from using it.
+   * @throws LedgerInUseError, LedgerError
+   */
   static open(
     path: string,
     head: { readonly runId: string; readonly baseUrl: string; readonly startedAt: string },
   ): CleanupLedgerFile {
+    const lock = lockLedger(path);
     try {
       const { runId, baseUrl, startedAt } = head;
-      const ledger = new CleanupLedgerFile(openToAppend(path), runId);
+      const ledger = new CleanupLedgerFile(openToAppend(path), runId, lock);
       ledger.#append({ run: runId, ledger: 'fleetbed-ledger/1', baseUrl, startedAt });
       return ledger;
     } catch (error) {
+      lock.release();
       throw new LedgerError(path, error);
     }
   }
@@ -119,6 +143,7 @@ export class CleanupLedgerFile implements CleanupLedger {
 
   close(): void {
     closeSync(this.#file);
+    this.#lock.release();
   }
 
   #append(line: LedgerLine): void {

@@ -89,9 +89,10 @@ export class ManagementAdmin implements TargetAdmin {
     this.#done(`set a device to ${status}`, answer, 204);
   }
 
-  async decommission(id: string): Promise<void> {
+  async decommission(id: string): Promise<boolean> {
     const answer = await this.#call('decommission-device', { path: { id } });
     this.#done('decommission a device', answer, 204, 404);
+    return answer.status === 204;
   }
 
   async uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined> {
@@ -114,9 +115,10 @@ export class ManagementAdmin implements TargetAdmin {
     )?.id;
   }
 
-  async deleteArtifact(id: string): Promise<void> {
+  async deleteArtifact(id: string): Promise<boolean> {
     const answer = await this.#call('delete-artifact', { path: { id } });
     this.#done('delete an artifact', answer, 204, 404);
+    return answer.status === 204;
   }
 
   async describeArtifact(id: string, description: string): Promise<void> {
@@ -135,12 +137,13 @@ export class ManagementAdmin implements TargetAdmin {
     return listed.find((deployment) => deployment.name === name)?.id;
   }
 
-  async abort(id: string): Promise<void> {
+  async abort(id: string): Promise<boolean> {
     const answer = await this.#call('abort-deployment', {
       path: { id },
       body: { status: 'aborted' },
     });
     this.#done('abort a deployment', answer, 204, 404, 422);
+    return answer.status === 204;
   }
 
   async devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined> {

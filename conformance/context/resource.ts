@@ -33,12 +33,13 @@ export function nameOf(resource: Resource): string {
  * Removes a resource as a user; one that is gone, or was never created, is fine. Throws when it
  * remains, as a tenant does, which no user can remove.
  * @param id the id on the target; undefined when it is not known
+ * @returns whether the target knew it
  */
 export async function removeResource(
   resource: Resource,
   id: string | undefined,
   admin: TargetAdmin | undefined,
-): Promise<void> {
+): Promise<boolean> {
   if (resource.kind === 'tenant') {
     throw new Error(
       'only the control listener can remove a tenant; give --control-url and --control-token',
@@ -46,14 +47,15 @@ export async function removeResource(
   }
   if (!admin) throw new Error('without a user the suite cannot remove it');
   const found = id ?? (await idOf(resource, admin));
-  if (found === undefined) return;
+  if (found === undefined) return false;
   switch (resource.kind) {
     case 'device':
       return admin.decommission(found);
     case 'artifact':
       return admin.deleteArtifact(found);
     case 'deployment':
-      return admin.abort(found);
+      // One that has ended is answered like one that was never there.
+      return (await admin.abort(found)) || (await idOf(resource, admin)) !== undefined;
   }
 }
 

@@ -93,21 +93,28 @@ export interface TargetAdmin {
   preauthorize(identity: Readonly<Record<string, unknown>>, key: SigningKey): Promise<string>;
   /** Accepts, rejects or suspends one key of a device. */
   decide(id: string, key: SigningKey, status: SettableAuthSetStatus): Promise<void>;
-  /** Removes a device and everything that belongs to it; one that is already gone is fine. */
-  decommission(id: string): Promise<void>;
+  /**
+   * Removes a device and everything that belongs to it; one that is already gone is fine.
+   * @returns whether it was there, so far as the operator learns that
+   */
+  decommission(id: string): Promise<boolean>;
   /** Uploads an artifact file; returns its id, or undefined when the server already has it. */
   uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined>;
   /** Returns the id of an artifact by its name and one of its device types. */
   findArtifact(name: string, deviceType: string): Promise<string | undefined>;
-  deleteArtifact(id: string): Promise<void>;
+  /** @returns whether it was there, so far as the operator learns that */
+  deleteArtifact(id: string): Promise<boolean>;
   /** Gives an artifact another description. */
   describeArtifact(id: string, description: string): Promise<void>;
   /** Creates a deployment; returns its id. */
   deploy(deployment: NewDeployment): Promise<string>;
   /** Returns the id of a deployment by its full name. */
   findDeployment(name: string): Promise<string | undefined>;
-  /** Aborts a deployment; one that has already ended is fine. */
-  abort(id: string): Promise<void>;
+  /**
+   * Aborts a deployment; one that has already ended is fine.
+   * @returns whether it was underway, so far as the operator learns that
+   */
+  abort(id: string): Promise<boolean>;
   /** Returns the device's part in a deployment as the server shows it. */
   devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined>;
   /** Returns the log that a device uploaded, as text; undefined when there is none. */

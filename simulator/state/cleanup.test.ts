@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -97,17 +97,43 @@ describe('a clean-up', () => {
       notThere: 0,
       deploymentsClosed: 1,
       stayed: [],
+      isDoubtful: false,
+      deletedLedgers: [ledger],
     });
     expect([...left]).toEqual(['stranger']);
   });
 
-  it('does nothing the second time', async () => {
+  it('finds no ledger the second time, as it was deleted with its last entry', async () => {
     const { server } = await serverWith(['id-0', 'id-1', 'id-2']);
     keep(ledger, server.baseUrl, ...threeMade);
     await cleanUp();
     const asked = server.askedOf('decommission-device').length;
-    expect(await cleanUp()).toMatchObject({ devices: 0, decommissioned: 0, stayed: [] });
+    await expect(cleanUp()).rejects.toThrow('there is no ledger at');
     expect(server.askedOf('decommission-device')).toHaveLength(asked);
+  });
+
+  it('strikes nothing out where the server knows nothing of the ledger, unless forced', async () => {
+    const { server } = await serverWith([]);
+    keep(ledger, server.baseUrl, ...threeMade, { deployment: 'd-1' }, announced(3));
+    const before = readFileSync(ledger, 'utf8');
+    const first = await cleanUp();
+    expect(first).toMatchObject({ decommissioned: 0, notThere: 4, isDoubtful: true });
+    expect(readFileSync(ledger, 'utf8')).toBe(before);
+    const forced = await cleanUp({ isForced: true });
+    expect(forced).toMatchObject({ notThere: 4, isDoubtful: false, deletedLedgers: [ledger] });
+  });
+
+  it('refuses a URL that is not of the ledger, unless forced', async () => {
+    const { server, left } = await serverWith(['id-0', 'id-1', 'id-2']);
+    keep(ledger, 'http://127.0.0.1:9', ...threeMade);
+    await expect(cleanUp({ baseUrl: server.baseUrl })).rejects.toThrow(
+      `the ledger ${ledger} is of http://127.0.0.1:9, not of ${server.baseUrl}; leave --url out`,
+    );
+    expect(left.size).toBe(3);
+    expect(await cleanUp({ baseUrl: server.baseUrl, isForced: true })).toMatchObject({
+      decommissioned: 3,
+      deletedLedgers: [ledger],
+    });
   });
 
   it('takes it as done when the server knows a device no longer', async () => {
@@ -212,7 +238,8 @@ describe('a clean-up that cannot begin', () => {
     keep(ledger, await closedPortUrl(), ...threeMade);
     await expect(cleanUp()).rejects.toThrow('nothing listens');
     const { server } = await serverWith([], { login: () => ({ status: 401 }) });
-    await expect(cleanUp({ baseUrl: server.baseUrl })).rejects.toThrow('401');
+    const refused = cleanUp({ baseUrl: server.baseUrl, isForced: true });
+    await expect(refused).rejects.toThrow('401');
     expect(server.askedOf('decommission-device')).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@
  * deployments and decommissions its devices. Each removal is noted, so that an interrupted clean-up
  * can simply be repeated. Touches nothing that is not in the ledger.
  */
+import { rmSync } from 'node:fs';
 import type { Clock } from '../../fixtures/clock.ts';
 import { type AuthSetStatus, authSetStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { type Credentials, ManagementClient } from '../client/management.ts';
@@ -12,7 +13,13 @@ import { Semaphore } from '../network/semaphore.ts';
 import { Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { ledgersAt, type PlacedLedger } from './ledger-places.ts';
-import { CleanupLedger, keyFingerprint, type MadeDevice } from './made-ledger.ts';
+import {
+  CleanupLedger,
+  isSpent,
+  keyFingerprint,
+  type MadeDevice,
+  readLedger,
+} from './made-ledger.ts';
 import { StateError } from './state-error.ts';
 
 /** Options of a clean-up. */
@@ -21,6 +28,8 @@ export interface FleetCleanupOptions {
   readonly places: readonly string[];
   /** Base URL of the server; defaults to the one in the ledger. */
   readonly baseUrl?: string | undefined;
+  /** Another URL than the ledger's is used, and what is absent there is struck from the ledger. */
+  readonly isForced?: boolean | undefined;
   readonly credentials: Credentials;
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
@@ -43,6 +52,13 @@ export interface FleetCleanupResult {
   readonly deploymentsClosed: number;
   /** One line per resource that was not removed, with the reason. */
   readonly stayed: readonly string[];
+  /**
+   * True when the server knows nothing of the ledgers, as another server would: nothing was struck
+   * from them then.
+   */
+  readonly isDoubtful: boolean;
+  /** Ledgers that were deleted, since nothing is left of them. */
+  readonly deletedLedgers: readonly string[];
 }
 
 const CONNECTIONS_MAX = 16;
@@ -56,7 +72,7 @@ const AT_ONCE = 8;
 export async function cleanUpFleet(options: FleetCleanupOptions): Promise<FleetCleanupResult> {
   const ledgers = ledgersAt(options.places);
   try {
-    const baseUrl = options.baseUrl ?? commonUrl(ledgers);
+    const baseUrl = urlOf(ledgers, options);
     const cleanup = new Cleanup(baseUrl, options, ledgers);
     return await cleanup.run();
   } finally {
@@ -64,11 +80,19 @@ export async function cleanUpFleet(options: FleetCleanupOptions): Promise<FleetC
   }
 }
 
-function commonUrl(ledgers: readonly PlacedLedger[]): string {
+function urlOf(ledgers: readonly PlacedLedger[], { baseUrl, isForced }: FleetCleanupOptions) {
+  if (baseUrl !== undefined && isForced) return baseUrl;
   const urls = new Set(ledgers.map(({ content }) => content.baseUrl));
   const [url = '', other] = urls;
-  if (other === undefined) return url;
-  throw new StateError(`the ledgers are of ${url} and of ${other}; clean up one server at a time.`);
+  if (other !== undefined) {
+    throw new StateError(
+      `the ledgers are of ${url} and of ${other}; clean up one server at a time.`,
+    );
+  }
+  if (baseUrl === undefined || baseUrl === url) return url;
+  throw new StateError(
+    `the ledger ${ledgers[0]?.path} is of ${url}, not of ${baseUrl}; leave --url out, or add --force when both are addresses of one server.`,
+  );
 }
 
 class Cleanup {
@@ -78,6 +102,11 @@ class Cleanup {
   readonly #transport: Transport;
   readonly #management: ManagementClient;
   readonly #stayed: string[] = [];
+  readonly #opened: CleanupLedger[] = [];
+  /** Notes what the server did not know, once it can be believed. */
+  readonly #absences: (() => void)[] = [];
+  /** Whether the server had given an ID to something that it does not know. */
+  #isMadeAbsent = false;
   #decommissioned = 0;
   #notThere = 0;
   #deploymentsClosed = 0;
@@ -106,10 +135,19 @@ class Cleanup {
     try {
       await this.#management.login();
       for (const placed of this.#ledgers) await this.#cleanUp(placed);
+      return this.#result();
     } finally {
       signal.removeEventListener('abort', stop);
       await this.#transport.close();
+      for (const ledger of this.#opened) ledger.close();
     }
+  }
+
+  #result(): FleetCleanupResult {
+    const isNothingThere = this.#decommissioned + this.#deploymentsClosed === 0;
+    // Only a server that knows some of them can be believed about those that were made.
+    const isDoubtful = this.#isMadeAbsent && isNothingThere && !this.#options.isForced;
+    if (!isDoubtful) for (const note of this.#absences) note();
     return {
       baseUrl: this.#baseUrl,
       devices: this.#devices,
@@ -117,47 +155,64 @@ class Cleanup {
       notThere: this.#notThere,
       deploymentsClosed: this.#deploymentsClosed,
       stayed: this.#stayed,
+      isDoubtful,
+      deletedLedgers: this.#deleteSpent(),
     };
+  }
+
+  #deleteSpent(): readonly string[] {
+    const paths = this.#ledgers.map(({ path }) => path);
+    return paths.filter((path) => {
+      const content = readLedger(path);
+      const isDeleted = content !== undefined && isSpent(content);
+      if (isDeleted) rmSync(path);
+      return isDeleted;
+    });
   }
 
   async #cleanUp({ path, content }: PlacedLedger): Promise<void> {
     const ledger = CleanupLedger.open(path, content.baseUrl);
-    try {
-      for (const id of content.deployments) await this.#closeDeployment(id, ledger);
-      const devices = [...content.devices.values()];
-      this.#devices += devices.filter(({ ids, isSought }) => ids.size > 0 || isSought).length;
-      await this.#findIds(
-        devices.filter(({ isSought }) => isSought),
-        ledger,
-      );
-      const semaphore = new Semaphore(AT_ONCE);
-      await Promise.all(
-        devices.flatMap(({ index, ids }) =>
-          [...ids].map((id) => semaphore.run(() => this.#decommission(id, index, ledger))),
-        ),
-      );
-    } finally {
-      ledger.close();
-    }
+    this.#opened.push(ledger);
+    for (const id of content.deployments) await this.#closeDeployment(id, ledger);
+    const devices = [...content.devices.values()];
+    this.#devices += devices.filter(({ ids, isSought }) => ids.size > 0 || isSought).length;
+    await this.#findIds(
+      devices.filter(({ isSought }) => isSought),
+      ledger,
+    );
+    const semaphore = new Semaphore(AT_ONCE);
+    await Promise.all(
+      devices.flatMap(({ index, ids }) =>
+        [...ids].map((id) => semaphore.run(() => this.#decommission(id, index, ledger))),
+      ),
+    );
   }
 
   async #closeDeployment(id: string, ledger: CleanupLedger): Promise<void> {
     await this.#noting(`deployment ${id}`, async () => {
       const became = await this.#management.abortDeployment(id);
-      ledger.append({ removed: id });
-      if (became === 'removed') this.#deploymentsClosed++;
+      if (this.#isRemoved(became, id, ledger)) this.#deploymentsClosed++;
     });
   }
 
   async #decommission(id: string, index: number, ledger: CleanupLedger): Promise<void> {
     await this.#noting(`device ${index} (${id})`, async () => {
       const became = await this.#management.decommission(id);
-      ledger.append({ removed: id });
-      if (became === 'removed') this.#decommissioned++;
+      if (this.#isRemoved(became, id, ledger)) this.#decommissioned++;
       else this.#notThere++;
     });
     const { onProgress } = this.#options;
     onProgress?.(this.#decommissioned + this.#notThere, this.#devices);
+  }
+
+  #isRemoved(became: 'removed' | 'gone', id: string, ledger: CleanupLedger): boolean {
+    const note = (): void => ledger.append({ removed: id });
+    if (became === 'removed') note();
+    else {
+      this.#absences.push(note);
+      this.#isMadeAbsent = true;
+    }
+    return became === 'removed';
   }
 
   /**
@@ -166,11 +221,12 @@ class Cleanup {
   async #findIds(sought: readonly MadeDevice[], ledger: CleanupLedger): Promise<void> {
     if (sought.length === 0) return;
     const byIdentity = new Map(sought.map((device) => [identityKey(device.identity), device]));
-    let found = 0;
     await this.#noting(`${sought.length} devices without an id`, async () => {
-      for (const status of authSetStatuses)
-        found += await this.#findAmong(status, byIdentity, ledger);
-      this.#notThere += sought.length - found;
+      for (const status of authSetStatuses) await this.#findAmong(status, byIdentity, ledger);
+      for (const { index } of sought.filter(({ isSought }) => isSought)) {
+        this.#notThere++;
+        this.#absences.push(() => ledger.append({ device: index, absent: true }));
+      }
     });
   }
 
@@ -178,8 +234,7 @@ class Cleanup {
     status: AuthSetStatus,
     byIdentity: ReadonlyMap<string, MadeDevice>,
     ledger: CleanupLedger,
-  ): Promise<number> {
-    let found = 0;
+  ): Promise<void> {
     for await (const page of this.#management.devices(status)) {
       for (const { id, identity_data: identity, auth_sets: sets } of page) {
         const device = byIdentity.get(identityKey(identity));
@@ -188,10 +243,9 @@ class Cleanup {
         if (device === undefined || !isOwn || device.ids.has(id)) continue;
         ledger.append({ device: device.index, id });
         device.ids.add(id);
-        found++;
+        device.isSought = false;
       }
     }
-    return found;
   }
 
   /** A failed removal is noted with its reason; the rest continues. */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { makeFolder } from '../../fixtures/make-folder.ts';
+import type { Lock } from '../../fixtures/process-lock.ts';
 import type { Target } from '../client/management.ts';
 import type { DeploymentPart, Device } from '../device/device.ts';
 import type { KeptDownloads } from '../device/environment.ts';
@@ -21,7 +22,6 @@ import {
 } from './device-record.ts';
 import { Journal, readJournal } from './journal.ts';
 import { DownloadFolder } from './kept-downloads.ts';
-import { type Lock, takeLock } from './lock.ts';
 import { fileFault, StateError } from './state-error.ts';
 import {
   requireSameCut,
@@ -30,6 +30,7 @@ import {
   stateFile,
   stateHeadShape,
 } from './state-head.ts';
+import { takeStateLock } from './state-lock.ts';
 
 /** The fleet that a folder is for. */
 export interface StateSubject {
@@ -90,7 +91,7 @@ export class FleetState {
     } catch (error) {
       throw fileFault(`cannot use the state folder ${folder}`, error);
     }
-    const lock = takeLock(join(folder, 'lock'), `the state folder ${folder}`);
+    const lock = takeStateLock(join(folder, 'lock'), `the state folder ${folder}`);
     try {
       const state = new FleetState(subject, lock);
       state.#restore();

@@ -1,11 +1,12 @@
 /** Finds the ledgers that a user names: files, those of shards beside them, state folders. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Lock, takeLock } from './lock.ts';
+import type { Lock } from '../../fixtures/process-lock.ts';
 import { type LedgerContent, readLedger } from './made-ledger.ts';
 import { ledgerFile } from './memory.ts';
 import { fileFault, StateError } from './state-error.ts';
 import { shardFolders } from './state-head.ts';
+import { takeStateLock } from './state-lock.ts';
 
 /** A ledger that is locked against other use while it is held. */
 export interface PlacedLedger {
@@ -22,7 +23,7 @@ export function ledgersAt(places: readonly string[]): readonly PlacedLedger[] {
   const taken: PlacedLedger[] = [];
   try {
     for (const { path, lockFile } of places.flatMap(pathsAt)) {
-      const lock = takeLock(lockFile, `the ledger ${path}`);
+      const lock = takeStateLock(lockFile, `the ledger ${path}`);
       const content = readOrRelease(path, lock);
       if (content === undefined) lock.release();
       else taken.push({ path, content, lock });

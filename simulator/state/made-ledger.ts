@@ -35,7 +35,16 @@ const announcedShape = v.object({
 const madeShape = v.object({ device: count, id: text });
 const deploymentShape = v.object({ deployment: text });
 const removedShape = v.object({ removed: text });
-const lineShape = v.union([headShape, announcedShape, madeShape, deploymentShape, removedShape]);
+/** A device without an ID that the server does not know. */
+const absentShape = v.object({ device: count, absent: v.literal(true) });
+const lineShape = v.union([
+  headShape,
+  announcedShape,
+  madeShape,
+  deploymentShape,
+  removedShape,
+  absentShape,
+]);
 type Line = v.InferOutput<typeof lineShape>;
 
 /** A device that the fleet has created, or was about to. */
@@ -151,6 +160,12 @@ export function readLedger(path: string): LedgerContent | undefined {
   return baseUrl === undefined ? undefined : { baseUrl, devices, deployments };
 }
 
+/** Whether a ledger lists nothing that may be on the server. */
+export function isSpent({ devices, deployments }: LedgerContent): boolean {
+  const isLeft = ({ ids, isSought }: MadeDevice) => ids.size > 0 || isSought;
+  return deployments.size === 0 && ![...devices.values()].some(isLeft);
+}
+
 class LedgerReading {
   readonly #byId = new Map<string, MadeDevice>();
   readonly devices = new Map<number, MadeDevice>();
@@ -162,6 +177,7 @@ class LedgerReading {
     else if ('deployment' in line) this.deployments.add(line.deployment);
     else if ('removed' in line) this.#remove(line.removed);
     else if ('id' in line) this.#give(line.device, line.id);
+    else if ('absent' in line) this.#miss(line.device);
     else this.#announce(line);
   }
 
@@ -176,6 +192,11 @@ class LedgerReading {
     device.ids.add(id);
     device.isSought = false;
     this.#byId.set(id, device);
+  }
+
+  #miss(index: number): void {
+    const device = this.devices.get(index);
+    if (device) device.isSought = false;
   }
 
   #remove(id: string): void {

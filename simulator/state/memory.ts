@@ -3,12 +3,13 @@
  * creates.
  */
 import { join } from 'node:path';
+import type { Lock } from '../../fixtures/process-lock.ts';
 import type { Target } from '../client/management.ts';
 import type { DeploymentPart, Device } from '../device/device.ts';
 import type { KeptDownloads } from '../device/environment.ts';
 import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
-import { type Lock, takeLock } from './lock.ts';
 import { CleanupLedger } from './made-ledger.ts';
+import { takeStateLock } from './state-lock.ts';
 
 /** Receives everything that must survive the simulator, before anything depends on it. */
 export interface Memory {
@@ -78,7 +79,7 @@ interface OpenLedger {
 function openLedger(path: string | undefined, baseUrl: string, isNamed: boolean) {
   if (path === undefined) return undefined;
   // The lock of the folder covers the ledger in it.
-  const lock = isNamed ? takeLock(`${path}.lock`, `the ledger ${path}`) : undefined;
+  const lock = isNamed ? takeStateLock(`${path}.lock`, `the ledger ${path}`) : undefined;
   try {
     return { ledger: CleanupLedger.open(path, baseUrl), lock };
   } catch (error) {

@@ -65,8 +65,9 @@ export class HookAdmin implements TargetAdmin {
     await this.#ask(decisions[status], { deviceId, publicKeyPem });
   }
 
-  async decommission(deviceId: string): Promise<void> {
+  async decommission(deviceId: string): Promise<boolean> {
     await this.#ask('decommission', { deviceId });
+    return true;
   }
 
   async uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined> {
@@ -80,8 +81,9 @@ export class HookAdmin implements TargetAdmin {
     return (await this.#ask('find-artifact', { name, deviceType })).artifactId ?? undefined;
   }
 
-  async deleteArtifact(artifactId: string): Promise<void> {
+  async deleteArtifact(artifactId: string): Promise<boolean> {
     await this.#ask('delete-artifact', { artifactId });
+    return true;
   }
 
   describeArtifact(): Promise<void> {
@@ -97,8 +99,9 @@ export class HookAdmin implements TargetAdmin {
     return (await this.#ask('find-deployment', { name })).deploymentId ?? undefined;
   }
 
-  async abort(deploymentId: string): Promise<void> {
+  async abort(deploymentId: string): Promise<boolean> {
     await this.#ask('abort', { deploymentId });
+    return true;
   }
 
   async devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined> {
