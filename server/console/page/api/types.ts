@@ -53,7 +53,7 @@ export interface Entry {
   readonly device?: { readonly id?: string; readonly identity?: string };
   readonly deployment?: string;
   readonly refusal?: { readonly status: number; readonly error: string };
-  readonly noUpdate?: { readonly rule: string };
+  readonly noUpdate?: { readonly outcome: string; readonly because: string };
   readonly fault?: unknown;
   readonly from?: string;
   readonly typ?: string;
@@ -79,12 +79,11 @@ export interface NoUpdate {
   readonly requestId?: string;
   readonly at: string;
   readonly device: { readonly id: string; readonly identity?: string };
-  readonly outcome: 'no update' | 'update';
-  readonly steps: readonly {
-    readonly rule: string;
-    readonly passed: boolean;
-    readonly sentence: string;
-  }[];
+  readonly polled: string;
+  readonly outcome: 'no update' | 'up to date' | 'update';
+  readonly rule?: string;
+  readonly because: string;
+  readonly passed: readonly { readonly rule: string; readonly sentence: string }[];
   readonly deployments: readonly string[];
 }
 
