@@ -87,6 +87,16 @@ export interface NoUpdate {
   readonly deployments: readonly string[];
 }
 
+/** What the signature doctor found. */
+export interface SignatureFinding {
+  readonly fits: boolean;
+  readonly sentence: string;
+  readonly detail?: string;
+  readonly remedy?: string;
+  /** Why the examined request was refused. */
+  readonly refusal?: { readonly status: number; readonly error: string };
+}
+
 /** Why a request was refused, and how it would succeed. */
 export interface Refused {
   readonly requestId: string;
