@@ -13,7 +13,8 @@ export interface NamedDeployment {
 
 /** A device deployment, with all that sentences tell of it. */
 export interface DescribedPart extends DeviceDeployment, PartFacts {
-  readonly deployment: PartFacts['deployment'] & NamedDeployment & { readonly deviceCount: number };
+  readonly deployment: PartFacts['deployment'] &
+    NamedDeployment & { readonly deviceCount: number; readonly configuration?: object };
 }
 
 /** The name of a deployment in sentences. */
@@ -58,10 +59,13 @@ export function keptBackText(rule: KeptBack, part: DescribedPart, nowMs: number)
 
 /** Nothing is open for the device, whose newest deployment this is. */
 export function overFor(part: DescribedPart, rule: KeptBack, nowMs: number): NoUpdate {
+  const { id, artifactName, configuration } = part.deployment;
+  const isUpToDate = rule === 'finished' && installed.has(part.status);
   return {
     rule,
-    deploymentId: part.deployment.id,
-    isUpToDate: rule === 'finished' && installed.has(part.status),
+    deploymentId: id,
+    isUpToDate,
+    ...(isUpToDate && !configuration && { installed: artifactName }),
     because: flat(keptBackText(rule, part, nowMs)),
   };
 }
@@ -108,13 +112,13 @@ const sentences: Readonly<Record<KeptBack, (part: DescribedPart, nowMs: number) 
 function finishedText({ deployment, status, request, finishedMs }: DescribedPart): string {
   const label = labelOf(deployment);
   if (status === 'already-installed') {
-    return `${label} ended for the device${at(finishedMs)}, which had installed it before`;
+    return `the device had ${deployment.artifactName} installed already when deployment ${deployment.name} (${deployment.id}) ended for it${at(finishedMs)}`;
   }
   if (status !== 'noartifact')
     return `the device finished ${label} with ${status}${at(finishedMs)}`;
   // Which dependency was not met is not known any more: the artifacts may be others by now.
-  const given = request === undefined ? '' : `, which reported ${pairsText(requestIn(request))}`;
-  return `${label} ended${at(finishedMs)} without an artifact for the device${given}`;
+  const given = request === undefined ? '' : `; it reported ${pairsText(requestIn(request))}`;
+  return `${label} ended for the device${at(finishedMs)} without a suitable artifact${given}`;
 }
 
 function misfitText(found: Misfit): string {

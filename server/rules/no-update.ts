@@ -12,6 +12,8 @@ export interface NoUpdate {
   readonly deploymentId?: string;
   /** True when the device has installed what it was to install. */
   readonly isUpToDate: boolean;
+  /** The artifact that a device reports which is up to date; absent for a configuration. */
+  readonly installed?: string;
   /** One sentence without a full stop; times in ISO 8601. */
   readonly because: string;
 }
@@ -22,3 +24,15 @@ export const noDeployment: NoUpdate = Object.freeze({
   isUpToDate: false,
   because: 'no deployment includes the device',
 });
+
+/** The same to a poll that reports an artifact; a comparison for nearly every poll. */
+export function toReported(noUpdate: NoUpdate, artifactName: string): NoUpdate {
+  const { rule, deploymentId, installed, because } = noUpdate;
+  if (installed === undefined || installed === artifactName) return noUpdate;
+  return {
+    rule,
+    ...(deploymentId !== undefined && { deploymentId }),
+    isUpToDate: false,
+    because: `${because}, but it reports ${artifactName}`,
+  };
+}

@@ -16,7 +16,7 @@ import { artifactLink, type Link, makeLink } from '../../pipeline/links.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { decideInstruction, type Instruction } from '../../rules/instruction.ts';
 import type { NextRequest } from '../../rules/next-deployment.ts';
-import { type NoUpdate, noDeployment } from '../../rules/no-update.ts';
+import { type NoUpdate, noDeployment, toReported } from '../../rules/no-update.ts';
 import { candidate, type StoredArtifact } from '../../store/artifacts.ts';
 import type { PartWithFacts, StoredPart } from '../../store/part-rows.ts';
 import { beginDeltaJob } from './delta-job.ts';
@@ -89,7 +89,7 @@ const conflicting = refuse.conflict(
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
   const { store, device, nowMs } = context;
   const noUpdate = store.parts.whyNothing(device.id);
-  if (noUpdate) return noUpdate === noDeployment ? nothingOpen : { status: 204, noUpdate };
+  if (noUpdate) return nothingFor(noUpdate, request);
   return store.atomically(() => {
     let release: readonly StoredArtifact[] = [];
     const instruction = decideInstruction({
@@ -131,10 +131,15 @@ function answer(
     case 'nothing':
       // From now on its polls cost no query until something is open for it.
       context.store.parts.expectNothing(context.device.id, instruction.noUpdate);
-      return { status: 204, noUpdate: instruction.noUpdate };
+      return nothingFor(instruction.noUpdate, request);
     default:
       return { status: 204, noUpdate: instruction.noUpdate };
   }
+}
+
+function nothingFor(noUpdate: NoUpdate, { artifactName }: NextRequest): NoContent {
+  if (noUpdate === noDeployment) return nothingOpen;
+  return { status: 204, noUpdate: toReported(noUpdate, artifactName) };
 }
 
 function instructed(

@@ -6,7 +6,7 @@ import { maskText } from '../../http/masking.ts';
 import { mayTryAgain } from '../../rules/device-deployment.ts';
 import { decideInstruction, decideTurn, type Turn } from '../../rules/instruction.ts';
 import type { NextRequest } from '../../rules/next-deployment.ts';
-import type { NoUpdate } from '../../rules/no-update.ts';
+import { type NoUpdate, toReported } from '../../rules/no-update.ts';
 import { keptBackText, labelOf, pairsText, timeText } from '../../rules/no-update-sentences.ts';
 import { keptBack } from '../../rules/part-choice.ts';
 import { candidate } from '../../store/artifacts.ts';
@@ -32,6 +32,8 @@ export interface NoUpdateExplanation {
   readonly outcome: 'no update' | 'up to date' | 'update';
   /** The rule that decided; absent for an update. */
   readonly rule?: string;
+  /** The deployment that decided; absent without one. */
+  readonly deploymentId?: string;
   /** The reason, in one sentence without a full stop. */
   readonly because: string;
   /** The rules that had let the device pass, in the order of evaluation. */
@@ -91,13 +93,14 @@ interface Device {
 
 function explanationOf({ tenant, id, nowMs }: Device, answer: Answer) {
   const identity = tenant.store.devices.find(id)?.identity;
-  const { outcome, rule, because, passed } = answer;
+  const { outcome, rule, deploymentId, because, passed } = answer;
   return {
     world: tenant.name,
     at: timeText(nowMs),
     device: { id, ...(identity !== undefined && { identity: maskText(identity) }) },
     outcome,
     ...(rule !== undefined && { rule }),
+    ...(deploymentId !== undefined && { deploymentId }),
     because: maskText(because),
     passed: passed.map(({ rule, sentence }) => ({ rule, sentence: maskText(sentence) })),
   };
@@ -124,7 +127,10 @@ const waitingText = {
 
 /** As the rules of the API decide; what needs the device's own words is open without them. */
 function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
-  const { tenant } = device;
+  const { tenant, id } = device;
+  // Known only where the device has polled since anything has changed for it.
+  const known = tenant.store.parts.whyNothing(id);
+  if (known) return answerOf(request ? toReported(known, request.artifactName) : known, tenant);
   const turn = turnOf(device);
   if (!request) {
     const choice = decideTurn(turn);
@@ -158,8 +164,9 @@ function turnOf({ tenant: { store }, id, nowMs }: Device): Turn<PartWithFacts> {
 
 function offerText(part: PartWithFacts): string {
   const label = labelOf(part.deployment);
-  if (mayTryAgain(part))
-    return `the next poll gets ${label} again, which has failed once more to try`;
+  if (mayTryAgain(part)) {
+    return `the next poll gets ${label} again, as it failed on the device and may be tried again`;
+  }
   if (part.offeredMs === undefined) return `the next poll gets ${label}`;
   return `the next poll gets ${label} again, as the device has not finished it: ${part.status}`;
 }
@@ -199,7 +206,7 @@ function requestOf(operation: string, said: string | undefined): NextRequest | u
   if (operation === operations['get-next-deployment'].id) {
     const query = new URLSearchParams(said.replace(/^[^?]*/, ''));
     const names = Object.keys(operations['get-next-deployment'].query);
-    return withProvides(names.map((name) => [name, query.get(name) ?? '']));
+    return withProvides([...query].filter(([name]) => names.includes(name)));
   }
   const given = jsonObject(Buffer.from(said, 'latin1'));
   const isV2 = operation === operations['post-next-deployment-v2'].id;

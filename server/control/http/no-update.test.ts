@@ -121,8 +121,19 @@ const scenes: readonly [
     'a finished one',
     'finished',
     'up to date',
-    /^the device finished deployment spring .* with success at 2026-11-21T12/,
+    /^the device finished deployment spring .* with success at 2026-11-21T12:00:00.000Z$/,
     finished,
+    { ...board, artifact_name: 'release-1' },
+  ],
+  [
+    'a finished one, though the device reports another artifact',
+    'finished',
+    'no update',
+    /^the device finished deployment spring .* with success at .*, but it reports release-0$/,
+    async (device) => {
+      await finished(device);
+      await doors['GET v1'](server, device.token, board);
+    },
   ],
   [
     'a failed one',
@@ -276,6 +287,12 @@ describe('how a device stands to its next update', () => {
       const at = new Date(server.clock.now()).toISOString();
       expect(said).toBe(`at ${at} with device_type=board, artifact_name=${artifact}`);
     }
+  });
+
+  it('is up to date as soon as the device has finished, whatever it reported before', async () => {
+    const device = await pollingDevice();
+    await finished(device);
+    expect((await explained(`?device=${device.id}`)).outcome).toBe('up to date');
   });
 
   it('is honest where a poll was too long to be kept', async () => {

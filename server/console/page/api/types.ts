@@ -82,6 +82,7 @@ export interface NoUpdate {
   readonly polled: string;
   readonly outcome: 'no update' | 'up to date' | 'update';
   readonly rule?: string;
+  readonly deploymentId?: string;
   readonly because: string;
   readonly passed: readonly { readonly rule: string; readonly sentence: string }[];
   readonly deployments: readonly string[];

@@ -12,9 +12,11 @@ export function dayAndTime(iso: string | undefined): string {
   return iso === undefined ? '–' : moment.format(new Date(iso));
 }
 
-/** A sentence of the server, its times as the page shows them. */
-export function withTimes(sentence: string): string {
-  return sentence.replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, dayAndTime);
+/** A sentence of the server: its times as the page shows them, without ids behind names. */
+export function readable(sentence: string): string {
+  return sentence
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, dayAndTime)
+    .replace(/ \([0-9a-f]{8}-[0-9a-f-]{27}\)/g, '');
 }
 
 /** The time of the day, in UTC. */

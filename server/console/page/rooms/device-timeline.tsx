@@ -5,7 +5,7 @@ import { Empty } from '../../../../fixtures/page/states.tsx';
 import { ApiError, askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { Entry, JournalPage } from '../api/types.ts';
-import { timeOfDay, withTimes } from '../parts/texts.ts';
+import { readable, timeOfDay } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 
@@ -66,7 +66,7 @@ export function EntryLine({ entry }: { entry: Entry }) {
 /** Why a request was refused, or brought no update; empty for any other entry. */
 export function whyOf({ refusal, noUpdate }: Entry): string {
   if (refusal) return refusal.error;
-  return noUpdate ? `${noUpdate.outcome}: ${withTimes(noUpdate.because)}` : '';
+  return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.because)}` : '';
 }
 
 /** What an entry is called. */

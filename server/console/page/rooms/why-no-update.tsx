@@ -1,9 +1,10 @@
 /** Why the device gets no update, as the server answers it. */
+import { Link } from 'wouter-preact';
 import { type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { NoUpdate } from '../api/types.ts';
-import { withTimes } from '../parts/texts.ts';
+import { readable } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
 /** The panel about a device as it is now. */
@@ -33,22 +34,27 @@ const outcomes: Readonly<Record<NoUpdate['outcome'], { tone: Tone; title: string
 
 /** One explanation in a line; what it rests on is folded. */
 export function Rules({ explanation }: { explanation: NoUpdate }) {
-  const { outcome, rule, because, polled, passed, deployments } = explanation;
+  const { outcome, rule, deploymentId, because, polled, passed, deployments } = explanation;
   const { tone, title } = outcomes[outcome];
   return (
-    <Verdict tone={tone} title={`${title}: ${withTimes(because)}`}>
+    <Verdict tone={tone} title={`${title}: ${readable(because)}`}>
       <details>
         <summary>
           {rule === undefined ? 'All rules let it pass' : `Decided by the rule “${rule}”`}
         </summary>
-        <p>Polled {withTimes(polled)}</p>
+        <p>Polled {readable(polled)}</p>
+        {deploymentId !== undefined && (
+          <p>
+            <Link href={`/deployments/${deploymentId}`}>Deployment {deploymentId}</Link>
+          </p>
+        )}
         {passed.length > 0 && (
           <>
             <h3>Rules that let it pass</h3>
             <ol class="rules">
               {passed.map((each) => (
                 <li key={each.rule}>
-                  <strong>{each.rule}</strong> {withTimes(each.sentence)}
+                  <strong>{each.rule}</strong> {readable(each.sentence)}
                 </li>
               ))}
             </ol>
@@ -59,7 +65,7 @@ export function Rules({ explanation }: { explanation: NoUpdate }) {
             <h3>Its other deployments</h3>
             <ul class="rules">
               {deployments.map((sentence) => (
-                <li key={sentence}>{withTimes(sentence)}</li>
+                <li key={sentence}>{readable(sentence)}</li>
               ))}
             </ul>
           </>
