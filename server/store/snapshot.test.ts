@@ -120,6 +120,24 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       expect(store.devices.find('a')?.checkInMs).toBe(5);
     });
 
+    it('keeps the last poll of a device that is still there, and of no other', () => {
+      meet('a');
+      const lastPoll = {
+        ...{ operation: 'get-next-deployment', said: '/?a=b', atMs: 9, status: 204 },
+        refused: undefined,
+      };
+      const snapshot = store.snapshot();
+      meet('b');
+      for (const id of ['a', 'b']) Object.assign(store.devices.facts(id) ?? {}, { lastPoll });
+      store.resetDevice('a', snapshot, NOW_MS);
+      expect(store.devices.facts('a')?.lastPoll).toBe(lastPoll);
+      store.restore(snapshot);
+      expect(store.devices.facts('a')?.lastPoll).toBe(lastPoll);
+      expect(store.devices.facts('b')).toBeUndefined();
+      store.devices.remove('a');
+      expect(store.devices.facts('a')).toBeUndefined();
+    });
+
     it('can be restored again and again, and does not change by what follows', () => {
       meet('a');
       const snapshot = store.snapshot();

@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { variantNames } from '../../../fixtures/contract/variants.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import {
   abort,
@@ -376,5 +380,59 @@ describe('how a device stands to its next update', () => {
       expect.stringContaining('nearest: 02:00:00:00:00:01'),
     ]);
     expect((await control(server, 'GET', '/explanations')).status).toBe(400);
+  });
+});
+
+describe('the answer of a server that was started again, or is another dialect', () => {
+  const updated = { ...board, artifact_name: 'release-1' };
+
+  /** Answers of a device that has finished with success: as journal, poll and device have them. */
+  async function answersOf(other: TestServer, device: AcceptedDevice): Promise<readonly Answer[]> {
+    const reply = await doors['GET v1'](other, device.token, updated);
+    const read = async (path: string) => JSON.parse((await control(other, 'GET', path)).text);
+    const { entries } = (await read('/journal')) as { entries: Entry[] };
+    const byId = await read(`/explanations/${reply.headers.get('X-SVC-RequestID')}`);
+    const ofDevice = await read(`/explanations?device=${device.id}`);
+    return [entries.at(-1)?.noUpdate ?? {}, byId, ofDevice].map(answerIn);
+  }
+
+  async function updatedDevice(other: TestServer): Promise<AcceptedDevice> {
+    await publish(other, { name: 'release-1' });
+    const device = await acceptedDevice(other, 'survives');
+    const id = await deploy(other, [device]);
+    await doors['GET v1'](other, device.token, board);
+    await report(other, device, { id, status: 'success' });
+    return device;
+  }
+
+  const upToDate = {
+    outcome: 'up to date',
+    rule: 'finished',
+    because: expect.stringMatching(/^the device finished deployment spring .* with success at /),
+  };
+
+  it('is the same, and honest about a device that has not polled since', async () => {
+    const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-no-update-'));
+    try {
+      const first = await startTestServer({ dataFolder });
+      const device = await updatedDevice(first);
+      const before = await answersOf(first, device);
+      await first.close();
+      const again = await startTestServer({ dataFolder });
+      const { text } = await control(again, 'GET', `/explanations?device=${device.id}`);
+      const { polled: said, ...unpolled } = JSON.parse(text) as NoUpdateExplanation;
+      expect([said, answerIn(unpolled)]).toEqual(['not since the server started', before[0]]);
+      expect(await answersOf(again, device)).toEqual(before);
+      await again.close();
+    } finally {
+      rmSync(dataFolder, { recursive: true });
+    }
+  });
+
+  it.each(variantNames)('is one in the dialect %s', async (name) => {
+    const other = await startTestServer({ variants: new Set([name]) });
+    const device = await updatedDevice(other);
+    expect(await answersOf(other, device)).toEqual([upToDate, upToDate, upToDate]);
+    await other.close();
   });
 });

@@ -41,8 +41,8 @@ export default function DoctorRoom() {
     <>
       <h1>Signature doctor</h1>
       <p class="quiet">
-        The server examines the exact bytes, as it does to explain a refusal; nothing of it enters the
-        journal.
+        The server examines the exact bytes, as it does to explain a refusal; nothing of it enters
+        the journal.
       </p>
       <div aria-live="polite">{answer && <Found answer={answer} />}</div>
       <div class="two-columns">
