@@ -64,14 +64,7 @@ const rooms = {
   'server/console/page': {
     packages: [
       ...['preact', '@preact/signals', 'wouter-preact', '@tanstack/virtual-core', 'uplot'],
-      ...[
-        '@xterm/xterm',
-        '@xterm/addon-fit',
-        'node-forge',
-        'tweetnacl',
-        '@msgpack/msgpack',
-        'vite',
-      ],
+      ...['@xterm/xterm', '@xterm/addon-fit', '@msgpack/msgpack', 'vite'],
     ],
   },
   server: { rooms: ['server'], packages: ['express', ...shapes] },

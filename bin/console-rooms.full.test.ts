@@ -93,7 +93,7 @@ const views: readonly View[] = [
 
 async function show(page: Page, { address, shows }: View): Promise<void> {
   await goTo(page, address());
-  await page.locator('main').getByText(shows).first().waitFor();
+  await page.locator('main').getByText(shows).filter({ visible: true }).first().waitFor();
   await page.getByRole('heading', { level: 1 }).waitFor();
 }
 

@@ -83,7 +83,7 @@ describe('fleetbed explain', () => {
       const { code, stdout } = await runCommand(['explain', ...words], environment);
       expect([code, stdout]).toEqual([
         0,
-        expect.stringMatching(/^stopped by {2}deployment: no deployment includes the device$/m),
+        expect.stringMatching(/^outcome {5}no update: no deployment includes the device$/m),
       ]);
     }
     const unknown = await runCommand(['explain', '--device', `${sub}0`], environment);

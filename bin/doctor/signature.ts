@@ -3,12 +3,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { limits } from '../../fixtures/contract/limits.ts';
-import { isObject, parsedJson } from '../../fixtures/json.ts';
-import type { Diagnosis } from '../../server/control/explain/doctor/diagnosis.ts';
-import { diagnoseKey } from '../../server/control/explain/doctor/key.ts';
-import { diagnoseSignature } from '../../server/control/explain/doctor/signature.ts';
-import { signatureFits } from '../../server/crypto/device-signature.ts';
-import { type PublicKey, readPublicKey } from '../../server/crypto/public-key.ts';
+import {
+  examine,
+  type Finding,
+  keysOf,
+  memberText,
+} from '../../server/control/explain/doctor/finding.ts';
 import { type DeviceKey, OTHER_KEYS_MAX } from '../../server/crypto/refused-signature.ts';
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -23,14 +23,6 @@ interface SignatureOptions {
   readonly signature: string;
   readonly otherKey?: readonly string[];
   readonly json?: boolean;
-}
-
-/** What the doctor found; the value of `--json`. */
-interface Finding extends Partial<Diagnosis> {
-  readonly fits: boolean;
-  /** What the finding is about. */
-  readonly about: 'signature' | 'key';
-  readonly sentence: string;
 }
 
 const help = `
@@ -65,7 +57,7 @@ export function configure(command: Command): void {
     .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (options: SignatureOptions) => {
-      process.exitCode = await examine(options);
+      process.exitCode = await examineFiles(options);
     });
   addExamples(
     command,
@@ -74,45 +66,19 @@ export function configure(command: Command): void {
   );
 }
 
-async function examine(options: SignatureOptions): Promise<ExitCode> {
+async function examineFiles(options: SignatureOptions): Promise<ExitCode> {
   const body = await readBody(options.body);
-  const sentKey = memberText(body, 'pubkey');
-  const keyText = options.key === undefined ? sentKey : await readKeyFile('--key', options.key);
-  if (keyText === undefined) {
+  const keyText = options.key === undefined ? undefined : await readKeyFile('--key', options.key);
+  if (keyText === undefined && memberText(body, 'pubkey') === undefined) {
     throw new CommandFault(
       `--body ${options.body} has no text "pubkey"; give the key with --key FILE.`,
       exitCodes.usage,
     );
   }
   const otherKeys = await readOtherKeys(options.otherKey ?? []);
-  const sent = sentKey === undefined ? [] : keysOf('pubkey of the body', sentKey);
-  const { signature } = options;
-  const finding = findingOf({ body, keyText, signature, otherKeys: [...sent, ...otherKeys] });
+  const finding = examine({ body, keyText, signature: options.signature, otherKeys });
   tell(finding, createOutput(options.json ?? false));
   return finding.fits ? exitCodes.pass : exitCodes.failed;
-}
-
-interface Case {
-  readonly body: Buffer;
-  readonly keyText: string;
-  readonly signature: string;
-  readonly otherKeys: readonly DeviceKey[];
-}
-
-function findingOf({ body, keyText, signature, otherKeys }: Case): Finding {
-  const key = readPublicKey(keyText);
-  if ('because' in key) {
-    const sentence = `The key cannot be used: it ${key.because}.`;
-    return { fits: false, about: 'key', sentence, ...diagnoseKey(keyText) };
-  }
-  const about = 'signature';
-  if (signatureFits(body, key, signature)) {
-    const sentence = `The ${key.keyType} signature matches the ${body.length} bytes of the body.`;
-    return { fits: true, about, sentence };
-  }
-  const sentence = 'The signature does not match, and no known mistake explains it.';
-  const diagnosis = diagnoseSignature({ body, key, signatureText: signature, otherKeys });
-  return { fits: false, about, sentence, ...diagnosis };
 }
 
 function tell(finding: Finding, output: Output): void {
@@ -166,15 +132,4 @@ async function readOtherKeys(paths: readonly string[]): Promise<DeviceKey[]> {
       exitCodes.setUp,
     );
   });
-}
-
-function keysOf(device: string, text: string): DeviceKey[] {
-  const key: PublicKey | { because: string } = readPublicKey(text);
-  return 'because' in key ? [] : [{ device, key }];
-}
-
-function memberText(body: Buffer, name: string): string | undefined {
-  const data = parsedJson(body.toString('utf8'));
-  const value = isObject(data) ? data[name] : undefined;
-  return typeof value === 'string' ? value : undefined;
 }

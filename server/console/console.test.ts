@@ -97,7 +97,7 @@ describe('the devices', () => {
     await page.getByText('Accept: 2 devices').waitFor();
     await page.getByLabel('State').selectOption('');
     await page.getByRole('link', { name: 'FB-1' }).click();
-    await page.getByText('the journal holds no update request from the device').first().waitFor();
+    await page.getByText('No update: no deployment includes the device').waitFor();
     expect(complaints).toEqual([]);
   });
 

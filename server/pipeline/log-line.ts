@@ -16,7 +16,7 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
 /** Returns the line of an answer, with the reason why a device got no update. */
 export function answerLine(exchange: Exchange, { status, noUpdate }: Success): string {
   const { request, path, requestId } = exchange;
-  const why = noUpdate ? `: no update, by the rule ${noUpdate.rule}` : '';
+  const why = noUpdate ? `: no update: ${noUpdate.because}` : '';
   return `${status} ${request.method} ${path}${why} (${requestId})`;
 }
 

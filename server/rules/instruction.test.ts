@@ -24,7 +24,10 @@ function part(fields: Partial<InstructedPart> = {}): InstructedPart {
     attempts: 0,
     retriesLeft: 0,
     offeredDevices: 0,
-    deployment: { id: 'one', seq: 1, createdMs: 10, forceInstallation: false },
+    deployment: {
+      ...{ id: 'one', name: 'spring', artifactName: 'new', deviceCount: 1 },
+      ...{ seq: 1, createdMs: 10, forceInstallation: false },
+    },
     ...fields,
   };
 }
@@ -46,7 +49,9 @@ function decide(
   }: { asks?: NextRequest; candidates?: Candidate[] } = {},
 ) {
   const candidatesOf = () => candidates;
-  return decideInstruction({ request: asks, parts, lastFinishedSeq: 0, nowMs, candidatesOf });
+  const newest = () => parts.at(-1);
+  const turn = { parts, lastFinishedSeq: 0, nowMs, newest };
+  return decideInstruction({ ...turn, request: asks, candidatesOf });
 }
 
 describe('a device that is served', () => {
@@ -125,7 +130,7 @@ describe('a device for which the update ends', () => {
   ] as const)('as %s', (_, asks, candidates, rule, status) => {
     expect(decide([part()], { asks, candidates: [...candidates] })).toMatchObject({
       decision: 'end',
-      noUpdate: { rule, deploymentId: 'one' },
+      noUpdate: { rule, deploymentId: 'one', isUpToDate: rule === 'already-installed' },
       changed: { status, attempts: 1, offeredMs: nowMs, startedMs: nowMs, finishedMs: nowMs },
     });
   });
@@ -148,15 +153,23 @@ describe('a device that is not served', () => {
       part({ offeredDevices: 1, deployment: { ...part().deployment, maxDevices: 1 } }),
     ],
   ])('waits by the rule %s, and nothing is recorded', (rule, waiting) => {
-    const noUpdate = { rule, deploymentId: 'one' };
-    expect(decide([waiting])).toEqual({ decision: 'wait', part: waiting, noUpdate });
+    const noUpdate = { rule, deploymentId: 'one', isUpToDate: false };
+    expect(decide([waiting])).toMatchObject({ decision: 'wait', part: waiting, noUpdate });
   });
 
   it.each([
-    ['none', []],
-    ['one that succeeded', [after('success')]],
-    ['one that failed for the last time', [after('failure')]],
-  ])('has nothing open: %s', (_, parts) => {
-    expect(decide(parts)).toEqual({ decision: 'nothing', noUpdate: { rule: 'deployment' } });
+    ['none', [], 'deployment', false],
+    ['one that succeeded', [after('success')], 'finished', true],
+    ['one that failed for the last time', [after('failure')], 'finished', false],
+    ['one that was aborted', [part({ status: 'aborted' })], 'aborted', false],
+    [
+      'one that ended without it',
+      [part({ deployment: { ...part().deployment, finishedMs: 50 } })],
+      'deployment-over',
+      false,
+    ],
+  ] as const)('has nothing open, by its newest deployment: %s', (_, parts, rule, isUpToDate) => {
+    const noUpdate = { rule, isUpToDate };
+    expect(decide(parts)).toMatchObject({ decision: 'nothing', noUpdate });
   });
 });

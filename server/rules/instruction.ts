@@ -1,5 +1,5 @@
 /** Which instruction a device gets when it asks, or why none. Spec: Device deployments, GET and POST next */
-import { type DeviceDeployment, offered, retried, settled } from './device-deployment.ts';
+import { offered, retried, settled } from './device-deployment.ts';
 import {
   type Candidate,
   decideNext,
@@ -8,21 +8,32 @@ import {
   type ServablePart,
 } from './next-deployment.ts';
 import { type NoUpdate, noDeployment } from './no-update.ts';
-import { choosePart, type PartFacts } from './part-choice.ts';
+import {
+  type DescribedPart,
+  installedFor,
+  misfitFor,
+  overFor,
+  Waiting,
+} from './no-update-sentences.ts';
+import { choosePart, keptBack } from './part-choice.ts';
 
 /** A device's part in a deployment, with all that an instruction depends on. */
-export type InstructedPart = DeviceDeployment &
-  ServablePart &
-  PartFacts & { readonly deployment: { readonly id: string } };
+export type InstructedPart = DescribedPart & ServablePart;
 
-/** A device that asks. */
-export interface Asking<Part> {
-  readonly request: NextRequest;
+/** A device, and the deployments that may be its turn. */
+export interface Turn<Part> {
   /** Those that may still be open, in order of creation. */
   readonly parts: readonly Part[];
   /** The newest deployment that the device was offered and finished; 0 when there is none. */
   readonly lastFinishedSeq: number;
   readonly nowMs: number;
+  /** The newest of all its parts, open or not; asked only when none is open. */
+  readonly newest: () => Part | undefined;
+}
+
+/** A device that asks. */
+export interface Asking<Part> extends Turn<Part> {
+  readonly request: NextRequest;
   /** The artifacts that exist now under the name of the part's release; asked of one part at most. */
   readonly candidatesOf: (part: Part) => readonly Candidate[];
 }
@@ -56,14 +67,10 @@ export function decideInstruction<Part extends InstructedPart>(
   asking: Asking<Part>,
 ): Instruction<Part> {
   const { request, nowMs } = asking;
-  const choice = choosePart(asking.parts, asking);
-  if (choice.decision === 'nothing') return { decision: 'nothing', noUpdate: noDeployment };
-  const { part } = choice;
-  const deploymentId = part.deployment.id;
-  if (choice.decision === 'wait') {
-    return { decision: 'wait', part, noUpdate: { rule: choice.rule, deploymentId } };
-  }
-  const asked = choice.decision === 'retry' ? retried(part) : part;
+  const turn = decideTurn(asking);
+  if ('noUpdate' in turn) return turn;
+  const { part } = turn;
+  const asked = turn.decision === 'retry' ? retried(part) : part;
   const decided = decideNext(asked, request, asking.candidatesOf(part));
   if (decided.decision === 'conflict') {
     return { decision: 'conflict', part, changed: settled(asked, 'failure', nowMs) };
@@ -76,12 +83,32 @@ export function decideInstruction<Part extends InstructedPart>(
   if (decided.decision === 'serve') {
     return { decision: 'serve', part, changed, artifactId, beginsAttempt };
   }
-  const { rule } = decided;
-  const status = rule === 'already-installed' ? rule : 'noartifact';
+  const isInstalled = decided.decision === 'already-installed';
+  const status = isInstalled ? 'already-installed' : 'noartifact';
   return {
     decision: 'end',
     part,
     changed: settled(changed ?? asked, status, nowMs),
-    noUpdate: { rule, deploymentId },
+    noUpdate: isInstalled
+      ? installedFor(part.deployment)
+      : misfitFor(part.deployment, decided.misfit),
   };
+}
+
+/** The part that is the device's turn, whatever it says of itself, or why none is. */
+export function decideTurn<Part extends DescribedPart>(turn: Turn<Part>) {
+  const { nowMs } = turn;
+  const choice = choosePart(turn.parts, turn);
+  if (choice.decision === 'nothing') {
+    return { decision: choice.decision, noUpdate: whyNothing(turn) };
+  }
+  if (choice.decision !== 'wait') return choice;
+  const { decision, part, rule } = choice;
+  return { decision, part, noUpdate: new Waiting(rule, part, nowMs) };
+}
+
+function whyNothing<Part extends DescribedPart>({ newest, ...moment }: Turn<Part>): NoUpdate {
+  const part = newest();
+  const rule = part && keptBack(part, moment);
+  return rule ? overFor(part, rule, moment.nowMs) : noDeployment;
 }

@@ -65,7 +65,7 @@ describe('the artifact for a device', () => {
   it('is none when there are no artifacts', () => {
     expect(decideNext(waiting, request, [])).toEqual({
       decision: 'no-artifact',
-      rule: 'artifact',
+      misfit: { rule: 'artifact' },
     });
   });
 
@@ -83,7 +83,6 @@ describe('an artifact that the device has already', () => {
   it('is not served again, as long as nothing has been reported', () => {
     expect(decideNext(waiting, installed, [artifact('a')])).toEqual({
       decision: 'already-installed',
-      rule: 'already-installed',
       artifactId: 'a',
     });
   });

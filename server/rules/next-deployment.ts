@@ -42,12 +42,8 @@ export type Misfit =
 
 export type NextDecision =
   | { readonly decision: 'serve'; readonly artifactId?: string }
-  | { readonly decision: 'no-artifact'; readonly rule: Misfit['rule'] }
-  | {
-      readonly decision: 'already-installed';
-      readonly rule: 'already-installed';
-      readonly artifactId: string;
-    }
+  | { readonly decision: 'no-artifact'; readonly misfit: Misfit }
+  | { readonly decision: 'already-installed'; readonly artifactId: string }
   | { readonly decision: 'conflict' };
 
 /** Decides on one part; `candidates` are the artifacts that exist now under the release's name. */
@@ -61,12 +57,11 @@ export function decideNext(
   }
   if (part.deployment.configuration) return { decision: 'serve' };
   const chosen = candidates.find(({ id }) => id === part.artifactId) ?? choose(candidates, request);
-  if (!chosen) return { decision: 'no-artifact', rule: misfit(candidates, request).rule };
+  if (!chosen) return { decision: 'no-artifact', misfit: misfit(candidates, request) };
   const isInstalled = chosen.name === request.artifactName;
   // Once the device has reported anything, asking again must be safe in the middle of an update.
   if (isInstalled && !part.deployment.forceInstallation && part.status === initialStatus) {
-    const decision = 'already-installed';
-    return { decision, rule: decision, artifactId: chosen.id };
+    return { decision: 'already-installed', artifactId: chosen.id };
   }
   return { decision: 'serve', artifactId: chosen.id };
 }
@@ -86,7 +81,7 @@ export function requestIn(text: string): NextRequest {
 }
 
 /** Why no artifact of a release fits a device; the device type is checked first. */
-export function misfit(candidates: readonly Candidate[], { provides }: NextRequest): Misfit {
+function misfit(candidates: readonly Candidate[], { provides }: NextRequest): Misfit {
   if (candidates.length === 0) return { rule: 'artifact' };
   const name = 'device_type';
   const given = provides[name];

@@ -1,15 +1,38 @@
 /** Why a device that asks gets no update, as the record of its poll keeps it. */
 import type { Misfit } from './next-deployment.ts';
-import type { Held } from './part-choice.ts';
+import type { KeptBack } from './part-choice.ts';
 
-/** The rules that say no, in the order in which they are asked. */
-export type NoUpdateRule = 'deployment' | Held | Misfit['rule'] | 'already-installed';
+/** The rules that say no. */
+export type NoUpdateRule = 'deployment' | KeptBack | Misfit['rule'] | 'already-installed';
 
-/** The first rule that said no, and the deployment that it kept back, where there was one. */
+/** The rule that said no, the deployment that it kept back, and why, as it was at that time. */
 export interface NoUpdate {
   readonly rule: NoUpdateRule;
+  /** Absent where no deployment includes the device. */
   readonly deploymentId?: string;
+  /** True when the device has installed what it was to install. */
+  readonly isUpToDate: boolean;
+  /** The artifact that a device reports which is up to date; absent for a configuration. */
+  readonly installed?: string;
+  /** One sentence without a full stop; times in ISO 8601. */
+  readonly because: string;
 }
 
-/** No deployment is open for the device; one object for all polls, as nearly all are answered so. */
-export const noDeployment: NoUpdate = Object.freeze({ rule: 'deployment' });
+/** No deployment includes the device; one object for all polls, as nearly all are answered so. */
+export const noDeployment: NoUpdate = Object.freeze({
+  rule: 'deployment',
+  isUpToDate: false,
+  because: 'no deployment includes the device',
+});
+
+/** The same to a poll that reports an artifact; a comparison for nearly every poll. */
+export function toReported(noUpdate: NoUpdate, artifactName: string): NoUpdate {
+  const { rule, deploymentId, installed, because } = noUpdate;
+  if (installed === undefined || installed === artifactName) return noUpdate;
+  return {
+    rule,
+    ...(deploymentId !== undefined && { deploymentId }),
+    isUpToDate: false,
+    because: `${because}, but it reports ${artifactName}`,
+  };
+}

@@ -4,6 +4,7 @@ import {
   finalStatuses,
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
+import { noDeployment } from '../rules/no-update.ts';
 import { choiceFor } from '../testing/choice.ts';
 import { recordOffer, recordReport, recordStatus } from '../testing/part-steps.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
@@ -150,10 +151,15 @@ describe('the part to be served', () => {
   });
 
   it('may exist only for a device that was given work', () => {
-    expect(parts.mayHaveWork('a')).toBe(false);
+    expect(parts.whyNothing('a')).toBe(noDeployment);
     create('one', 'a', 'b');
-    parts.expectNothing('b');
-    expect([parts.mayHaveWork('a'), parts.mayHaveWork('b')]).toEqual([true, false]);
+    const why = { rule: 'finished', isUpToDate: true, because: 'it has finished' } as const;
+    parts.expectNothing('b', why);
+    expect([parts.whyNothing('a'), parts.whyNothing('b')]).toEqual([undefined, why]);
+    parts.endAllOf('b', 'aborted', 20);
+    expect(parts.whyNothing('b')).toBeUndefined();
+    parts.endAllOf('b', 'decommissioned', 20);
+    expect(parts.whyNothing('b')).toBe(noDeployment);
   });
 });
 
@@ -180,10 +186,10 @@ describe('a report', () => {
     create('one', 'a');
     offered('one');
     report('one', 'failure');
-    parts.expectNothing('a');
+    parts.expectNothing('a', noDeployment);
     expect(report('one', 'installing').finishedMs).toBeUndefined();
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    expect(parts.mayHaveWork('a')).toBe(true);
+    expect(parts.whyNothing('a')).toBeUndefined();
   });
 
   it.each([undefined, ''])('leaves the former substate when it has none: %j', (substate) => {

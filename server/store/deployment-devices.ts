@@ -2,6 +2,7 @@
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import { completedMs } from '../rules/deployment-completion.ts';
 import { type DeviceDeployment, ended, isOver } from '../rules/device-deployment.ts';
+import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
 import { filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
@@ -77,14 +78,14 @@ export class DeploymentDeviceStore {
     for (const seq of deploymentSeqs) this.#refreshFinished(seq, nowMs);
   }
 
-  /** False when no deployment can be waiting for the device; memory only. */
-  mayHaveWork(deviceId: string): boolean {
-    return this.#waiting.has(deviceId);
+  /** Why no deployment can be open for the device; undefined when one may be. Memory only. */
+  whyNothing(deviceId: string): NoUpdate | undefined {
+    return this.#waiting.whyNothing(deviceId);
   }
 
-  /** Notes that nothing is waiting for the device. */
-  expectNothing(deviceId: string): void {
-    this.#waiting.remove(deviceId);
+  /** Notes that nothing is open for the device, and why. */
+  expectNothing(deviceId: string, why: NoUpdate): void {
+    this.#waiting.remove(deviceId, why);
   }
 
   /** The device's part in a deployment that it was offered, and that is not forgotten. */
@@ -114,10 +115,10 @@ export class DeploymentDeviceStore {
     return this.#withCounts(this.#open.get(deviceId, () => this.#readOpen(deviceId)));
   }
 
-  /** The newest of all the device's parts, those that are over too. */
+  /** The newest of all the device's parts that are not forgotten, newest first. */
   newest(deviceId: string, most: number): DeviceParts {
-    const newestFirst = this.#uncounted(deviceId, `1 ORDER BY p.deployment_seq DESC`, most);
-    const parts = newestFirst.toReversed();
+    const ofDevice = 'NOT p.is_forgotten ORDER BY p.deployment_seq DESC';
+    const parts = this.#uncounted(deviceId, ofDevice, most);
     return this.#withCounts({ parts, lastFinishedSeq: this.#lastFinished(deviceId) });
   }
 
@@ -162,7 +163,8 @@ export class DeploymentDeviceStore {
     );
     this.#end(['device_id = ?', deviceId], status, nowMs);
     for (const row of affected) this.#refreshFinished(number(row, 'deployment_seq'), nowMs);
-    this.#waiting.remove(deviceId);
+    if (status === 'decommissioned') this.#waiting.remove(deviceId, noDeployment);
+    else this.#waiting.add([deviceId]);
   }
 
   /** How many parts are in each status. */

@@ -2,6 +2,7 @@
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 import { type DeviceFilter, deviceFilter } from './device-filter.ts';
 import type { Condition } from './filter.ts';
+import type { LastPoll } from './last-poll.ts';
 import { bounds, type Page } from './page.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
@@ -30,13 +31,15 @@ export interface StoredDevice {
   readonly checkInMs?: number;
 }
 
-/** What the hot path needs of a device with an accepted set, held in memory. */
+/** What is held in memory of a device that has, or had, an accepted set. */
 export interface DeviceFacts {
   readonly deviceId: string;
   /** Last authenticated call; 0 before the first. */
   checkInMs: number;
   /** Tokens issued before this moment, in seconds since the Unix epoch, are revoked. */
   tokensFromSeconds: number;
+  /** Since the server started. */
+  lastPoll: LastPoll | undefined;
 }
 
 /** What is recorded when an identity and a key are seen together for the first time. */
@@ -77,6 +80,11 @@ export class DeviceStore {
     return this.#accepted.get(authSetId);
   }
 
+  /** What is held of a device; undefined for one without an accepted set since the start. */
+  facts(deviceId: string): DeviceFacts | undefined {
+    return this.#facts.get(deviceId);
+  }
+
   /**
    * The number of keys that have never been accepted, rejected ones included, and the bytes of these
    * and of their identities; from memory, as every first contact needs it.
@@ -87,14 +95,17 @@ export class DeviceStore {
 
   /** Rebuilds the facts, check-ins included, after the tables were replaced. */
   load(): void {
+    const before = new Map(this.#facts);
     this.#facts.clear();
     this.#accepted.clear();
     this.#loadAccepted(['']);
+    this.#keepLastPolls(before);
     Object.assign(this.#waiting, this.#waitingIn(['']));
   }
 
   /** Builds the facts of some devices anew, check-ins too. */
   loadDevices(ids: readonly string[]): void {
+    const before = new Map(ids.map((id) => [id, this.#facts.get(id)]));
     for (const [authSetId, { deviceId }] of this.#accepted) {
       if (ids.includes(deviceId)) this.#accepted.delete(authSetId);
     }
@@ -102,6 +113,7 @@ export class DeviceStore {
       this.#facts.delete(id);
       this.#loadAccepted(['AND s.device_id = ?', id]);
     }
+    this.#keepLastPolls(before);
     Object.assign(this.#waiting, this.#waitingIn(['']));
   }
 
@@ -280,6 +292,13 @@ export class DeviceStore {
     });
   }
 
+  #keepLastPolls(before: ReadonlyMap<string, DeviceFacts | undefined>): void {
+    for (const [id, known] of before) {
+      const facts = this.#facts.get(id);
+      if (facts) facts.lastPoll = known?.lastPoll;
+    }
+  }
+
   #loadAccepted([more, ...values]: Condition): void {
     const query = `SELECT s.id, s.device_id, s.tokens_from, d.checked_in_ms
       FROM auth_sets s JOIN devices d ON d.id = s.device_id WHERE s.status = 'accepted' ${more}`;
@@ -327,7 +346,8 @@ export class DeviceStore {
     }: Pick<StoredAuthSet, 'id' | 'deviceId' | 'tokensFromSeconds'>,
     checkInMs = 0,
   ): void {
-    const facts = this.#facts.get(deviceId) ?? { deviceId, checkInMs, tokensFromSeconds };
+    const made = { deviceId, checkInMs, tokensFromSeconds, lastPoll: undefined };
+    const facts: DeviceFacts = this.#facts.get(deviceId) ?? made;
     facts.tokensFromSeconds = tokensFromSeconds;
     this.#facts.set(deviceId, facts);
     this.#accepted.set(id, facts);

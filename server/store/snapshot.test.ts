@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noDeployment } from '../rules/no-update.ts';
 import { recordOffer, recordReport } from '../testing/part-steps.ts';
 import type { Store } from './store.ts';
 import { engines, TestFolder } from './testing/engines.ts';
@@ -97,13 +98,13 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       deploy('d', 'a');
       const snapshot = store.snapshot();
       store.devices.remove('a');
-      store.parts.expectNothing('a');
+      store.parts.expectNothing('a', noDeployment);
       meet('b');
       store.restore(snapshot);
       expect(store.devices.acceptedDevice('set-a')?.deviceId).toBe('a');
       expect(store.devices.acceptedDevice('set-b')).toBeUndefined();
       expect(store.devices.acceptedCount()).toBe(1);
-      expect(store.parts.mayHaveWork('a')).toBe(true);
+      expect(store.parts.whyNothing('a')).toBeUndefined();
     });
 
     it('brings back when a device was heard of last', () => {
@@ -117,6 +118,24 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       checkIn(9);
       store.restore(snapshot);
       expect(store.devices.find('a')?.checkInMs).toBe(5);
+    });
+
+    it('keeps the last poll of a device that is still there, and of no other', () => {
+      meet('a');
+      const lastPoll = {
+        ...{ operation: 'get-next-deployment', said: '/?a=b', atMs: 9, status: 204 },
+        refused: undefined,
+      };
+      const snapshot = store.snapshot();
+      meet('b');
+      for (const id of ['a', 'b']) Object.assign(store.devices.facts(id) ?? {}, { lastPoll });
+      store.resetDevice('a', snapshot, NOW_MS);
+      expect(store.devices.facts('a')?.lastPoll).toBe(lastPoll);
+      store.restore(snapshot);
+      expect(store.devices.facts('a')?.lastPoll).toBe(lastPoll);
+      expect(store.devices.facts('b')).toBeUndefined();
+      store.devices.remove('a');
+      expect(store.devices.facts('a')).toBeUndefined();
     });
 
     it('can be restored again and again, and does not change by what follows', () => {
@@ -283,11 +302,11 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       const snapshot = store.snapshot();
       succeed('d');
       expect(store.deployments.find('d')?.finishedMs).toBeDefined();
-      store.parts.expectNothing('a');
+      store.parts.expectNothing('a', noDeployment);
       store.resetDevice('a', snapshot, NOW_MS);
       expect(partOf('d')).toMatchObject({ status: 'pending', attempts: 0 });
       expect(store.deployments.find('d')?.finishedMs).toBeUndefined();
-      expect(store.parts.mayHaveWork('a')).toBe(true);
+      expect(store.parts.whyNothing('a')).toBeUndefined();
     });
 
     it('lets it begin anew a younger deployment that still runs, and no other', () => {

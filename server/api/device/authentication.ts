@@ -9,12 +9,8 @@ import { readIdentity } from '../../rules/identity.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceActor, deviceObject } from '../../tenants/audit.ts';
 import { hasPlaceFor, hasRoomFor } from '../../tenants/device-limit.ts';
-import {
-  keysOfFleet,
-  missingSignature,
-  unusableKey,
-  wrongSignature,
-} from './signature-refusals.ts';
+import { keysOfFleet } from '../../tenants/fleet-keys.ts';
+import { missingSignature, unusableKey, wrongSignature } from './signature-refusals.ts';
 
 const notIdentity = { path: 'body.id_data', requirement: 'auth.id-data-is-json-text' };
 

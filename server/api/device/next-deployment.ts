@@ -16,7 +16,7 @@ import { artifactLink, type Link, makeLink } from '../../pipeline/links.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { decideInstruction, type Instruction } from '../../rules/instruction.ts';
 import type { NextRequest } from '../../rules/next-deployment.ts';
-import { type NoUpdate, noDeployment } from '../../rules/no-update.ts';
+import { type NoUpdate, noDeployment, toReported } from '../../rules/no-update.ts';
 import { candidate, type StoredArtifact } from '../../store/artifacts.ts';
 import type { PartWithFacts, StoredPart } from '../../store/part-rows.ts';
 import { beginDeltaJob } from './delta-job.ts';
@@ -72,7 +72,7 @@ interface NoContent {
   readonly noUpdate: NoUpdate;
 }
 
-/** One object for all polls, as nearly all are answered this way. */
+/** One object for all polls of devices in no deployment. */
 const nothingOpen: NoContent = { status: 204, noUpdate: noDeployment };
 
 function answerV1(served: Served | Refusal | NoContent) {
@@ -88,13 +88,15 @@ const conflicting = refuse.conflict(
 /** Returns what the device is served, or the answer that there is no update for it. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
   const { store, device, nowMs } = context;
-  if (!store.parts.mayHaveWork(device.id)) return nothingOpen;
+  const noUpdate = store.parts.whyNothing(device.id);
+  if (noUpdate) return nothingFor(noUpdate, request);
   return store.atomically(() => {
     let release: readonly StoredArtifact[] = [];
     const instruction = decideInstruction({
       request,
       ...store.parts.open(device.id),
       nowMs,
+      newest: () => store.parts.newest(device.id, 1).parts[0],
       candidatesOf: ({ deployment: { configuration, artifactName } }) => {
         if (!configuration) release = store.artifacts.findByName(artifactName);
         return release.map(candidate);
@@ -128,11 +130,16 @@ function answer(
       return conflicting;
     case 'nothing':
       // From now on its polls cost no query until something is open for it.
-      context.store.parts.expectNothing(context.device.id);
-      return nothingOpen;
+      context.store.parts.expectNothing(context.device.id, instruction.noUpdate);
+      return nothingFor(instruction.noUpdate, request);
     default:
       return { status: 204, noUpdate: instruction.noUpdate };
   }
+}
+
+function nothingFor(noUpdate: NoUpdate, { artifactName }: NextRequest): NoContent {
+  if (noUpdate === noDeployment) return nothingOpen;
+  return { status: 204, noUpdate: toReported(noUpdate, artifactName) };
 }
 
 function instructed(

@@ -4,13 +4,9 @@ import { diagnose } from '../../control/explain/doctor/evidence.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import { OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
 import { openStore, type Store } from '../../store/store.ts';
+import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import { newDevice, signatureOf, type TestDevice } from '../../testing/test-device.ts';
-import {
-  keysOfFleet,
-  missingSignature,
-  unusableKey,
-  wrongSignature,
-} from './signature-refusals.ts';
+import { missingSignature, unusableKey, wrongSignature } from './signature-refusals.ts';
 
 let store: Store;
 const header = 'X-SVC-Signature';

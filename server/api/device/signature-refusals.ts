@@ -5,16 +5,12 @@
  */
 
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
-import { readPublicKey } from '../../crypto/public-key.ts';
 import {
-  type DeviceKey,
-  OTHER_KEYS_MAX,
   RefusedKey,
   RefusedSignature,
   type SignatureFacts,
 } from '../../crypto/refused-signature.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
-import type { Store } from '../../store/store.ts';
 
 const signatureForms =
   'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
@@ -71,16 +67,4 @@ export function wrongSignature(header: string, refused: SignatureFacts): Refusal
     actual: `a string of ${signatureText.length} characters that is not a signature by the ${key.keyType} key in pubkey over the ${body.length} bytes of the body`,
     ...(body.length <= KEPT_MAX_BYTES && { evidence: new RefusedSignature(refused) }),
   });
-}
-
-/** Yields keys that may have made a signature: the device's other ones, then the fleet's newest. */
-export function keysOfFleet(store: Store, identity: string): Iterable<DeviceKey> {
-  return {
-    *[Symbol.iterator]() {
-      for (const { deviceId, publicKeyPem } of store.devices.newestKeys(identity, OTHER_KEYS_MAX)) {
-        const key = readPublicKey(publicKeyPem);
-        if (!('because' in key)) yield { device: `device ${deviceId}`, key };
-      }
-    },
-  };
 }

@@ -34,20 +34,18 @@ export function explanationText(explanation: Explanation): string {
   return `${labelled(rows)}command\n${command}\n`;
 }
 
-/** A missing update: the rules in their order, then the device's newest deployments. */
+/** A missing update: the reason first, then the rules before it and the other deployments. */
 export function noUpdateText(explanation: NoUpdateExplanation): string {
-  const { requestId, at, world, device, outcome, steps, deployments } = explanation;
+  const { requestId, at, world, device, polled, outcome, rule, because } = explanation;
+  const { passed, deployments } = explanation;
   return labelled([
     ['request', `${requestId ?? 'the next one'} at ${at} in ${world}`],
     ['device', device.identity === undefined ? device.id : `${device.identity} (${device.id})`],
-    ['outcome', requestId === undefined ? `would be ${outcome}` : outcome],
-    ...steps.map(
-      ({ rule, passed, sentence }): Row => [
-        passed ? '  passed' : 'stopped by',
-        `${rule}: ${sentence}`,
-      ],
-    ),
-    ...deployments.map((sentence): Row => ['all', sentence]),
+    ['polled', polled],
+    ['outcome', `${outcome}: ${because}`],
+    ['rule', rule],
+    ...passed.map(({ rule, sentence }): Row => ['  passed', `${rule}: ${sentence}`]),
+    ...deployments.map((sentence): Row => ['other', sentence]),
   ]);
 }
 

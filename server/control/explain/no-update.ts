@@ -1,26 +1,22 @@
-/** Why a device got no update, or would get none now: the rules of the server, evaluated again. */
+/** Why a device got no update, or would get none now. */
 
-import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
-import { decideInstruction } from '../../rules/instruction.ts';
+import { mayTryAgain } from '../../rules/device-deployment.ts';
+import { decideInstruction, decideTurn, type Turn } from '../../rules/instruction.ts';
 import type { NextRequest } from '../../rules/next-deployment.ts';
-import { type NoUpdate, noDeployment } from '../../rules/no-update.ts';
-import { choosePart, type KeptBack, keptBack } from '../../rules/part-choice.ts';
+import { type NoUpdate, toReported } from '../../rules/no-update.ts';
+import { keptBackText, labelOf, pairsText, timeText } from '../../rules/no-update-sentences.ts';
+import { keptBack } from '../../rules/part-choice.ts';
 import { candidate } from '../../store/artifacts.ts';
-import type { DeviceParts } from '../../store/deployment-devices.ts';
+import type { LastPoll } from '../../store/last-poll.ts';
 import type { PartWithFacts } from '../../store/part-rows.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
 import { jsonObject } from '../journal/facts.ts';
-import { type Judged, labelOf, type Passed, passedBy, sentenceOf } from './no-update-sentences.ts';
-
-/** An evaluated rule. */
-interface Step {
-  readonly rule: string;
-  readonly passed: boolean;
-  readonly sentence: string;
-}
+import { SAID_MAX_CHARACTERS, saidIn } from '../journal/last-poll.ts';
+import { outcomeOf } from '../journal/no-update-view.ts';
+import { type PassedRule, passedRules } from './passed-rules.ts';
 
 /** Why a device gets no update, or that it would get one. */
 export interface NoUpdateExplanation {
@@ -31,41 +27,61 @@ export interface NoUpdateExplanation {
   /** ISO 8601, in the time of the tenant. */
   readonly at: string;
   readonly device: { readonly id: string; readonly identity?: string };
-  readonly outcome: 'no update' | 'update';
-  /** The rules in the order of evaluation; without an update the last one failed. */
-  readonly steps: readonly Step[];
-  /** A sentence for each of the device's newest deployments, newest first. */
+  /** When the device polled, and what it said of itself. */
+  readonly polled: string;
+  readonly outcome: 'no update' | 'up to date' | 'update';
+  /** The rule that decided; absent for an update. */
+  readonly rule?: string;
+  /** The deployment that decided; absent without one. */
+  readonly deploymentId?: string;
+  /** The reason, in one sentence without a full stop. */
+  readonly because: string;
+  /** The rules that had let the device pass, in the order of evaluation. */
+  readonly passed: readonly PassedRule[];
+  /** A sentence for each other of the device's newest deployments as they are now, newest first. */
   readonly deployments: readonly string[];
 }
 
 type PolledTenant = Pick<ControlledTenant, 'name' | 'store' | 'journal' | 'clock'>;
+type Answer = Pick<NoUpdateExplanation, 'outcome' | 'rule' | 'because' | 'passed'> & {
+  readonly deploymentId?: string | undefined;
+};
 
-const DEPLOYMENTS_MAX = 100;
-const TOLD_MAX = 10;
+const DEPLOYMENTS_MAX = 10;
 
 /** Why a poll was answered without an update; undefined for any other response. */
 export function explainPoll(
   record: ExchangeRecord,
   tenant: PolledTenant,
 ): NoUpdateExplanation | undefined {
-  const { noUpdate, deviceId, atMs, requestId } = record;
-  if (!noUpdate || deviceId === undefined) return undefined;
-  const newest = tenant.store.parts.newest(deviceId, DEPLOYMENTS_MAX);
-  const request = requestOf(record);
-  const device = { tenant, id: deviceId, nowMs: atMs, newest };
-  const steps = [
-    yes('accepted', 'the device sent a valid token'),
-    yes('polling', pollingText(record, request)),
-    ...stepsTo(noUpdate, { ...device, request }),
-  ];
-  return { requestId, ...told(device, steps) };
+  const { noUpdate, deviceId, atMs, requestId, operation, body, bodyBytes } = record;
+  if (!noUpdate || deviceId === undefined || operation === undefined) return undefined;
+  const isWhole = (body?.length ?? 0) === bodyBytes;
+  const request = requestOf(operation, isWhole ? saidIn(record) : undefined);
+  const valid = { rule: 'accepted', sentence: 'the device sent a valid token' };
+  const { passed, ...answer } = answerOf(noUpdate, tenant, request);
+  return {
+    requestId,
+    ...explanationOf(
+      { tenant, id: deviceId, nowMs: atMs },
+      { ...answer, passed: [valid, ...passed] },
+    ),
+    polled: polledText(atMs, request),
+    deployments: [],
+  };
 }
 
 /** What the server would answer now to the device's last poll. */
 export function explainDevice(deviceId: string, tenant: PolledTenant): NoUpdateExplanation {
-  const newest = tenant.store.parts.newest(deviceId, DEPLOYMENTS_MAX);
-  const device = { tenant, id: deviceId, nowMs: tenant.clock.now(), newest };
-  return told(device, stepsNow(device));
+  const device = { tenant, id: deviceId, nowMs: tenant.clock.now() };
+  const lastPoll = tenant.store.devices.facts(deviceId)?.lastPoll;
+  const request = lastPoll && requestOf(lastPoll.operation, lastPoll.said);
+  const answer = answerNow(device, lastPoll, request);
+  return {
+    ...explanationOf(device, answer),
+    polled: lastPoll ? polledText(lastPoll.atMs, request) : 'not since the server started',
+    deployments: otherDeployments(device, answer.deploymentId),
+  };
 }
 
 /** A device at a moment. */
@@ -73,127 +89,126 @@ interface Device {
   readonly tenant: PolledTenant;
   readonly id: string;
   readonly nowMs: number;
-  readonly newest: DeviceParts;
 }
 
-function stepsNow(device: Device): Step[] {
+function explanationOf({ tenant, id, nowMs }: Device, answer: Answer) {
+  const identity = tenant.store.devices.find(id)?.identity;
+  const { outcome, rule, deploymentId, because, passed } = answer;
+  return {
+    world: tenant.name,
+    at: timeText(nowMs),
+    device: { id, ...(identity !== undefined && { identity: maskText(identity) }) },
+    outcome,
+    ...(rule !== undefined && { rule }),
+    ...(deploymentId !== undefined && { deploymentId }),
+    because: maskText(because),
+    passed: passed.map(({ rule, sentence }) => ({ rule, sentence: maskText(sentence) })),
+  };
+}
+
+function answerNow(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
   const { tenant, id } = device;
-  const status = tenant.store.devices.find(id)?.status;
-  if (status !== 'accepted') {
-    return [no('accepted', `the device is ${status ?? 'unknown'}, not accepted by a user`)];
+  const status = tenant.store.devices.find(id)?.status ?? 'unknown';
+  if (status !== 'accepted') return stopped('accepted', waitingText[status]);
+  const accepted = { rule: 'accepted', sentence: 'a user has accepted the device' };
+  const { passed, ...answer } = lastPoll?.refused
+    ? stopped('polling', refusedText(lastPoll, lastPoll.refused, tenant))
+    : answerToPoll(device, lastPoll, request);
+  return { ...answer, passed: [accepted, ...passed] };
+}
+
+const waitingText = {
+  unknown: 'no device with this id is known',
+  pending: 'the device is pending, until a user accepts it',
+  preauthorized: 'the device is preauthorized, and has not authenticated yet',
+  rejected: 'a user has rejected the device',
+  noauth: 'the device has no authentication set that could be accepted',
+} as const;
+
+/** As the rules of the API decide; what needs the device's own words is open without them. */
+function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
+  const { tenant, id } = device;
+  // Known only where the device has polled since anything has changed for it.
+  const known = tenant.store.parts.whyNothing(id);
+  if (known) return answerOf(request ? toReported(known, request.artifactName) : known, tenant);
+  const turn = turnOf(device);
+  if (!request) {
+    const choice = decideTurn(turn);
+    if ('noUpdate' in choice) return answerOf(choice.noUpdate, tenant);
+    const label = labelOf(choice.part.deployment);
+    if (!lastPoll) {
+      return stopped(
+        'polling',
+        `the device has not polled since the server started; ${label} is waiting for it`,
+      );
+    }
+    const unknown = `its last poll is not kept, as it has more than ${SAID_MAX_CHARACTERS} bytes`;
+    return stopped('polling', `${label} is waiting for the device; ${unknown}`);
   }
-  const accepted = yes('accepted', 'a user has accepted the device');
-  const last = lastPoll(tenant, id);
-  if (!last) {
-    return [accepted, no('polling', 'the journal holds no update request from the device')];
+  const candidatesOf = (part: PartWithFacts) => candidatesFor(part, tenant);
+  const decided = decideInstruction({ ...turn, request, candidatesOf });
+  if ('noUpdate' in decided) return answerOf(decided.noUpdate, tenant, request);
+  const { deployment } = decided.part;
+  const passed = passedRules(undefined, deployment, request);
+  const deploymentId = deployment.id;
+  if (decided.decision === 'conflict') {
+    const because = `the device reports other data than when it was offered ${labelOf(deployment)}, so that its next poll is answered with 409 and the deployment fails for it`;
+    return { ...stopped('request', because), passed, deploymentId };
   }
-  if (last.status >= 400) return [accepted, no('polling', refusedText(last))];
-  const request = requestOf(last);
-  const before = [accepted, yes('polling', pollingText(last, request))];
-  const asking = { ...device, request };
-  const answered = answerNow(asking);
-  if ('noUpdate' in answered) return [...before, ...stepsTo(answered.noUpdate, asking)];
-  const steps = [...before, ...passedBy(judgedOf(answered.part, asking), undefined).map(asStep)];
-  if (answered.decision !== 'conflict') return steps;
-  const changed = 'the device now reports other data than when it was offered the update';
-  return [...steps, no('request', changed)];
+  return { outcome: 'update', because: offerText(decided.part), passed, deploymentId };
 }
 
-/** As the poll decides; without a known last request only the choice of the deployment. */
-function answerNow({ tenant, id, nowMs, request }: Asking) {
-  const open = tenant.store.parts.open(id);
-  if (request) {
-    const candidates = (part: PartWithFacts) => candidatesOf(part, tenant);
-    return decideInstruction({ request, ...open, nowMs, candidatesOf: candidates });
+function turnOf({ tenant: { store }, id, nowMs }: Device): Turn<PartWithFacts> {
+  return { ...store.parts.open(id), nowMs, newest: () => store.parts.newest(id, 1).parts[0] };
+}
+
+function offerText(part: PartWithFacts): string {
+  const label = labelOf(part.deployment);
+  if (mayTryAgain(part)) {
+    return `the next poll gets ${label} again, as it failed on the device and may be tried again`;
   }
-  const choice = choosePart(open.parts, { nowMs, lastFinishedSeq: open.lastFinishedSeq });
-  if (choice.decision === 'nothing') return { noUpdate: noDeployment };
-  const { part, decision } = choice;
-  if (decision !== 'wait') return { decision, part };
-  return { noUpdate: { rule: choice.rule, deploymentId: part.deployment.id } };
+  if (part.offeredMs === undefined) return `the next poll gets ${label}`;
+  return `the next poll gets ${label} again, as the device has not finished it: ${part.status}`;
 }
 
-type Asking = Device & { readonly request: NextRequest | undefined };
-
-/** The rules of deployments up to the one that failed. */
-function stepsTo({ rule, deploymentId }: NoUpdate, asking: Asking): Step[] {
-  const { parts } = asking.newest;
-  const part = parts.find(({ deployment }) => deployment.id === deploymentId);
-  if (rule === 'deployment') return overSteps(asking);
-  if (!part) return [no(rule, `deployment ${deploymentId} no longer exists`)];
-  const judged = judgedOf(part, asking);
-  return [...passedBy(judged, rule).map(asStep), no(rule, sentenceOf(rule, judged))];
+function answerOf(noUpdate: NoUpdate, { store }: PolledTenant, request?: NextRequest): Answer {
+  const { rule, deploymentId, because } = noUpdate;
+  const deployment = deploymentId === undefined ? undefined : store.deployments.find(deploymentId);
+  const passed = passedRules(rule, deployment, request);
+  return { outcome: outcomeOf(noUpdate), rule, because, passed, deploymentId };
 }
 
-/** Without an open deployment: the newest one at that time, and why it is over for the device. */
-function overSteps(asking: Asking): Step[] {
-  const { nowMs, newest } = asking;
-  const moment = { nowMs, lastFinishedSeq: newest.lastFinishedSeq };
-  const last = newest.parts.findLast(
-    (part) =>
-      part.deployment.createdMs <= nowMs &&
-      (part.finishedMs ?? 0) <= nowMs &&
-      keptBack(part, moment) !== undefined,
-  );
-  const rule = last && keptBack(last, moment);
-  if (!rule) return [no('deployment', 'no deployment includes the device')];
-  const judged = judgedOf(last, asking);
-  return [
-    yes('deployment', `${labelOf(judged.part)} includes the device`),
-    no(rule, sentenceOf(rule, judged)),
-  ];
+function stopped(rule: string, because: string): Answer {
+  return { outcome: 'no update', rule, because, passed: [] };
 }
 
-function judgedOf(part: PartWithFacts, { tenant, nowMs, request }: Asking): Judged {
-  return { part, nowMs, request, candidates: candidatesOf(part, tenant) };
-}
-
-function candidatesOf({ deployment }: PartWithFacts, { store }: PolledTenant) {
+function candidatesFor({ deployment }: PartWithFacts, { store }: PolledTenant) {
   if (deployment.configuration) return [];
   return store.artifacts.findByName(deployment.artifactName).map(candidate);
 }
 
-function told(device: Device, steps: readonly Step[]): Omit<NoUpdateExplanation, 'requestId'> {
-  const { tenant, id, nowMs, newest } = device;
-  const identity = tenant.store.devices.find(id)?.identity;
-  const moment = { nowMs, lastFinishedSeq: newest.lastFinishedSeq };
-  const judged = newest.parts.slice(-TOLD_MAX).toReversed();
-  return {
-    world: tenant.name,
-    at: new Date(nowMs).toISOString(),
-    device: { id, ...(identity !== undefined && { identity: maskText(identity) }) },
-    outcome: steps.at(-1)?.passed ? 'update' : 'no update',
-    steps,
-    deployments: judged.map((part) => {
-      const asking = { ...device, request: undefined };
-      return standingText(judgedOf(part, asking), keptBack(part, moment));
-    }),
-  };
+/** How the others of a device's newest deployments are now. */
+function otherDeployments({ tenant, id, nowMs }: Device, except: string | undefined): string[] {
+  const { parts, lastFinishedSeq } = tenant.store.parts.newest(id, DEPLOYMENTS_MAX);
+  return parts
+    .filter(({ deployment }) => deployment.id !== except)
+    .map((part) => {
+      const rule = keptBack(part, { nowMs, lastFinishedSeq });
+      if (rule) return maskText(keptBackText(rule, part, nowMs));
+      const status = part.offeredMs === undefined ? 'open' : part.status;
+      return maskText(`${labelOf(part.deployment)}: ${status}`);
+    });
 }
 
-function standingText(judged: Judged, rule: KeptBack | undefined): string {
-  const open = judged.part.offeredMs === undefined ? 'open' : judged.part.status;
-  return rule ? sentenceOf(rule, judged) : `${labelOf(judged.part)}: ${open}`;
-}
-
-function lastPoll({ journal }: PolledTenant, deviceId: string): ExchangeRecord | undefined {
-  for (const entry of journal.newestFirst()) {
-    if (entry.kind !== 'exchange' || entry.deviceId !== deviceId) continue;
-    const operation = operationsById.get(entry.operation ?? '');
-    if (operation?.deploymentRole === 'hands-out') return entry;
-  }
-  return undefined;
-}
-
-/** The data of a poll as its rule received it; undefined when its body was not kept whole. */
-function requestOf({ operation, url, body, bodyBytes }: ExchangeRecord) {
+/** What a poll said of the device; undefined when it cannot be told any more. */
+function requestOf(operation: string, said: string | undefined): NextRequest | undefined {
+  if (said === undefined) return undefined;
   if (operation === operations['get-next-deployment'].id) {
-    const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
+    const query = new URLSearchParams(said.replace(/^[^?]*/, ''));
     const names = Object.keys(operations['get-next-deployment'].query);
-    return withProvides(names.map((name) => [name, query.get(name) ?? '']));
+    return withProvides([...query].filter(([name]) => names.includes(name)));
   }
-  if (!body || body.length !== bodyBytes) return undefined;
-  const given = jsonObject(body);
+  const given = jsonObject(Buffer.from(said, 'latin1'));
   const isV2 = operation === operations['post-next-deployment-v2'].id;
   const provides = isV2 ? given.device_provides : given;
   if (typeof provides !== 'object' || provides === null) return undefined;
@@ -210,27 +225,16 @@ function withProvides(
   return { deviceType, artifactName, provides, takesControlMap };
 }
 
-function refusedText({ atMs, status, refusal, requestId }: ExchangeRecord): string {
-  const at = new Date(atMs).toISOString();
-  const why = refusal ? `: ${maskText(refusal.error)}` : '';
-  return `the device asked at ${at} and was answered with ${status}${why}; for details: fleetbed explain ${maskText(requestId)}`;
+function refusedText(
+  { status }: LastPoll,
+  { error, requestId }: NonNullable<LastPoll['refused']>,
+  { journal }: PolledTenant,
+): string {
+  const more = journal.find(requestId) ? `; for details: fleetbed explain ${requestId}` : '';
+  return `the last poll was answered with ${status}: ${error}${more}`;
 }
 
-function pollingText({ atMs }: ExchangeRecord, request: NextRequest | undefined): string {
-  const at = new Date(atMs).toISOString();
-  if (!request) return `the device asked at ${at}`;
-  const pairs = Object.entries(request.provides).map(([name, value]) => `${name}=${value}`);
-  return `the device asked at ${at} with ${maskText(pairs.join(', '))}`;
-}
-
-function asStep({ rule, sentence }: Passed): Step {
-  return yes(rule, sentence);
-}
-
-function yes(rule: string, sentence: string): Step {
-  return { rule, passed: true, sentence };
-}
-
-function no(rule: string, sentence: string): Step {
-  return { rule, passed: false, sentence };
+function polledText(atMs: number, request: NextRequest | undefined): string {
+  const given = request ? ` with ${maskText(pairsText(request))}` : '';
+  return `at ${timeText(atMs)}${given}`;
 }

@@ -16,7 +16,7 @@ import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
 
 /** Bytes of a body; nothing that is steered here needs more. */
 const BODY_MAX_BYTES = 16_384;
-/** The same of plans and start states that people write. */
+/** The same of plans and start states that people write, and of bodies for the doctor. */
 const TEXT_MAX_BYTES = 1024 * 1024;
 /** Of all bodies together that have not arrived whole. */
 const UNDERWAY_MAX_BYTES = 16 * TEXT_MAX_BYTES;
@@ -97,9 +97,10 @@ export function boundBodies(): RequestHandler {
   };
 }
 
-/** Reads JSON bodies of at most `BODY_MAX_BYTES`. */
-export function jsonBodies(): RequestHandler {
-  return express.json({ limit: BODY_MAX_BYTES, strict: true, inflate: false });
+/** Reads JSON bodies of at most `BODY_MAX_BYTES`, or of `TEXT_MAX_BYTES` where they are long. */
+export function jsonBodies(isLong = false): RequestHandler {
+  const limit = isLong ? TEXT_MAX_BYTES : BODY_MAX_BYTES;
+  return express.json({ limit, strict: true, inflate: false });
 }
 
 /** Reads bodies of hand-written text, YAML or JSON, of at most `TEXT_MAX_BYTES`. */
@@ -186,7 +187,7 @@ export function faults(
 
 const sentences = {
   400: 'the request cannot be read; send a JSON body and a path with valid percent-encoding',
-  413: `the body is larger than the limit: ${BODY_MAX_BYTES} bytes, ${TEXT_MAX_BYTES} for a fault plan or a world file`,
+  413: `the body is larger than the limit: ${BODY_MAX_BYTES} bytes, ${TEXT_MAX_BYTES} for a fault plan, a world file or a signed body`,
   415: 'the body must be JSON in UTF-8, not compressed',
 } as const;
 

@@ -34,6 +34,7 @@ import {
   textBodies,
 } from './answers.ts';
 import { mountAwait } from './await.ts';
+import { doctorPath, mountDoctor } from './doctor.ts';
 import { EventStreams } from './event-stream.ts';
 import { type ExplainSettings, mountExplanations } from './explanations.ts';
 import { mountFleet } from './fleet.ts';
@@ -186,6 +187,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   const admission = mountManagement(app, options.tenants, options.management);
   app.use(boundBodies());
   app.use(['/world', controlPaths.faults], textBodies());
+  app.use(doctorPath, jsonBodies(true));
   app.use(jsonBodies());
   // Reading the body has ended the stretch of work that the first one measures.
   app.use(watched(options.watchdog));
@@ -196,6 +198,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   mountAwait(app, options.tenants, options.clock);
   mountRuns(app, options.runs, streams);
   mountExplanations(app, options.tenants, options.explainFacts);
+  mountDoctor(app, options.tenants, options.explainFacts.names);
   mountTenantStates(app, options.tenants, options.states);
   app.use((request) => refuse(404, `there is nothing at ${request.path}`));
   app.use(faults(log, (fault) => storageFaults.refusalOf(fault)));

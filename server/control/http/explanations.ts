@@ -57,7 +57,7 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
 
 /** What to do before the first device is known. */
 const noDevices =
-  'no device is known yet: let one send an authentication request to the API, or run "fleetbed simulate"';
+  'no device is known: let one send an authentication request to the API, or run "fleetbed simulate"';
 
 function findDevice(tenants: readonly ControlledTenant[], wanted: string) {
   const nearest: string[] = [];

@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { variantNames } from '../../../fixtures/contract/variants.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import {
   abort,
@@ -43,16 +47,30 @@ async function pollingDevice(): Promise<AcceptedDevice> {
 
 const aborted = async (device: AcceptedDevice) => abort(server, await deploy(server, [device]));
 
-async function finished(device: AcceptedDevice) {
+async function finished(device: AcceptedDevice, status = 'success') {
   const id = await deploy(server, [device]);
   await doors['GET v1'](server, device.token, board);
-  await report(server, device, { id, status: 'success' });
+  await report(server, device, { id, status });
+}
+
+async function abortedAlone(device: AcceptedDevice) {
+  const other = await pollingDevice();
+  await deploy(server, [device, other]);
+  const parameters = { id: device.id };
+  await server.call('abort-device-deployments', { token: server.adminToken, parameters });
+}
+
+async function overBefore(device: AcceptedDevice) {
+  const other = await pollingDevice();
+  const id = await deploy(server, [other, device], { max_devices: 1 });
+  await doors['GET v1'](server, other.token, board);
+  await report(server, other, { id, status: 'success' });
 }
 
 async function full(device: AcceptedDevice) {
-  const other = await pollingDevice();
-  await deploy(server, [other, device], { max_devices: 1 });
-  await doors['GET v1'](server, other.token, board);
+  const others = [await pollingDevice(), await pollingDevice()];
+  await deploy(server, [...others, device], { max_devices: 2 });
+  for (const { token } of others) await doors['GET v1'](server, token, board);
 }
 
 const phases = [
@@ -64,98 +82,172 @@ async function phased(device: AcceptedDevice) {
   await deploy(server, [device, await pollingDevice()], { phases });
 }
 
+/** A device without an update: the scene, the rule, the outcome and the sentence. */
 const scenes: readonly [
   scene: string,
   rule: string,
-  told: RegExp,
+  outcome: 'no update' | 'up to date',
+  because: RegExp,
   arrange: (device: AcceptedDevice) => unknown,
   provides?: Provides,
 ][] = [
-  ['no deployment', 'deployment', /^no deployment includes the device$/, () => undefined],
+  [
+    'no deployment',
+    'deployment',
+    'no update',
+    /^no deployment includes the device$/,
+    () => undefined,
+  ],
   [
     'another device type',
     'device-type',
-    /^no artifact with the name release-1 fits device type Board; compatible types: board$/,
+    'no update',
+    /^deployment spring .* of release-1 has nothing for the device: no artifact with this name fits device type Board; compatible types: board$/,
     (device) => deploy(server, [device]),
     { ...board, device_type: 'Board' },
   ],
   [
     'an unmet dependency',
     'depends',
-    /^release-2 depends on checksum being one of: aaa, bbb; the device does not report it$/,
+    'no update',
+    /of release-2 .* it depends on checksum being one of: aaa, bbb; the device does not report it$/,
     (device) => deploy(server, [device], { artifact_name: 'release-2' }),
   ],
   [
     'the release being installed',
     'already-installed',
-    /^the device has release-1 already installed/,
+    'up to date',
+    /^the device has release-1 already installed, and deployment spring .* does not force/,
     (device) => deploy(server, [device]),
     { ...board, artifact_name: 'release-1' },
   ],
-  ['a finished one', 'finished', /^the device finished .* with success at 2026-11-21T12/, finished],
-  ['an aborted one', 'aborted', /^deployment spring .* was aborted for the device at/, aborted],
-  ['a full one', 'max-devices', /is limited to 1 devices, and 1 have started$/, full],
+  [
+    'a finished one',
+    'finished',
+    'up to date',
+    /^the device finished deployment spring .* with success at 2026-11-21T12:00:00.000Z$/,
+    finished,
+    { ...board, artifact_name: 'release-1' },
+  ],
+  [
+    'a finished one, though the device reports another artifact',
+    'finished',
+    'no update',
+    /^the device finished deployment spring .* with success at .*, but it reports release-0$/,
+    async (device) => {
+      await finished(device);
+      await doors['GET v1'](server, device.token, board);
+    },
+  ],
+  [
+    'a failed one',
+    'finished',
+    'no update',
+    /^the device finished deployment spring .* with failure at 2026-11-21T12/,
+    (device) => finished(device, 'failure'),
+  ],
+  [
+    'an aborted one',
+    'aborted',
+    'no update',
+    /^deployment spring .* was aborted for the device at/,
+    aborted,
+  ],
+  [
+    'one aborted for the device alone',
+    'aborted',
+    'no update',
+    /^deployment spring .* was aborted for the device at/,
+    abortedAlone,
+  ],
+  [
+    'one that ended before the device began',
+    'deployment-over',
+    'no update',
+    /^deployment spring .* ended at .*, before the device began it$/,
+    overBefore,
+  ],
+  ['a full one', 'max-devices', 'no update', /is limited to 2 devices, and 2 began$/, full],
   [
     'a later phase',
     'phase',
-    /allow 0 of 2 devices so far, and 0 have started; phase 1 starts at 2026-12-01T00:00:00.000Z$/,
+    'no update',
+    /allow 0 of 2 devices so far, and 0 began; phase 1 starts at 2026-12-01T00:00:00.000Z$/,
     phased,
   ],
 ];
 
+/** Polls as the device, and returns the request id of the 204. */
+async function polled(device: AcceptedDevice, door: Door, provides: Provides): Promise<string> {
+  const reply = await doors[door](server, device.token, provides);
+  expect(reply.status).toBe(204);
+  return reply.headers.get('X-SVC-RequestID') ?? '';
+}
+
+/** The answer alone, as every place shows it. */
+const answerIn = ({ outcome, rule, because }: Answer): Answer => ({ outcome, rule, because });
+
 describe('a poll without an update', () => {
   it.each(scenes)(
-    'is explained by the rule that said no: %s',
-    async (_, rule, told, arrange, provides = board) => {
+    'has one answer in the journal, in its record and in its explanation: %s',
+    async (_, rule, outcome, because, arrange, provides = board) => {
       for (const door of provides === board ? doorNames : doorNames.slice(0, 1)) {
         const device = await pollingDevice();
         await arrange(device);
-        const reply = await doors[door](server, device.token, provides);
-        expect(reply.status).toBe(204);
-        const id = reply.headers.get('X-SVC-RequestID') ?? '';
-        const { steps, outcome, requestId, device: asked } = await explained(`/${id}`);
-        expect([outcome, requestId, asked.id]).toEqual(['no update', id, device.id]);
-        expect(steps.map(({ passed }) => passed)).toEqual([
-          ...steps.slice(1).map(() => true),
-          false,
-        ]);
-        expect(steps.at(-1)).toEqual({
-          rule,
-          passed: false,
-          sentence: expect.stringMatching(told),
-        });
-        const [entry] = (await journalOf(device)).slice(-1);
-        expect(entry?.noUpdate?.rule).toBe(
-          ['finished', 'aborted'].includes(rule) ? 'deployment' : rule,
-        );
+        for (let time = 0; time < 2; time += 1) {
+          const id = await polled(device, door, provides);
+          const explanation = await explained(`/${id}`);
+          const answer = answerIn(explanation);
+          if (time === 0) {
+            expect(answer).toEqual({ outcome, rule, because: expect.stringMatching(because) });
+          }
+          expect([explanation.requestId, explanation.device.id]).toEqual([id, device.id]);
+          const [entry] = (await journalOf(device)).slice(-1);
+          expect(entry?.noUpdate).toMatchObject(answer);
+          const record = await control(server, 'GET', `/journal/${entry?.sequence}`);
+          const { entry: whole } = JSON.parse(record.text) as { entry: Entry };
+          expect(whole.noUpdate).toEqual(entry?.noUpdate);
+        }
       }
     },
   );
 
   it('is explained as it was then, whatever came since', async () => {
-    const device = await pollingDevice();
-    const reply = await doors['GET v1'](server, device.token, board);
-    server.clock.advance(1000);
-    await finished(device);
-    const id = reply.headers.get('X-SVC-RequestID') ?? '';
-    expect((await explained(`/${id}`)).steps.at(-1)?.rule).toBe('deployment');
+    for (const [, , , , arrange, provides = board] of scenes) {
+      const device = await pollingDevice();
+      await arrange(device);
+      const id = await polled(device, 'POST v2', provides);
+      const before = await explained(`/${id}`);
+      await finished(device);
+      await server.call('decommission-device', {
+        token: server.adminToken,
+        parameters: { id: device.id },
+      });
+      expect(answerIn(await explained(`/${id}`))).toEqual(answerIn(before));
+    }
   });
 
-  it('is told as text, the deployments of the device with it', async () => {
+  it('is told as text, its reason once', async () => {
     const device = await pollingDevice();
+    await finished(device);
     await aborted(device);
     const answer = await fetch(`${server.controlUrl}/explanations?device=asks-${count}`, {
       headers: { Authorization: `Bearer ${server.controlToken}`, Accept: 'text/plain' },
     });
     const text = await answer.text();
-    expect(text).toMatch(/^outcome {5}would be no update$/m);
-    expect(text).toMatch(/^stopped by {2}aborted: deployment spring/m);
+    expect(text.match(/was aborted/g)).toHaveLength(1);
+    expect(text).toMatch(/^outcome {5}no update: deployment spring .* was aborted/m);
+    expect(text).toMatch(/^rule {8}aborted$/m);
+    expect(text).toMatch(/^other {7}the device finished deployment spring .* with success/m);
     expect(text).toContain(device.id);
   });
 });
 
+type Answer = { readonly [Name in 'outcome' | 'rule' | 'because']?: string | undefined };
+
 interface Entry {
-  readonly noUpdate?: { readonly rule: string };
+  readonly sequence: number;
+  readonly noUpdate?: Answer;
 }
 
 async function journalOf({ id }: AcceptedDevice): Promise<Entry[]> {
@@ -166,47 +258,118 @@ async function journalOf({ id }: AcceptedDevice): Promise<Entry[]> {
 describe('how a device stands to its next update', () => {
   it.each(scenes)(
     'is what its next poll is answered: %s',
-    async (_, _rule, _told, arrange, provides = board) => {
+    async (_, _rule, _outcome, _because, arrange, provides = board) => {
       const device = await pollingDevice();
       await doors['POST v1'](server, device.token, provides);
       await arrange(device);
       const before = await explained(`?device=${device.id}`);
-      const reply = await doors['POST v1'](server, device.token, provides);
-      expect(before.outcome).toBe(reply.status === 204 ? 'no update' : 'update');
-      expect(reply.status).toBe(204);
-      const id = reply.headers.get('X-SVC-RequestID') ?? '';
-      expect((await explained(`/${id}`)).steps.at(-1)?.rule).toBe(before.steps.at(-1)?.rule);
+      const id = await polled(device, 'POST v1', provides);
+      expect(answerIn(before)).toEqual(answerIn(await explained(`/${id}`)));
     },
   );
+
+  it('does not depend on the journal, nor on how the device polled', async () => {
+    for (const door of doorNames) {
+      const device = await pollingDevice();
+      const id = await deploy(server, [device], { artifact_name: 'release-2' });
+      const provides = { ...board, checksum: 'aaa' };
+      if (door === 'GET v1') await abort(server, id);
+      await doors[door](server, device.token, provides);
+      const before = await explained(`?device=${device.id}`);
+      expect(before.polled).toMatch(/^at .* with .*artifact_name=release-0/);
+      expect((await control(server, 'DELETE', '/journal')).status).toBe(200);
+      expect(await explained(`?device=${device.id}`)).toEqual(before);
+    }
+  });
+
+  it('is by the last poll, also where that says something else than the one before', async () => {
+    const device = await pollingDevice();
+    for (const artifact of ['a', 'b', 'b']) {
+      server.clock.advance(1000);
+      await doors['POST v1'](server, device.token, { ...board, artifact_name: artifact });
+      const { polled: said } = await explained(`?device=${device.id}`);
+      const at = new Date(server.clock.now()).toISOString();
+      expect(said).toBe(`at ${at} with device_type=board, artifact_name=${artifact}`);
+    }
+  });
+
+  it('is up to date as soon as the device has finished, whatever it reported before', async () => {
+    const device = await pollingDevice();
+    await finished(device);
+    expect((await explained(`?device=${device.id}`)).outcome).toBe('up to date');
+  });
+
+  it('is honest where a poll was too long to be kept', async () => {
+    const device = await pollingDevice();
+    await doors['POST v1'](server, device.token, {
+      ...board,
+      ...{ one: 'x'.repeat(3000), two: 'x'.repeat(3000) },
+    });
+    await deploy(server, [device]);
+    const { because } = await explained(`?device=${device.id}`);
+    expect(because).toMatch(/is waiting for the device; its last poll is not kept, as it has more/);
+  });
 
   it('is an update where one waits, and after a failure that may be tried again', async () => {
     const device = await pollingDevice();
     const id = await deploy(server, [device], { retries: 1 });
     for (const failing of [true, false]) {
-      const { outcome, steps } = await explained(`?device=${device.id}`);
-      expect([outcome, steps.every(({ passed }) => passed)]).toEqual(['update', true]);
+      const { outcome, rule, because } = await explained(`?device=${device.id}`);
+      expect([outcome, rule]).toEqual(['update', undefined]);
+      expect(because).toMatch(/^the next poll gets deployment spring/);
       expect((await doors['GET v1'](server, device.token, board)).status).toBe(200);
       if (failing) await report(server, device, { id, status: 'failure' });
     }
   });
 
-  it('begins with being accepted, and with asking', async () => {
+  it('tells of a poll that will conflict with what the device said before', async () => {
     const device = await pollingDevice();
-    await server.call('get-next-deployment', { token: device.token });
-    expect((await explained(`?device=${device.id}`)).steps.at(-1)).toMatchObject({
+    await deploy(server, [device]);
+    await doors['GET v1'](server, device.token, board);
+    const { polled: said } = await explained(`?device=${device.id}`);
+    const { outcome, because } = await explained(`?device=${device.id}`);
+    expect([said, outcome, because]).toEqual([
+      expect.stringContaining('artifact_name=release-0'),
+      'update',
+      expect.stringMatching(/again, as the device has not finished it: pending$/),
+    ]);
+    const other = await doors['GET v1'](server, device.token, { ...board, artifact_name: 'x' });
+    expect(other.status).toBe(409);
+    expect((await explained(`?device=${device.id}`)).because).toMatch(
+      /^the last poll was answered with 409: conflicting request data/,
+    );
+  });
+
+  it('begins with being accepted, and with polling', async () => {
+    const known = await acceptedDevice(server, 'has-not-polled');
+    const never = async () => explained(`?device=${known.id}`);
+    expect(await never()).toMatchObject({
+      rule: 'deployment',
+      polled: 'not since the server started',
+    });
+    await deploy(server, [known]);
+    expect(await never()).toMatchObject({
       rule: 'polling',
-      sentence: expect.stringMatching(
-        /was answered with 400: query: \w+: is required; for details: fleetbed explain/,
+      because: expect.stringMatching(
+        /^the device has not polled since the server started; deployment spring .* is waiting/,
       ),
     });
+    const device = await pollingDevice();
+    await server.call('get-next-deployment', { token: device.token });
+    expect(await explained(`?device=${device.id}`)).toMatchObject({
+      rule: 'polling',
+      because: expect.stringMatching(
+        /^the last poll was answered with 400: query: \w+: is required; for details: fleetbed explain/,
+      ),
+    });
+    await control(server, 'DELETE', '/journal');
+    expect((await explained(`?device=${device.id}`)).because).toMatch(/is required$/);
     await decide(server, device, 'rejected');
-    expect((await explained(`?device=${device.id}`)).steps).toEqual([
-      {
-        rule: 'accepted',
-        passed: false,
-        sentence: 'the device is rejected, not accepted by a user',
-      },
-    ]);
+    expect(await explained(`?device=${device.id}`)).toMatchObject({
+      rule: 'accepted',
+      because: 'a user has rejected the device',
+      passed: [],
+    });
   });
 
   it('is refused for a device that nobody knows, with the nearest names', async () => {
@@ -217,5 +380,59 @@ describe('how a device stands to its next update', () => {
       expect.stringContaining('nearest: 02:00:00:00:00:01'),
     ]);
     expect((await control(server, 'GET', '/explanations')).status).toBe(400);
+  });
+});
+
+describe('the answer of a server that was started again, or is another dialect', () => {
+  const updated = { ...board, artifact_name: 'release-1' };
+
+  /** Answers of a device that has finished with success: as journal, poll and device have them. */
+  async function answersOf(other: TestServer, device: AcceptedDevice): Promise<readonly Answer[]> {
+    const reply = await doors['GET v1'](other, device.token, updated);
+    const read = async (path: string) => JSON.parse((await control(other, 'GET', path)).text);
+    const { entries } = (await read('/journal')) as { entries: Entry[] };
+    const byId = await read(`/explanations/${reply.headers.get('X-SVC-RequestID')}`);
+    const ofDevice = await read(`/explanations?device=${device.id}`);
+    return [entries.at(-1)?.noUpdate ?? {}, byId, ofDevice].map(answerIn);
+  }
+
+  async function updatedDevice(other: TestServer): Promise<AcceptedDevice> {
+    await publish(other, { name: 'release-1' });
+    const device = await acceptedDevice(other, 'survives');
+    const id = await deploy(other, [device]);
+    await doors['GET v1'](other, device.token, board);
+    await report(other, device, { id, status: 'success' });
+    return device;
+  }
+
+  const upToDate = {
+    outcome: 'up to date',
+    rule: 'finished',
+    because: expect.stringMatching(/^the device finished deployment spring .* with success at /),
+  };
+
+  it('is the same, and honest about a device that has not polled since', async () => {
+    const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-no-update-'));
+    try {
+      const first = await startTestServer({ dataFolder });
+      const device = await updatedDevice(first);
+      const before = await answersOf(first, device);
+      await first.close();
+      const again = await startTestServer({ dataFolder });
+      const { text } = await control(again, 'GET', `/explanations?device=${device.id}`);
+      const { polled: said, ...unpolled } = JSON.parse(text) as NoUpdateExplanation;
+      expect([said, answerIn(unpolled)]).toEqual(['not since the server started', before[0]]);
+      expect(await answersOf(again, device)).toEqual(before);
+      await again.close();
+    } finally {
+      rmSync(dataFolder, { recursive: true });
+    }
+  });
+
+  it.each(variantNames)('is one in the dialect %s', async (name) => {
+    const other = await startTestServer({ variants: new Set([name]) });
+    const device = await updatedDevice(other);
+    expect(await answersOf(other, device)).toEqual([upToDate, upToDate, upToDate]);
+    await other.close();
   });
 });

@@ -7,6 +7,7 @@ import { type BodyView, bodyView } from './body-view.ts';
 import type { JournalEntry } from './entry.ts';
 import { type Belongings, deploymentOf, deviceOf, operationOf, userIdOf } from './facts.ts';
 import type { FrameRecord } from './frame.ts';
+import { noUpdateView } from './no-update-view.ts';
 import type { UnreadableRecord } from './unreadable.ts';
 
 /** An entry in a line: `at`, `method`, `path`, `status` and bodies as `fleetbed calendar` reads them. */
@@ -55,7 +56,7 @@ function exchangeView(record: ExchangeRecord) {
     responseBytes: record.answerBytes,
     cut: record.isCut || undefined,
     refusal: refusal && refusalView(refusal),
-    noUpdate,
+    noUpdate: noUpdate && noUpdateView(noUpdate),
     fault: maskJson(fault),
     varied: varied && varied.length > 0 ? varied : undefined,
   };

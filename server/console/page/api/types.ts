@@ -53,7 +53,7 @@ export interface Entry {
   readonly device?: { readonly id?: string; readonly identity?: string };
   readonly deployment?: string;
   readonly refusal?: { readonly status: number; readonly error: string };
-  readonly noUpdate?: { readonly rule: string };
+  readonly noUpdate?: { readonly outcome: string; readonly because: string };
   readonly fault?: unknown;
   readonly from?: string;
   readonly typ?: string;
@@ -79,13 +79,23 @@ export interface NoUpdate {
   readonly requestId?: string;
   readonly at: string;
   readonly device: { readonly id: string; readonly identity?: string };
-  readonly outcome: 'no update' | 'update';
-  readonly steps: readonly {
-    readonly rule: string;
-    readonly passed: boolean;
-    readonly sentence: string;
-  }[];
+  readonly polled: string;
+  readonly outcome: 'no update' | 'up to date' | 'update';
+  readonly rule?: string;
+  readonly deploymentId?: string;
+  readonly because: string;
+  readonly passed: readonly { readonly rule: string; readonly sentence: string }[];
   readonly deployments: readonly string[];
+}
+
+/** What the signature doctor found. */
+export interface SignatureFinding {
+  readonly fits: boolean;
+  readonly sentence: string;
+  readonly detail?: string;
+  readonly remedy?: string;
+  /** Why the examined request was refused. */
+  readonly refusal?: { readonly status: number; readonly error: string };
 }
 
 /** Why a request was refused, and how it would succeed. */

@@ -12,6 +12,13 @@ export function dayAndTime(iso: string | undefined): string {
   return iso === undefined ? '–' : moment.format(new Date(iso));
 }
 
+/** A sentence of the server: its times as the page shows them, without ids behind names. */
+export function readable(sentence: string): string {
+  return sentence
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, dayAndTime)
+    .replace(/ \([0-9a-f]{8}-[0-9a-f-]{27}\)/g, '');
+}
+
 /** The time of the day, in UTC. */
 export function timeOfDay(iso: string): string {
   return clock.format(new Date(iso));

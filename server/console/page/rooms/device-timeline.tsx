@@ -5,7 +5,7 @@ import { Empty } from '../../../../fixtures/page/states.tsx';
 import { ApiError, askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { Entry, JournalPage } from '../api/types.ts';
-import { timeOfDay } from '../parts/texts.ts';
+import { readable, timeOfDay } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 
@@ -52,15 +52,21 @@ export function DeviceTimeline({ deviceId }: { deviceId: string }) {
 
 /** An entry in one line: when, what, how it was answered, and why. */
 export function EntryLine({ entry }: { entry: Entry }) {
-  const { at, sequence, status, refusal, noUpdate } = entry;
+  const { at, sequence, status } = entry;
   return (
     <>
       <time dateTime={at}>{timeOfDay(at)}</time>{' '}
       {status !== undefined && <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>}{' '}
       <Link href={`/journal/${sequence}`}>{titleOf(entry)}</Link>{' '}
-      <span class="quiet">{refusal?.error ?? (noUpdate && `no update: ${noUpdate.rule}`)}</span>
+      <span class="quiet">{whyOf(entry)}</span>
     </>
   );
+}
+
+/** Why a request was refused, or brought no update; empty for any other entry. */
+export function whyOf({ refusal, noUpdate }: Entry): string {
+  if (refusal) return refusal.error;
+  return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.because)}` : '';
 }
 
 /** What an entry is called. */

@@ -1,4 +1,4 @@
-/** The signature doctor: why a signature does not fit, found out in the browser alone. */
+/** The signature doctor of the server: why a signature does not match. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
@@ -6,96 +6,134 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { askJson, reasonOf } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Entry, JournalPage } from '../api/types.ts';
-import { diagnose, type Finding } from '../doctor/diagnose.ts';
+import type { Entry, JournalPage, SignatureFinding } from '../api/types.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
 interface Draft {
   readonly body: string;
-  readonly pubkey: string;
+  /** Used in place of the text, which a page cannot keep byte for byte. */
+  readonly file?: File | undefined;
+  readonly key: string;
   readonly signature: string;
 }
 
-const nothing: Draft = { body: '', pubkey: '', signature: '' };
+/** What is to be examined: an auth request in the journal, or bytes from here. */
+type Question =
+  | { readonly sequence: number }
+  | { readonly body: string; readonly signature: string; readonly key?: string };
+
+/** The answer to the newest question; nothing before the first. */
+type Answer = SignatureFinding | { readonly fault: string } | undefined;
 
 /** The room. */
 export default function DoctorRoom() {
-  const [draft, setDraft] = useState(nothing);
-  const [finding, setFinding] = useState<Finding | undefined>(undefined);
-  const examine = async (given: Draft): Promise<void> => {
-    const body = new TextEncoder().encode(given.body);
-    const pubkey = given.pubkey.trim() === '' ? keyIn(given.body) : given.pubkey;
-    setFinding(await diagnose({ ...given, body, pubkey }));
+  const [answer, setAnswer] = useState<Answer>(undefined);
+  const ask = async (question: () => Promise<Question>): Promise<void> => {
+    try {
+      const json = await question();
+      setAnswer(await askJson<SignatureFinding>('/doctor/signature', { method: 'POST', json }));
+    } catch (thrown) {
+      setAnswer({ fault: reasonOf(thrown) });
+    }
   };
-  const field = (name: keyof Draft, label: string, rows: number) => (
+  return (
+    <>
+      <h1>Signature doctor</h1>
+      <p class="quiet">
+        The server examines the exact bytes, as it does to explain a refusal; nothing of it enters
+        the journal.
+      </p>
+      <div aria-live="polite">{answer && <Found answer={answer} />}</div>
+      <div class="two-columns">
+        <Form
+          onChange={() => setAnswer(undefined)}
+          onExamine={(draft) => ask(() => asked(draft))}
+        />
+        <Refusals onChoose={({ sequence }) => ask(async () => ({ sequence }))} />
+      </div>
+    </>
+  );
+}
+
+async function asked({ body, file, key, signature }: Draft): Promise<Question> {
+  const bytes = file ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(body);
+  return { body: base64(bytes), signature: signature.trim(), ...(key.trim() !== '' && { key }) };
+}
+
+function base64(bytes: Uint8Array): string {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+interface FormProps {
+  readonly onChange: () => void;
+  readonly onExamine: (draft: Draft) => void;
+}
+
+function Form({ onChange, onExamine }: FormProps) {
+  const [draft, setDraft] = useState<Draft>({ body: '', key: '', signature: '' });
+  const change = (changed: Partial<Draft>): void => {
+    setDraft({ ...draft, ...changed });
+    onChange();
+  };
+  const field = (name: 'body' | 'key' | 'signature', label: string, rows: number) => (
     <label class="kit-field">
       {label}
       <textarea
         rows={rows}
         value={draft[name]}
         spellcheck={false}
-        onInput={(event) => {
-          setDraft({ ...draft, [name]: event.currentTarget.value });
-          setFinding(undefined);
-        }}
+        disabled={name === 'body' && draft.file !== undefined}
+        onInput={(event) => change({ [name]: event.currentTarget.value })}
       />
     </label>
   );
+  const isEmpty = (draft.body === '' && !draft.file) || draft.signature.trim() === '';
   return (
-    <>
-      <h1>Signature doctor</h1>
-      <p class="quiet">
-        Keys, bodies and signatures are examined in this page; nothing is sent anywhere.
-      </p>
-      <div class="two-columns">
-        <Card title="Body, key, signature">
-          <div class="stack">
-            {field('body', 'Body, exactly as it is sent', 6)}
-            {field('pubkey', 'Public key in PEM (that of the body, if empty)', 5)}
-            {field('signature', 'Signature, as in the header', 3)}
-            <div class="actions">
-              <button
-                type="button"
-                class="kit-button"
-                data-kind="main"
-                disabled={draft.body === '' || draft.signature === ''}
-                onClick={() => examine(draft)}
-              >
-                Examine
-              </button>
-            </div>
-            <div aria-live="polite">{finding && <Found finding={finding} />}</div>
-          </div>
-        </Card>
-        <Refusals
-          onChoose={(chosen) => {
-            setDraft(chosen);
-            void examine(chosen);
-          }}
-        />
+    <Card title="Body, key, signature">
+      <div class="stack">
+        <label class="kit-field">
+          File with the body, byte for byte as it is sent
+          <input
+            type="file"
+            onChange={(event) => change({ file: event.currentTarget.files?.[0] })}
+          />
+        </label>
+        {field('body', 'Or the body as text; a text field makes CR LF a line feed', 6)}
+        {field('key', 'Public key in PEM (that of the body, if empty)', 5)}
+        {field('signature', 'Signature, as in the header', 3)}
+        <div class="actions">
+          <button
+            type="button"
+            class="kit-button"
+            data-kind="main"
+            disabled={isEmpty}
+            onClick={() => onExamine(draft)}
+          >
+            Examine
+          </button>
+        </div>
       </div>
-    </>
+    </Card>
   );
 }
 
-function Found({ finding: { isRight, sentence, remedy, keyType } }: { finding: Finding }) {
+function Found({ answer }: { answer: NonNullable<Answer> }) {
+  if ('fault' in answer) return <p role="alert">{answer.fault}</p>;
+  const { fits, sentence, detail, remedy, refusal } = answer;
   return (
-    <Verdict tone={isRight ? 'good' : 'bad'} title={sentence}>
+    <Verdict tone={fits ? 'good' : 'bad'} title={sentence}>
+      {detail && <p>{detail}</p>}
       {remedy && <p>{remedy}</p>}
-      {keyType && <p class="quiet">Key: {keyType}</p>}
+      {refusal && (
+        <p>
+          The request was answered with {refusal.status}: {refusal.error}
+        </p>
+      )}
     </Verdict>
   );
-}
-
-/** The key that the body of an authentication request has. */
-function keyIn(body: string): string {
-  try {
-    const { pubkey } = JSON.parse(body);
-    return typeof pubkey === 'string' ? pubkey : '';
-  } catch {
-    return '';
-  }
 }
 
 const REFUSALS_SHOWN = 20;
@@ -105,25 +143,10 @@ function loadRefusals(): Promise<JournalPage> {
   return askJson<JournalPage>('/journal', { query });
 }
 
-function Refusals({ onChoose }: { onChoose: (draft: Draft) => void }) {
-  const [fault, setFault] = useState('');
+function Refusals({ onChoose }: { onChoose: (entry: Entry) => void }) {
   const loaded = useLoaded(loadRefusals, 'refused signatures', { isLive: true });
-  const choose = async ({ sequence }: Entry): Promise<void> => {
-    try {
-      const { entry } = await askJson<{ entry: Entry }>(`/journal/${sequence}`);
-      onChoose(draftOf(entry));
-      setFault('');
-    } catch (thrown) {
-      setFault(reasonOf(thrown));
-    }
-  };
   return (
     <Card title="Refused authentication requests">
-      <p class="quiet">
-        The server explains each of them in full; here its body and signature are taken over. The
-        journal shows JSON, not the exact bytes: where these matter, paste them.
-      </p>
-      {fault !== '' && <p role="alert">{fault}</p>}
       <View what="the refusals" loaded={loaded}>
         {({ entries }) =>
           entries.length === 0 ? (
@@ -142,7 +165,7 @@ function Refusals({ onChoose }: { onChoose: (draft: Draft) => void }) {
                       type="button"
                       class="kit-button"
                       data-kind="small"
-                      onClick={() => choose(entry)}
+                      onClick={() => onChoose(entry)}
                     >
                       Examine
                     </button>{' '}
@@ -157,11 +180,4 @@ function Refusals({ onChoose }: { onChoose: (draft: Draft) => void }) {
       </View>
     </Card>
   );
-}
-
-function draftOf({ requestBody, requestHeaders = [] }: Entry): Draft {
-  const body = typeof requestBody === 'string' ? requestBody : JSON.stringify(requestBody ?? '');
-  const signature =
-    requestHeaders.find(([name]) => name.toLowerCase().endsWith('-signature'))?.[1] ?? '';
-  return { body, signature, pubkey: '' };
 }

@@ -30,7 +30,7 @@ export function Explanation({ requestId }: { requestId: string }) {
   return (
     <View what="the explanation" loaded={loaded}>
       {(explained) =>
-        'steps' in explained ? <Rules explanation={explained} /> : <RefusedView of={explained} />
+        'outcome' in explained ? <Rules explanation={explained} /> : <RefusedView of={explained} />
       }
     </View>
   );

@@ -16,7 +16,7 @@ import { saveFile } from '../parts/save-file.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
 import { useSettled } from '../parts/use-settled.ts';
-import { titleOf } from './device-timeline.tsx';
+import { titleOf, whyOf } from './device-timeline.tsx';
 
 const FIRST_ENTRIES = 500;
 /** Entries that the page holds; older ones are still in the journal. */
@@ -128,10 +128,7 @@ const columns: readonly LongColumn<Entry>[] = [
   {
     title: 'Why',
     isMinor: true,
-    cell: ({ refusal, noUpdate }) => {
-      const why = refusal?.error ?? (noUpdate ? `no update: ${noUpdate.rule}` : '');
-      return <span title={why}>{why}</span>;
-    },
+    cell: (entry) => <span title={whyOf(entry)}>{whyOf(entry)}</span>,
   },
   {
     title: 'Took',

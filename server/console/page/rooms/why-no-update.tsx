@@ -1,8 +1,10 @@
-/** Why the device gets no update: the server's own rules in their order, up to the one that says no. */
-import { Verdict } from '../../../../fixtures/page/badge.tsx';
+/** Why the device gets no update, as the server answers it. */
+import { Link } from 'wouter-preact';
+import { type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { NoUpdate } from '../api/types.ts';
+import { readable } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
 /** The panel about a device as it is now. */
@@ -24,38 +26,46 @@ export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
   );
 }
 
-/** The rules of one explanation; open where an update is missing. */
+const outcomes: Readonly<Record<NoUpdate['outcome'], { tone: Tone; title: string }>> = {
+  update: { tone: 'good', title: 'Update' },
+  'up to date': { tone: 'good', title: 'Up to date' },
+  'no update': { tone: 'bad', title: 'No update' },
+};
+
+/** One explanation in a line; what it rests on is folded. */
 export function Rules({ explanation }: { explanation: NoUpdate }) {
-  const { outcome, steps, deployments } = explanation;
-  const stopped = steps.find(({ passed }) => !passed);
-  const title = stopped ? 'Why did this device get no update?' : 'The device would get an update';
+  const { outcome, rule, deploymentId, because, polled, passed, deployments } = explanation;
+  const { tone, title } = outcomes[outcome];
   return (
-    <Verdict tone={stopped ? 'bad' : 'good'} title={title}>
-      {stopped && (
-        <p class="stopped">
-          Stopped by the rule “{stopped.rule}”: {stopped.sentence}.
-        </p>
-      )}
-      <details open={stopped !== undefined}>
+    <Verdict tone={tone} title={`${title}: ${readable(because)}`}>
+      <details>
         <summary>
-          {steps.length} {steps.length === 1 ? 'rule' : 'rules'} checked, outcome: {outcome}
+          {rule === undefined ? 'All rules let it pass' : `Decided by the rule “${rule}”`}
         </summary>
-        <ol class="rules">
-          {steps.map(({ rule, passed, sentence }) => (
-            <li key={rule} data-passed={passed}>
-              <strong>
-                {passed ? '✓' : '✗'} {rule}
-              </strong>
-              <span class="kit-hidden">{passed ? ' passed: ' : ' says no: '}</span> {sentence}
-            </li>
-          ))}
-        </ol>
+        <p>Polled {readable(polled)}</p>
+        {deploymentId !== undefined && (
+          <p>
+            <Link href={`/deployments/${deploymentId}`}>Deployment {deploymentId}</Link>
+          </p>
+        )}
+        {passed.length > 0 && (
+          <>
+            <h3>Rules that let it pass</h3>
+            <ol class="rules">
+              {passed.map((each) => (
+                <li key={each.rule}>
+                  <strong>{each.rule}</strong> {readable(each.sentence)}
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
         {deployments.length > 0 && (
           <>
-            <h3>Its newest deployments</h3>
+            <h3>Its other deployments</h3>
             <ul class="rules">
               {deployments.map((sentence) => (
-                <li key={sentence}>{sentence}</li>
+                <li key={sentence}>{readable(sentence)}</li>
               ))}
             </ul>
           </>

@@ -1,0 +1,96 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { publish } from '../testing/test-artifacts.ts';
+import { board, deploy, doors, report } from '../testing/test-deployments.ts';
+import { acceptedDevice, authenticate, newDevice, signatureOf } from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+import { launchBrowser, newPage, openConsole } from './testing/console-page.ts';
+
+let browser: Browser;
+let server: TestServer;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  server = await startTestServer();
+  ({ page, complaints } = await newPage(browser, server));
+});
+
+afterEach(async () => {
+  expect(complaints).toEqual([]);
+  await page.close();
+  await server.close();
+});
+
+const verdict = () => page.locator('.kit-verdict');
+const title = async (): Promise<string> => (await verdict().locator('> strong').innerText()).trim();
+
+describe('the panel of a device that has finished its update', () => {
+  it('is one green line, which journal and record repeat word for word', async () => {
+    await publish(server, { name: 'release-1' });
+    const device = await acceptedDevice(server, 'FB-1');
+    const id = await deploy(server, [device]);
+    await doors['GET v1'](server, device.token, board);
+    await report(server, device, { id, status: 'success' });
+    await doors['GET v1'](server, device.token, { ...board, artifact_name: 'release-1' });
+    await openConsole(page, server, `/devices/${device.id}`);
+    await verdict().waitFor();
+    const panel = await title();
+    expect(panel).toBe(
+      'Up to date: the device finished deployment spring of release-1 with success at 21 Nov 2026, 12:00:00',
+    );
+    expect(await verdict().getAttribute('data-tone')).toBe('good');
+    expect(await verdict().locator('details').getAttribute('open')).toBeNull();
+    const all = await verdict().textContent();
+    expect(all?.match(/with success/g)).toHaveLength(1);
+    expect(all).not.toMatch(/\d{4}-\d\d-\d\dT/);
+    await openConsole(page, server, '/journal');
+    const why = page.locator('.long-table tbody tr').first().locator('td').nth(4);
+    await why.getByText('up to date').waitFor();
+    expect(`U${(await why.innerText()).trim().slice(1)}`).toBe(panel);
+    await page.locator('.long-table tbody tr').first().getByRole('link').first().click();
+    await page.getByText('Request ID').waitFor();
+    await verdict().waitFor();
+    expect(await title()).toBe(panel);
+  });
+});
+
+describe('the signature doctor of the console', () => {
+  const device = newDevice('FB-1');
+  const request = { id_data: device.idData, pubkey: device.publicKeyPem };
+  const sent = JSON.stringify(request, null, 2);
+
+  it('finds the mistake of a request that was refused, though its JSON is the same', async () => {
+    const signature = signatureOf(JSON.stringify(request), device.privateKey);
+    const reply = await authenticate(server, device, { body: sent, signature });
+    expect(reply.status).toBe(401);
+    await openConsole(page, server, '/doctor');
+    await page.getByRole('button', { name: 'Examine' }).nth(1).click();
+    await verdict().getByText('answered with 401: signature verification failed').waitFor();
+    expect(await verdict().getAttribute('data-tone')).toBe('bad');
+  });
+
+  it('takes the bytes of a file as they are', async () => {
+    const crlf = Buffer.from(sent.replaceAll('\n', '\r\n'));
+    await openConsole(page, server, '/doctor');
+    await page.getByLabel('File with the body').setInputFiles({
+      ...{ name: 'auth.json', mimeType: 'application/json', buffer: crlf },
+    });
+    const examine = async (signature: string): Promise<void> => {
+      await page.getByLabel('Signature, as in the header').fill(signature);
+      await page.getByRole('button', { name: 'Examine' }).first().click();
+    };
+    await examine(signatureOf(crlf, device.privateKey));
+    await verdict().getByText(`matches the ${crlf.length} bytes of the body`).waitFor();
+    await examine(signatureOf(sent, device.privateKey));
+    await verdict().and(page.locator('[data-tone="bad"]')).waitFor();
+    await examine('AAAA');
+    await verdict().getByText('no known mistake explains it').waitFor();
+  });
+});

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authenticate, newDevice, signatureOf } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control } from '../../testing/test-tenants.ts';
+import type { Finding } from '../explain/doctor/finding.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.close());
+
+const device = newDevice('signs');
+const request = { id_data: device.idData, pubkey: device.publicKeyPem };
+const compact = JSON.stringify(request);
+
+/** Asks the doctor. */
+async function examined(question: object): Promise<Finding & { refusal?: { error: string } }> {
+  const { status, text } = await control(server, 'POST', '/doctor/signature', question);
+  if (status !== 200) throw new Error(`${status}: ${text}`);
+  return JSON.parse(text);
+}
+
+/** Sends a body under the signature of another one; the sequence number and ID of the request. */
+async function refused(body: string, signed = body) {
+  const signature = signatureOf(signed, device.privateKey);
+  const reply = await authenticate(server, device, { body, signature });
+  expect(reply.status).toBe(401);
+  const { text } = await control(server, 'GET', '/journal?operation=post-auth-request');
+  const { entries } = JSON.parse(text) as { entries: { sequence: number; requestId: string }[] };
+  const { sequence = 0, requestId = '' } = entries.at(-1) ?? {};
+  return { sequence, requestId };
+}
+
+/** What was sent and what was signed instead; as JSON values all are equal. */
+const mistakes: readonly (readonly [name: string, sent: string, signed: string])[] = [
+  ['indented when it was sent', JSON.stringify(request, null, 2), compact],
+  ['indented when it was signed', compact, JSON.stringify(request, null, 2)],
+  ['sent with a line feed', `${compact}\n`, compact],
+  ['signed with CR LF', compact, `${compact}\r\n`],
+];
+
+describe('the signature doctor over a refused request in the journal', () => {
+  it.each(mistakes)('finds what its explanation says: %s', async (_, sent, signed) => {
+    const { sequence, requestId } = await refused(sent, signed);
+    const found = await examined({ sequence });
+    expect(found).toMatchObject({ fits: false, about: 'signature', mistake: expect.any(String) });
+    expect(found.refusal?.error).toBe('signature verification failed');
+    const { text } = await control(server, 'GET', `/explanations/${requestId}`);
+    const { diagnosis } = JSON.parse(text) as { diagnosis: { mistake: string; sentence: string } };
+    expect([found.mistake, found.sentence]).toEqual([diagnosis.mistake, diagnosis.sentence]);
+  });
+
+  it('says that the signature matches where the request was refused for another reason', async () => {
+    const { sequence } = await refused(JSON.stringify({ ...request, tenant_token: 'secret' }));
+    const { fits, refusal } = await examined({ sequence });
+    expect([fits, refusal?.error]).toEqual([true, expect.stringContaining('a user')]);
+  });
+
+  it('asks for the whole body where the journal keeps only its beginning', async () => {
+    const { sequence } = await refused(compact + ' '.repeat(20_000));
+    await expect(examined({ sequence })).rejects.toThrow(/^409.*send them all as body/);
+  });
+
+  it('is 404 for an entry that is no auth request, or is not kept', async () => {
+    await server.call('get-configuration', {});
+    const { text } = await control(server, 'GET', '/journal');
+    const { entries } = JSON.parse(text) as { entries: { sequence: number }[] };
+    for (const sequence of [entries.at(-1)?.sequence, 1_000_000]) {
+      await expect(examined({ sequence })).rejects.toThrow(/^404.*no auth request/);
+    }
+  });
+});
+
+describe('the signature doctor over bytes', () => {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+  it.each(mistakes)('takes them as they are: %s', async (_, sent, signed) => {
+    const signature = signatureOf(signed, device.privateKey);
+    const wrong = await examined({ body: base64(sent), signature });
+    expect([wrong.fits, wrong.mistake]).toEqual([false, expect.any(String)]);
+    expect((await examined({ body: base64(signed), signature })).fits).toBe(true);
+  });
+
+  it('takes another key than that of the body, and a body of any size that is sent', async () => {
+    const other = newDevice('other');
+    const long = compact + ' '.repeat(200_000);
+    const signature = signatureOf(long, other.privateKey);
+    const body = base64(long);
+    expect((await examined({ body, signature, key: other.publicKeyPem })).fits).toBe(true);
+    expect((await examined({ body, signature })).fits).toBe(false);
+  });
+
+  it('names the key of another device that has signed', async () => {
+    const other = newDevice('has-signed');
+    await authenticate(server, other);
+    const signature = signatureOf(compact, other.privateKey);
+    const { mistake, detail } = await examined({ body: base64(compact), signature });
+    expect([mistake, detail]).toEqual(['key-of-another-device', expect.stringMatching(/^device /)]);
+  });
+
+  it.each([
+    ['nothing', {}, 'give the sequence number'],
+    ['a body alone', { body: 'AAAA' }, 'give the sequence number'],
+    ['both', { sequence: 1, body: 'AAAA', signature: 'x' }, 'give the sequence number'],
+    ['no base64', { body: '{}', signature: 'x' }, 'body: must be the bytes of the body in base64'],
+    ['an unknown field', { pubkey: 'x' }, 'pubkey: is unknown'],
+    ['a key that is none', { body: 'AAAA', signature: 'x', key: 7 }, 'key: must be a string'],
+  ])('is refused with one sentence for %s', async (_, question, sentence) => {
+    await expect(examined(question)).rejects.toThrow(`400: {"error":"body: ${sentence}`);
+  });
+
+  it('finds without fault what no signature is', async () => {
+    for (const body of ['AAAA', base64('[]'), base64(compact)]) {
+      const { fits, sentence } = await examined({ body, signature: '\0é' });
+      expect([fits, sentence]).toEqual([false, expect.any(String)]);
+    }
+  });
+});

@@ -1,0 +1,93 @@
+/** The signature doctor: over bytes that a caller sends, or over a request in the journal. */
+import type { Express } from 'express';
+import * as v from 'valibot';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
+import type { ExchangeRecord } from '../../http/exchange-record.ts';
+import { maskText } from '../../http/masking.ts';
+import { readIdentity } from '../../rules/identity.ts';
+import { keysOfFleet } from '../../tenants/fleet-keys.ts';
+import type { Tenants } from '../../tenants/tenants.ts';
+import type { ControlledTenant } from '../controlled-tenant.ts';
+import type { Finding, SignedBody } from '../explain/doctor/finding.ts';
+import { headerOf } from '../journal/view.ts';
+import { handlersWithin, mount, readBody, refuse } from './answers.ts';
+
+/** Where the doctor is. */
+export const doctorPath = '/doctor/signature';
+
+const text = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'));
+const shape = v.pipe(
+  v.strictObject(
+    {
+      sequence: v.optional(v.pipe(v.number('must be a number'), v.integer('must be whole'))),
+      body: v.optional(v.pipe(text, v.base64('must be the bytes of the body in base64'))),
+      signature: v.optional(text),
+      key: v.optional(text),
+    },
+    ({ expected }) =>
+      expected === 'never'
+        ? 'is unknown; the fields are sequence, or body, signature and key'
+        : 'must be an object',
+  ),
+  v.check(
+    ({ sequence, body, signature, key }) =>
+      sequence === undefined
+        ? body !== undefined && signature !== undefined
+        : [body, signature, key].every((given) => given === undefined),
+    'give the sequence number of an auth request in the journal, or body and signature',
+  ),
+);
+
+/** Loaded with the first question, as the curves take long to load. */
+const doctor = () => import('../explain/doctor/finding.ts');
+
+/** Mounts it. */
+export function mountDoctor(app: Express, tenants: Tenants, names: VendorNames): void {
+  mount(app, doctorPath, {
+    post: handlersWithin(tenants)(async (tenant, request) => {
+      const { sequence, body = '', signature = '', key } = readBody(shape, request);
+      if (sequence !== undefined) return examineRecord(tenant, sequence, names);
+      return examine(tenant, { body: Buffer.from(body, 'base64'), signature, keyText: key });
+    }),
+  });
+}
+
+async function examine({ store }: ControlledTenant, signed: SignedBody): Promise<Finding> {
+  const { examine: examineSigned, memberText } = await doctor();
+  const identity = readIdentity(memberText(signed.body, 'id_data') ?? '');
+  const canonical = 'canonical' in identity ? identity.canonical : '';
+  return examineSigned({ ...signed, otherKeys: keysOfFleet(store, canonical) });
+}
+
+/** The finding about a kept request, and why it was refused if it was. */
+async function examineRecord(tenant: ControlledTenant, sequence: number, names: VendorNames) {
+  const record = tenant.journal.at(sequence);
+  if (record?.kind !== 'exchange' || record.operation !== operations['post-auth-request'].id) {
+    refuse(404, 'there is no auth request with this sequence number, or it is no longer kept');
+  }
+  const { refusal } = record;
+  return {
+    ...(await examineKept(tenant, record, names)),
+    ...(refusal && { refusal: { status: refusal.status, error: maskText(refusal.error) } }),
+  };
+}
+
+function examineKept(
+  tenant: ControlledTenant,
+  { headers, body, bodyBytes }: ExchangeRecord,
+  names: VendorNames,
+): Promise<Finding> | Finding {
+  if ((body?.length ?? 0) < bodyBytes) {
+    refuse(
+      409,
+      `the journal keeps ${body?.length ?? 0} of the ${bodyBytes} bytes of the body; send them all as body`,
+    );
+  }
+  const signature = headerOf(headers, names.signature.toLowerCase());
+  if (!body || signature === '') {
+    const lacking = body ? `${names.signature} header` : 'body';
+    return { fits: false, about: 'signature', sentence: `The request has no ${lacking}.` };
+  }
+  return examine(tenant, { body, signature });
+}

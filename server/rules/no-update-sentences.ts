@@ -1,0 +1,152 @@
+/** The reasons of missing updates in words, with the values on both sides. */
+import type { DeviceDeployment } from './device-deployment.ts';
+import { type Misfit, requestIn } from './next-deployment.ts';
+import type { NoUpdate } from './no-update.ts';
+import { devicesByNow, type Held, type KeptBack, type PartFacts } from './part-choice.ts';
+
+/** A deployment, as sentences name it. */
+export interface NamedDeployment {
+  readonly id: string;
+  readonly name: string;
+  readonly artifactName: string;
+}
+
+/** A device deployment, with all that sentences tell of it. */
+export interface DescribedPart extends DeviceDeployment, PartFacts {
+  readonly deployment: PartFacts['deployment'] &
+    NamedDeployment & { readonly deviceCount: number; readonly configuration?: object };
+}
+
+/** The name of a deployment in sentences. */
+export function labelOf({ name, id, artifactName }: NamedDeployment): string {
+  return `deployment ${name} (${id}) of ${artifactName}`;
+}
+
+/** A moment in sentences. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/**
+ * A device deployment that has to wait. The sentence is made when it is read: a device may poll
+ * thousands of times until it is its turn.
+ */
+export class Waiting implements NoUpdate {
+  readonly isUpToDate = false;
+  readonly rule: Held;
+  readonly #part: DescribedPart;
+  readonly #nowMs: number;
+
+  constructor(rule: Held, part: DescribedPart, nowMs: number) {
+    this.rule = rule;
+    this.#part = part;
+    this.#nowMs = nowMs;
+  }
+
+  get deploymentId(): string {
+    return this.#part.deployment.id;
+  }
+
+  get because(): string {
+    return keptBackText(this.rule, this.#part, this.#nowMs);
+  }
+}
+
+/** Why a device deployment is kept back at this time. */
+export function keptBackText(rule: KeptBack, part: DescribedPart, nowMs: number): string {
+  return sentences[rule](part, nowMs);
+}
+
+/** Nothing is open for the device, whose newest deployment this is. */
+export function overFor(part: DescribedPart, rule: KeptBack, nowMs: number): NoUpdate {
+  const { id, artifactName, configuration } = part.deployment;
+  const isUpToDate = rule === 'finished' && installed.has(part.status);
+  return {
+    rule,
+    deploymentId: id,
+    isUpToDate,
+    ...(isUpToDate && !configuration && { installed: artifactName }),
+    because: flat(keptBackText(rule, part, nowMs)),
+  };
+}
+
+/** No artifact of the deployment is for the device. */
+export function misfitFor(deployment: NamedDeployment, found: Misfit): NoUpdate {
+  const because = `${labelOf(deployment)} has nothing for the device: ${misfitText(found)}`;
+  return { rule: found.rule, deploymentId: deployment.id, isUpToDate: false, because };
+}
+
+/** The device has already what the deployment is to install. */
+export function installedFor(deployment: NamedDeployment): NoUpdate {
+  const because = `the device has ${deployment.artifactName} already installed, and deployment ${deployment.name} (${deployment.id}) does not force the installation`;
+  const rule = 'already-installed';
+  return { rule, deploymentId: deployment.id, isUpToDate: true, because };
+}
+
+const installed: ReadonlySet<DeviceDeployment['status']> = new Set([
+  'success',
+  'already-installed',
+]);
+
+const sentences: Readonly<Record<KeptBack, (part: DescribedPart, nowMs: number) => string>> = {
+  start: ({ deployment }) => `${labelOf(deployment)} starts at ${timeText(deployment.createdMs)}`,
+  phase: ({ deployment, offeredDevices }, nowMs) => {
+    const { phases = [], deviceCount } = deployment;
+    const at = phases.findIndex(({ startMs }) => startMs > nowMs);
+    const next = phases[at];
+    const begins = next ? `; phase ${at + 1} starts at ${timeText(next.startMs)}` : '';
+    const byNow = devicesByNow(deployment, nowMs);
+    return `the phases of ${labelOf(deployment)} allow ${byNow} of ${devicesText(deviceCount)} so far, and ${offeredDevices} began${begins}`;
+  },
+  'max-devices': ({ deployment, offeredDevices }) =>
+    `${labelOf(deployment)} is limited to ${devicesText(deployment.maxDevices ?? 0)}, and ${offeredDevices} began`,
+  finished: finishedText,
+  aborted: ({ deployment, finishedMs }) =>
+    `${labelOf(deployment)} was aborted for the device${at(finishedMs)}`,
+  'deployment-over': ({ deployment }) =>
+    `${labelOf(deployment)} ended${at(deployment.finishedMs)}, before the device began it`,
+  older: ({ deployment }) =>
+    `${labelOf(deployment)} is older than the last one that the device finished, and is skipped`,
+};
+
+function finishedText({ deployment, status, request, finishedMs }: DescribedPart): string {
+  const label = labelOf(deployment);
+  if (status === 'already-installed') {
+    return `the device had ${deployment.artifactName} installed already when deployment ${deployment.name} (${deployment.id}) ended for it${at(finishedMs)}`;
+  }
+  if (status !== 'noartifact')
+    return `the device finished ${label} with ${status}${at(finishedMs)}`;
+  // Which dependency was not met is not known any more: the artifacts may be others by now.
+  const given = request === undefined ? '' : `; it reported ${pairsText(requestIn(request))}`;
+  return `${label} ended for the device${at(finishedMs)} without a suitable artifact${given}`;
+}
+
+function misfitText(found: Misfit): string {
+  if (found.rule === 'artifact') return 'there is no artifact with this name';
+  const accepted = found.accepted.join(', ');
+  if (found.rule === 'device-type') {
+    return `no artifact with this name fits device type ${found.given}; compatible types: ${accepted}`;
+  }
+  const given = found.given === undefined ? 'does not report it' : `reports ${found.given}`;
+  return `it depends on ${found.name} being one of: ${accepted}; the device ${given}`;
+}
+
+/** What a device reported, as it is shown in sentences. */
+export function pairsText({ provides }: { readonly provides: Readonly<Record<string, string>> }) {
+  return Object.entries(provides)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
+}
+
+function devicesText(count: number): string {
+  return `${count} ${count === 1 ? 'device' : 'devices'}`;
+}
+
+function at(ms: number | undefined): string {
+  return ms === undefined ? '' : ` at ${timeText(ms)}`;
+}
+
+/** In one piece: V8 would keep the pieces of a template, and this one is kept for each device. */
+function flat(text: string): string {
+  return Buffer.from(text).toString();
+}
