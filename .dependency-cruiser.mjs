@@ -206,6 +206,7 @@ const rooms = {
     rooms: ['server', 'simulator', 'conformance', 'bin'],
     packages: ['autocannon', 'fastify', 'express', 'commander', 'cli-table3', 'valibot', 'ws'],
   },
+  'bin/nightly': { packages: ['valibot'] },
   'bin/soak': { rooms: ['bin'], packages: ['fast-check'] },
 };
 

@@ -60,7 +60,7 @@ export class LedgerError extends SetupError {
 }
 
 /** A run or a clean-up is using the ledger. */
-export class LedgerInUseError extends SetupError {
+class LedgerInUseError extends SetupError {
   readonly code = 'ledger-in-use';
   override readonly name = 'LedgerInUseError';
 }
