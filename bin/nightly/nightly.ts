@@ -31,6 +31,11 @@ const steps: readonly Step[] = [
     words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'nightly'],
     figures: /^ *(Test Files|Tests) .*$/gm,
   },
+  {
+    name: 'mutants',
+    words: ['build/bin/testing/mutation/mutation.js', '--age'],
+    figures: /^mutants of .*$/gm,
+  },
   { name: 'soak', words: ['build/bin/soak/soak.js'], figures: /^\w+: \d+ faults$/gm },
 ];
 

@@ -2,6 +2,7 @@
  * `npm run mutation`: mutates each file of the device API and of the rules that has changed since its
  * row in `result.json` was made, or the files that are named, and records what the suite made of the
  * mutants. Prints the score and why each survivor may survive; ends with 1 where a reason is missing.
+ * `-- --age` only says of how many files the rows are outdated.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -28,13 +29,17 @@ const outcomes = {
 } as const;
 
 const recorded = readResult();
+const changed = mutatedFiles().filter((file) => recorded[file]?.sha256 !== sha256Of(file));
 const named = process.argv.slice(2);
-const due =
-  named.length > 0
-    ? named
-    : mutatedFiles().filter((file) => recorded[file]?.sha256 !== sha256Of(file));
-if (due.length > 0) await mutate(due);
-process.exitCode = told() ? 0 : 1;
+if (named[0] === '--age') {
+  const all = mutatedFiles().length;
+  print(`mutants of ${all - changed.length} of ${all} files are of the code as it stands`);
+  for (const file of changed) print(`changed since its mutants ran: ${file}`);
+} else {
+  const due = named.length > 0 ? named : changed;
+  if (due.length > 0) await mutate(due);
+  process.exitCode = told() ? 0 : 1;
+}
 
 async function mutate(files: readonly string[]): Promise<void> {
   const configFile = 'bin/testing/mutation/stryker.config.mjs';
