@@ -26,7 +26,7 @@ describe('fleetbed conform self-test refuses', () => {
       /--seed draws alterations or a sample of the defects; add --fuzz or --sample/,
     ],
     [['--sample', 'few'], /'--sample <count>' argument 'few' is invalid/],
-    [['--sample', '5', '--record'], /'--sample <count>' cannot be used with option '--record'/],
+    [['--sample', '5', '--html', 'a'], /'--sample <count>' cannot be used with option '--html/],
     [['--sample', '5', '--fuzz', '5'], /cannot be used with option '--(fuzz|sample) <count>'/],
     [['--sample', '5', '--floor', '0.9'], /--floor is an option of random alterations/],
     [['--floor', '0.9'], /--floor is an option of random alterations; add --fuzz/],

@@ -32,7 +32,7 @@ export const selfTestRows = {
     group,
     help: 'run what changed since the committed result, and so many of the others',
     cli: { kind: 'count', least: 0, most: SAMPLE_MAX },
-    conflicts: ['fuzz', 'record', 'html'],
+    conflicts: ['fuzz', 'html'],
   },
   fuzz: {
     flag: '--fuzz <count>',
@@ -62,7 +62,7 @@ export const selfTestRows = {
   record: {
     flag: '--record',
     group: reports,
-    help: 'run what changed since the committed result, and update it',
+    help: 'run what changed since the committed result, and --sample of the others; update it',
     cli: { kind: 'switch' },
   },
   json: {
