@@ -13,6 +13,7 @@ import { type Exchange, openExchange } from '../http/exchange.ts';
 import type { Log } from '../pipeline/log.ts';
 import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
 import { type CarriesExchange, type Routes, tooManyConnections } from '../pipeline/routes.ts';
+import { boundPipelining } from './pipelining.ts';
 import {
   type ConnectionLimits,
   completeConnectionLimits,
@@ -79,6 +80,7 @@ export function createListener(options: ListenerOptions): Server {
     const response = responseOn(request, socket as Socket, classes.ServerResponse);
     dispatch({ ...open(request, response), upgrade: { socket, head } });
   };
+  boundPipelining(server);
   server.on('request', take);
   // Node would answer these two on its own: an empty 417, and nothing at all.
   server.on('checkExpectation', take);
