@@ -13,7 +13,6 @@ import { type Exchange, openExchange } from '../http/exchange.ts';
 import type { Log } from '../pipeline/log.ts';
 import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
 import { type CarriesExchange, type Routes, tooManyConnections } from '../pipeline/routes.ts';
-import { boundPipelining } from './pipelining.ts';
 import {
   type ConnectionLimits,
   completeConnectionLimits,
@@ -22,6 +21,7 @@ import {
   enforceConnectionLimits,
 } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
+import { boundPipelining } from './pipelining.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 
 interface ListenerOptions {
@@ -72,7 +72,9 @@ export function createListener(options: ListenerOptions): Server {
       headers,
     });
   });
+  const isBounded = boundPipelining();
   const take = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!isBounded(request.socket)) return;
     if (!response.socket) closeWithConnection(request, response);
     dispatch(open(request, response));
   };
@@ -80,7 +82,6 @@ export function createListener(options: ListenerOptions): Server {
     const response = responseOn(request, socket as Socket, classes.ServerResponse);
     dispatch({ ...open(request, response), upgrade: { socket, head } });
   };
-  boundPipelining(server);
   server.on('request', take);
   // Node would answer these two on its own: an empty 417, and nothing at all.
   server.on('checkExpectation', take);

@@ -122,7 +122,11 @@ describe('a search', () => {
       { scope: 'inventory', attribute: 'site', type: '$eq', value: 'b' },
       { scope: 'inventory', attribute: 'size', type: '$lte', value: 10 },
     ];
-    const search = searchDevices(ids, { conditions: resultOf(conditionsOf(filters)), sort: [] }, columnOf);
+    const search = searchDevices(
+      ids,
+      { conditions: resultOf(conditionsOf(filters)), sort: [] },
+      columnOf,
+    );
     expect(resultOf(search)).toEqual(['d1']);
   });
 

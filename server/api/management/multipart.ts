@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { type Refusal, refuse } from '../../http/refusal.ts';
 
 /** Largest name of a part, and number of lines in its head. */
 const NAME_MAX_BYTES = 100;
