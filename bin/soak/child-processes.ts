@@ -58,8 +58,10 @@ export function startLimitedServer(
 }
 
 /** Starts a script of this folder that communicates by messages. */
-export function startClient(script: string): ChildProcess {
-  return fork(pathOf(`soak/${script}`), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+export function startClient(script: string, words: readonly string[] = []): ChildProcess {
+  return fork(pathOf(`soak/${script}`), [...words], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
 }
 
 function residentMib(pid: number): number {

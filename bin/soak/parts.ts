@@ -5,6 +5,7 @@ import { damageSoak } from './damage.ts';
 import { fuzz } from './fuzz.ts';
 import { killsSoak } from './kills.ts';
 import type { SoakPart } from './part.ts';
+import { stalls } from './stalls.ts';
 
 const KILLS = 200;
 const KILLS_SHORT = 8;
@@ -13,6 +14,7 @@ const DAMAGES_SHORT = 12;
 /** In running order, by the name that `--part` accepts. */
 export const soakParts: Readonly<Record<string, SoakPart>> = {
   fuzz,
+  stalls,
   kills: ({ output, seed, short, times }) => {
     const random = seededRandom(`kills ${seed}`);
     return killsSoak({ output, random, kills: times ?? (short ? KILLS_SHORT : KILLS) });

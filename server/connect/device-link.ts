@@ -7,10 +7,10 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import {
   type ConnectMessage,
   ConnectMessageError,
-  decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 import { closeCodes, closeWith } from './closing.ts';
+import { messageIn } from './received-message.ts';
 
 /** The user's end of a session. */
 export interface SessionEnd {
@@ -96,12 +96,9 @@ export class DeviceLink {
   }
 
   #take(bytes: Buffer): void {
-    let message: ConnectMessage;
-    try {
-      message = decodeConnectMessage(bytes);
-    } catch (fault) {
-      if (!(fault instanceof ConnectMessageError)) throw fault;
-      this.close(closeCodes.internalError, fault.message);
+    const message = messageIn(bytes);
+    if (message instanceof ConnectMessageError) {
+      this.close(closeCodes.internalError, message.message);
       return;
     }
     // A session that has ended may still be answered: that is not a fault of the device.

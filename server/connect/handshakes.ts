@@ -24,6 +24,8 @@ export class Handshakes {
     clientTracking: false,
     maxPayload: limits.websocketMessageMaxBytes,
     perMessageDeflate: false,
+    // One message in each round of the event loop: a piece that was read may hold thousands.
+    allowSynchronousEvents: false,
   });
 
   constructor(requestIdHeader: string, underway: ByteBudget) {
@@ -65,6 +67,8 @@ function offersSubprotocol({ headers }: IncomingMessage): boolean {
 /** The library has it; its types do not tell. */
 interface Receiving {
   readonly _receiver: {
+    /** Of the piece whose messages are still taken out, and of those behind it. */
+    readonly writableLength: number;
     /** Of the frame that is arriving, and of those of the same message that have. */
     readonly _bufferedBytes: number;
     readonly _messageLength: number;
@@ -80,11 +84,15 @@ interface Receiving {
 function boundMessages(socket: WebSocket, connection: Socket, underway: ByteBudget): void {
   const held = underway.open(() => makeWay(socket));
   const { _receiver: receiver } = socket as unknown as Receiving;
-  // The library has read the piece before: it listens for longer.
-  connection.on('data', () => {
+  const count = (): void => {
     const pieces = receiver._buffers.length + receiver._fragments.length;
-    const bytes = receiver._bufferedBytes + receiver._messageLength;
+    const { writableLength, _bufferedBytes, _messageLength } = receiver;
+    const bytes = writableLength + _bufferedBytes + _messageLength;
     held.set(bytes + pieces * PIECE_BYTES);
-  });
+  };
+  // The library has read the piece before: it listens for longer. Of the messages in it, each is
+  // taken out in a later round.
+  connection.on('data', count);
+  for (const event of ['message', 'ping', 'pong']) socket.on(event, count);
   connection.once('close', () => held.set(0));
 }

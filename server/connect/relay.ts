@@ -10,13 +10,13 @@ import {
   type ConnectMessage,
   ConnectMessageError,
   connectProtocols,
-  decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 import type { ByteBudget, Holding } from '../http/byte-budget.ts';
 import type { RecordAct } from './acts.ts';
 import { closeCodes, closeWith, makeWay } from './closing.ts';
 import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
+import { messageIn } from './received-message.ts';
 
 const { shell, portForward, control } = connectProtocols;
 /** `status` of a shell message that reports an error. */
@@ -79,12 +79,9 @@ export class Relay implements SessionEnd {
 
   #forward(bytes: Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    let message: ConnectMessage;
-    try {
-      message = decodeConnectMessage(bytes);
-    } catch (fault) {
-      if (!(fault instanceof ConnectMessageError)) throw fault;
-      closeWith(this.#socket, closeCodes.internalError, fault.message);
+    const message = messageIn(bytes);
+    if (message instanceof ConnectMessageError) {
+      closeWith(this.#socket, closeCodes.internalError, message.message);
       return;
     }
     if (!this.#session.send(message, () => this.#socket.resume())) {

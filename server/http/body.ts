@@ -78,7 +78,8 @@ export interface WholeRequest extends IncomingMessage {
   readonly wholeBody: Buffer;
 }
 
-function isWhole(request: IncomingMessage): request is WholeRequest {
+/** True for a request that was handed over in memory. */
+export function isWhole(request: IncomingMessage): request is WholeRequest {
   return 'wholeBody' in request;
 }
 

@@ -69,6 +69,11 @@ export const refuse = {
         actual: givenBytes === undefined ? `more than ${mostBytes} bytes` : `${givenBytes} bytes`,
       },
     }),
+  /** Of a body that was received whole, so that the connection goes on. */
+  tooManyValues: (excess: string, valuesMax: number) =>
+    new Refusal(413, `body: ${excess}; send fewer in one request`, {
+      detail: { path: 'body', expected: `at most ${valuesMax} values`, actual: 'more values' },
+    }),
   unsupportedMediaType: (given: string, expected: string) =>
     new Refusal(415, `Content-Type "${given}" is not supported here; send "${expected}"`, {
       detail: { path: 'header.Content-Type', expected, actual: given },

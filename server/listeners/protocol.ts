@@ -21,6 +21,7 @@ import {
   enforceConnectionLimits,
 } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
+import { boundPipelining } from './pipelining.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 
 interface ListenerOptions {
@@ -71,7 +72,9 @@ export function createListener(options: ListenerOptions): Server {
       headers,
     });
   });
+  const isBounded = boundPipelining();
   const take = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!isBounded(request.socket)) return;
     if (!response.socket) closeWithConnection(request, response);
     dispatch(open(request, response));
   };

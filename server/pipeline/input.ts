@@ -2,7 +2,9 @@
  * Checks parameters, query and body against the operation's shapes; the first fault becomes a 400.
  */
 import * as v from 'valibot';
+import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
+import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
 import { shapeDetail } from '../http/fault-detail.ts';
 import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
@@ -54,6 +56,8 @@ function checkedQuery(
 
 /** Returns the checked body as the handler receives it. */
 export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown } | Refusal {
+  const excess = excessOf(raw);
+  if (excess !== undefined) return refuse.tooManyValues(excess, limits.bodyValuesMax);
   let text: string;
   let given: unknown;
   try {
@@ -69,6 +73,14 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
   if (checked.success) return { body: checked.output };
   const [issue] = checked.issues;
   return refuse.malformed(`body: ${faultOf(issue)}`, shapeDetail('body', issue));
+}
+
+/** Why a body holds too many values to be parsed; nothing where it does not. */
+export function excessOf(raw: Buffer): string | undefined {
+  const { bodyValuesMax: valuesMax } = limits;
+  // A value takes a byte and a comma; a shorter text cannot hold too many.
+  if (raw.length < valuesMax) return undefined;
+  return jsonExcess(raw, { depthMax: Number.POSITIVE_INFINITY, valuesMax });
 }
 
 /** Shapes that would accept an array as an object. */

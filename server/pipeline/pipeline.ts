@@ -148,14 +148,14 @@ export class Pipeline {
     const { transforms, isUnlimited = false } = this.#options;
     const announce = deprecated ? [announceDeprecation(deprecated, callers)] : [];
     const retired = deprecated ? [refuseRetired(deprecated)] : [];
-    const received = body ? [receiveBody] : [];
+    const received = body ? [receiveBody, takeTurn] : [];
     const transform = transformResponse(transforms, { callers, recorder: this.#recorder });
     // A link may be used by anyone, and is not counted for a caller.
     const limited = isUnlimited || authorization === 'link' ? [] : [limitRate];
     const admit = [...retired, authenticate(callers), ...limited];
     // There is no caller whom to look up before the body is read.
     if (authorization === 'signature') {
-      const arrive = [...announce, ...received, takeTurn];
+      const arrive = [...announce, ...received];
       return {
         usual: [...arrive, ...admit, validate, handle],
         transformed: [...arrive, transform, ...admit, validate, handle],

@@ -18,15 +18,19 @@ export interface Condition {
 
 /**
  * Makes the conditions of one search of its filters. What they are asked throws PatternFault
- * where the patterns together take too long.
+ * where the patterns together take too long. Yields wherever the work may pause, as a pattern takes
+ * milliseconds to be made.
  * @throws PatternFault when one is no pattern
  */
-export function conditionsOf(filters: readonly InventoryFilter[]): Condition[] {
+export function* conditionsOf(filters: readonly InventoryFilter[]): Generator<void, Condition[]> {
   const budget = new StepBudget();
-  return filters.map((filter) => {
+  const conditions: Condition[] = [];
+  for (const filter of filters) {
+    yield;
     const { scope, attribute } = filter;
-    return { place: { scope, attribute }, holds: testOf(filter, budget) };
-  });
+    conditions.push({ place: { scope, attribute }, holds: testOf(filter, budget) });
+  }
+  return conditions;
 }
 
 /**

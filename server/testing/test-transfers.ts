@@ -214,7 +214,6 @@ export async function expectAborted(device: Peer): Promise<void> {
 export async function passTime({ server, device }: TransferStage, ms: number): Promise<void> {
   for (let leftMs = ms; leftMs > 0; leftMs -= 25_000) {
     server.clock.advance(Math.min(25_000, leftMs));
-    device.socket.ping();
     await device.settled();
   }
 }

@@ -51,6 +51,25 @@ async function send(bytes: number): Promise<string> {
   return (await fetch(url, { method: 'PUT', body: form })).text();
 }
 
+describe('a form with more parts than are read', () => {
+  async function sendWith(parts: { before: number; after: number }): Promise<string> {
+    const form = new FormData();
+    form.append('path', '/etc/motd');
+    for (let part = 0; part < parts.before; part += 1) form.append('x', '');
+    form.append('file', new Blob(['motd']), 'motd');
+    for (let part = 0; part < parts.after; part += 1) form.append('x', '');
+    return (await fetch(url, { method: 'PUT', body: form })).text();
+  }
+
+  it('in front of its file is refused', async () => {
+    expect(await sendWith({ before: 39, after: 0 })).toBe('400');
+  });
+
+  it('behind its file is not read to its end, and the file is', async () => {
+    expect(await sendWith({ before: 0, after: 20_000 })).toBe('4 bytes');
+  });
+});
+
 describe('a file that is too large', () => {
   it.each([
     [FILE_MAX_BYTES - 1, `${FILE_MAX_BYTES - 1} bytes`],

@@ -1,12 +1,13 @@
 /** Receives the multipart upload of a file for a device: path, uid, gid and mode, then the file. */
 import type { IncomingMessage } from 'node:http';
-import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import type { BusboyFileStream } from '@fastify/busboy';
 import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { devicePathShape } from '../../../fixtures/contract/management/connect.ts';
 import { RequestCutOff } from '../../http/body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { faultOf } from '../../pipeline/input.ts';
+import { malformedParts, openMultipart, tooManyParts } from './multipart.ts';
 
 const UINT32_MAX = 0xffff_ffff;
 const MODE_MAX_DIGITS = 11;
@@ -58,7 +59,9 @@ export function receiveDeviceFile(
   request: IncomingMessage,
   fileMaxBytes: number = limits.deviceFileMaxBytes,
 ): Promise<DeviceFileUpload | Refusal> {
-  const parser = openParser(request, fileMaxBytes);
+  // One byte more than is accepted, so that a text that was cut off is refused.
+  const textMaxBytes = limits.deviceFilePathMaxBytes + 1;
+  const parser = openMultipart(request, { textMaxBytes, fileMaxBytes });
   if (parser instanceof Refusal) return Promise.resolve(parser);
   const fields: Record<string, string> = Object.create(null);
   return new Promise((resolve, reject) => {
@@ -77,9 +80,13 @@ export function receiveDeviceFile(
       }
     });
     parser.on('finish', () => resolve(noFile));
+    parser.on('partsLimit', () => {
+      discardRest(request);
+      resolve(tooManyParts);
+    });
     parser.on('error', (fault: unknown) => {
       file?.destroy(fault as Error);
-      resolve(malformed(fault));
+      resolve(malformedParts(fault));
     });
     request.on('close', () => {
       if (request.complete) return;
@@ -96,27 +103,6 @@ export function receiveDeviceFile(
 export function discardRest(request: IncomingMessage): void {
   request.unpipe();
   request.resume();
-}
-
-function openParser(request: IncomingMessage, fileMaxBytes: number): BusboyInstance | Refusal {
-  const contentType = request.headers['content-type'] ?? '';
-  try {
-    return new Busboy({
-      headers: { ...request.headers, 'content-type': contentType },
-      limits: {
-        fields: 20,
-        fieldNameSize: 100,
-        // One more than is accepted, so that a field that was cut off is refused.
-        fieldSize: limits.deviceFilePathMaxBytes + 1,
-        files: 20,
-        fileSize: fileMaxBytes,
-        parts: 40,
-        headerPairs: 20,
-      },
-    });
-  } catch (fault) {
-    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(fault)}`);
-  }
 }
 
 function uploadOf(
@@ -141,15 +127,7 @@ async function* contentOf(
   try {
     for await (const part of file) yield part as Buffer;
   } catch (fault) {
-    throw fault instanceof RequestCutOff ? fault : new UploadRefused(malformed(fault));
+    throw fault instanceof RequestCutOff ? fault : new UploadRefused(malformedParts(fault));
   }
   if (file.truncated) throw new UploadRefused(refuse.tooLarge(fileMaxBytes));
-}
-
-function malformed(fault: unknown): Refusal {
-  return refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`);
-}
-
-function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

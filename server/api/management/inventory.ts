@@ -1,5 +1,5 @@
 /** Devices with their attributes, for users: the list, one of them, and the search. */
-import { inTurns, mappedInTurns } from '../../../fixtures/clock.ts';
+import { inTurns, mappedInTurns, resultInTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {
   FilterableAttribute,
@@ -22,7 +22,7 @@ export const listInventory = defineEndpoint('list-inventory', async ({ query }, 
   if ('because' in terms) return refuse.malformed(`query: ${terms.because}`);
   const { group, has_group: hasGroup } = query;
   const filter = { ...provisionedOnly(context), group, hasGroup };
-  const conditions = conditionsOf(terms.filters);
+  const conditions = await resultInTurns(conditionsOf(terms.filters));
   const page = { page: query.page, perPage: query.per_page };
   const found = await findDevices(store, { filter, conditions, sort: terms.sort, words: [] }, page);
   return {
@@ -52,7 +52,7 @@ export const searchInventory = defineEndpointWithOwnTransactions(
     const filter = { ...provisionedOnly(context), id: body.device_ids };
     const words = text.split(/\s+/).filter((word) => word !== '');
     try {
-      const conditions = conditionsOf(body.filters);
+      const conditions = await resultInTurns(conditionsOf(body.filters));
       const wanted = { filter, conditions, sort, words };
       const { total, devices } = await findDevices(store, wanted, { page, perPage });
       return {

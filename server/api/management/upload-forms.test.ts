@@ -124,9 +124,20 @@ describe('an upload that is too large', () => {
     expect(storedFiles()).toEqual([]);
   });
 
+  const tooManyParts = 'the multipart body has more than 40 parts; send only those that are needed';
+
   it('by more parts than are looked at is 400', async () => {
     const fields = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, 'x']));
     const reply = await uploadArtifact(server, await artifactBytes(), fields);
-    expect([reply.status, storedFiles()]).toEqual([400, []]);
+    expect([reply.status, reply.json().error, storedFiles()]).toEqual([400, tooManyParts, []]);
+  });
+
+  it('by more parts behind the file is 400, and leaves no file behind', async () => {
+    const form = new FormData();
+    form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
+    for (let part = 0; part < limits.uploadPartsMax; part += 1) form.append('x', '');
+    const reply = await server.call('upload-artifact', { token: server.adminToken, body: form });
+    expect([reply.status, reply.json().error]).toEqual([400, tooManyParts]);
+    await expect.poll(storedFiles).toEqual([]);
   });
 });

@@ -1,12 +1,13 @@
 /** Receives a multipart upload: text parts first, then the one file that it is about. */
 import type { IncomingMessage } from 'node:http';
-import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import type { BusboyFileStream } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { tooManyOpenFiles } from '../../http/answer.ts';
 import { RequestCutOff, tooManyBytes } from '../../http/body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import type { HandlerContext } from '../../pipeline/endpoint.ts';
 import type { FileStore, ReceivedFile } from '../../store/files.ts';
+import { malformedParts, openMultipart, tooManyParts } from './multipart.ts';
 
 export interface Upload {
   readonly file: ReceivedFile;
@@ -25,7 +26,7 @@ interface UploadForm {
 }
 
 /** What may surround the file: the text parts, and the heads of all parts. */
-const FRAME_MAX_BYTES = 20 * limits.uploadFieldMaxBytes;
+const FRAME_MAX_BYTES = limits.uploadPartsMax * limits.uploadFieldMaxBytes;
 
 type Surroundings = Pick<HandlerContext, 'request' | 'openFiles' | 'underway'>;
 
@@ -51,7 +52,8 @@ function readParts(
   if (Number(request.headers['content-length'] ?? 0) > fileMaxBytes + FRAME_MAX_BYTES) {
     return Promise.resolve(refuse.tooLarge(fileMaxBytes));
   }
-  const parser = openParser(request, fileMaxBytes);
+  const bounds = { textMaxBytes: limits.uploadFieldMaxBytes, fileMaxBytes };
+  const parser = openMultipart(request, bounds);
   if (parser instanceof Refusal) return Promise.resolve(parser);
   const fields = new Map<string, string>();
   return new Promise((resolve, reject) => {
@@ -96,9 +98,8 @@ function readParts(
       if (refusal) resolve(discarded(receiving, files, refusal));
       else resolve(receiving ?? noFile(filePart));
     });
-    parser.on('error', (fault: unknown) => {
-      refuseRest(refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`));
-    });
+    parser.on('partsLimit', () => refuseRest(tooManyParts));
+    parser.on('error', (fault: unknown) => refuseRest(malformedParts(fault)));
     request.on('close', () => {
       if (request.complete) return;
       const cutOff = new RequestCutOff('the connection closed during the upload');
@@ -134,30 +135,6 @@ function holdFields(
   return stop;
 }
 
-function openParser(request: IncomingMessage, fileSize: number): BusboyInstance | Refusal {
-  // The parser knows one of the two media types, whose bodies are of the same form.
-  const contentType = (request.headers['content-type'] ?? '').replace(
-    /^\s*multipart\/mixed/i,
-    'multipart/form-data',
-  );
-  try {
-    return new Busboy({
-      headers: { ...request.headers, 'content-type': contentType },
-      limits: {
-        fields: 20,
-        fieldNameSize: 100,
-        fieldSize: limits.uploadFieldMaxBytes,
-        files: 20,
-        fileSize,
-        parts: 40,
-        headerPairs: 20,
-      },
-    });
-  } catch (fault) {
-    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(fault)}`);
-  }
-}
-
 async function receiveFile(
   stream: BusboyFileStream,
   { files, fileMaxBytes }: UploadForm,
@@ -185,8 +162,4 @@ function noFile(part: string): Refusal {
 
 function tooLongText(part: string): Refusal {
   return refuse.malformed(`${part}: must have at most ${limits.uploadFieldMaxBytes} bytes`);
-}
-
-function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

@@ -8,6 +8,7 @@ import { parsedJson } from '../../../fixtures/json.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Caller } from '../../pipeline/callers.ts';
+import { excessOf } from '../../pipeline/input.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -111,9 +112,9 @@ function keyTypeOf(pem: unknown): Pick<SeenDevice, 'keyType'> {
   return key && 'keyType' in key ? { keyType: key.keyType } : {};
 }
 
-/** The value of a JSON body; undefined when it is absent or not JSON. */
+/** The value of a JSON body; undefined when it is absent, not JSON, or refused unread. */
 export function jsonOf(raw: Buffer | undefined): unknown {
-  return raw && parsedJson(raw.toString());
+  return raw && excessOf(raw) === undefined ? parsedJson(raw.toString()) : undefined;
 }
 
 const FRACTION_STEPS = 2 ** 48;

@@ -2,8 +2,8 @@
 import {
   type ConnectMessage,
   ConnectMessageError,
-  decodeConnectMessage,
 } from '../../../fixtures/formats/connect-message.ts';
+import { messageIn } from '../../connect/received-message.ts';
 import type { SocketOrigin } from '../../connect/socket-observer.ts';
 import { BODY_KEPT_BYTES, keptBytes } from '../../http/kept-bytes.ts';
 import type { EntryFields } from './entry-fields.ts';
@@ -55,7 +55,7 @@ export class FrameRecord implements EntryFields {
   /** The message in the payload, without a body when it is cut; undefined for any other payload. */
   get message(): ConnectMessage | undefined {
     if (this.opcode !== 'message') return undefined;
-    return this.bytes > this.payload.length ? this.#envelope : messageIn(this.payload);
+    return this.bytes > this.payload.length ? this.#envelope : messageOf(this.payload);
   }
 
   get sizeBytes(): number {
@@ -68,16 +68,12 @@ export class FrameRecord implements EntryFields {
 }
 
 /** The message in a payload; undefined for any other payload. */
-function messageIn(payload: Buffer): ConnectMessage | undefined {
-  try {
-    return decodeConnectMessage(payload);
-  } catch (fault) {
-    if (fault instanceof ConnectMessageError) return undefined;
-    throw fault;
-  }
+function messageOf(payload: Buffer): ConnectMessage | undefined {
+  const message = messageIn(payload);
+  return message instanceof ConnectMessageError ? undefined : message;
 }
 
 function envelopeOf(payload: Buffer): Omit<ConnectMessage, 'body'> | undefined {
-  const { body: _, ...envelope } = messageIn(payload) ?? {};
+  const { body: _, ...envelope } = messageOf(payload) ?? {};
   return 'proto' in envelope ? envelope : undefined;
 }

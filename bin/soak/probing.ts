@@ -1,0 +1,30 @@
+/**
+ * A process that asks a server without a pause, and measures the CPU time that the thread of the
+ * server's event loop spends from one answer to the next. At each message it tells the most of it
+ * since the last one, in milliseconds. Arguments: process id and base URL of the server.
+ */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { loopMs } from './process-figures.ts';
+
+const [, , pid = '', baseUrl = ''] = process.argv;
+const { hostname, port, host } = new URL(baseUrl);
+const request = `GET /probe HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+
+let worstMs = 0;
+process.on('message', () => {
+  process.send?.(worstMs);
+  worstMs = 0;
+});
+
+const socket = connect({ host: hostname, port: Number(port) });
+await once(socket, 'connect');
+socket.on('close', () => process.exit());
+for (let lastMs = loopMs(Number(pid)); ; ) {
+  socket.write(request);
+  // The answer is short: it comes in one piece.
+  await once(socket, 'data');
+  const nowMs = loopMs(Number(pid));
+  worstMs = Math.max(worstMs, nowMs - lastMs);
+  lastMs = nowMs;
+}

@@ -1,0 +1,27 @@
+/** Messages as they are received: each is decoded once, whoever asks for it. */
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+  decodeConnectMessage,
+} from '../../fixtures/formats/connect-message.ts';
+
+/** What is in the bytes of a message, as long as anybody holds them. */
+const decoded = new WeakMap<Uint8Array, ConnectMessage | ConnectMessageError>();
+
+/** Returns the message in these bytes, or why they are not one; the bytes must not change. */
+export function messageIn(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
+  const known = decoded.get(bytes);
+  if (known) return known;
+  const read = attempt(bytes);
+  decoded.set(bytes, read);
+  return read;
+}
+
+function attempt(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
+  try {
+    return decodeConnectMessage(bytes);
+  } catch (fault) {
+    if (fault instanceof ConnectMessageError) return fault;
+    throw fault;
+  }
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'device');
+});
+
+afterAll(() => server.close());
+
+const headers = { 'Content-Type': 'application/json' };
+const members = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',');
+const most = limits.bodyValuesMax;
+const sentence = `body: holds more than ${most} values; send fewer in one request`;
+
+describe('a JSON body with more values than are read', () => {
+  it('of a device is 413 with the limit, on a connection that goes on', async () => {
+    const body = `{${members(most + 1)}}`;
+    const call = { token: device.token, headers, body };
+    const reply = await server.call('put-configuration', call);
+    expect([reply.status, reply.json().error]).toEqual([413, sentence]);
+    expect(reply.headers.get('connection')).not.toBe('close');
+  });
+
+  it('of nobody is 413 before its signature is looked at', async () => {
+    const body = `{"id_data":"{}","pubkey":"x",${members(most + 1)}}`;
+    const reply = await server.call('post-auth-request', { headers, body });
+    expect([reply.status, reply.json().error]).toEqual([413, sentence]);
+  });
+
+  it('is found by counting: strings with brackets and commas hold one value each', async () => {
+    const body = JSON.stringify({ key: '[{,'.repeat(most) });
+    const reply = await server.call('put-configuration', { token: device.token, headers, body });
+    expect(reply.status).toBe(400);
+    expect(reply.json().error).not.toBe(sentence);
+  });
+});
+
+it('an id_data that is too long is refused without a look at the JSON in it', async () => {
+  const idData = `{${members(10_000)}`;
+  const body = JSON.stringify({ id_data: idData, pubkey: device.publicKeyPem });
+  const reply = await server.call('post-auth-request', { headers, body });
+  expect(reply.json().error).toBe('body: id_data: must have at most 4096 bytes');
+});
