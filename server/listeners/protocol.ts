@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { jsonType } from '../http/answer.ts';
-import { type Exchange, openExchange } from '../http/exchange.ts';
+import { type Exchange, openExchange, originForm } from '../http/exchange.ts';
 import type { Log } from '../pipeline/log.ts';
 import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
 import { type CarriesExchange, type Routes, tooManyConnections } from '../pipeline/routes.ts';
@@ -22,6 +22,7 @@ import {
 } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
 import type { TlsIdentity } from './tls/identity.ts';
+import { onUpgrade, restoreHeaders } from './upgrades.ts';
 
 interface ListenerOptions {
   readonly routes: Routes;
@@ -72,6 +73,7 @@ export function createListener(options: ListenerOptions): Server {
     });
   });
   const take = (request: IncomingMessage, response: ServerResponse): void => {
+    restoreHeaders(request);
     if (!response.socket) closeWithConnection(request, response);
     dispatch(open(request, response));
   };
@@ -82,8 +84,10 @@ export function createListener(options: ListenerOptions): Server {
   server.on('request', take);
   // Node would answer these two on its own: an empty 417, and nothing at all.
   server.on('checkExpectation', take);
-  server.on('connect', takeBare);
-  server.on('upgrade', takeBare);
+  onUpgrade(server, {
+    isTaken: (request) => opensSocket(options.routes, request),
+    take: takeBare,
+  });
   server.on('clientError', (fault: Error & { code?: string }, socket) => {
     const { code = '' } = fault;
     if (isOfTls.test(code)) log.info(`a TLS connection failed: ${code}`);
@@ -112,6 +116,16 @@ export function routed({ app, find, withoutHost }: Routes): (exchange: Exchange)
     (request as unknown as CarriesExchange).exchange = exchange;
     app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
   };
+}
+
+/** Returns true for the handshake of a websocket that there is. */
+export function opensSocket(
+  routes: Routes,
+  { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+): boolean {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  const [path = ''] = originForm(url ?? '').split('?');
+  return routes.opensSocket(method ?? '', withPlainLetters(path));
 }
 
 /** The path without escapes of characters that need none, which name the same path (RFC 3986, 6.2.2). */
@@ -198,6 +212,8 @@ export function responseOn(
   response.on('finish', () => endWithResponse(socket));
   // A caller that disconnects during a refused handshake is not a fault of the server.
   socket.on('error', () => socket.destroy());
+  // Node no longer tells the response, which may wait for it.
+  socket.on('drain', () => response.emit('drain'));
   // Node no longer watches it for a client that leaves its answer unread.
   socket.on('timeout', () => {
     if (socket.writableLength > 0) socket.destroy();

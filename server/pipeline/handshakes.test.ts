@@ -38,6 +38,7 @@ async function listen(handshakeMaxMs: number) {
       app: express(),
       refuseSurplus: () => undefined,
       withoutHost: () => undefined,
+      opensSocket: () => false,
     },
     connections,
     names: vendorNames('X-SVC'),

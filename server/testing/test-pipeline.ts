@@ -84,7 +84,9 @@ export async function serveEndpoint(
   const { openFiles } = services;
   const connections = new Connections({ openFiles, surplusMax: 1 });
   const nothing = () => undefined;
-  const routes = { find, app: express(), refuseSurplus: nothing, withoutHost: nothing };
+  const opensSocket = () => false;
+  const others = { app: express(), refuseSurplus: nothing, withoutHost: nothing };
+  const routes = { find, opensSocket, ...others };
   const listener = createListener({ routes, connections, names, random, log });
   listener.listen({ host: '127.0.0.1', port: 0 });
   await once(listener, 'listening');

@@ -68,7 +68,7 @@ function start(port = 0): Promise<RunningControl> {
   const refused = () => {
     throw new Error('nothing passes to the management API here');
   };
-  const passage = { pass: refused, upgrade: refused };
+  const passage = { pass: refused, upgrade: refused, opensSocket: () => false };
   const management = { passage, tokens: services.tokens, random, clock };
   const rest = { outbox: new Outbox(random), log, watchdog, storageFaults, clock, explainFacts };
   const runs = new Runs(undefined, clock);
