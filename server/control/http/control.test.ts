@@ -70,7 +70,16 @@ function start(port = 0): Promise<RunningControl> {
   };
   const passage = { pass: refused, upgrade: refused, opensSocket: () => false };
   const management = { passage, tokens: services.tokens, random, clock };
-  const rest = { outbox: new Outbox(random), log, watchdog, storageFaults, clock, explainFacts };
+  const { underway } = services;
+  const rest = {
+    outbox: new Outbox(random),
+    log,
+    watchdog,
+    storageFaults,
+    clock,
+    explainFacts,
+    underway,
+  };
   const runs = new Runs(undefined, clock);
   const own = { host: '127.0.0.1', port, controlToken, management, runs };
   return startControl({ ...own, source, tenants, states, ...rest });

@@ -3,6 +3,7 @@
  * the administrator of the tenant that `?tenant=` names. What it does stands in no journal.
  */
 import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
@@ -10,8 +11,8 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import type { TokenIssuer } from '../../crypto/tokens.ts';
-import { endWithResponse } from '../../listeners/connection-limits.ts';
 import type { Passage } from '../../listeners/passage.ts';
+import { bareAnswer } from '../../listeners/unreadable.ts';
 import { onUpgrade } from '../../listeners/upgrades.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
@@ -92,7 +93,9 @@ export function passSockets(server: Server, gate: SocketGate): void {
         admitSocket(request, gate);
       } catch (fault) {
         if (!(fault instanceof ControlRefusal)) throw fault;
-        endWithResponse(socket, bareRefusal(fault));
+        const { status, message } = fault;
+        socket.write(bareAnswer(`${status} Refused`, { error: message }, {}));
+        (socket as Socket).destroySoon();
         return;
       }
       gate.passage.upgrade(request, socket, head);
@@ -123,12 +126,6 @@ function actAs({ headers }: IncomingMessage, token: string): void {
   headers.authorization = `Bearer ${token}`;
   delete headers.cookie;
   delete headers.origin;
-}
-
-function bareRefusal({ status, message }: ControlRefusal): string {
-  const body = JSON.stringify({ error: message });
-  const head = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
-  return [`HTTP/1.1 ${status} Refused`, ...head, 'Connection: close', '', body].join('\r\n');
 }
 
 /** Admissions for one websocket each, given to who has shown the control token. */
