@@ -128,12 +128,12 @@ interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'
 
 function openControl({ services, activity, adminEmail, passage, startRun, ...rest }: Controlled) {
   const { settings, tenants, outbox, log, storageFaults, clock, names } = services;
-  const { tokens, random } = services;
+  const { tokens, random, underway } = services;
   const { host, controlPort: port, connectionLimits } = settings;
   return startControl({
     ...rest,
     ...{ host, port, connectionLimits },
-    ...{ tenants, outbox, log, storageFaults, clock },
+    ...{ tenants, outbox, log, storageFaults, clock, underway },
     source: overviewSource(activity),
     management: { passage, tokens, random, clock },
     variationSeed: settings.varySeed,

@@ -51,6 +51,8 @@ export class Handshakes {
       opened(accepted);
       handover.opened?.(accepted);
     });
+    // A connection that had to wait for its turn does not flow on its own.
+    socket.resume();
   }
 
   /** Answers 503 to every handshake from now on. */

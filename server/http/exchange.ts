@@ -35,8 +35,7 @@ export function openExchange(
   response: ServerResponse,
   { names, newRequestId }: { names: VendorNames; newRequestId: () => string },
 ): Exchange {
-  const given = request.url ?? '';
-  const url = given.startsWith('/') ? given : originForm(given);
+  const url = originForm(request.url ?? '');
   // Express and the links of a list read it from here.
   request.url = url;
   const mark = url.indexOf('?');
@@ -53,7 +52,9 @@ export function openExchange(
   };
 }
 
-function originForm(given: string): string {
+/** The target as a path with its query, whatever its form. */
+export function originForm(given: string): string {
+  if (given.startsWith('/')) return given;
   const target = given.replace(absoluteForm, '');
   return target.startsWith('/') ? target : `/${target}`;
 }

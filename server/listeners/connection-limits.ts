@@ -4,8 +4,7 @@
  */
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { systemClock } from '../../fixtures/clock.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
 
 /** The bounds of one listener; in real time, independent of tenant clocks. */
 export interface ConnectionLimits {
@@ -21,6 +20,10 @@ export interface ConnectionLimits {
   readonly headersMaxBytes: number;
   /** At the same time, of all listeners of the API; fewer with a low open file limit. */
   readonly connectionsMax: number;
+  /** How long a client may go on sending after an answer that did not wait for all of it. */
+  readonly discardMaxMs: number;
+  /** How much of that is read and discarded before the connection is cut. */
+  readonly discardMaxBytes: number;
   /** Of incomplete bodies and messages, of all connections of the API together. */
   readonly underwayMaxBytes: number;
 }
@@ -32,6 +35,8 @@ const defaultPatience: ConnectionLimits = {
   checkMs: 5000,
   headersMaxBytes: 16_384,
   connectionsMax: 50_000,
+  discardMaxMs: 10_000,
+  discardMaxBytes: 4 * limits.bodyMaxBytes,
   underwayMaxBytes: 134_217_728,
 };
 
@@ -42,7 +47,7 @@ export function completeConnectionLimits(
   return { ...defaultPatience, ...given };
 }
 
-/** How long a refused client may take to read the refusal. */
+/** How long a connection beyond the limit may take to send its request, and a farewell to leave. */
 export const RESPONSE_READ_MAX_MS = 2000;
 
 /** Returns the options of a node:http server. */
@@ -70,13 +75,4 @@ export function enforceConnectionLimits(server: Server, { unreadMaxMs }: Connect
     const isIdle = socket.timeout !== server.timeout;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
-}
-
-/** Writes a final response and ends the connection, whether or not the client ends it too. */
-export function endWithResponse(socket: Duplex, lastWord?: string | Buffer): void {
-  socket.end(lastWord);
-  // The client's end comes after everything it has sent: unread bytes would hide it.
-  socket.resume();
-  const timer = systemClock.after(RESPONSE_READ_MAX_MS, () => socket.destroy(), true);
-  socket.once('close', () => timer.cancel());
 }

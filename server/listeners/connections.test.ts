@@ -61,7 +61,7 @@ describe('a refused upgrade whose client never ends it', () => {
     const cut = urls.flatMap((url) =>
       ['GET', 'CONNECT'].map(async (method) => {
         const socket = await reach(url);
-        socket.write(`${method} /nowhere HTTP/1.1\r\n${refusedUpgrade}`);
+        socket.write(`${method} ${operations.connect.path} HTTP/1.1\r\n${refusedUpgrade}`);
         await Promise.race([once(socket, 'data'), once(socket, 'end')]);
         socket.write('x');
       }),
@@ -74,8 +74,8 @@ describe('a refused upgrade whose client never ends it', () => {
   it('is ended by the server', async () => {
     const server = await startTestServer();
     const socket = await reach(server.baseUrl);
-    const request = `GET /nowhere HTTP/1.1\r\n${refusedUpgrade}`;
-    expect((await answerOn(socket, request)).status).toBe(404);
+    const request = `GET ${operations.connect.path} HTTP/1.1\r\n${refusedUpgrade}`;
+    expect((await answerOn(socket, request)).status).toBe(401);
     // Only a client that keeps writing notices that the connection is gone.
     const writing = systemClock.every(10, () => socket.write('x'));
     await new Promise((resolve) => socket.once('close', resolve));

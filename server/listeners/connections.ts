@@ -2,27 +2,39 @@
  * The open connections of listeners in any state: requests, websockets, refused tunnels. Node
  * forgets those taken over by an upgrade, and silently drops those beyond a limit.
  */
-import type { Server, Socket } from 'node:net';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { systemClock } from '../../fixtures/clock.ts';
 import type { Semaphore } from '../http/open-files.ts';
 import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
+import type { StagedClosing } from './staged-closing.ts';
 
 interface ConnectionsOptions {
   /** Each connection holds one while it is open. */
   readonly openFiles: Semaphore;
   /** Maximum surplus connections waiting for their refusal; a further one displaces the oldest. */
   readonly surplusMax: number;
+  readonly closing: StagedClosing;
+}
+
+interface Surplus {
+  /** True once a request on it is being refused, which ends it in stages. */
+  isRefused: boolean;
+  readonly displace: () => void;
 }
 
 /** The connections of one listener or several. */
 export class Connections {
+  /** How those end whose clients may still be sending. */
+  readonly closing: StagedClosing;
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<Socket>();
   /** By the caller's address, which an encrypted connection shares with its raw socket. */
-  readonly #surplus = new Map<string, () => void>();
+  readonly #surplus = new Map<string, Surplus>();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
+    this.closing = options.closing;
   }
 
   /**
@@ -31,7 +43,10 @@ export class Connections {
    */
   watch(server: Server, lastWord: () => string): void {
     const { openFiles } = this.#options;
+    this.closing.watch(server);
     server.on('connection', (socket: Socket) => {
+      // One that HTTP has let go of, and has got back.
+      if (this.#open.has(socket)) return;
       this.#open.add(socket);
       const isHeld = openFiles.tryAcquire();
       socket.once('close', () => {
@@ -42,9 +57,12 @@ export class Connections {
     });
   }
 
-  /** Returns true when requests on this connection must be refused, since there are too many. */
-  isSurplus(socket: Socket): boolean {
-    return this.#surplus.size > 0 && this.#surplus.has(endOf(socket));
+  /** Returns true when a request on this connection is to be refused, since there are too many. */
+  refuses(socket: Socket): boolean {
+    if (this.#surplus.size === 0) return false;
+    const surplus = this.#surplus.get(endOf(socket));
+    if (surplus) surplus.isRefused = true;
+    return surplus !== undefined;
   }
 
   /** Ends all of them at once. */
@@ -54,20 +72,25 @@ export class Connections {
 
   #defer(socket: Socket, lastWord: () => string): void {
     const end = endOf(socket);
-    const turnOut = (): void => {
+    const displace = (): void => {
       this.#surplus.delete(end);
-      if (socket.bytesWritten === 0) socket.write(lastWord());
       socket.destroy();
+    };
+    const surplus: Surplus = { isRefused: false, displace };
+    const turnOut = (): void => {
+      const word = surplus.isRefused ? '' : lastWord();
+      if (word !== '') this.closing.close(socket, word);
+      else if (!surplus.isRefused) displace();
     };
     const timer = systemClock.after(RESPONSE_READ_MAX_MS, turnOut, true);
     socket.once('close', () => {
       timer.cancel();
-      if (this.#surplus.get(end) === turnOut) this.#surplus.delete(end);
+      if (this.#surplus.get(end) === surplus) this.#surplus.delete(end);
     });
-    this.#surplus.set(end, turnOut);
+    this.#surplus.set(end, surplus);
     if (this.#surplus.size <= this.#options.surplusMax) return;
     const [longest] = this.#surplus.values();
-    longest?.();
+    longest?.displace();
   }
 }
 

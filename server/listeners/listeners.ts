@@ -18,13 +18,14 @@ import type { ExchangeObserver, ResponseTransform } from '../pipeline/plug-ins.t
 import { assertComplete, mountRoutes } from '../pipeline/routes.ts';
 import type { Services } from '../pipeline/services.ts';
 import type { Watchdog } from '../pipeline/watchdog.ts';
-import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
+import { completeConnectionLimits, RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { createMemoryListener } from './in-memory.ts';
 import type { MemoryListener } from './memory-listener.ts';
 import { createPassage } from './open-passage.ts';
 import type { Passage } from './passage.ts';
 import { createListener } from './protocol.ts';
+import { StagedClosing } from './staged-closing.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 
 /** What clients need to know about the encrypted listeners. */
@@ -138,9 +139,13 @@ class Doors {
     this.#observers = observers;
     this.#host = host;
     this.#services = services;
-    const { openFiles } = services;
+    const { openFiles, underway, settings } = services;
     const { refused } = shareOpenFiles(openFilesLimit(), openFiles.max);
-    this.#connections = new Connections({ openFiles, surplusMax: refused });
+    const closing = new StagedClosing(
+      completeConnectionLimits(settings.connectionLimits),
+      underway,
+    );
+    this.#connections = new Connections({ openFiles, surplusMax: refused, closing });
     this.#pipeline = pipeline;
   }
 

@@ -8,7 +8,7 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { openExchange } from '../http/exchange.ts';
 import type { Routes } from '../pipeline/routes.ts';
 import type { Passage } from './passage.ts';
-import { responseOn, routed } from './protocol.ts';
+import { opensSocket, responseOn, routed } from './protocol.ts';
 
 interface PassageOptions {
   readonly routes: Routes;
@@ -21,6 +21,7 @@ export function createPassage(options: PassageOptions): Passage {
   const route = routed(options.routes);
   return {
     pass: (request, response) => route(openExchange(request, response, options)),
+    opensSocket: (request) => opensSocket(options.routes, request),
     upgrade: (request, socket, head) => {
       const response = responseOn(request, socket as Socket, ServerResponse);
       route({ ...openExchange(request, response, options), upgrade: { socket, head } });

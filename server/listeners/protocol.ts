@@ -8,8 +8,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
-import { jsonType } from '../http/answer.ts';
-import { type Exchange, openExchange } from '../http/exchange.ts';
+import { type Exchange, openExchange, originForm } from '../http/exchange.ts';
 import type { Log } from '../pipeline/log.ts';
 import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
 import { type CarriesExchange, type Routes, tooManyConnections } from '../pipeline/routes.ts';
@@ -17,12 +16,13 @@ import {
   type ConnectionLimits,
   completeConnectionLimits,
   connectionOptions,
-  endWithResponse,
   enforceConnectionLimits,
 } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
 import { boundPipelining } from './pipelining.ts';
 import type { TlsIdentity } from './tls/identity.ts';
+import { answerUnreadable, bareAnswer, isTlsFault } from './unreadable.ts';
+import { onUpgrade, restoreHeaders } from './upgrades.ts';
 
 interface ListenerOptions {
   readonly routes: Routes;
@@ -54,27 +54,27 @@ export function createListener(options: ListenerOptions): Server {
     openExchange(request, response, { names, newRequestId });
   const route = routed(options.routes);
   const dispatch = (exchange: Exchange): void => {
-    if (connections.isSurplus(exchange.request.socket)) options.routes.refuseSurplus(exchange);
+    if (connections.refuses(exchange.request.socket)) options.routes.refuseSurplus(exchange);
     else route(exchange);
   };
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const server = openServer(classes, { ...options, connectionLimits });
   enforceConnectionLimits(server, connectionLimits);
+  const refusalWith = (error: string) => {
+    const id = random.uuid();
+    return { id, body: { error, request_id: id }, headers: { [names.requestId]: id } };
+  };
   connections.watch(server, () => {
     // Encryption has not been negotiated yet.
     if (options.tls) return '';
     const { status, error, headers } = tooManyConnections;
-    const id = random.uuid();
-    return bareAnswer(`${status} Service Unavailable`, {
-      error,
-      id,
-      header: names.requestId,
-      headers,
-    });
+    const { body, headers: own } = refusalWith(error);
+    return bareAnswer(`${status} Service Unavailable`, body, { ...own, ...headers });
   });
   const isBounded = boundPipelining();
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isBounded(request.socket)) return;
+    restoreHeaders(request);
     if (!response.socket) closeWithConnection(request, response);
     dispatch(open(request, response));
   };
@@ -85,17 +85,19 @@ export function createListener(options: ListenerOptions): Server {
   server.on('request', take);
   // Node would answer these two on its own: an empty 417, and nothing at all.
   server.on('checkExpectation', take);
-  server.on('connect', takeBare);
-  server.on('upgrade', takeBare);
-  server.on('clientError', (fault: Error & { code?: string }, socket) => {
+  onUpgrade(server, {
+    isTaken: (request) => opensSocket(options.routes, request),
+    take: takeBare,
+  });
+  answerUnreadable(server, connections.closing, ({ fault, status, error }) => {
+    const { id, body, headers } = refusalWith(error);
     const { code = '' } = fault;
-    if (isOfTls.test(code)) log.info(`a TLS connection failed: ${code}`);
-    const id = random.uuid();
-    const status = refuseUnreadable(fault, socket, { header: names.requestId, id });
-    if (code === 'ECONNRESET') return;
+    if (isTlsFault(fault)) log.info(`a TLS connection failed: ${code}`);
     const piece =
       'rawPacket' in fault && Buffer.isBuffer(fault.rawPacket) ? fault.rawPacket : undefined;
-    options.onUnreadable?.({ requestId: id, code, status, piece });
+    const unreadable = { requestId: id, code, status: Number.parseInt(status, 10), piece };
+    if (code !== 'ECONNRESET') options.onUnreadable?.(unreadable);
+    return bareAnswer(status, body, headers);
   });
   return server;
 }
@@ -117,12 +119,20 @@ export function routed({ app, find, withoutHost }: Routes): (exchange: Exchange)
   };
 }
 
+/** Returns true for the handshake of a websocket that there is. */
+export function opensSocket(
+  routes: Routes,
+  { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+): boolean {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  const [path = ''] = originForm(url ?? '').split('?');
+  return routes.opensSocket(method ?? '', withPlainLetters(path));
+}
+
 /** The path without escapes of characters that need none, which name the same path (RFC 3986, 6.2.2). */
 function withPlainLetters(path: string): string {
   return path.replace(/%(?:2D|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/gi, decodeURIComponent);
 }
-
-const isOfTls = /^ERR_(SSL|TLS)_/;
 
 function openServer(
   classes: ReturnType<typeof classesOf>,
@@ -198,58 +208,14 @@ export function responseOn(
   const response = new ResponseClass(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.on('finish', () => endWithResponse(socket));
+  response.on('finish', () => socket.destroySoon());
   // A caller that disconnects during a refused handshake is not a fault of the server.
   socket.on('error', () => socket.destroy());
+  // Node no longer tells the response, which may wait for it.
+  socket.on('drain', () => response.emit('drain'));
   // Node no longer watches it for a client that leaves its answer unread.
   socket.on('timeout', () => {
     if (socket.writableLength > 0) socket.destroy();
   });
   return response;
-}
-
-const unreadable: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
-
-/** Answers even non-HTTP input with the Error body. Returns its status, 0 without an answer. */
-function refuseUnreadable(
-  fault: Error & { code?: string },
-  socket: Duplex,
-  { header, id }: { header: string; id: string },
-): number {
-  const { code = '' } = fault;
-  if (code === 'ECONNRESET' || isOfTls.test(code) || !socket.writable) {
-    socket.destroy();
-    return 0;
-  }
-  const status = unreadable[code] ?? '400 Bad Request';
-  const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
-  endWithResponse(
-    socket,
-    bareAnswer(status, { error, header, id, headers: { Connection: 'close' } }),
-  );
-  return Number.parseInt(status, 10);
-}
-
-interface BareAnswer {
-  readonly error: string;
-  /** Name of the header that carries `id`. */
-  readonly header: string;
-  readonly id: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Returns a refusal with the Error body, for a connection without a request. */
-function bareAnswer(status: string, { error, header, id, headers }: BareAnswer): string {
-  const body = JSON.stringify({ error, request_id: id });
-  const head = [
-    `HTTP/1.1 ${status}`,
-    `${header}: ${id}`,
-    `Content-Type: ${jsonType}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ];
-  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }

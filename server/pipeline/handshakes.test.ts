@@ -4,15 +4,20 @@ import express from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom, systemRandom } from '../../fixtures/random.ts';
+import { ByteBudget } from '../http/byte-budget.ts';
 import { Semaphore } from '../http/open-files.ts';
+import { completeConnectionLimits } from '../listeners/connection-limits.ts';
 import { Connections } from '../listeners/connections.ts';
 import { createListener } from '../listeners/protocol.ts';
+import { StagedClosing } from '../listeners/staged-closing.ts';
 import { createAuthority, freshSigningKey, longValidity } from '../listeners/tls/authority.ts';
 import { startOfTest } from '../testing/test-server.ts';
 
 type Listener = ReturnType<typeof createListener>;
 let listener: Listener | undefined;
-const connections = new Connections({ openFiles: new Semaphore(10), surplusMax: 10 });
+const closing = new StagedClosing(completeConnectionLimits({}), new ByteBudget(1_000_000));
+const openFiles = new Semaphore(10);
+const connections = new Connections({ openFiles, surplusMax: 10, closing });
 
 afterEach(async () => {
   if (!listener) return;
@@ -38,6 +43,7 @@ async function listen(handshakeMaxMs: number) {
       app: express(),
       refuseSurplus: () => undefined,
       withoutHost: () => undefined,
+      opensSocket: () => false,
     },
     connections,
     names: vendorNames('X-SVC'),

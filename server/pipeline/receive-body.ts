@@ -7,10 +7,7 @@ import type { Stage } from './stage.ts';
 
 /** Waits for the body; a refusal of it is returned when it is validated. @throws RequestCutOff */
 export const receiveBody: Stage = (context) => {
-  const { request, upgrade } = context.exchange;
-  // Node hands over the raw connection of an upgrade, and reads no body from it.
-  if (upgrade) return undefined;
-  const read = readBody(request, limits.bodyMaxBytes, context.underway);
+  const read = readBody(context.request, limits.bodyMaxBytes, context.underway);
   if (read instanceof Promise) return read.then((received) => take(context, received));
   return take(context, read);
 };

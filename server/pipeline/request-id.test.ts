@@ -99,7 +99,7 @@ describe('the request id of an answer', () => {
     ['with an unknown path', '/more', 404],
   ])('stands in header and body of a refused websocket %s', async (_, suffix, status) => {
     const path = operations.connect.path + suffix;
-    const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'X-SVC-RequestID: call-7'];
+    const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket', 'X-SVC-RequestID: call-7'];
     const reply = await sendRaw(server, rawRequest(`GET ${path}`, upgrade));
     expect(reply.status).toBe(status);
     expectErrorBody(reply, 'call-7');

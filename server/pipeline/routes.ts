@@ -23,6 +23,8 @@ export interface Routes {
   readonly refuseSurplus: Answerer;
   /** Refuses a request without a Host, whatever its path. */
   readonly withoutHost: Answerer;
+  /** Returns true for an operation that takes over the connection, as a websocket's handshake. */
+  readonly opensSocket: (method: string, path: string) => boolean;
 }
 
 /** Property set by the listener on a request, for Express. */
@@ -69,7 +71,15 @@ export function mountRoutes(
     pipeline.refuseUnmatched(exchange, tooManyConnections);
   const withoutHost: Answerer = (exchange) => pipeline.refuseUnmatched(exchange, missingHost);
   const find = (path: string): Answerer | undefined => exact.get(path) ?? among(frequent, path);
-  return { find, app, refuseSurplus, withoutHost };
+  return { find, app, refuseSurplus, withoutHost, opensSocket: socketsAmong(endpoints) };
+}
+
+function socketsAmong(endpoints: readonly Endpoint[]): Routes['opensSocket'] {
+  const opening = endpoints
+    .map(({ operation }) => operation)
+    .filter(({ success }) => 101 in success)
+    .map(({ method, path }) => new RegExp(`^${method} ${path.replace(/\{\w+\}/g, '[^/]+')}$`));
+  return (method, path) => opening.some((form) => form.test(`${method} ${path}`));
 }
 
 /** A path with one parameter. */

@@ -8,17 +8,13 @@ import type { Stage } from './stage.ts';
 
 const jsonType = 'application/json';
 
-const bodyWithUpgrade = refuse.malformed(
-  'a request with a body cannot have an Upgrade header; leave the header out',
-);
 const bodyRequired = refuse.malformed('body: is required');
 
 /** Refuses input that is too large, of the wrong media type, or of the wrong shape. */
 export const validate: Stage = (context) => {
   const { operation } = context.endpoint;
-  const { request, search, upgrade } = context.exchange;
+  const { request, search } = context.exchange;
   const { body, mediaType } = operation;
-  if (upgrade && (body || mediaType)) return bodyWithUpgrade;
   const wrongBody = body && checkBody(context, operation);
   if (wrongBody) return wrongBody;
   const wrongType = mediaType && checkMediaType(request, mediaType);

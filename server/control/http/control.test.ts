@@ -68,9 +68,18 @@ function start(port = 0): Promise<RunningControl> {
   const refused = () => {
     throw new Error('nothing passes to the management API here');
   };
-  const passage = { pass: refused, upgrade: refused };
+  const passage = { pass: refused, upgrade: refused, opensSocket: () => false };
   const management = { passage, tokens: services.tokens, random, clock };
-  const rest = { outbox: new Outbox(random), log, watchdog, storageFaults, clock, explainFacts };
+  const { underway } = services;
+  const rest = {
+    outbox: new Outbox(random),
+    log,
+    watchdog,
+    storageFaults,
+    clock,
+    explainFacts,
+    underway,
+  };
   const runs = new Runs(undefined, clock);
   const own = { host: '127.0.0.1', port, controlToken, management, runs };
   return startControl({ ...own, source, tenants, states, ...rest });

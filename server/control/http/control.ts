@@ -9,6 +9,7 @@ import type { Clock } from '../../../fixtures/clock.ts';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
 import { type ConsoleAsset, listAssets, readAsset, readPlainAsset } from '../../console/assets.ts';
 import { isSameSecret } from '../../crypto/same-secret.ts';
+import type { ByteBudget } from '../../http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from '../../http/open-files.ts';
 import {
   type ConnectionLimits,
@@ -17,6 +18,8 @@ import {
   enforceConnectionLimits,
 } from '../../listeners/connection-limits.ts';
 import { Connections } from '../../listeners/connections.ts';
+import { StagedClosing } from '../../listeners/staged-closing.ts';
+import { answerUnreadable, bareAnswer } from '../../listeners/unreadable.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { StorageFaults } from '../../pipeline/storage-faults.ts';
 import type { Watchdog } from '../../pipeline/watchdog.ts';
@@ -65,6 +68,8 @@ export interface ControlOptions {
   /** The seed of the legal variation, where it is on. */
   readonly variationSeed?: string | undefined;
   readonly clock: Clock;
+  /** Counts what is discarded of refused requests. */
+  readonly underway: ByteBudget;
   /** What explanations are made with, beside a record. */
   readonly explainFacts: ExplainSettings;
   /** Towards slow clients, where it differs from the usual one. */
@@ -102,7 +107,8 @@ const pageHeaders = {
 export async function startControl(options: ControlOptions): Promise<RunningControl> {
   const streams = new EventStreams(options);
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
-  const connections = ownConnections(connectionLimits);
+  const closing = new StagedClosing(connectionLimits, options.underway);
+  const connections = ownConnections(connectionLimits, closing);
   const { app, admission } = controlApp(options, {
     streams,
     connections,
@@ -114,6 +120,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
     ...{ tenants: options.tenants, passage: options.management.passage },
     requireOwn: (request) => checkOwnAddress(request, options.host),
   });
+  answerUnreadable(server, closing, ({ status, error }) => bareAnswer(status, { error }, {}));
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
   await listening(server, options);
@@ -144,9 +151,9 @@ const tooManyConnections =
   'the control listener has reached its limit of open connections; close some first';
 
 /** With a share of its own, independent of the API. */
-function ownConnections({ connectionsMax }: ConnectionLimits): Connections {
+function ownConnections({ connectionsMax }: ConnectionLimits, closing: StagedClosing): Connections {
   const { control, refused } = shareOpenFiles(openFilesLimit(), connectionsMax);
-  return new Connections({ openFiles: new Semaphore(control), surplusMax: refused });
+  return new Connections({ openFiles: new Semaphore(control), surplusMax: refused, closing });
 }
 
 interface Inner {
@@ -175,7 +182,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   });
   app.use(watched(options.watchdog));
   app.use((request, response, next) => {
-    if (connections.isSurplus(request.socket)) refuseForNow(response, tooManyConnections);
+    if (connections.refuses(request.socket)) refuseForNow(response, tooManyConnections);
     next();
   });
   app.use(requireOwnAddress(options.host));

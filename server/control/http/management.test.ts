@@ -188,7 +188,7 @@ describe('a websocket behind the control listener', () => {
     expect(await refusalOf(`${path('a')}?ticket=${await ticket()}`, { Origin: evil })).toBe(403);
     expect(await refusalOf(path('a'), { Host: 'evil.example' })).toBe(403);
     expect(await refusalOf(`${path('a')}?ticket=${await ticket()}`)).toBe(404);
-    expect(await refusalOf(`${wsUrl()}/events?ticket=${await ticket()}`)).toBe(404);
+    expect(await refusalOf(`${wsUrl()}/events?ticket=${await ticket()}`)).toBe(401);
     expect(await refusalOf(`${path('a')}?tenant=nobody&ticket=${await ticket()}`)).toBe(404);
   });
 

@@ -3,7 +3,7 @@
  * the administrator of the tenant that `?tenant=` names. What it does stands in no journal.
  */
 import type { IncomingMessage, Server } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
@@ -11,8 +11,9 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import type { TokenIssuer } from '../../crypto/tokens.ts';
-import { endWithResponse } from '../../listeners/connection-limits.ts';
 import type { Passage } from '../../listeners/passage.ts';
+import { bareAnswer } from '../../listeners/unreadable.ts';
+import { onUpgrade } from '../../listeners/upgrades.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
@@ -80,25 +81,37 @@ interface SocketGate extends Admission {
 
 /** Lets websockets of the management API through that show a ticket. */
 export function passSockets(server: Server, gate: SocketGate): void {
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy());
-    try {
-      admitSocket(request, gate);
-    } catch (fault) {
-      if (!(fault instanceof ControlRefusal)) throw fault;
-      endWithResponse(socket, bareRefusal(fault));
-      return;
-    }
-    gate.passage.upgrade(request, socket, head);
+  onUpgrade(server, {
+    isTaken: (request) => {
+      const url = targetOf(request);
+      const { method, headers } = request;
+      return url !== undefined && gate.passage.opensSocket({ method, url, headers });
+    },
+    take: (request, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      try {
+        admitSocket(request, gate);
+      } catch (fault) {
+        if (!(fault instanceof ControlRefusal)) throw fault;
+        const { status, message } = fault;
+        socket.write(bareAnswer(`${status} Refused`, { error: message }, {}));
+        (socket as Socket).destroySoon();
+        return;
+      }
+      gate.passage.upgrade(request, socket, head);
+    },
   });
+}
+
+/** What the API sees of a target below the prefix. */
+function targetOf({ url = '' }: IncomingMessage): string | undefined {
+  return url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : undefined;
 }
 
 function admitSocket(request: IncomingMessage, gate: SocketGate): void {
   gate.requireOwn(request);
-  const target = (request.url ?? '').replace(/^\/management(?=\/)/, '');
-  if (target === request.url || !target.startsWith(apiPrefixes.management)) {
-    refuse(404, 'there is no websocket at this path');
-  }
+  // A tunnel is the other thing that may be asked for, and there is none.
+  const target = targetOf(request) ?? refuse(404, 'there is no websocket at this path');
   const query = Object.fromEntries(new URLSearchParams(target.replace(/^[^?]*/, '')));
   if (!gate.tickets.use(query[ticketName] ?? '')) {
     refuse(401, 'the ticket is missing, used or too old; POST /management/tickets gives one');
@@ -113,12 +126,6 @@ function actAs({ headers }: IncomingMessage, token: string): void {
   headers.authorization = `Bearer ${token}`;
   delete headers.cookie;
   delete headers.origin;
-}
-
-function bareRefusal({ status, message }: ControlRefusal): string {
-  const body = JSON.stringify({ error: message });
-  const head = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
-  return [`HTTP/1.1 ${status} Refused`, ...head, 'Connection: close', '', body].join('\r\n');
 }
 
 /** Admissions for one websocket each, given to who has shown the control token. */

@@ -8,7 +8,6 @@ import {
 } from '../../../../fixtures/formats/connect-message.ts';
 import { stopHeartbeat } from '../../../connect/heartbeat.ts';
 import { Refusal } from '../../../http/refusal.ts';
-import { endWithResponse } from '../../../listeners/connection-limits.ts';
 import type { Call } from '../call.ts';
 import { resetConnection } from '../wire.ts';
 import { type Action, defineAction, type SocketActionContext, textUpTo, whole } from './action.ts';
@@ -61,10 +60,8 @@ const closeSocket = defineAction({
         // The library refuses the codes that a client is to meet here, so the frame is our own.
         const payload = Buffer.concat([Buffer.alloc(2), Buffer.from(reason)]);
         payload.writeUInt16BE(code);
-        endWithResponse(
-          context.connection,
-          Buffer.concat([Buffer.from([0x88, payload.length]), payload]),
-        );
+        context.connection.write(Buffer.concat([Buffer.from([0x88, payload.length]), payload]));
+        context.connection.destroySoon();
       }
     }),
 });

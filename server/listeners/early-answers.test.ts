@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { earlyAnswersTo, earlyControlAnswersTo } from '../testing/early-answers.ts';
+import { acceptedDevice } from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTlsServer } from '../testing/test-tls.ts';
+import { writeFirst, writeFirstOften } from '../testing/write-first.ts';
+
+const TRIES = 10;
+const pace = { pieceBytes: 2048 };
+
+describe.each([
+  ['plain', startTestServer],
+  ['encrypted', startTlsServer],
+])('a client that reads once it has sent all, %s,', (_, start) => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    server = await start();
+  });
+
+  afterAll(() => server.close());
+
+  it('has every answer that does not wait for its body', async () => {
+    const device = await acceptedDevice(server, 'early');
+    const results: Record<string, unknown> = {};
+    const expected: Record<string, unknown> = {};
+    for (const [status, name, request] of earlyAnswersTo(device, server.adminToken)) {
+      expected[name] = { [status]: TRIES };
+      results[name] = await writeFirstOften(TRIES, () => writeFirst(server.baseUrl, request, pace));
+    }
+    expect(results).toEqual(expected);
+  });
+
+  it('has every such answer of the control listener', async () => {
+    const results: Record<string, unknown> = {};
+    const expected: Record<string, unknown> = {};
+    for (const [status, name, request] of earlyControlAnswersTo(server)) {
+      expected[name] = { [status]: TRIES };
+      results[name] = await writeFirstOften(TRIES, () =>
+        writeFirst(server.controlUrl, request, pace),
+      );
+    }
+    expect(results).toEqual(expected);
+  });
+});

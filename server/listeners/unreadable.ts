@@ -1,0 +1,64 @@
+/** Answers to what cannot be read as HTTP, and to connections without a request. */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { jsonType } from '../http/answer.ts';
+import type { StagedClosing } from './staged-closing.ts';
+
+/** What Node says about such input. */
+export type ReadFault = Error & { readonly code?: string };
+
+const statuses: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+const isOfTls = /^ERR_(SSL|TLS)_/;
+
+/** What is answered to it. */
+export interface Unreadable {
+  readonly fault: ReadFault;
+  /** With its reason; `0` where there is nobody to answer. */
+  readonly status: string;
+  readonly error: string;
+}
+
+/** Answers unreadable input of a server, even what is no HTTP at all, with what `answer` returns. */
+export function answerUnreadable(
+  server: Server,
+  closing: StagedClosing,
+  answer: (unreadable: Unreadable) => string,
+): void {
+  server.on('clientError', (fault: ReadFault, stream) => {
+    // Every connection of a listener is one.
+    const socket = stream as Socket;
+    const isOver = closing.isClosing(socket);
+    const { code = '' } = fault;
+    const isLost = code === 'ECONNRESET' || isTlsFault(fault) || !socket.writable;
+    const status = isLost ? '0' : (statuses[code] ?? '400 Bad Request');
+    const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
+    const text = isOver ? '' : answer({ fault, status, error });
+    if (isOver || isLost) socket.destroy();
+    else closing.close(socket, text);
+  });
+}
+
+/** Returns true for what went wrong in a TLS connection. */
+export function isTlsFault({ code = '' }: ReadFault): boolean {
+  return isOfTls.test(code);
+}
+
+/** Returns an answer with a JSON body, for a connection without a request. */
+export function bareAnswer(
+  status: string,
+  body: object,
+  headers: Readonly<Record<string, string>>,
+): string {
+  const text = JSON.stringify(body);
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `Content-Type: ${jsonType}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...Object.entries({ ...headers, Connection: 'close' }).map((pair) => pair.join(': ')),
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${text}`;
+}

@@ -1,0 +1,283 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { openSockets, reach } from '../testing/raw-connection.ts';
+import { readReply, untilClosed } from '../testing/raw-http.ts';
+import { linkTo, publish } from '../testing/test-artifacts.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  newDevice,
+  signatureOf,
+} from '../testing/test-device.ts';
+import { journalPage } from '../testing/test-journal.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+import { startTlsServer } from '../testing/test-tls.ts';
+
+const FILE_BYTES = 1_000_000;
+
+const protocols = ['websocket', 'h2c', 'TLS/1.0', 'anything'] as const;
+const closing = 'Connection: close';
+
+/** Asks for another protocol, as a client does that would rather speak it. */
+function asking(protocol: string, connection = 'Upgrade'): string {
+  return `Connection: ${connection}\r\nUpgrade: ${protocol}`;
+}
+
+function textOf(line: string, ...headers: readonly string[]): string {
+  return `${[`${line} HTTP/1.1`, 'Host: test', ...headers].join('\r\n')}\r\n\r\n`;
+}
+
+function statusesOf(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+}
+
+/** Each part as one write, and all that the server sends until it closes. */
+async function answers(url: string, ...parts: readonly (string | Buffer)[]): Promise<string> {
+  const socket = await reach(url);
+  for (const part of parts) await new Promise((resolve) => socket.write(part, resolve));
+  return untilClosed(socket);
+}
+
+describe.each([
+  ['plain', startTestServer],
+  ['encrypted', startTlsServer],
+])('a request for a protocol that the server does not speak, %s,', (_, start) => {
+  let server: TestServer;
+  let device: AcceptedDevice;
+  let file: string;
+
+  beforeAll(async () => {
+    server = await start();
+    device = await acceptedDevice(server, 'upgrades');
+    const content = seededRandom('upgrades').bytes(FILE_BYTES);
+    const id = await publish(server, { files: [{ name: 'large', content }] });
+    const { pathname, search } = new URL((await linkTo(server, device.token, id)).uri);
+    file = pathname + search;
+  });
+
+  afterAll(() => server.close());
+
+  const authorization = () => `Authorization: Bearer ${device.token}`;
+  const put = `PUT ${operations['put-configuration'].path}`;
+  const get = `GET ${operations['get-configuration'].path}`;
+  const last = () => textOf(get, authorization(), closing);
+
+  it.each(protocols)('is answered whole, and its connection goes on: %s', async (protocol) => {
+    const socket = await reach(server.baseUrl);
+    socket.write(textOf(`GET ${file}`, asking(protocol)));
+    let received = 0;
+    while (received < FILE_BYTES) {
+      const [chunk] = (await once(socket, 'data')) as [Buffer];
+      received += chunk.length;
+    }
+    socket.write(last());
+    expect(statusesOf(await untilClosed(socket))).toEqual([200]);
+  });
+
+  it('may have a body, of a known length or in chunks', async () => {
+    const json = ['Content-Type: application/json', authorization(), asking('h2c')];
+    const known = `${textOf(put, ...json, 'Content-Length: 12')}{"at":"one"}`;
+    expect(statusesOf(await answers(server.baseUrl, known, last()))).toEqual([204, 200]);
+    expect(await answers(server.baseUrl, last())).toContain('{"at":"one"}');
+    const chunked = `${textOf(put, ...json, 'Transfer-Encoding: chunked')}6\r\n{"at":\r\n`;
+    const rest = `6\r\n"two"}\r\n0\r\n\r\n${last()}`;
+    expect(statusesOf(await answers(server.baseUrl, chunked, rest))).toEqual([204, 200]);
+    expect(await answers(server.baseUrl, last())).toContain('{"at":"two"}');
+  });
+
+  it('is told to continue before its body, as others are', async () => {
+    const socket = await reach(server.baseUrl);
+    const headers = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue'];
+    socket.write(textOf(put, authorization(), asking('h2c', 'Upgrade, close'), ...headers));
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    expect(String(first)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write('{}');
+    expect(readReply(await untilClosed(socket)).status).toBe(204);
+  });
+
+  it('is one of several in one packet, and all of them are answered in order', async () => {
+    const ask = asking('h2c');
+    const body = ['Content-Length: 2', 'Content-Type: application/json', authorization()];
+    const requests = [
+      textOf('GET /first', ask),
+      textOf(get, authorization(), ask),
+      `${textOf(put, ...body, ask)}{}`,
+      textOf('GET /fourth'),
+      textOf(`GET ${file}`, ask),
+      textOf('PATCH /sixth', ask),
+      last(),
+    ];
+    const text = await answers(server.baseUrl, requests.join(''));
+    expect(statusesOf(text)).toEqual([404, 200, 204, 404, 200, 404, 200]);
+  });
+
+  it('does not make a request of what is the body of one behind it', async () => {
+    const inner = textOf('GET /inner', authorization());
+    const outer = textOf(put, authorization(), `Content-Length: ${inner.length + 50_000}`);
+    const head = textOf(get, asking('h2c'), authorization()) + outer;
+    const text = await answers(server.baseUrl, head + ' '.repeat(50_000), inner + last());
+    expect(statusesOf(text)).toEqual([200, 400, 200]);
+  });
+
+  it('waits for the answers of the requests before it on its connection', async () => {
+    const { path } = operations['post-auth-request'];
+    const requests = Array.from({ length: 30 }, (_, at) => {
+      const { idData, publicKeyPem, privateKey } = newDevice(`before-${at}`);
+      const body = JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
+      const signature = `X-SVC-Signature: ${signatureOf(body, privateKey)}`;
+      const headers = [`Content-Length: ${body.length}`, 'Content-Type: application/json'];
+      return textOf(`POST ${path}`, signature, ...headers) + body;
+    });
+    const ask = textOf('GET /behind', asking('h2c'));
+    const text = await answers(server.baseUrl, requests.join('') + ask, last());
+    expect(statusesOf(text)).toEqual([...requests.map(() => 401), 404, 200]);
+  });
+
+  it('waits for long answers before it, and those behind it in other packets wait too', async () => {
+    const socket = await reach(server.baseUrl);
+    const ask = textOf('GET /behind', asking('h2c'));
+    const early = textOf(`GET ${file}`).repeat(3);
+    socket.write(early + ask + textOf('GET /in-one-packet'));
+    let text = '';
+    while (!text.includes('X-SVC-RequestID: last-of-these')) {
+      const [chunk] = (await once(socket, 'data')) as [Buffer];
+      if (text === '') socket.write(textOf('GET /later', 'X-SVC-RequestID: last-of-these'));
+      text += chunk.toString('latin1');
+    }
+    socket.write(last());
+    text += await untilClosed(socket);
+    expect(statusesOf(text)).toEqual([200, 200, 200, 404, 404, 404, 200]);
+    expect(text.length).toBeGreaterThan(3 * FILE_BYTES);
+  });
+
+  it('is in the journal as it was sent', async () => {
+    const socket = await reach(server.baseUrl);
+    const id = 'X-SVC-RequestID: as-sent';
+    socket.write(textOf('GET /nowhere', id, asking('h2c', 'close, Upgrade')));
+    await untilClosed(socket);
+    const { entries } = await journalPage(server, 'limit=500&whole=true');
+    const sent = entries.find(({ requestId }) => requestId === 'as-sent');
+    expect(sent?.requestHeaders).toContainEqual(['Upgrade', 'h2c']);
+  });
+
+  it.each<[string, (socket: Socket) => Promise<unknown>]>([
+    ['read nothing', () => Promise.resolve()],
+    ['leave in the middle of the answer', (socket) => once(socket, 'data')],
+    ['read slowly, and leave at the end', readSlowly],
+    ['only end their side', (socket) => Promise.resolve(socket.resume().end())],
+  ])('leaves no descriptor behind 125 clients that %s', async (_, act) => {
+    const before = openSockets();
+    for (let round = 0; round < 5; round += 1) {
+      const clients = Array.from({ length: 25 }, async (_, at) => {
+        const socket = await reach(server.baseUrl);
+        socket.on('error', () => socket.destroy());
+        const protocol = protocols[at % protocols.length] ?? '';
+        socket.write(textOf(`GET ${file}`, asking(protocol)));
+        await act(socket);
+        if (!socket.writableEnded) socket.destroy();
+        if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+      });
+      await Promise.all(clients);
+    }
+    expect(await settled(before)).toBeLessThanOrEqual(before);
+  });
+
+  /** Sockets once the server has noticed which of them the clients have closed. */
+  async function settled(most: number): Promise<number> {
+    for (let trip = 0; trip < 200 && openSockets() > most; trip += 1) {
+      await (await reach(server.baseUrl)).end().resume().toArray();
+    }
+    return openSockets();
+  }
+});
+
+async function readSlowly(socket: Socket): Promise<void> {
+  socket.pause();
+  let received = 0;
+  while (received < FILE_BYTES) {
+    const chunk = socket.read(Math.min(65_536, socket.readableLength || 1)) as Buffer | null;
+    if (chunk) received += chunk.length;
+    else await once(socket, 'readable');
+  }
+}
+
+describe('a request for another protocol on the control listener', () => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+
+  afterAll(() => server.close());
+
+  const signedIn = () => `Authorization: Bearer ${server.controlToken}`;
+  const local = (line: string, ...headers: readonly string[]) =>
+    textOf(line, ...headers).replace('Host: test', 'Host: 127.0.0.1');
+
+  it.each(protocols)('is answered as one without: %s', async (protocol) => {
+    const page = await (await fetch(server.controlUrl)).text();
+    const asset = `GET ${/src="\.?(\/[^"]+\.js)"/.exec(page)?.[1]}`;
+    const list = `GET /management${managementOperations['list-devices'].path}`;
+    const text = await answers(
+      server.controlUrl,
+      local(asset, asking(protocol)) + local(list, signedIn(), asking(protocol)),
+      local('GET /ready', closing),
+    );
+    expect(statusesOf(text)).toEqual([200, 200, 200]);
+    expect(text.length).toBeGreaterThan(65_536);
+  });
+
+  it('reads the body of one that steers', async () => {
+    const headers = ['Content-Length: 11', 'Content-Type: application/json', signedIn()];
+    const request = local('POST /clock', ...headers, asking('h2c')) + '{"skip":"x"}'.slice(1);
+    const text = await answers(server.controlUrl, request, local('GET /ready', closing));
+    expect(statusesOf(text)).toEqual([400, 200]);
+  });
+});
+
+describe('a websocket handshake', () => {
+  let server: TestServer;
+  let device: AcceptedDevice;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    device = await acceptedDevice(server, 'handshake');
+  });
+
+  afterAll(() => server.close());
+
+  const handshake = () =>
+    textOf(
+      `GET ${operations.connect.path}`,
+      asking('websocket'),
+      `Authorization: Bearer ${device.token}`,
+      `Sec-WebSocket-Version: ${limits.websocketVersion}`,
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    );
+
+  it('waits for the answers of the requests before it on its connection', async () => {
+    const socket = await reach(server.baseUrl);
+    const list = textOf(
+      `GET ${managementOperations['list-permission-sets'].path}`,
+      `Authorization: Bearer ${server.adminToken}`,
+    );
+    // A close frame, which the server answers with its own.
+    const close = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
+    socket.write(Buffer.concat([Buffer.from(list.repeat(5) + handshake()), close]));
+    socket.once('end', () => socket.end());
+    const text = await untilClosed(socket);
+    expect(statusesOf(text)).toEqual([200, 200, 200, 200, 200, 101]);
+    expect(text.slice(text.lastIndexOf('\r\n\r\n') + 4)).toBe('\x88\x00');
+  });
+
+  it('is refused with 400, not with 101, when it asks for another protocol', async () => {
+    const other = handshake().replace('websocket', 'h2c');
+    const text = await answers(server.baseUrl, other, textOf('GET /last', closing));
+    expect(statusesOf(text)).toEqual([400, 404]);
+  });
+});

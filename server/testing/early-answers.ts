@@ -1,0 +1,81 @@
+/** Requests that a server answers before it has read their bodies, each twice as long as allowed. */
+import { limits } from '../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { AcceptedDevice } from './test-device.ts';
+import type { TestServer } from './test-server.ts';
+
+const body = Buffer.alloc(2 * limits.bodyMaxBytes, ' ');
+const json = 'Content-Type: application/json';
+const length = `Content-Length: ${body.length}`;
+const closing = 'Connection: close';
+
+/** The status, what is special, and the request. */
+export type EarlyAnswer = readonly [status: number, name: string, request: Buffer];
+
+function requestOf(line: string, headers: readonly string[], sent: Buffer | string = body): Buffer {
+  const head = `${[line, ...headers].join('\r\n')}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), Buffer.from(sent)]);
+}
+
+function inChunks(bytes: Buffer): Buffer {
+  return Buffer.concat([
+    Buffer.from(`${bytes.length.toString(16)}\r\n`),
+    bytes,
+    Buffer.from('\r\n0\r\n\r\n'),
+  ]);
+}
+
+/** Early answers of the API. */
+export function earlyAnswersTo(device: AcceptedDevice, admin: string): readonly EarlyAnswer[] {
+  const signedIn = `Authorization: Bearer ${device.token}`;
+  const put = `PUT ${operations['put-configuration'].path} HTTP/1.1`;
+  const upload = `POST ${managementOperations['upload-artifact'].path} HTTP/1.1`;
+  const own = ['Host: a', signedIn, json];
+  return [
+    [413, 'a length beyond the limit', requestOf(put, [...own, length])],
+    [
+      413,
+      'chunks beyond the limit',
+      requestOf(put, [...own, 'Transfer-Encoding: chunked'], inChunks(body)),
+    ],
+    [401, 'no token', requestOf(put, ['Host: a', json, length, closing])],
+    [401, 'no token in HTTP/1.0', requestOf(put.replace('1.1', '1.0'), [json, length])],
+    [404, 'an unknown path', requestOf('PUT /nowhere HTTP/1.1', ['Host: a', length, closing])],
+    [405, 'a wrong method', requestOf(put.replace('PUT', 'PATCH'), ['Host: a', length, closing])],
+    [400, 'no Host', requestOf(put, [json, length, closing])],
+    [400, 'a chunk without a length', requestOf(put, [...own, 'Transfer-Encoding: chunked'])],
+    [400, 'no HTTP', Buffer.concat([Buffer.from('nonsense\r\n\r\n'), body])],
+    [431, 'a header without end', requestOf(`${put}\r\nA: ${'x'.repeat(40_000)}`, own)],
+    [
+      400,
+      'an upload of no form',
+      requestOf(upload, ['Host: a', `Authorization: Bearer ${admin}`, length, closing]),
+    ],
+    [401, 'another protocol', requestOf(put, ['Host: a', length, 'Upgrade: h2c', upgradeAndClose])],
+    [401, 'a refused handshake', handshakeWithBody()],
+    [404, 'a tunnel', requestOf('CONNECT a:1 HTTP/1.1', ['Host: a'])],
+  ];
+}
+
+const upgradeAndClose = 'Connection: Upgrade, close';
+
+function handshakeWithBody(): Buffer {
+  const asking = ['Connection: Upgrade', 'Upgrade: websocket', length];
+  return requestOf(`GET ${operations.connect.path} HTTP/1.1`, ['Host: a', ...asking]);
+}
+
+/** Early answers of the control listener. */
+export function earlyControlAnswersTo({ controlToken }: TestServer): readonly EarlyAnswer[] {
+  const signedIn = `Authorization: Bearer ${controlToken}`;
+  const own = ['Host: 127.0.0.1', signedIn, json];
+  const put = 'POST /clock HTTP/1.1';
+  return [
+    [413, 'a length beyond the limit', requestOf(put, [...own, length, closing])],
+    [401, 'no token', requestOf(put, ['Host: 127.0.0.1', json, length, closing])],
+    [405, 'a wrong method', requestOf('PUT /ready HTTP/1.1', [...own, length, closing])],
+    [400, 'a chunk without a length', requestOf(put, [...own, 'Transfer-Encoding: chunked'])],
+    [400, 'no HTTP', Buffer.concat([Buffer.from('nonsense\r\n\r\n'), body])],
+    [404, 'a tunnel', requestOf('CONNECT a:1 HTTP/1.1', ['Host: 127.0.0.1'])],
+  ];
+}

@@ -1,0 +1,29 @@
+/** Raw connections to any listener, plain or encrypted, and how many this process has open. */
+import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+
+/** Opens a connection to the listener of a URL, whose certificate is not verified. */
+export async function reach(url: string): Promise<Socket> {
+  const { hostname: host, port, protocol } = new URL(url);
+  const way = { host, port: Number(port), allowHalfOpen: true };
+  const isSecure = protocol === 'https:';
+  const socket = isSecure ? connectSecurely({ ...way, rejectUnauthorized: false }) : connect(way);
+  await once(socket, isSecure ? 'secureConnect' : 'connect');
+  return socket;
+}
+
+/** Returns the number of sockets that this process has open; of Linux only. */
+export function openSockets(): number {
+  return readdirSync('/proc/self/fd').filter(isSocket).length;
+}
+
+function isSocket(descriptor: string): boolean {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith('socket:');
+  } catch {
+    // Closed since it was listed, as the one of the list itself is.
+    return false;
+  }
+}
