@@ -14,6 +14,7 @@ import { type Schedule, scheduleOn } from '../conformance/recordings/schedule.ts
 import { scheduleText, trafficSentence, trafficText } from '../conformance/recordings/text.ts';
 import { systemClock } from '../fixtures/clock.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
+import { NotAFile } from '../fixtures/plain-file.ts';
 import { printableJson } from '../fixtures/printable.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -138,8 +139,8 @@ function recordingFault(file: string, error: unknown): unknown {
   if (error instanceof RecordingError) {
     return new CommandFault(error.message, exitCodes.setUp, error);
   }
-  const isOfSystem = error instanceof Error && 'syscall' in error;
-  return isOfSystem ? fileFault(`cannot read ${file}`, error) : error;
+  const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
+  return isOfFile ? fileFault(`cannot read ${file}`, error) : error;
 }
 
 function scheduleAs(schedule: Schedule, { format }: CalendarPlan, nowMs: number): string {

@@ -1,6 +1,7 @@
 /** `fleetbed cleanup`: removes what runs of `simulate` and `conform` have left, by their ledgers. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { plainFile } from '../fixtures/plain-file.ts';
 import { cleanUpRun, type RunCleanupOptions, runCleanupRows } from './conform/cleanup.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes, worstExitCode } from './exit-codes.ts';
@@ -62,7 +63,7 @@ async function cleanUp(
 function isOfFleet(place: string): boolean {
   try {
     if (statSync(place).isDirectory()) return true;
-    const file = openSync(place, 'r');
+    const file = openSync(plainFile(place), 'r');
     try {
       const head = Buffer.alloc(HEAD_BYTES);
       const length = readSync(file, head, 0, HEAD_BYTES, 0);

@@ -1,4 +1,5 @@
 /** `fleetbed deploy`: a file to devices, as a deployment of its own. */
+
 import { createHash } from 'node:crypto';
 import { createReadStream, openAsBlob } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -7,6 +8,7 @@ import type { Command } from 'commander';
 import { FormData } from 'undici';
 import { readArtifact } from '../fixtures/formats/mender-artifact-reader.ts';
 import { ArtifactError } from '../fixtures/formats/mender-artifact-shape.ts';
+import { NotAFile } from '../fixtures/plain-file.ts';
 import { printable } from '../fixtures/printable.ts';
 import { addExamples } from './examples.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -122,7 +124,9 @@ async function isToUpload(api: ManagementApi, { name, checksums }: Release): Pro
 async function releaseIn(file: string, options: DeployOptions): Promise<Release> {
   const { artifactName, deviceType: types = [] } = options;
   try {
-    if (!(await stat(file)).isFile()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    const found = await stat(file);
+    // It is read several times, which no pipe allows.
+    if (!found.isFile()) throw new NotAFile(file, found);
     if (!(await isArtifact(file))) return await plainRelease(file, types, artifactName);
   } catch (error) {
     throw error instanceof CommandFault ? error : fileFault(`deploy cannot read ${file}`, error);

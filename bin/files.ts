@@ -4,6 +4,7 @@ import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:f
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { draftOf, removeLeftDrafts } from '../fixtures/drafts.ts';
+import { NotAFile, plainFile } from '../fixtures/plain-file.ts';
 import { exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 
@@ -26,7 +27,7 @@ const reasons: Readonly<Record<string, string>> = {
  */
 export async function readNamedFile(option: string, path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readFile(plainFile(path), 'utf8');
   } catch (error) {
     throw fileFault(`${option} cannot read ${path}`, error);
   }
@@ -98,6 +99,6 @@ export async function openForLines(option: string, path: string): Promise<number
  */
 export function fileFault(what: string, error: unknown): CommandFault {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = reasons[code] ?? code;
+  const reason = error instanceof NotAFile ? error.message : (reasons[code] ?? code);
   return new CommandFault(`${what}: ${reason}; choose another file.`, exitCodes.setUp, error);
 }

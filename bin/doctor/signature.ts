@@ -3,6 +3,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { limits } from '../../fixtures/contract/limits.ts';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import {
   examine,
   type Finding,
@@ -94,7 +95,7 @@ function tell(finding: Finding, output: Output): void {
 async function readBody(path: string): Promise<Buffer> {
   const what = `--body cannot read ${path}`;
   try {
-    const { size } = await stat(path);
+    const { size } = await stat(plainFile(path));
     if (size <= limits.bodyMaxBytes) return await readFile(path);
   } catch (error) {
     throw fileFault(what, error);
@@ -110,7 +111,7 @@ const KEY_FILE_MAX_BYTES = 1_048_576;
 
 async function readKeyFile(option: string, path: string): Promise<string> {
   try {
-    const { size } = await stat(path);
+    const { size } = await stat(plainFile(path));
     if (size <= KEY_FILE_MAX_BYTES) return await readFile(path, 'utf8');
   } catch (error) {
     throw fileFault(`${option} cannot read ${path}`, error);

@@ -1,6 +1,8 @@
 /** What is left according to a ledger, also when the run that wrote it was killed midway. */
+
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { LedgerError, ledgerLine } from '../context/cleanup-ledger.ts';
 import type { Resource } from '../context/resource.ts';
 
@@ -31,7 +33,7 @@ export interface ReadLedger {
 /** Reads a ledger. Throws a LedgerError when the file is none. */
 export function readLedger(path: string): ReadLedger {
   try {
-    return readLines(readFileSync(path, 'utf8'));
+    return readLines(readFileSync(plainFile(path), 'utf8'));
   } catch (error) {
     throw new LedgerError(path, error);
   }

@@ -3,6 +3,7 @@
  * can be removed even when the run was killed. JSON lines, append-only; a line is on the disk
  * before its resource is created. It contains no secrets.
  */
+
 import {
   closeSync,
   fchmodSync,
@@ -14,6 +15,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { type Lock, LockHeldError, takeLock } from '../../fixtures/process-lock.ts';
 import { SetupError } from '../target/setup-error.ts';
 import type { Resource } from './resource.ts';
@@ -153,7 +155,7 @@ export class CleanupLedgerFile implements CleanupLedger {
 
 /** Opens a file to append lines; a truncated last line is first ended with a line break. */
 export function openToAppend(path: string): number {
-  const file = openSync(path, 'a+', OWNER_ONLY);
+  const file = openSync(plainFile(path), 'a+', OWNER_ONLY);
   fchmodSync(file, OWNER_ONLY);
   const { size } = fstatSync(file);
   const last = Buffer.alloc(1);

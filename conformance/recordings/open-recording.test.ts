@@ -269,11 +269,15 @@ describe('a journal', () => {
 });
 
 describe('a file', () => {
-  it.each([
-    ['that is not there', 'missing.har', 'ENOENT'],
-    ['that is a folder', '.', 'EISDIR'],
-  ])('%s is refused by the system', async (_, name, code) => {
-    await expect(read(join(folder, name))).rejects.toMatchObject({ code });
+  it.each([['that is not there', 'missing.har', 'ENOENT']])(
+    '%s is refused by the system',
+    async (_, name, code) => {
+      await expect(read(join(folder, name))).rejects.toMatchObject({ code });
+    },
+  );
+
+  it('that is a folder is refused before it is opened', async () => {
+    await expect(read(folder)).rejects.toThrow(/^it is a folder$/);
   });
 
   it('that is no UTF-8 is refused', async () => {

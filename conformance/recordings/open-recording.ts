@@ -1,5 +1,7 @@
 /** Opens a file of recorded traffic, finds out its form, and reads no more of it than it must. */
+
 import { createReadStream } from 'node:fs';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { harExchanges } from './har.ts';
 import { journalExchanges } from './journal.ts';
 import { type RecordedExchange, RecordingError, type RecordingForm } from './recording.ts';
@@ -53,7 +55,8 @@ export async function openRecording(
 async function* textsOf(file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
-    for await (const bytes of createReadStream(file)) yield decoder.decode(bytes, { stream: true });
+    for await (const bytes of createReadStream(plainFile(file)))
+      yield decoder.decode(bytes, { stream: true });
     yield decoder.decode();
   } catch (error) {
     throw isWrongText(error) ? new RecordingError(file, '', 'is not UTF-8 text.') : error;

@@ -2,14 +2,21 @@
  * A part of a file on its way into a response. Its buffers are used again: new ones for every chunk,
  * which lie outside of the heap, make V8 start dozens of full collections a second.
  */
+
 import { type FileHandle, open } from 'node:fs/promises';
 import { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { plainFile } from '../../fixtures/plain-file.ts';
 
 /** Offsets in the file, both included. */
 export interface FilePart {
   readonly start: number;
   readonly end: number;
+}
+
+/** Rejects with NotAFile, or the error of the system. */
+async function openPlain(path: string): Promise<FileHandle> {
+  return open(plainFile(path));
 }
 
 /** A buffer that was handed out, and how much had been with its bytes. */
@@ -39,7 +46,7 @@ export class FileStream extends Readable {
   }
 
   override _construct(done: (fault?: Error) => void): void {
-    open(this.#path).then((file) => {
+    openPlain(this.#path).then((file) => {
       this.#file = file;
       done();
     }, done);

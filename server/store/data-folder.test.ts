@@ -302,7 +302,7 @@ describe('a data folder that cannot be used', () => {
       wayOut,
     ],
     ['a world of another version', world, setVersion, 'version 99', wayOut],
-    ['a world that is a folder', world, replaceByFolder, 'is a folder', 'let this user'],
+    ['a world that is a folder', world, replaceByFolder, 'is a folder', 'put the file itself'],
     ['an artifact file that is missing', artifact, (path) => rmSync(path), 'is missing', wayOut],
     [
       'an artifact file that is cut short',

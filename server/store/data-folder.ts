@@ -2,7 +2,7 @@
  * The data folder: `server.sqlite` with the list of tenants and the server's secrets, and a folder
  * for each tenant below `worlds`. Not what is in a tenant.
  */
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../fixtures/make-folder.ts';
 import { lockFile, serverFile, serverShape, worldsFolder } from './data-layout.ts';
@@ -46,8 +46,11 @@ export class DataFolder {
       // The engine is loaded by those only who keep something.
       const { openStateFile } = await import('./state-file.ts');
       const { lockFolder } = await import('./folder-lock.ts');
-      const { checkDataFolder } = await import('./folder-check.ts');
+      const { checkDataFolder, checkKinds } = await import('./folder-check.ts');
       requireOurs(path);
+      checkKinds(path);
+      // Without a lock nobody else is there, and a folder that is refused gets none.
+      if (!existsSync(join(path, lockFile))) checkDataFolder(path);
       const lock = lockFolder(join(path, lockFile));
       try {
         checkDataFolder(path);

@@ -2,8 +2,10 @@
  * Checks a database that no engine has open against the sums beside it. Only reads, so that what
  * is refused stays as it was found.
  */
+
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { pageSum } from './page-sum.ts';
+import { plainFile } from '../../fixtures/plain-file.ts';
+import { isPageSize, pageSum } from './page-sum.ts';
 import { noSums, readSums, type SavedSums, writeSums } from './page-sums.ts';
 import { StateFault } from './state-fault.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
@@ -75,7 +77,7 @@ function readHeader(path: string): Buffer {
   } finally {
     closeSync(descriptor);
   }
-  if (header.toString('latin1', 0, magic.length) !== magic) {
+  if (header.toString('latin1', 0, magic.length) !== magic || !isPageSize(pageBytesOf(header))) {
     throw new StateFault('damaged', `${path} is no longer a database`);
   }
   return header;
@@ -152,9 +154,6 @@ function* pagesOf(path: string, pageBytes: number): Generator<[number, Buffer]> 
 function sizeOf(path: string): number;
 function sizeOf(path: string, tellsAbsence: true): number | undefined;
 function sizeOf(path: string, tellsAbsence = false): number | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) {
-    throw new StateFault('unreadable', `${path} is a folder where a file must be`);
-  }
+  const found = statSync(plainFile(path), { throwIfNoEntry: false });
   return found?.size ?? (tellsAbsence ? undefined : 0);
 }

@@ -1,4 +1,5 @@
 /** Artifact files on disk, named by their content; nothing of a caller ever becomes a path. */
+
 import { createHash } from 'node:crypto';
 import {
   constants,
@@ -17,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
 import { syncPath } from './sync-path.ts';
 
@@ -113,7 +115,7 @@ export class FileStore {
     const path = this.#pathOf(sha256);
     const hash = createHash('sha256');
     try {
-      await pipeline(createReadStream(path), hash);
+      await pipeline(createReadStream(plainFile(path)), hash);
     } catch (fault) {
       throw stateFault(path, fault);
     }
@@ -128,7 +130,7 @@ export class FileStore {
     if (existsSync(path)) return;
     this.#checked.delete(sha256);
     const draft = join(this.folder, `incoming-${sha256}`);
-    copyFileSync(from, draft, constants.COPYFILE_FICLONE);
+    copyFileSync(plainFile(from), draft, constants.COPYFILE_FICLONE);
     if (this.#isLasting) syncPath(draft);
     renameSync(draft, path);
     this.#syncFolder();

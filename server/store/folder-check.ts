@@ -5,9 +5,12 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { ArtifactStore } from './artifacts.ts';
 import {
   artifactsFolder,
+  contentName,
+  lockFile,
   serverFile,
   serverShape,
   worldFile,
@@ -18,8 +21,43 @@ import { isUnfounded } from './database-check.ts';
 import { text } from './row.ts';
 import { worldShape } from './schema.ts';
 import type { Sql } from './sql.ts';
-import { StateFault } from './state-fault.ts';
+import { StateFault, stateFault } from './state-fault.ts';
 import { readStateFile } from './state-file.ts';
+
+/**
+ * Makes sure that files are where files must be, and folders where folders must be, before any of
+ * them is opened: to open a named pipe waits for ever.
+ * @throws StateFault that names what is something else
+ */
+export function checkKinds(path: string): void {
+  requireFiles(path, (name) => name === lockFile || name.startsWith(serverFile));
+  const worlds = join(path, worldsFolder);
+  for (const id of namesIn(worlds).filter((name) => worldId.test(name))) {
+    const folder = join(worlds, id);
+    requireFiles(folder, (name) => name.startsWith(worldFile));
+    requireFiles(join(folder, artifactsFolder), (name) => contentName.test(name));
+  }
+}
+
+function requireFiles(folder: string, isOurs: (name: string) => boolean): void {
+  for (const name of namesIn(folder).filter(isOurs)) {
+    const path = join(folder, name);
+    try {
+      plainFile(path);
+    } catch (fault) {
+      throw stateFault(path, fault);
+    }
+  }
+}
+
+/** Nothing where the folder is not there yet. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return existsSync(folder) ? readdirSync(folder) : [];
+  } catch (fault) {
+    throw stateFault(folder, fault);
+  }
+}
 
 /** @throws StateFault that names the file which is missing, or not as it was written */
 export function checkDataFolder(path: string): void {

@@ -5,6 +5,7 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
 
 const BUSY_TIMEOUT_MS = 200;
@@ -21,7 +22,7 @@ export interface FolderLock {
 export function lockFolder(path: string): FolderLock {
   try {
     accessSync(dirname(path), constants.W_OK);
-    closeSync(openSync(path, 'a', 0o600));
+    closeSync(openSync(plainFile(path), 'a', 0o600));
     const database = new Database(path);
     // Nothing is ever written, so a journal would only be left behind.
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = MEMORY`);

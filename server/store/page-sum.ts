@@ -1,4 +1,4 @@
-/** The sum of a page of a database, by which it is known again. */
+/** The pages of a database: what sizes they have, and the sum by which one is known again. */
 import { crc32 } from 'node:zlib';
 
 /** In the first page, what changes with the way in which the file is open: no content. */
@@ -7,6 +7,14 @@ const ofOpening = [
   [24, 28], // counter of changes
   [92, 100], // that counter again, and the engine's version
 ] as const;
+
+const PAGE_MIN_BYTES = 512;
+const PAGE_MAX_BYTES = 65_536;
+
+/** Whether the engine has pages of this size: a power of two within its limits. */
+export function isPageSize(bytes: number): boolean {
+  return bytes >= PAGE_MIN_BYTES && bytes <= PAGE_MAX_BYTES && Number.isInteger(Math.log2(bytes));
+}
 
 /** The same for the same content, however the file was opened meanwhile. */
 export function pageSum(number: number, page: Buffer): number {

@@ -6,6 +6,7 @@
  * Pages in the log are newer than their sums here; these are brought up to date, and written
  * through to the disk, before the engine moves pages from the log into the database.
  */
+
 import {
   closeSync,
   openSync,
@@ -17,6 +18,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { plainFile } from '../../fixtures/plain-file.ts';
+import { isPageSize } from './page-sum.ts';
 import { StateFault } from './state-fault.ts';
 import { syncPath } from './sync-path.ts';
 import { type LogMark, WriteAheadLog } from './write-ahead-log.ts';
@@ -58,7 +61,7 @@ export function readSums(database: string): SavedSums | undefined {
   const path = sumsPathOf(database);
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = readFileSync(plainFile(path));
   } catch (fault) {
     if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return undefined;
     throw fault;
@@ -67,6 +70,7 @@ export function readSums(database: string): SavedSums | undefined {
   const isWhole =
     bytes.length === PLACE_OF_SUMS + 4 * pages &&
     bytes.toString('latin1', 0, title.length) === title &&
+    isPageSize(bytes.readUInt32LE(FIELDS)) &&
     bytes.readUInt32LE(FIELDS + 8) === sumOf(bytes) &&
     bytes.readUInt32LE(PLACE_OF_MARK + 12) === sumOfMark(bytes.subarray(PLACE_OF_MARK));
   if (!isWhole) throw new StateFault('damaged', `${path} is damaged`);

@@ -2,6 +2,7 @@
  * Exports a data folder as one plain SQLite file. Damaged data is left out and reported, all else
  * is saved: this recovers a folder that the server refuses.
  */
+
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -14,6 +15,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { NotAFile, plainFile } from '../../fixtures/plain-file.ts';
 import {
   artifactsFolder,
   contentName,
@@ -29,7 +31,7 @@ import { text } from './row.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import type { SqlRow } from './sql.ts';
 import { type FileSql, openPlainSql } from './sql-file.ts';
-import { StateFault } from './state-fault.ts';
+import { StateFault, stateFault } from './state-fault.ts';
 import { copyDatabase, versionOf } from './state-file.ts';
 import {
   PART_BYTES,
@@ -283,8 +285,9 @@ class StateExport {
   }
 
   #lose(path: string, cause: unknown): void {
-    if (cause instanceof StateFault) this.#lost.push(cause.what);
-    else this.#lost.push(`${path}: ${messageOf(cause)}`);
+    const fault = cause instanceof NotAFile ? stateFault(path, cause) : cause;
+    const told = fault instanceof StateFault ? fault.what : `${path}: ${messageOf(fault)}`;
+    if (!this.#lost.includes(told)) this.#lost.push(told);
   }
 }
 
@@ -310,7 +313,7 @@ function requireVersion(world: FileSql, path: string): void {
 }
 
 function* partsOf(path: string): Generator<Buffer> {
-  const descriptor = openSync(path, 'r');
+  const descriptor = openSync(plainFile(path), 'r');
   try {
     for (;;) {
       const part = Buffer.alloc(PART_BYTES);

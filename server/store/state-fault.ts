@@ -1,4 +1,5 @@
 /** Why a folder of state is refused, in one sentence with the way out. */
+import { NotAFile } from '../../fixtures/plain-file.ts';
 import { noSpace, storageFault } from './storage-fault.ts';
 
 /** What is the matter with it. */
@@ -8,6 +9,7 @@ export type StateFaultKind =
   | 'version'
   | 'foreign'
   | 'unreadable'
+  | 'not a file'
   | 'no room'
   | 'not exported'
   | 'other export';
@@ -22,6 +24,7 @@ const waysOut: Readonly<Record<StateFaultKind, (folder: string) => string>> = {
   'not exported': () => 'name a file that "fleetbed state export" has written',
   'other export': () => 'import it with the fleetbed that wrote it',
   'no room': () => 'free some space there, or name another folder',
+  'not a file': () => 'put the file itself in its place, or name another folder',
   unreadable: () => 'let this user read and write it, or name another folder',
 };
 
@@ -61,6 +64,11 @@ const kinds: Readonly<Record<string, readonly [StateFaultKind, string]>> = {
 /** An error of the engine or the system, as a fault that names the file. */
 export function stateFault(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error) || cause instanceof StateFault) return cause;
+  if (cause instanceof NotAFile) {
+    return new StateFault('not a file', `${cause.path} is ${cause.kind} where a file must be`, {
+      cause,
+    });
+  }
   const code = 'code' in cause ? String(cause.code) : '';
   // SQLITE_CORRUPT_VTAB and the like are of one family with their first two words.
   const family = code.split('_').slice(0, 2).join('_');

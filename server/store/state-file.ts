@@ -1,6 +1,8 @@
 /** A file of state: a database of ours in a file, checked before it is opened. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { checkDatabase } from './database-check.ts';
 import type { Sql } from './sql.ts';
 import { type FileSql, openFileSql, openPlainSql } from './sql-file.ts';
@@ -62,7 +64,7 @@ function withPlainSql<Result>(
 /** Copies a database with what the engine needs to bring it up to date. */
 export function copyDatabase(from: string, to: string): void {
   for (const end of ['', '-wal', '-journal']) {
-    if (existsSync(from + end)) copyFileSync(from + end, to + end);
+    if (existsSync(from + end)) copyFileSync(plainFile(from + end), to + end);
   }
 }
 
@@ -74,7 +76,7 @@ export function openStateFile(path: string, shape: StateShape): FileSql {
   try {
     const folder = dirname(path);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    requireFile(path);
+    plainFile(path);
     removeCopies(path);
     const sql = openFileSql(path);
     try {
@@ -90,12 +92,6 @@ export function openStateFile(path: string, shape: StateShape): FileSql {
     }
   } catch (fault) {
     throw stateFault(path, fault);
-  }
-}
-
-function requireFile(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StateFault('unreadable', `${path} is a folder where a file must be`);
   }
 }
 

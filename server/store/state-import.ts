@@ -1,4 +1,5 @@
 /** Makes a data folder of an exported state. */
+
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../fixtures/make-folder.ts';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { DataFolder } from './data-folder.ts';
 import {
   artifactsFolder,
@@ -98,7 +100,7 @@ function requireEmpty(folder: string): void {
 
 function openState(file: string): FileSql {
   try {
-    closeSync(openSync(file, 'r'));
+    closeSync(openSync(plainFile(file), 'r'));
     const state = openPlainSql(file);
     try {
       requireState(file, state);

@@ -2,8 +2,10 @@
  * Reads the engine's write-ahead log as far as it is whole, which is as far as the engine itself
  * recovers it. Format: https://www.sqlite.org/fileformat2.html, "The Write-Ahead Log".
  */
+
 import { closeSync, openSync, readSync } from 'node:fs';
-import { pageSum } from './page-sum.ts';
+import { plainFile } from '../../fixtures/plain-file.ts';
+import { isPageSize, pageSum } from './page-sum.ts';
 
 const HEAD_BYTES = 32;
 const FRAME_HEAD_BYTES = 24;
@@ -58,7 +60,8 @@ export class WriteAheadLog {
     if (descriptor === undefined || readSync(descriptor, head, 0, HEAD_BYTES, 0) < HEAD_BYTES) {
       return;
     }
-    if (!head.equals(this.#head) && !this.#begin(head)) return;
+    const isSame = this.#pageBytes > 0 && head.equals(this.#head);
+    if (!isSame && !this.#begin(head)) return;
     this.#readFrames(descriptor);
   }
 
@@ -69,7 +72,7 @@ export class WriteAheadLog {
 
   #open(): number | undefined {
     try {
-      this.#descriptor ??= openSync(this.#path, 'r');
+      this.#descriptor ??= openSync(plainFile(this.#path), 'r');
     } catch (fault) {
       if (!(fault instanceof Error && 'code' in fault && fault.code === 'ENOENT')) throw fault;
     }
@@ -84,6 +87,7 @@ export class WriteAheadLog {
     const sum = this.#summed(head, [0, 0], { from: 0, to: 24 });
     if (sum[0] !== head.readUInt32BE(24) || sum[1] !== head.readUInt32BE(28)) return false;
     const pageBytes = head.readUInt32BE(8);
+    if (!isPageSize(pageBytes)) return false;
     if (pageBytes !== this.#pageBytes) {
       this.#pageBytes = pageBytes;
       this.#chunk = Buffer.allocUnsafe(CHUNK_FRAMES * (FRAME_HEAD_BYTES + pageBytes));

@@ -1,12 +1,13 @@
 /** Checks of the way to a server: is it there, is its certificate trusted, does it speak the API? */
+
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { connect, isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Clock } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
+import { readPlainFile } from '../../fixtures/plain-file.ts';
 import { type Check, failed, passed, warned } from './check.ts';
 
 /** How the server is to be reached. */
@@ -132,7 +133,7 @@ export async function trustCheck(
   if (file === undefined || file === '') return passed(name, "Node's own authorities are trusted.");
   const what = `NODE_EXTRA_CA_CERTS names ${file}`;
   const wayOut = 'Name a PEM file with certificates, or unset it.';
-  const pem = await readFile(file, 'utf8').catch(() => undefined);
+  const pem = await readPlainFile(file).catch(() => undefined);
   if (pem === undefined) return failed(name, `${what}, which cannot be read.`, wayOut);
   const certificates = certificatesIn(pem);
   if (!certificates) return failed(name, `${what}, which holds no certificates.`, wayOut);

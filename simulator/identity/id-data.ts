@@ -4,7 +4,9 @@
  * same.
  * Spec: AuthRequest
  */
+
 import { readFile, stat } from 'node:fs/promises';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { readIdRows } from './id-rows.ts';
 import { readIdTemplate } from './id-template.ts';
 import { type IdData, type IdDataOf, identityKey } from './identity.ts';
@@ -62,7 +64,7 @@ export function requireDistinct(idData: Iterable<IdData>): void {
 
 async function textOf(file: string): Promise<string> {
   try {
-    const { size } = await stat(file);
+    const { size } = await stat(plainFile(file));
     if (size > FILE_MAX_BYTES) throw new Error(`it is larger than ${FILE_MAX_BYTES} bytes`);
     return await readFile(file, 'utf8');
   } catch (error) {

@@ -1,8 +1,10 @@
 /** The user's own device keys: PEM files of a folder, sorted by name. */
+
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 
@@ -58,7 +60,7 @@ async function ownKey(file: string): Promise<DeviceKey> {
 
 async function textOf(file: string): Promise<string> {
   try {
-    const { size } = await stat(file);
+    const { size } = await stat(plainFile(file));
     if (size > FILE_MAX_BYTES) throw new Error(`it is larger than ${FILE_MAX_BYTES} bytes`);
     return await readFile(file, 'utf8');
   } catch (error) {

@@ -2,11 +2,13 @@
  * The RSA keys of a fleet: a bounded number shared by its devices, made where missing and stored in
  * a folder, so that the next run has the same ones. A key is made when its first device needs it.
  */
+
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { draftOf, removeLeftDrafts } from '../../fixtures/drafts.ts';
 import { makeFolder } from '../../fixtures/make-folder.ts';
+import { readPlainFile } from '../../fixtures/plain-file.ts';
 import { type DeviceKey, heldKey } from './device-key.ts';
 import { IdentityError, reasonOf } from './identity-error.ts';
 import { type RsaBits, RsaMakers } from './rsa-makers.ts';
@@ -88,7 +90,7 @@ export class RsaPool {
     const file = this.#fileOf(position);
     if (file === undefined) return undefined;
     try {
-      return this.#checked(await readFile(file, 'utf8'), file);
+      return this.#checked(await readPlainFile(file), file);
     } catch (error) {
       if (error instanceof IdentityError) throw error;
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;

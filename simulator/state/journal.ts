@@ -3,6 +3,7 @@
  * checksum in front and is passed to the system before the call returns, and the whole file is only
  * replaced by rename. A truncated last line is ignored. Readable by its owner only.
  */
+
 import {
   closeSync,
   existsSync,
@@ -14,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { fileFault, StateError } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;
@@ -147,7 +149,7 @@ function* linesOf(path: string): Generator<{ readonly bytes: Buffer; readonly is
 
 function opened(path: string): number {
   try {
-    return openSync(path, 'r');
+    return openSync(plainFile(path), 'r');
   } catch (error) {
     throw fileFault(`cannot read ${path}`, error);
   }

@@ -4,6 +4,7 @@
  * download that does not fit is not stored and restarts after a kill. A write truncated by a kill
  * leaves a shorter file, which is still valid. Readable by their owner only.
  */
+
 import {
   closeSync,
   createReadStream,
@@ -18,6 +19,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import type { DownloadProgress } from '../client/download.ts';
 import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
 import type { KeptDownload, KeptDownloads } from '../device/environment.ts';
@@ -167,7 +169,7 @@ function headOf(path: string): Head | undefined {
 }
 
 function firstOf(path: string): { readonly first: Buffer; readonly sizeBytes: number } {
-  const file = openSync(path, 'r');
+  const file = openSync(plainFile(path), 'r');
   try {
     const first = Buffer.alloc(HEAD_MAX_BYTES);
     const count = readSync(file, first, 0, HEAD_MAX_BYTES, 0);

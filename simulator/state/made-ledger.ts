@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import * as v from 'valibot';
 import { parsedJson } from '../../fixtures/json.ts';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import type { Target } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
 import type { IdData } from '../identity/identity.ts';
@@ -207,7 +208,7 @@ class LedgerReading {
 
 function linesOf(path: string): readonly string[] {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(plainFile(path), 'utf8')
       .split('\n')
       .filter((line) => line !== '');
   } catch (error) {
@@ -224,7 +225,7 @@ function parsedLine(text: string): Line | undefined {
 /** Opens a file for appending lines; first adds a line end after a truncated last line. */
 function openToAppend(path: string): number {
   try {
-    const file = openSync(path, 'a+', OWNER_ONLY);
+    const file = openSync(plainFile(path), 'a+', OWNER_ONLY);
     // An existing file keeps its permissions.
     fchmodSync(file, OWNER_ONLY);
     const { size } = fstatSync(file);

@@ -1,8 +1,10 @@
 /** Keys and certificates in files of the user; every problem is reported as one sentence. */
+
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { link, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { NotAFile, plainFile } from '../../../fixtures/plain-file.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import { SettingError } from '../../settings.ts';
 import { type Authority, authorityOf, createAuthority, signingKey } from './authority.ts';
@@ -121,7 +123,7 @@ class UnreadableFile extends SettingError {
 
 async function readText(what: string, path: string): Promise<string> {
   try {
-    const file = await open(path);
+    const file = await open(plainFile(path));
     try {
       const bytes = Buffer.alloc(FILE_MAX_BYTES + 1);
       let length = 0;
@@ -134,6 +136,7 @@ async function readText(what: string, path: string): Promise<string> {
       await file.close();
     }
   } catch (fault) {
+    if (fault instanceof NotAFile) throw new UnreadableFile(`${what} ${path}`, fault.message);
     throw new UnreadableFile(`${what} ${path}`, codeOf(fault));
   }
 }
