@@ -16,8 +16,6 @@ export class ByteBudget {
   #heldBytes = 0;
   /** Ordered from the oldest to the newest. */
   readonly #underway = new Map<Holding, () => void>();
-  /** The same of what is only discarded. */
-  readonly #discarded = new Map<Holding, () => void>();
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
@@ -28,12 +26,8 @@ export class ByteBudget {
     return this.#heldBytes;
   }
 
-  /**
-   * Opens an empty holding; `giveWay` must immediately drop what it holds. What is discarded gives
-   * way before everything that somebody waits for.
-   */
-  open(giveWay: () => void, turn?: 'gives way first'): Holding {
-    const group = turn ? this.#discarded : this.#underway;
+  /** Opens an empty holding; `giveWay` must immediately drop what it holds. */
+  open(giveWay: () => void): Holding {
     let held = 0;
     const holding: Holding = {
       set: (bytes) => {
@@ -41,8 +35,8 @@ export class ByteBudget {
         if (more === 0) return;
         this.#heldBytes += more;
         held = bytes;
-        if (bytes === 0) group.delete(holding);
-        else group.set(holding, giveWay);
+        if (bytes === 0) this.#underway.delete(holding);
+        else this.#underway.set(holding, giveWay);
         if (more > 0 && this.#heldBytes > this.#mostBytes) this.#makeRoom();
       },
     };
@@ -50,12 +44,10 @@ export class ByteBudget {
   }
 
   #makeRoom(): void {
-    for (const group of [this.#discarded, this.#underway]) {
-      for (const [oldest, giveWay] of group) {
-        oldest.set(0);
-        giveWay();
-        if (this.#heldBytes <= this.#mostBytes) return;
-      }
+    for (const [oldest, giveWay] of this.#underway) {
+      oldest.set(0);
+      giveWay();
+      if (this.#heldBytes <= this.#mostBytes) return;
     }
   }
 }

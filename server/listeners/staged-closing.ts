@@ -59,13 +59,14 @@ export class StagedClosing {
     const cut = (): void => {
       socket.destroy();
     };
-    const held = this.#underway.open(cut, 'gives way first');
+    const held = this.#underway.open(cut);
     const timer = systemClock.after(discardMaxMs, cut, true);
     let discardedBytes = 0;
     socket.on('data', (chunk: Buffer) => {
       discardedBytes += chunk.length;
       if (discardedBytes > discardMaxBytes) cut();
-      else held.set(discardedBytes);
+      // A piece stays in memory until the next one at the latest.
+      else held.set(chunk.length);
     });
     socket.on('error', cut);
     socket.once('close', () => {

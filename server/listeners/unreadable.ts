@@ -31,13 +31,17 @@ export function answerUnreadable(
   server.on('clientError', (fault: ReadFault, stream) => {
     // Every connection of a listener is one.
     const socket = stream as Socket;
-    const isOver = closing.isClosing(socket);
     const { code = '' } = fault;
+    if (closing.isClosing(socket)) {
+      // It has its answer, and times of its own.
+      if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
+      return;
+    }
     const isLost = code === 'ECONNRESET' || isTlsFault(fault) || !socket.writable;
     const status = isLost ? '0' : (statuses[code] ?? '400 Bad Request');
     const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
-    const text = isOver ? '' : answer({ fault, status, error });
-    if (isOver || isLost) socket.destroy();
+    const text = answer({ fault, status, error });
+    if (isLost) socket.destroy();
     else closing.close(socket, text);
   });
 }
