@@ -10,8 +10,13 @@ const jsonType = 'application/json';
 
 const bodyWithUpgrade = refuse.malformed(
   'a request with a body cannot have an Upgrade header; leave the header out',
+  { path: 'header.Upgrade', expected: 'no such header beside a body' },
 );
-const bodyRequired = refuse.malformed('body: is required');
+const bodyRequired = refuse.malformed('body: is required', {
+  path: 'body',
+  expected: 'a body in JSON',
+  actual: 'nothing',
+});
 
 /** Refuses input that is too large, of the wrong media type, or of the wrong shape. */
 export const validate: Stage = (context) => {

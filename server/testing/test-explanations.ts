@@ -18,6 +18,22 @@ export async function explanationOf(
   return JSON.parse(text) as Explanation;
 }
 
+/** An explanation with a request that would succeed. */
+type Corrected = Explanation & Required<Pick<Explanation, 'command' | 'correctedRequest'>>;
+
+/** Returns the explanation of a refused answer; fails the test without a corrected request. */
+export async function correctedOf(
+  server: TestServer,
+  reply: Pick<Reply, 'headers'>,
+): Promise<Corrected> {
+  const explanation = await explanationOf(server, reply);
+  const { command, correctedRequest } = explanation;
+  if (command === undefined || !correctedRequest) {
+    throw new Error(`no corrected request for ${explanation.sentence}`);
+  }
+  return { ...explanation, command, correctedRequest };
+}
+
 /** The output of a command. */
 interface Printed {
   readonly stdout: string;

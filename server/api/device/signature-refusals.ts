@@ -5,7 +5,7 @@
  */
 
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
-import { readPublicKey } from '../../crypto/public-key.ts';
+import { publicKeyForm, readPublicKey } from '../../crypto/public-key.ts';
 import {
   type DeviceKey,
   OTHER_KEYS_MAX,
@@ -27,7 +27,7 @@ export function unusableKey(pubkey: string, because: string): Refusal {
   return refuse.malformed(`body: pubkey: ${because}`, {
     path: 'body.pubkey',
     requirement: 'auth.pubkey-is-pem',
-    expected: 'SubjectPublicKeyInfo in PEM of an RSA, ECDSA P-256 or Ed25519 key',
+    expected: publicKeyForm,
     actual: `a string of ${pubkey.length} characters that ${because}`,
     ...(pubkey.length <= KEPT_MAX_BYTES && { evidence: new RefusedKey(pubkey) }),
   });

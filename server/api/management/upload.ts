@@ -97,7 +97,9 @@ function readParts(
       else resolve(receiving ?? noFile(filePart));
     });
     parser.on('error', (fault: unknown) => {
-      refuseRest(refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`));
+      refuseRest(
+        refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`, wholeForm),
+      );
     });
     request.on('close', () => {
       if (request.complete) return;
@@ -154,7 +156,7 @@ function openParser(request: IncomingMessage, fileSize: number): BusboyInstance 
       },
     });
   } catch (fault) {
-    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(fault)}`);
+    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(fault)}`, formType);
   }
 }
 
@@ -180,12 +182,27 @@ async function discarded(
 }
 
 function noFile(part: string): Refusal {
-  return refuse.malformed(`the request does not contain the file in a part "${part}"`);
+  return refuse.malformed(`the request does not contain the file in a part "${part}"`, {
+    path: `form.${part}`,
+    expected: 'a part with the file',
+    actual: 'none',
+  });
 }
 
 function tooLongText(part: string): Refusal {
-  return refuse.malformed(`${part}: must have at most ${limits.uploadFieldMaxBytes} bytes`);
+  return refuse.malformed(`${part}: must have at most ${limits.uploadFieldMaxBytes} bytes`, {
+    path: `form.${part}`,
+    expected: `at most ${limits.uploadFieldMaxBytes} bytes`,
+  });
 }
+
+/** The detail of a form that cannot be read to its end. */
+export const wholeForm = { path: 'form', expected: 'multipart parts up to the closing boundary' };
+/** The detail of a media type that does not say how the parts are separated. */
+export const formType = {
+  path: 'header.Content-Type',
+  expected: 'multipart/form-data; boundary=<boundary>',
+};
 
 function messageOf(fault: unknown): string {
   return fault instanceof Error ? fault.message : String(fault);

@@ -5,7 +5,7 @@ import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { explanationOf, runInBash } from '../../testing/test-explanations.ts';
+import { correctedOf, runInBash } from '../../testing/test-explanations.ts';
 import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 import type { Explanation } from './explain.ts';
@@ -36,7 +36,7 @@ async function ask(method: string, row: Operation, call: Call & { path?: string 
   const { path = row.path.replace(/\{\w+\}/g, 'nothing'), ...rest } = call;
   const reply = await server.request(method, path, rest);
   if (reply.status < 400) return undefined;
-  const explanation = await explanationOf(server, reply);
+  const explanation = await correctedOf(server, reply);
   commands.push(explanation.command);
   needed.set(explanation.command, Object.keys(explanation.needs));
   expect(explanation).toMatchObject({

@@ -2,10 +2,11 @@
 import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { shapeAt } from '../../../fixtures/shapes.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import { isSecretName } from '../../http/masking.ts';
 import { type Asked, jsonOf, textOf } from './asked.ts';
-import { exampleOf, mended, shapeAt } from './example.ts';
+import { exampleOf, mended } from './example.ts';
 import { markFor, type Text, textWithVariables, withoutSecrets } from './text.ts';
 
 /** What was sent, how it was refused, and where it was wrong, such as `body.status`. */

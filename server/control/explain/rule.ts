@@ -46,12 +46,23 @@ const ofFaults: Readonly<Record<number, string>> = {
 /** The rule by which an operation, or a request to an unknown path, was refused. */
 export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
   const { status, detail } = refusal;
-  const decided = detail?.requirement ?? own(refusal, operation) ?? general(status, operation);
+  const named = detail?.requirement;
+  const isOther = named !== undefined && !concerns(named, operation);
+  const decided =
+    named !== undefined && !isOther
+      ? named
+      : (own(refusal, operation) ?? general(status, operation));
   return {
     heading: headingOf(status, operation),
     sentence: detail?.rule ?? sentences[status] ?? 'An unexpected fault is answered 500.',
     requirements: decided === undefined ? [] : [decided],
   };
+}
+
+/** Whether a requirement speaks of the operation, or of all. */
+function concerns(id: string, operation: Operation | undefined): boolean {
+  const { operations = [] } = all.find((one) => one.id === id) ?? {};
+  return operations.length === 0 || operations.some((one) => one === operation?.id);
 }
 
 function headingOf(status: number, operation: Operation | undefined): string {
@@ -68,7 +79,9 @@ function own({ status, detail }: Refusal, operation: Operation | undefined): str
       sentence.includes(String(status)) &&
       operations.some((id) => id === operation?.id),
   );
-  if (status !== 400) return ofStatus[0]?.id;
+  // Of several about who the caller is, only the refusal itself can say which one was broken.
+  const isOfCaller = status === 401 || status === 403;
+  if (status !== 400) return isOfCaller && ofStatus.length > 1 ? undefined : ofStatus[0]?.id;
   const { path = '', actual } = detail ?? {};
   const isMissing = actual === 'nothing';
   const about = path.includes('.')
