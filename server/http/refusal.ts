@@ -44,7 +44,10 @@ export class Refusal {
 
 type Detail = RefusalDetail | undefined;
 
-/** The detail of a path that names what there is not: its parameter, and what it may name. */
+/**
+ * The detail of a path that names what there is not: its parameter, and what it may name. Where the
+ * path has no parameter of this name, `id` or its only one is meant.
+ */
 export function inPath(name: string, expected: string): RefusalDetail {
   return { path: `path.${name}`, expected };
 }

@@ -57,10 +57,10 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   if (device instanceof Refusal) return device;
   const log = store.parts.findLog(parameters.id, parameters.device_id);
   if (log === undefined)
-    return refuse.notFound(
-      'this device has sent no log for this deployment',
-      inState('a device that has sent a log', 'one that has sent none'),
-    );
+    return refuse.notFound('this device has sent no log for this deployment', {
+      ...inState('a device that has sent a log', 'one that has sent none'),
+      remedy: 'wait until the device has uploaded its log',
+    });
   return { status: 200, body: log };
 });
 

@@ -9,7 +9,7 @@ export type UserContext = HandlerContext & { readonly user: CallingUser };
 
 const noSuchDevice = refuse.notFound(
   'there is no device with this id',
-  inPath('id', 'the id of a device of this tenant'),
+  inPath('device_id', 'the id of a device of this tenant'),
 );
 const otherGroup = refuse.forbidden(
   "the device is in none of the groups that the user's roles are limited to",

@@ -90,8 +90,12 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     rule: ruleOf(refusal, operation),
     wrong,
     ...(diagnosis && { diagnosis }),
-    ...adviceView({ asked, refusal, operation, place: wrong.path }, facts),
+    ...adviceView({ asked, refusal, operation, wrong }, facts),
   };
+}
+
+interface AdvisedRequest extends RefusedRequest {
+  readonly wrong: Wrong;
 }
 
 type AdviceView = Pick<
@@ -100,18 +104,24 @@ type AdviceView = Pick<
 >;
 
 function adviceView(
-  refused: RefusedRequest & { readonly place: string },
+  refused: AdvisedRequest,
   { tenant, names, adminEmail, mounts }: ExplainFacts,
 ): AdviceView {
-  const { asked } = refused;
+  const { asked, wrong } = refused;
   const { name, isFirst, store } = tenant;
-  const advised = { ...refused, store, mounts, ...(!isFirst && { otherTenant: name }) };
+  const advised = {
+    ...refused,
+    place: wrong.path,
+    store,
+    mounts,
+    ...(!isFirst && { otherTenant: name }),
+  };
   const { first, correction } = adviceOn(advised);
   const words = first === undefined ? {} : { first };
   if (!correction) return { ...words, needs: {} };
   const lines = commandOf(correction, { names, adminEmail, namesTenant: !isFirst });
   const base = baseUrl(asked, mounts);
-  const needs = needsOf(lines, base);
+  const needs = { ...needsOf(lines, base), ...neededInPath(lines, refused) };
   const correctedRequest = correctedView(correction);
   return {
     ...words,
@@ -122,13 +132,21 @@ function adviceView(
   };
 }
 
+/** What the reader sets in the place of a parameter of the path that names what there is not. */
+function neededInPath(lines: string, { wrong }: AdvisedRequest): Record<string, string> {
+  const [, parameter = ''] = /^path\.(\w+)$/.exec(wrong.path) ?? [];
+  const name = parameter.toUpperCase();
+  const isUsed = parameter !== '' && lines.includes(`"$${name}`);
+  return isUsed && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
+}
+
 /** Whether the request that should be sent is the one that was sent. */
 function isSame(
   { method, path, body }: CorrectedRequest,
-  { asked, place }: { readonly asked: Asked; readonly place: string },
+  { asked, wrong }: AdvisedRequest,
 ): boolean {
   const target = asked.search === '' ? asked.path : `${asked.path}?${asked.search}`;
-  const isOfHeader = place.startsWith('header');
+  const isOfHeader = wrong.path.startsWith('header');
   return (
     !isOfHeader && method === asked.method && path === maskText(target) && body === textOf(asked)
   );

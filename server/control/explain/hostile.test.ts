@@ -46,6 +46,7 @@ async function callsOf(command: string) {
   const { stdout, stderr } = await runInBash([...stubs, command, 'rm -f body; ls -A'].join('\n'), {
     URL: 'http://url',
     TOKEN: 't',
+    ID: '$ID',
   });
   const words = stdout.split('\0');
   return { words, made: words.at(-1), stderr };

@@ -76,11 +76,19 @@ export function wrongOf(refused: RefusedRequest): Wrong {
 const placePattern = /^(body|query|path)(?:: ([\w.]+))?: /;
 
 function placeOf({ refusal: { detail, error }, operation }: RefusedRequest): string {
-  if (detail?.path !== undefined) return detail.path;
+  if (detail?.path !== undefined) return inParameter(detail.path, operation);
   const [, where, name] = placePattern.exec(error) ?? [];
   if (where === undefined) return 'request';
   if (where === 'path' && operation?.query?.path) return 'query.path';
   return name === undefined ? where : `${where}.${name}`;
+}
+
+/** The place with the name that the operation has for the parameter of its path. */
+function inParameter(place: string, operation: Operation | undefined): string {
+  const names = [...(operation?.path ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const [where, name] = place.split('.');
+  if (where !== 'path' || name === undefined || names.includes(name)) return place;
+  return `path.${names.includes('id') ? 'id' : names[0]}`;
 }
 
 /** What the request has at a place; undefined where that is more than one value, or was not kept. */
