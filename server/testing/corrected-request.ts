@@ -67,12 +67,12 @@ function filler(
     TOKEN: token,
     PUBLIC_KEY: JSON.stringify(device.publicKeyPem).slice(1, -1),
   };
-  const valueOf = (name: string): string => {
+  const valueNamed = (name: string): string => {
     const meaning = needs[name] ?? '';
     // A meaning of one word is the only value that there is.
     return values[name] ?? (/^\w+$/.test(meaning) ? meaning : anyId);
   };
-  return (text) => text.replace(/\$([A-Z][A-Z0-9_]*)/g, (_, name: string) => valueOf(name));
+  return (text) => text.replace(/\$([A-Z][A-Z0-9_]*)/g, (_, name: string) => valueNamed(name));
 }
 
 interface Proven {

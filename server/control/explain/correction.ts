@@ -4,9 +4,7 @@ import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
-import { isObject } from '../../../fixtures/json.ts';
 import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
-import { type Asked, jsonOf, textOf } from './asked.ts';
 import { lookUpFor, nearestOperation, operationAt, parametersIn } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { type Planned, plan } from './planned.ts';
@@ -68,18 +66,11 @@ function plannedFor(operation: Operation, meant: Operation, refused: Refused): P
   const search = device_type === '' ? '' : `device_type=${device_type}`;
   const sent = isOther ? { ...asked, search, body: undefined, headers: new Map() } : asked;
   return plan(operation, {
-    asked: operation.id === operations['post-next-deployment'].id ? asVersion1(sent) : sent,
+    asked: sent,
     parameters,
     status: refusal.status,
     place,
   });
-}
-
-/** A poll of version 2 as one of version 1, whose body is what the device provides. */
-function asVersion1(asked: Asked): Asked {
-  const sent = jsonOf(textOf(asked))?.value;
-  const provided = isObject(sent) ? sent.device_provides : undefined;
-  return isObject(provided) ? { ...asked, body: Buffer.from(JSON.stringify(provided)) } : asked;
 }
 
 /** The operation that the request was for, or most likely meant; undefined where there is none. */

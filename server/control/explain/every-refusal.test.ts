@@ -74,7 +74,8 @@ async function ask(method: string, row: Operation, call: Call & { path?: string 
 async function expectServed(row: Operation, explanation: Awaited<ReturnType<typeof correctedOf>>) {
   const { correctedRequest, isUnchanged, wrong, status, sentence, needs } = explanation;
   // What is to be done first is done by nobody here, and the sender's own token must stay valid.
-  if ((isUnchanged && wrong.path === 'state') || endsToken.has(row.id)) return;
+  const isRepeated = isUnchanged || explanation.asked.path.startsWith(correctedRequest.path);
+  if ((isRepeated && wrong.path === 'state') || endsToken.has(row.id)) return;
   // `fetch` begins no websockets; the tests of commands do.
   if (correctedRequest.headers.Upgrade) return;
   const sent = await sendCorrected(server, correctedRequest, { device, userToken, needs });

@@ -121,7 +121,8 @@ function adviceView(
   if (!correction) return { ...words, needs: {} };
   const lines = commandOf(correction, { names, adminEmail, namesTenant: !isFirst });
   const base = baseUrl(asked, mounts);
-  const needs = { ...needsOf(lines, base), ...neededInPath(lines, refused) };
+  const used = needsOf(lines, base);
+  const needs = { ...used, ...neededInPath(used, refused) };
   const correctedRequest = correctedView(correction);
   return {
     ...words,
@@ -133,11 +134,13 @@ function adviceView(
 }
 
 /** What the reader sets in the place of a parameter of the path that names what there is not. */
-function neededInPath(lines: string, { wrong }: AdvisedRequest): Record<string, string> {
+function neededInPath(
+  needs: Readonly<Record<string, string>>,
+  { wrong }: AdvisedRequest,
+): Record<string, string> {
   const [, parameter = ''] = /^path\.(\w+)$/.exec(wrong.path) ?? [];
   const name = parameter.toUpperCase();
-  const isUsed = parameter !== '' && lines.includes(`"$${name}`);
-  return isUsed && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
+  return name in needs && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
 }
 
 /** Whether the request that should be sent is the one that was sent. */

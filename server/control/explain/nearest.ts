@@ -8,8 +8,8 @@ const costs = { version: 0.4, parameter: 0.2, method: 0.15, retired: 0.1 } as co
 
 const version = /^v\d+$/;
 
-/** More segments than this that are another, missing or too many make two paths unlike. */
-const SIMILAR_MAX = 3;
+/** Two paths are unlike when a larger part of their segments is another, missing or too many. */
+const SIMILAR_MAX_SHARE = 0.4;
 
 /** The operation with the path most like one that was sent. */
 interface Nearest {
@@ -38,7 +38,11 @@ export function nearestOperation(
     (nearer, one) => (one.distance < nearer.distance ? one : nearer),
     first,
   );
-  return { operation: best.operation, isSimilar: best.distance <= SIMILAR_MAX };
+  const segments = segmentsOf(best.operation.path);
+  return {
+    operation: best.operation,
+    isSimilar: best.distance <= SIMILAR_MAX_SHARE * segments.length,
+  };
 }
 
 /** The operation of exactly this path, parameters being any text, that takes one of the methods. */

@@ -1,4 +1,5 @@
 /** What a request to an unknown path may have meant: under this server's dialects, on this listener. */
+import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { mountedOperations } from '../../pipeline/endpoint.ts';
@@ -34,6 +35,13 @@ export function operationsOf({ dialects }: Mounts): readonly Operation[] {
   return all.filter((operation) => listenerOf(operation, dialects) !== undefined);
 }
 
+/** Those among them that a path may have been meant for: the links to files are never typed. */
+function typedOf(path: string, mounts: Mounts): readonly Operation[] {
+  const known = operationsOf(mounts);
+  const [start = ''] = Object.values(storageOperations).map((one) => one.path.split('{')[0]);
+  return path.startsWith(start) ? known : known.filter(({ id }) => !(id in storageOperations));
+}
+
 /** What a request meant that asked this listener for a path that it does not have. */
 export function neighbourOf(
   { method, path }: Asked,
@@ -46,7 +54,7 @@ export function neighbourOf(
   const at = meant && listenerOf(meant, mounts.dialects);
   if (meant && at && !here.includes(meant)) return elsewhere(meant, at, mounts);
   const isHere = (one: Operation): boolean => here.includes(one);
-  const { operation, isSimilar } = nearestOperation(method, path, operationsOf(mounts));
+  const { operation, isSimilar } = nearestOperation(method, path, typedOf(path, mounts));
   if (!isHere(operation))
     return elsewhere(operation, isHere(apiOperation) ? 'storage' : 'api', mounts);
   const nearest = `${operation.method} ${operation.path}`;
