@@ -290,7 +290,12 @@ function refuseForeignPage(
   if (origin !== undefined && isOfHost(origin, host)) return undefined;
   return refuse.forbidden(
     'the cookie JWT is accepted only from pages of this server: Origin must match Host; other clients must send the Authorization header',
-    { path: 'header.Origin', expected: host, actual: origin ?? 'nothing' },
+    {
+      path: 'header.Origin',
+      expected: host,
+      actual: origin ?? 'nothing',
+      remedy: 'send the token in the Authorization header in place of the cookie',
+    },
   );
 }
 

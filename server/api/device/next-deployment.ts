@@ -85,10 +85,10 @@ const conflicting = refuse.conflict(
   'conflicting request data: it differs from the request for which this deployment was offered',
   undefined,
   {
-    path: 'state',
+    path: 'request',
     expected: 'the same data as in the poll for which the deployment was offered',
     actual: 'other data; the deployment has failed for this device',
-    remedy: 'report the same data until an update has ended; now go on polling',
+    remedy: 'go on polling, and report the same data until an update has ended',
   },
 );
 

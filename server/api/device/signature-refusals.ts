@@ -28,7 +28,7 @@ export function unusableKey(pubkey: string, because: string): Refusal {
     path: 'body.pubkey',
     requirement: 'auth.pubkey-is-pem',
     expected: publicKeyForm,
-    actual: `a string of ${pubkey.length} characters that ${because}`,
+    actual: `a string of ${pubkey.length} characters that ${because.split(';', 1)[0]}`,
     ...(pubkey.length <= KEPT_MAX_BYTES && { evidence: new RefusedKey(pubkey) }),
   });
 }

@@ -83,6 +83,8 @@ export function mended(schema: v.GenericSchema, given: unknown): unknown {
     const checked = v.safeParse(schema, value);
     if (checked.success) return value;
     const keys = keysOf(checked.issues[0]);
+    // One item in the place of a list of them.
+    if (keys.length === 0 && v.is(schema, [value])) return [value];
     if (keys.length === 0) break;
     value = replaced(value, keys, mendingOf(schema, keys, valueAt(value, keys)));
   }
@@ -107,12 +109,15 @@ function mendingOf(schema: v.GenericSchema, keys: readonly Key[], given: unknown
 
 /** An identity that was sent as an object in place of its JSON text, as that text. */
 function asText(name: string, given: unknown): readonly unknown[] {
+  if (Array.isArray(given)) return given.slice(0, 1);
   const isIdentity = name === 'id_data' && typeof given === 'object' && given !== null;
   return isIdentity ? [JSON.stringify(given)] : [];
 }
 
 /** The same in another kind, the word most like it, the whole number beside it. */
 function nearTo(given: unknown, shape: Shape): readonly unknown[] {
+  // Of a value that was given several times, the first one.
+  if (Array.isArray(given) && typeof given[0] === 'string') return nearTo(given[0], shape);
   if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean')
     return [];
   const text = String(given);

@@ -77,7 +77,8 @@ export function lookUpFor(
     const words = wordsOf(list.path);
     const same = words.findIndex((word, index) => word !== wanted[index]);
     const isOwner = words.at(-1) === owner ? 2 : 0;
-    return { list, rate: (same < 0 ? words.length : same) + isOwner };
+    const isWhole = same < 0 && words.length === wanted.length ? 1 : 0;
+    return { list, rate: (same < 0 ? words.length : same) + isOwner + isWhole };
   });
   return rated.toSorted((one, other) => other.rate - one.rate)[0]?.list;
 }

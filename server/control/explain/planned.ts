@@ -133,7 +133,8 @@ function queryFor({ query }: Operation, { asked, place }: Faulty): Text {
   const given = givenIn(asked.search, Object.keys(query));
   const [, refused = ''] = /^query\.(.+)$/.exec(place) ?? [];
   if (isSecretName(refused) && refused in query) given[refused] = refused;
-  const isSound = v.is(schema, given) && !isSecretName(refused);
+  const isSent = Object.keys(given).every((name) => new URLSearchParams(asked.search).has(name));
+  const isSound = isSent && v.is(schema, given) && !isSecretName(refused);
   const search = isSound ? encodeOdd(asked.search) : searchOf(mended(schema, given));
   return search === '' ? [] : ['?', ...queryWithoutSecrets(search)];
 }

@@ -17,7 +17,6 @@ interface Refused extends RefusedRequest {
 }
 
 const words: Readonly<Record<number, string>> = {
-  403: 'use another user, or a role that permits it',
   409: 'check the current state, and resolve the conflict',
   413: 'send a smaller body',
   500: "check the server's log; this is an error of the server",
@@ -41,7 +40,9 @@ export function remedyOf(
   if (evidence instanceof UnknownPath) return neighbourOf(asked, evidence).remedy;
   if (isUnaccepted(refused)) return acceptanceWords(refused, steps);
   const told = told401(refused, steps) ?? refusal.detail?.remedy ?? toldIn(refusal.error);
-  const first = told ?? words[refusal.status];
+  const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
+  const first =
+    told ?? (isRole ? 'use another user, or a role that permits it' : words[refusal.status]);
   if (!next || next === operation || refusal.status === 410 || !operation) return first;
   const look = lookUpWords(next);
   return first === undefined ? look : `${first}; ${look}`;

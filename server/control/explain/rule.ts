@@ -34,7 +34,6 @@ const all: readonly Requirement[] = Object.values(requirements);
 /** Requirements that speak of all operations, where none of an operation's own was broken. */
 const ofFaults: Readonly<Record<number, string>> = {
   401: 'tokens.invalid-is-401',
-  403: 'errors.role-forbidden-is-403',
   404: 'errors.unknown-path',
   405: 'errors.wrong-method',
   413: 'errors.body-too-large',
@@ -82,13 +81,19 @@ function own({ status, detail }: Refusal, operation: Operation | undefined): str
   // Of several about who the caller is, only the refusal itself can say which one was broken.
   const isOfCaller = status === 401 || status === 403;
   if (status !== 400) return isOfCaller && ofStatus.length > 1 ? undefined : ofStatus[0]?.id;
-  const { path = '', actual } = detail ?? {};
+  const { path = '', expected = '', actual } = detail ?? {};
   const isMissing = actual === 'nothing';
-  const about = path.includes('.')
-    ? ofStatus.filter(({ sentence }) => sentence.includes(`\`${path.split('.').at(-1)}\``))
-    : ofStatus.filter(({ sentence }) => /\bbody\b/.test(sentence));
+  const isMember = path.includes('.');
+  // Of the whole body the contract says only of which kind it is.
+  if (!isMember && !/^(JSON|an object|an array|a body)\b/.test(expected)) return undefined;
+  const about = ofStatus.filter(({ sentence }) =>
+    isMember ? sentence.includes(`\`${path.split('.').at(-1)}\``) : /\bbody\b/.test(sentence),
+  );
   const absent = /required|without|lacks/;
-  return (about.find(({ sentence }) => absent.test(sentence) === isMissing) ?? about[0])?.id;
+  const deciding = about.find(({ sentence }) =>
+    isMember || isMissing ? absent.test(sentence) === isMissing : /\bJSON\b/.test(sentence),
+  );
+  return (deciding ?? (isMember ? about[0] : undefined))?.id;
 }
 
 function general(status: number, operation: Operation | undefined): string | undefined {
