@@ -28,10 +28,14 @@ export function nearestOperation(
   operations: readonly Operation[],
 ): Nearest {
   const given = segmentsOf(path.toLowerCase());
+  const changeCost = rememberedCosts();
   const [first, ...others] = operations.map((operation) => {
     const otherMethod = operation.method === method ? 0 : costs.method;
     const retired = operation.deprecated ? costs.retired : 0;
-    return { operation, distance: distanceTo(operation, given) + otherMethod + retired };
+    return {
+      operation,
+      distance: distanceTo(operation, given, changeCost) + otherMethod + retired,
+    };
   });
   if (!first) throw new Error('there are no operations');
   const best = others.reduce(
@@ -113,7 +117,7 @@ function isAt({ path }: Operation, given: readonly string[]): boolean {
 }
 
 /** The cheapest way from one path to the other: segments are changed, left out or put in. */
-function distanceTo({ path }: Operation, given: readonly string[]): number {
+function distanceTo({ path }: Operation, given: readonly string[], changeCost: ChangeCost): number {
   const sent = given.slice(0, SEGMENTS_MAX);
   let row = [0];
   for (const segment of sent) row.push((row.at(-1) ?? 0) + costOf(segment));
@@ -134,7 +138,20 @@ function costOf(segment: string): number {
   return version.test(segment) ? costs.version : 1;
 }
 
-function changeCost(word: string, segment: string): number {
+type ChangeCost = (word: string, segment: string) => number;
+
+/** The costs of changes; operations share most of their segments, and a cost takes a while. */
+function rememberedCosts(): ChangeCost {
+  const known = new Map<string, number>();
+  return (word, segment) => {
+    const both = `${word}/${segment}`;
+    const cost = known.get(both) ?? costOfChange(word, segment);
+    known.set(both, cost);
+    return cost;
+  };
+}
+
+function costOfChange(word: string, segment: string): number {
   if (word === segment) return 0;
   if (word.startsWith('{')) return costs.parameter;
   if (version.test(word) && version.test(segment)) return costs.version;

@@ -2,6 +2,7 @@
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
+import { lettersApart } from '../../../fixtures/nearest.ts';
 import { mountedOperations } from '../../pipeline/endpoint.ts';
 import {
   type AbsentOperation,
@@ -35,12 +36,16 @@ export function operationsOf({ dialects }: Mounts): readonly Operation[] {
   return all.filter((operation) => listenerOf(operation, dialects) !== undefined);
 }
 
-/** Those among them that a path may have been meant for: the links to files are never typed. */
+/** Those among them that a path may have been meant for: links to files are seldom typed. */
 function typedOf(path: string, mounts: Mounts): readonly Operation[] {
   const known = operationsOf(mounts);
-  const [start = ''] = Object.values(storageOperations).map((one) => one.path.split('{')[0]);
-  return path.startsWith(start) ? known : known.filter(({ id }) => !(id in storageOperations));
+  const [, start = ''] = path.split('/');
+  const isNear = lettersApart(start, 'storage') <= STORAGE_LETTERS_MAX;
+  return isNear ? known : known.filter(({ id }) => !(id in storageOperations));
 }
+
+/** A first segment with more other letters than this is not that of links to files. */
+const STORAGE_LETTERS_MAX = 2;
 
 /** What a request meant that asked this listener for a path that it does not have. */
 export function neighbourOf(
