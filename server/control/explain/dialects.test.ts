@@ -66,7 +66,7 @@ describe('what the dialect open-source lacks', () => {
       const explained = await refusedWith(server, 404, [row.method, idPath(row.path)]);
       const { wrong, first, correctedRequest } = explained;
       const { what = '', instead } = absenceOf(row, openSource) ?? {};
-      expect(wrong.expected).toContain(`dialect open-source has; ${what} (${row.method}`);
+      expect(wrong.expected).toContain(`dialect open-source has; it lacks ${what} (${row.method}`);
       expect(first).toMatch(/or start the server without --dialect open-source$/);
       expect(correctedRequest === undefined).toBe(instead === undefined);
       expect(explained.command === undefined).toBe(instead === undefined);
@@ -130,8 +130,19 @@ describe.each(variantNames)('the nearest path under the dialect %s', (name) => {
 
 it('a path that is like none of the API is told an example, not what it should have been', async () => {
   const server = await startAs();
-  const { wrong } = await refusedWith(server, 404, ['GET', '/phpmyadmin/index.php']);
+  const { wrong, command } = await refusedWith(server, 404, ['GET', '/phpmyadmin/index.php']);
+  expect(command).toBeUndefined();
   expect(wrong.expected).toMatch(/^a path of the API, such as [A-Z]+ \//);
+});
+
+it('a path that is nearly one of those that a dialect lacks is told the absence, too', async () => {
+  const server = await startAs('open-source');
+  const path = '/api/management/v2/tenantadm/tenants/mee';
+  const { wrong, first } = await refusedWith(server, 404, ['GET', path]);
+  expect(wrong.expected).toContain(
+    'it lacks tenants (GET /api/management/v2/tenantadm/tenants/me)',
+  );
+  expect(first).toMatch(/^go on without it/);
 });
 
 describe('the dialect storage-host', () => {
@@ -179,7 +190,7 @@ describe('the dialect token-before-routing', () => {
     const server = await startAs('token-before-routing');
     const { wrong, first, correctedRequest } = await refusedWith(server, 401, [method, path]);
     expect(wrong.path).toBe('header.Authorization');
-    expect(first).toContain('come second in the dialect token-before-routing');
+    expect(first).toMatch(/token-before-routing checks first; then correct the (path|method)$/);
     const device = await deviceOf(server, 'token-before-routing');
     if (!correctedRequest) throw new Error('no corrected request');
     const sender = { device, userToken: server.adminToken, needs: {} };

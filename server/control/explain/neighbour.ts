@@ -36,9 +36,10 @@ export function operationsOf({ dialects }: Mounts): readonly Operation[] {
   return all.filter((operation) => listenerOf(operation, dialects) !== undefined);
 }
 
-/** Those among them that a path may have been meant for: links to files are seldom typed. */
+/** Those that a path may have been meant for: links to files are seldom typed. */
 function typedOf(path: string, mounts: Mounts): readonly Operation[] {
-  const known = operationsOf(mounts);
+  // What is absent comes last, so that of two that are as near the one that is there is found.
+  const known = [...new Set([...operationsOf(mounts), ...all])];
   const [, start = ''] = path.split('/');
   const isNear = lettersApart(start, 'storage') <= STORAGE_LETTERS_MAX;
   return isNear ? known : known.filter(({ id }) => !(id in storageOperations));
@@ -53,17 +54,16 @@ export function neighbourOf(
   { operations: here, mounts }: UnknownPath,
 ): Neighbour {
   // The path of an operation that is elsewhere, or nowhere, was meant as it is.
-  const meant = operationAt(path, [method, ...methods], all);
+  const exact = operationAt(path, [method, ...methods], all);
+  const nearest = nearestOperation(method, path, typedOf(path, mounts));
+  const meant = exact ?? (nearest.isSimilar ? nearest.operation : undefined);
   const absence = meant && absenceOf(meant, mounts.dialects);
   if (meant && absence) return insteadOf(meant, absence);
   const at = meant && listenerOf(meant, mounts.dialects);
   if (meant && at && !here.includes(meant)) return elsewhere(meant, at, mounts);
-  const isHere = (one: Operation): boolean => here.includes(one);
-  const { operation, isSimilar } = nearestOperation(method, path, typedOf(path, mounts));
-  if (!isHere(operation))
-    return elsewhere(operation, isHere(apiOperation) ? 'storage' : 'api', mounts);
-  const nearest = `${operation.method} ${operation.path}`;
-  return { expected: isSimilar ? nearest : `a path of the API, such as ${nearest}`, operation };
+  if (meant) return { expected: `${meant.method} ${meant.path}`, operation: meant };
+  const example = `${apiOperation.method} ${apiOperation.path}`;
+  return { expected: `a path of the API, such as ${example}`, operation: undefined };
 }
 
 function insteadOf(
@@ -73,7 +73,7 @@ function insteadOf(
   const operation = instead === undefined ? undefined : mountedOperations[instead];
   const there = operation ? `: ${operation.method} ${operation.path}` : '';
   return {
-    expected: `a path that the dialect ${dialect} has; ${what} (${meant.method} ${meant.path}) is absent in it`,
+    expected: `a path that the dialect ${dialect} has; it lacks ${what} (${meant.method} ${meant.path})`,
     remedy: `${wayOut}${there}; or start the server without --dialect ${dialect}`,
     operation,
   };

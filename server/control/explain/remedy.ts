@@ -78,9 +78,11 @@ function told401(refused: Refused, steps: readonly Step[]): string | undefined {
   const token = isUnknown
     ? 'have the device accepted, which this server does not let in now, and get a valid token'
     : 'get a valid token';
-  const isThere = operation ?? operationAt(asked.path, [asked.method], operationsOf(mounts));
-  if (isThere) return token;
-  return `${token}; and correct path and method, which come second in the dialect token-before-routing`;
+  const known = operationsOf(mounts);
+  if (operation ?? operationAt(asked.path, [asked.method], known)) return token;
+  const isPath = operationAt(asked.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
+  const rest = isPath ? 'method' : 'path';
+  return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
 }
 
 /** What becomes of a device that was refused for its status: nothing is wrong with its request. */
