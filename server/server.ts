@@ -104,7 +104,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     states.markStart(services.tenants.first);
     const { adminEmail } = admin;
     const passage = openPassage();
-    const seen = { activity, controlToken, adminEmail, passage, startRun };
+    const seen = { activity, controlToken, adminEmail, passage, startRun, addresses };
     const inside = { services, states, watchdog, ...seen };
     const control = await openControl(inside);
     addresses.console = control.url;
@@ -124,9 +124,11 @@ interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'
   readonly adminEmail: string;
   readonly passage: Passage;
   readonly startRun: RunStarter | undefined;
+  readonly addresses: Addresses;
 }
 
-function openControl({ services, activity, adminEmail, passage, startRun, ...rest }: Controlled) {
+function openControl(controlled: Controlled) {
+  const { services, activity, adminEmail, passage, startRun, addresses, ...rest } = controlled;
   const { settings, tenants, outbox, log, storageFaults, clock, names } = services;
   const { tokens, random, underway } = services;
   const { host, controlPort: port, connectionLimits } = settings;
@@ -138,7 +140,7 @@ function openControl({ services, activity, adminEmail, passage, startRun, ...res
     management: { passage, tokens, random, clock },
     variationSeed: settings.varySeed,
     runs: new Runs(startRun, clock),
-    explainFacts: { names, adminEmail },
+    explainFacts: { names, adminEmail, mounts: { dialects: settings.variants, addresses } },
   });
 }
 

@@ -40,6 +40,9 @@ export function readPublicKey(text: string): PublicKey | UnusableKey {
   return read;
 }
 
+/** What a public key must be. */
+export const publicKeyForm = 'SubjectPublicKeyInfo in PEM of an RSA, ECDSA P-256 or Ed25519 key';
+
 /** An Ed25519 key as nearly everyone writes it: after 12 bytes that never differ, its 32 (RFC 8410). */
 const usualEd25519 =
   /^-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048])=\n-----END PUBLIC KEY-----\n?$/;

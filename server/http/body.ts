@@ -95,13 +95,13 @@ export function checkMediaType(
   const wanted = types.join('" or "');
   const given = request.headers['content-type'];
   if (given === undefined) {
-    const detail = { path: mediaTypePath, expected: wanted, actual: 'nothing' };
+    const detail = { path: mediaTypePath, expected: types.join(' or '), actual: 'nothing' };
     return refuse.malformed(`the Content-Type header is missing; send "${wanted}"`, detail);
   }
   const mediaType = mediaTypePattern.exec(given)?.[1]?.toLowerCase();
   if (mediaType === undefined) {
-    const detail = { path: mediaTypePath, expected: wanted, actual: shown(given) };
+    const detail = { path: mediaTypePath, expected: types.join(' or '), actual: shown(given) };
     return refuse.malformed(`the Content-Type header is malformed; send "${wanted}"`, detail);
   }
-  return types.includes(mediaType) ? undefined : refuse.unsupportedMediaType(mediaType, wanted);
+  return types.includes(mediaType) ? undefined : refuse.unsupportedMediaType(mediaType, types);
 }

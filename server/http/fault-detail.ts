@@ -2,7 +2,13 @@
  * Describes malformed input in an explanation: where it is, what is expected, and what was sent.
  */
 import * as v from 'valibot';
-import { expectedOf } from '../../fixtures/shape-sentences.ts';
+import {
+  arrayForObject,
+  expectationIn,
+  expectedOf,
+  nearestIssue,
+} from '../../fixtures/shape-sentences.ts';
+import { type Key, shapeAt } from '../../fixtures/shapes.ts';
 import { isSecretName, masked, maskText } from './masking.ts';
 import type { RefusalDetail } from './refusal.ts';
 
@@ -11,20 +17,54 @@ const SHOWN_TEXT_CHARACTERS = 100;
 const SHOWN_MEMBERS = 6;
 const SHOWN_LEVELS = 2;
 
-/** Returns the detail of a shape's first fault. `names` replaces fields by their wire names. */
+/** What a fault is described with besides the validator's issue. */
+interface ShapeFacts {
+  /** The whole shape, which tells what a missing member should be. */
+  readonly schema: v.GenericSchema;
+  /** Names on the wire, where they differ from the shape's. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+/** Returns the detail of a shape's first fault. */
 export function shapeDetail(
-  place: 'body' | 'query',
+  place: 'body' | 'query' | 'form',
   issue: v.BaseIssue<unknown>,
-  names: Readonly<Record<string, string>> = {},
+  { schema, names = {} }: ShapeFacts,
 ): RefusalDetail {
-  const path = v.getDotPath(issue);
-  const key = path?.split('.').at(-1) ?? '';
+  const keys = issue.path?.map(({ key }) => key as Key) ?? [];
+  const array = arrayForObject(issue);
+  if (array !== undefined) {
+    return {
+      path: placeAt(place, keys.slice(0, array), names),
+      expected: 'an object',
+      actual: 'an array',
+    };
+  }
   const isMissing = issue.received === 'undefined' && issue.kind === 'schema';
+  const nearest = isMissing ? missingIssue(schema, keys) : nearestIssue(issue);
+  const expected = nearest && (expectedOf(nearest) ?? expectationIn(nearest.message));
+  const isSecret = isSecretName(String(keys.at(-1) ?? ''));
+  const value = issue.path?.at(-1)?.value ?? issue.input;
   return {
-    path: path === null ? place : `${place}.${names[path] ?? path}`,
-    expected: (expectedOf(issue) ?? issue.message).slice(0, SHOWN_MAX_CHARACTERS),
-    actual: isMissing ? 'nothing' : isSecretName(key) ? masked : shown(issue.input),
+    path: placeAt(place, keys, names),
+    ...(expected !== undefined && { expected: expected.slice(0, SHOWN_MAX_CHARACTERS) }),
+    actual: isMissing ? 'nothing' : isSecret ? masked : shown(value),
   };
+}
+
+function placeAt(
+  place: string,
+  keys: readonly Key[],
+  names: Readonly<Record<string, string>>,
+): string {
+  const path = keys.join('.');
+  return path === '' ? place : `${place}.${names[path] ?? path}`;
+}
+
+/** The fault of a missing member by its own shape: the issue knows only its name. */
+function missingIssue(schema: v.GenericSchema, keys: readonly Key[]) {
+  const shape = shapeAt(schema, keys);
+  return shape && v.safeParse(shape, undefined).issues?.[0];
 }
 
 /** Returns a value as JSON on one line; reads only its beginning, however large or deep it is. */

@@ -5,13 +5,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import send from 'send';
 import type { Exchange } from './exchange.ts';
 import { type FilePart, FileStream } from './file-stream.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, type RefusalDetail } from './refusal.ts';
 import type { FileBody } from './success.ts';
 
 const sentences: Readonly<Record<number, string>> = {
   404: 'the artifact file no longer exists',
   412: 'a precondition of the request (If-Unmodified-Since, If-Match) does not hold',
   416: 'the Range is outside of the file',
+};
+
+/** What was expected, where the request carries what was wrong. */
+const details: Readonly<Record<number, RefusalDetail>> = {
+  404: { path: 'state', expected: 'an artifact whose file exists' },
+  412: { path: 'header', expected: 'preconditions that hold for the present file' },
+  416: { path: 'header.Range', expected: 'a range that begins within the file' },
 };
 
 /** Headers of the file that do not apply to a refusal. */
@@ -57,7 +64,12 @@ export function sendFile(
     const range = response.getHeader('Content-Range');
     for (const name of headersOfFile) response.removeHeader(name);
     const headers = typeof range === 'string' ? { 'Content-Range': range } : {};
-    refused(new Refusal(status, sentences[status] ?? 'internal error', { headers }));
+    refused(
+      new Refusal(status, sentences[status] ?? 'internal error', {
+        headers,
+        detail: details[status],
+      }),
+    );
   });
   stream.stream = (path: string, part: FilePart = { start: 0, end: 0 }) => {
     const file = new FileStream(path, part, response);

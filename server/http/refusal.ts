@@ -4,11 +4,14 @@
 export interface RefusalDetail {
   /**
    * The location of the fault: `body.status`, `query.page`, `header.Content-Type`, `path`,
-   * `method`.
+   * `method`; `path.id` for the parameter `id`, `form.name` for a part of a form, and `state` for
+   * what the server knows, so that nothing may be wrong with the request.
    */
   readonly path?: string;
   readonly expected?: string;
   readonly actual?: string;
+  /** What to do about it, as an instruction, where the sentence does not say it. */
+  readonly remedy?: string;
   /** The broken rule as a whole sentence, where it differs from the status's own. */
   readonly rule?: string;
   /** Id of the requirement that decided, where status and location do not determine it. */
@@ -40,6 +43,19 @@ export class Refusal {
 }
 
 type Detail = RefusalDetail | undefined;
+
+/**
+ * The detail of a path that names what there is not: its parameter, and what it may name. Where the
+ * path has no parameter of this name, `id` or its only one is meant.
+ */
+export function inPath(name: string, expected: string): RefusalDetail {
+  return { path: `path.${name}`, expected };
+}
+
+/** The detail of a refusal by what the server knows: the request itself is in order. */
+export function inState(expected: string, actual?: string): RefusalDetail {
+  return { path: 'state', expected, ...(actual !== undefined && { actual }) };
+}
 
 /** Time after which a server without capacity may have some again. */
 const RETRY_AFTER_SECONDS = 5;
@@ -74,20 +90,26 @@ export const refuse = {
     new Refusal(413, `body: ${excess}; send fewer in one request`, {
       detail: { path: 'body', expected: `at most ${valuesMax} values`, actual: 'more values' },
     }),
-  unsupportedMediaType: (given: string, expected: string) =>
-    new Refusal(415, `Content-Type "${given}" is not supported here; send "${expected}"`, {
-      detail: { path: 'header.Content-Type', expected, actual: given },
-    }),
+  unsupportedMediaType: (given: string, expected: readonly string[]) =>
+    new Refusal(
+      415,
+      `Content-Type "${given}" is not supported here; send "${expected.join('" or "')}"`,
+      { detail: { path: 'header.Content-Type', expected: expected.join(' or '), actual: given } },
+    ),
   unprocessable: (error: string, detail?: Detail) => new Refusal(422, error, { detail }),
-  tooManyRequests: (retryAfterSeconds: number, because = 'too many requests') =>
+  tooManyRequests: (retryAfterSeconds: number, because = 'too many requests', detail?: Detail) =>
     new Refusal(429, `${because}; try again in ${retryAfterSeconds} s`, {
       headers: { 'Retry-After': String(retryAfterSeconds) },
+      detail: { path: 'state', ...detail },
     }),
-  internal: () => new Refusal(500, 'internal error'),
+  internal: () => new Refusal(500, 'internal error', { detail: { path: 'state' } }),
   unavailable: (error: string) =>
     new Refusal(503, error, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS), Connection: 'close' },
+      detail: { path: 'state' },
     }),
   insufficientStorage: () =>
-    new Refusal(507, "the server's storage is full; try again when there is space"),
+    new Refusal(507, "the server's storage is full; try again when there is space", {
+      detail: { path: 'state', expected: 'free space on the disk of the server', actual: 'none' },
+    }),
 };

@@ -5,14 +5,14 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../fixtures/clock.ts';
-import { storageOperations } from '../../fixtures/contract/management/storage.ts';
-import { absentInOpenSource, type VariantName } from '../../fixtures/contract/variants.ts';
+import type { VariantName } from '../../fixtures/contract/variants.ts';
 import { endpoints } from '../api/device/endpoints.ts';
 import { confirmationPages } from '../api/management/confirmation-pages.ts';
 import { managementEndpoints } from '../api/management/management.ts';
 import type { Addresses } from '../http/addresses.ts';
 import { openFilesLimit, shareOpenFiles } from '../http/open-files.ts';
 import type { Endpoint } from '../pipeline/endpoint.ts';
+import { type ListenerName, listenerOf } from '../pipeline/mounted.ts';
 import { Pipeline } from '../pipeline/pipeline.ts';
 import type { ExchangeObserver, ResponseTransform } from '../pipeline/plug-ins.ts';
 import { assertComplete, mountRoutes } from '../pipeline/routes.ts';
@@ -192,19 +192,12 @@ class Doors {
 }
 
 /** Returns which listener serves which endpoints. */
-function sharedOut(variants: ReadonlySet<VariantName>): Record<'api' | 'storage', Endpoint[]> {
+function sharedOut(variants: ReadonlySet<VariantName>): Record<ListenerName, Endpoint[]> {
   const all = [...endpoints, ...managementEndpoints];
   assertComplete(all);
-  const absent = variants.has('open-source') ? absentInOpenSource : [];
-  const present = all.filter(
-    ({ operation }) => !absent.some((beginning) => operation.path.startsWith(beginning)),
-  );
-  if (!variants.has('storage-host')) return { api: present, storage: [] };
-  const isStorage = ({ operation }: Endpoint): boolean => operation.id in storageOperations;
-  return {
-    api: present.filter((endpoint) => !isStorage(endpoint)),
-    storage: present.filter(isStorage),
-  };
+  const of = (listener: ListenerName): Endpoint[] =>
+    all.filter(({ operation }) => listenerOf(operation, variants) === listener);
+  return { api: of('api'), storage: of('storage') };
 }
 
 /** Listens and returns host and port. */

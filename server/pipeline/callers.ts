@@ -26,7 +26,10 @@ export interface Caller {
 
 type CallerServices = Pick<Services, 'tokens' | 'tenants' | 'settings' | 'links' | 'names'>;
 
-const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exists');
+const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exists', {
+  path: 'query.tenant_id',
+  expected: 'the tenant that a link names, unchanged',
+});
 
 /** The request of a caller: for an operation, or for something without an id. */
 type AskedFor = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
@@ -226,10 +229,20 @@ function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number)
   return kind === 'personal' && nowMs - lastUsedMs >= limits.personalTokenLastUsedSeconds * 1000;
 }
 
+/** What ends the suspension of a tenant. */
+export const activateTenant =
+  'set the tenant to active: PUT /tenants/{id}/status with {"status": "active"} on the control listener';
+
 /** The refusal for all callers of a suspended tenant. */
 export const accountSuspended = refuse.unauthorized(
   "Account suspended: the tenant's users and devices cannot sign in",
-  tokenDetail('a token of an active tenant', 'a token of a suspended one'),
+  {
+    path: 'state',
+    expected: 'an active tenant',
+    actual: 'a suspended one',
+    requirement: 'tokens.invalid-is-401',
+    remedy: activateTenant,
+  },
 );
 const anonymous: Caller = {};
 const roleRule = 'Users may call what their roles permit; a user without roles may do everything.';
@@ -277,7 +290,12 @@ function refuseForeignPage(
   if (origin !== undefined && isOfHost(origin, host)) return undefined;
   return refuse.forbidden(
     'the cookie JWT is accepted only from pages of this server: Origin must match Host; other clients must send the Authorization header',
-    { path: 'header.Origin', expected: host, actual: origin ?? 'nothing' },
+    {
+      path: 'header.Origin',
+      expected: host,
+      actual: origin ?? 'nothing',
+      remedy: 'send the token in the Authorization header in place of the cookie',
+    },
   );
 }
 

@@ -17,8 +17,14 @@ export class DeliberateFailure extends Error {
 /** Answers a failure that was logged where it was recognised. */
 export const internalError = refuse.internal();
 
-const passwordsBusy = refuse.tooManyRequests(1);
-const droppedTenant = refuse.unauthorized('the tenant of this token no longer exists');
+const passwordsBusy = refuse.tooManyRequests(1, undefined, {
+  expected: 'fewer sign-ins with a password at a time',
+});
+const droppedTenant = refuse.unauthorized('the tenant of this token no longer exists', {
+  path: 'header.Authorization',
+  expected: 'a token of an existing tenant',
+  actual: 'one of a tenant that was removed during the request',
+});
 
 interface Around {
   readonly services: Pick<Services, 'storageFaults'>;

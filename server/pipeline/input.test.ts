@@ -46,7 +46,7 @@ describe('the sentence about a body', () => {
       'a time without an offset',
       'put-deployment-log',
       { messages: [{ timestamp: '2026-01-01T00:00:00', level: 'info', message: 'm' }] },
-      'body: messages.0.timestamp: is not an RFC 3339 date-time with an offset (2026-01-31T12:00:00Z)',
+      'body: messages.0.timestamp: must be an RFC 3339 date-time with an offset (2026-01-31T12:00:00Z)',
     ],
     [
       'a provide of another type',

@@ -48,10 +48,11 @@ function checkedQuery(
     const values = parameters.getAll(name);
     if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
   }
-  const checked = v.safeParse(querySchemaOf(operation, entries), given, firstFault);
+  const schema = querySchemaOf(operation, entries);
+  const checked = v.safeParse(schema, given, firstFault);
   if (checked.success) return checked.output as object;
   const [issue] = checked.issues;
-  return refuse.malformed(`query: ${faultOf(issue)}`, shapeDetail('query', issue));
+  return refuse.malformed(`query: ${faultOf(issue)}`, shapeDetail('query', issue, { schema }));
 }
 
 /** Returns the checked body as the handler receives it. */
@@ -68,11 +69,11 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
   }
   // Unstorable texts can only come from escapes, so few bodies need to be searched.
   if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
-  if (Array.isArray(given) && objectTypes.has(schema.type)) return refuse.malformed(noObject);
+  if (Array.isArray(given) && objectTypes.has(schema.type)) return noObject;
   const checked = v.safeParse(schema, given, firstFault);
   if (checked.success) return { body: checked.output };
   const [issue] = checked.issues;
-  return refuse.malformed(`body: ${faultOf(issue)}`, shapeDetail('body', issue));
+  return refuse.malformed(`body: ${faultOf(issue)}`, shapeDetail('body', issue, { schema }));
 }
 
 /** Why a body holds too many values to be parsed; nothing where it does not. */
@@ -85,7 +86,11 @@ export function excessOf(raw: Buffer): string | undefined {
 
 /** Shapes that would accept an array as an object. */
 const objectTypes = new Set(['object', 'loose_object', 'strict_object', 'object_with_rest']);
-const noObject = 'body: must be an object, not an array';
+const noObject = refuse.malformed('body: must be an object, not an array', {
+  path: 'body',
+  expected: 'an object',
+  actual: 'an array',
+});
 
 function notJson(raw: Buffer, fault: unknown): RefusalDetail {
   const isText = fault instanceof SyntaxError;
@@ -102,6 +107,7 @@ function notJson(raw: Buffer, fault: unknown): RefusalDetail {
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 const halfSurrogate = refuse.malformed(
   'body: contains half a surrogate pair, which UTF-8 cannot encode',
+  { path: 'body', expected: 'surrogates in pairs, such as \\ud83d\\ude00', actual: 'half a pair' },
 );
 
 /** Returns true when all names and strings of a JSON value can be encoded in UTF-8. */

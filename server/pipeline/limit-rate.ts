@@ -9,5 +9,10 @@ export const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
   const subject = device ?? user;
   const address = exchange.request.socket.remoteAddress ?? '';
   const waitSeconds = rates.ask(subject ? subject.id : `from ${address}`, nowMs);
-  return waitSeconds === undefined ? undefined : refuse.tooManyRequests(waitSeconds);
+  if (waitSeconds === undefined) return undefined;
+  const { requests, windowSeconds } = rates.limit;
+  return refuse.tooManyRequests(waitSeconds, undefined, {
+    expected: `at most ${requests} requests of one caller in ${windowSeconds} s`,
+    actual: 'one more',
+  });
 };

@@ -87,7 +87,7 @@ export function checkLink(
   if (!given.success) {
     const names = { expire: linkExpire, signature: linkSignature };
     const [issue] = given.issues;
-    const detail = { ...shapeDetail('query', issue, names), rule: linkRule };
+    const detail = { ...shapeDetail('query', issue, { schema: linkQuery, names }), rule: linkRule };
     return refuse.malformed(`query: ${faultOf(issue, names)}`, detail);
   }
   const { expire, signature, tenant_id: tenantId } = given.output;
@@ -99,6 +99,7 @@ export function checkLink(
         expected: `the signature issued for this path and ${linkExpire}`,
         actual: 'another signature, or one for another path, time or tenant',
         rule: linkRule,
+        requirement: 'download.invalid-signature-is-403',
       },
     );
   }
@@ -108,6 +109,7 @@ export function checkLink(
       expected: `a time after ${new Date(nowMs).toISOString()}`,
       actual: expire,
       rule: linkRule,
+      requirement: 'download.expired-is-403',
     });
   }
   return undefined;

@@ -17,6 +17,7 @@ import { outcomeOfFailure } from './failure.ts';
 import { handle } from './handle.ts';
 import { limitRate } from './limit-rate.ts';
 import { refusalLine } from './log-line.ts';
+import type { Mounts } from './mounted.ts';
 import type { ExchangeObserver, ResponseTransform } from './plug-ins.ts';
 import { receiveBody } from './receive-body.ts';
 import { Recorder } from './record.ts';
@@ -192,6 +193,11 @@ export class Pipeline {
     this.#recorder.begin(exchange);
     this.#writer.preflight(exchange, methods);
     this.#recorder.end(exchange, exchange.record.status);
+  }
+
+  /** What the server has under its dialects, and where. */
+  get mounts(): Mounts {
+    return { dialects: this.#services.settings.variants, addresses: this.#options.addresses };
   }
 
   /** The message for a user who opens the root of this listener. */

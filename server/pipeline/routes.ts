@@ -9,6 +9,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { refuse } from '../http/refusal.ts';
 import type { Endpoint } from './endpoint.ts';
 import { mountedOperations } from './endpoint.ts';
+import { UnknownPath } from './mounted.ts';
 import type { Pipeline } from './pipeline.ts';
 
 type Answerer = (exchange: Exchange) => void;
@@ -66,7 +67,8 @@ export function mountRoutes(
       });
     }
   }
-  addFallbacks(app, pipeline);
+  const operations = endpoints.map(({ operation }) => operation);
+  addFallbacks(app, pipeline, new UnknownPath(operations, pipeline.mounts));
   const refuseSurplus: Answerer = (exchange) =>
     pipeline.refuseUnmatched(exchange, tooManyConnections);
   const withoutHost: Answerer = (exchange) => pipeline.refuseUnmatched(exchange, missingHost);
@@ -140,10 +142,10 @@ function isOpenedByBrowser({ request }: Exchange): boolean {
   return request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '');
 }
 
-function addFallbacks(app: Express, pipeline: Pipeline): void {
+function addFallbacks(app: Express, pipeline: Pipeline, evidence: UnknownPath): void {
   app.use((request) => {
     const { exchange } = request as unknown as CarriesExchange;
-    const detail = { path: 'path', actual: exchange.path };
+    const detail = { path: 'path', actual: exchange.path, evidence };
     const told = exchange.path === '/' ? pipeline.whatLivesWhere : 'this API has no such path';
     pipeline.reject(exchange, refuse.notFound(told, detail));
   });
@@ -151,7 +153,10 @@ function addFallbacks(app: Express, pipeline: Pipeline): void {
     const { exchange } = request as unknown as CarriesExchange;
     const refusal =
       fault instanceof URIError
-        ? refuse.malformed('path: contains a percent escape that cannot be decoded')
+        ? refuse.malformed('path: contains a percent escape that cannot be decoded', {
+            path: 'path',
+            expected: 'percent escapes of UTF-8, such as %20, and %25 for a percent sign',
+          })
         : refuse.internal();
     pipeline.refuseUnmatched(exchange, refusal);
   }) satisfies express.ErrorRequestHandler);

@@ -8,7 +8,11 @@ import type { Stage } from './stage.ts';
 
 const jsonType = 'application/json';
 
-const bodyRequired = refuse.malformed('body: is required');
+const bodyRequired = refuse.malformed('body: is required', {
+  path: 'body',
+  expected: 'a body in JSON',
+  actual: 'nothing',
+});
 
 /** Refuses input that is too large, of the wrong media type, or of the wrong shape. */
 export const validate: Stage = (context) => {

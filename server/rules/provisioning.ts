@@ -9,6 +9,14 @@ interface ProvisioningSettings {
   readonly provisioningDelayMs: number;
 }
 
+/** What is missing of a device whose records are not there yet. */
+export const notProvisioned = {
+  path: 'state',
+  expected: 'a device whose records have appeared',
+  actual: 'one whose records appear some time after it was accepted (asynchronous-provisioning)',
+  remedy: 'wait until the device is provisioned, and send the request again',
+};
+
 /** How late what was asked for now appears, in milliseconds. */
 export function provisioningDelayMs(settings: ProvisioningSettings): number {
   const isDelayed = settings.variants.has('asynchronous-provisioning');

@@ -18,6 +18,47 @@ export async function explanationOf(
   return JSON.parse(text) as Explanation;
 }
 
+/** An explanation with a request that would succeed. */
+type Corrected = Explanation & Required<Pick<Explanation, 'command' | 'correctedRequest'>>;
+
+/** Returns the explanation of a refused answer; fails the test without a corrected request. */
+export async function correctedOf(
+  server: TestServer,
+  reply: Pick<Reply, 'headers'>,
+): Promise<Corrected> {
+  const explanation = await explanationOf(server, reply);
+  const { command, correctedRequest } = explanation;
+  if (command === undefined || !correctedRequest) {
+    throw new Error(`no corrected request for ${explanation.sentence}`);
+  }
+  return { ...explanation, command, correctedRequest };
+}
+
+/** An expectation that says what is wrong in place of what would be right. */
+const refusalWords =
+  /^(must|is|are|has|have|contains|cannot|there is no)\b|\b(not authorized|not supported|malformed|is unknown|is wrong|no longer|already exists)\b/;
+
+/** Returns in what an explanation contradicts itself, or says nothing; empty for a sound one. */
+export function contradictionsIn(explanation: Explanation): string[] {
+  const { sentence, wrong, isUnchanged = false, first } = explanation;
+  const { path, expected = 'one value', actual = 'another' } = wrong;
+  const isOfRequest = /^(body|query|path|method)\b/.test(path);
+  return [
+    ...(expected === actual ? [`expected and actual are both ${expected}`] : []),
+    ...(sentence.endsWith(`: ${expected}`) || sentence === expected
+      ? [`what is expected is the refusal: ${expected}`]
+      : []),
+    ...(refusalWords.test(expected) ? [`what is expected reads as a refusal: ${expected}`] : []),
+    ...(isUnchanged && isOfRequest ? [`${path} is wrong, and sent again as it was`] : []),
+    ...(path === 'state' &&
+    isUnchanged &&
+    first === undefined &&
+    !/sleep \d/.test(explanation.command ?? '')
+      ? ['the same request is sent again, and nothing is said to be done before']
+      : []),
+  ].map((problem) => `${problem} (${explanation.status} ${sentence})`);
+}
+
 /** The output of a command. */
 interface Printed {
   readonly stdout: string;

@@ -6,7 +6,10 @@ import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { artifactLink } from '../../pipeline/links.ts';
 import { artifactView } from '../deprecated-fields.ts';
 
-const noSuchArtifact = refuse.notFound('there is no artifact with this id');
+const noSuchArtifact = refuse.notFound('there is no artifact with this id', {
+  path: 'path.id',
+  expected: 'the id of an artifact',
+});
 
 export const listArtifacts = defineEndpoint('list-artifacts', ({ query }, { store, nowMs }) => {
   const deviceType = { how: 'exact', text: query.device_type } as const;

@@ -20,6 +20,7 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
   if (unknown !== undefined) {
     return refuse.malformed(
       `query: ignore: unknown field "${shortened(unknown)}"; the fields are ${auditFields.join(', ')}`,
+      { path: 'query.ignore', expected: `some of ${auditFields.join(', ')}` },
     );
   }
   return {

@@ -3,6 +3,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import { signatureFits } from '../../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../crypto/public-key.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
+import { activateTenant } from '../../pipeline/callers.ts';
 import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
 import { type AuthOutcome, type AuthSituation, authOutcomes } from '../../rules/authentication.ts';
 import { readIdentity } from '../../rules/identity.ts';
@@ -12,7 +13,11 @@ import { hasPlaceFor, hasRoomFor } from '../../tenants/device-limit.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import { missingSignature, unusableKey, wrongSignature } from './signature-refusals.ts';
 
-const notIdentity = { path: 'body.id_data', requirement: 'auth.id-data-is-json-text' };
+const notIdentity = {
+  path: 'body.id_data',
+  expected: 'the text of a JSON object, such as {"mac":"02:00:00:00:00:01"}',
+  requirement: 'auth.id-data-is-json-text',
+};
 
 export const postAuthRequest = defineEndpointWithOwnTransactions(
   'post-auth-request',
@@ -52,10 +57,21 @@ function tenantOf({ tenants, settings }: HandlerContext, token: string | undefin
   if (!tenant) {
     return refuse.unauthorized(
       'the tenant_token is unknown; send the token of a tenant, or leave it out',
+      {
+        path: 'body.tenant_token',
+        expected: 'the token of a tenant of this server, or none',
+        requirement: 'auth.refusal-says-why',
+      },
     );
   }
   if (tenant.status === 'suspended') {
-    return refuse.forbidden("Account suspended: the tenant's devices cannot sign in");
+    return refuse.forbidden("Account suspended: the tenant's devices cannot sign in", {
+      path: 'state',
+      expected: 'an active tenant',
+      actual: 'a suspended one',
+      requirement: 'auth.forbidden-is-403',
+      remedy: activateTenant,
+    });
   }
   return tenant;
 }
@@ -81,7 +97,12 @@ function decide(context: HandlerContext, proven: ProvenDevice) {
   }
   if (!recorded || !outcome.granted) {
     const told = `device not authorized: ${reasonOf(outcome, recorded, context)}`;
-    return refuse.unauthorized(told, { requirement: requirementOf[situation] });
+    return refuse.unauthorized(told, {
+      path: 'state',
+      expected: expectedOf[situation] ?? 'an accepted key of this device',
+      actual: actualOf[situation],
+      requirement: requirementOf[situation],
+    });
   }
   return { status: 200, body: issueToken(context, recorded) } as const;
 }
@@ -89,6 +110,7 @@ function decide(context: HandlerContext, proven: ProvenDevice) {
 const noPlace = refuse.tooManyRequests(
   limits.pendingRetrySeconds,
   'too many devices are pending; a user must accept or decommission some of them',
+  { expected: 'fewer pending keys than --pending-devices-max', actual: 'as many' },
 );
 
 function mayRecord(
@@ -115,6 +137,24 @@ const requirementOf: Record<AuthSituation, string> = {
   rejected: 'auth.rejected-is-refused',
   accepted: 'auth.refusal-says-why',
   preauthorized: 'auth.refusal-says-why',
+};
+
+/** What a device lacks that is refused, by its situation. */
+const actualOf: Record<AuthSituation, string> = {
+  'unknown-device': 'a new device, which this request has recorded',
+  'unknown-key': 'a new key of a known device, which this request has recorded',
+  'too-many-keys': `a new key of a device that has used ${limits.authSetsMax} others`,
+  'limit-reached': 'as many accepted devices as the limit allows',
+  pending: 'a pending key: no user has accepted it yet',
+  rejected: 'a rejected key',
+  accepted: 'an accepted key',
+  preauthorized: 'a preauthorized key',
+};
+
+/** What would let it in, where that is more than that a user accepts its key. */
+const expectedOf: Partial<Record<AuthSituation, string>> = {
+  'too-many-keys': `at most ${limits.authSetsMax} keys of one identity`,
+  'limit-reached': 'fewer accepted devices than the limit allows',
 };
 
 function reasonOf(

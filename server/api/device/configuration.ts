@@ -7,7 +7,7 @@ import {
   type HandlerContext,
 } from '../../pipeline/endpoint.ts';
 import { keepSettings, mergeSettings, type Settings } from '../../rules/configuration.ts';
-import { isProvisioned } from '../../rules/provisioning.ts';
+import { isProvisioned, notProvisioned } from '../../rules/provisioning.ts';
 import type { StoredConfiguration } from '../../store/configurations.ts';
 
 type DeviceContext = HandlerContext & { readonly device: CallingDevice };
@@ -15,7 +15,7 @@ type DeviceContext = HandlerContext & { readonly device: CallingDevice };
 export const getConfiguration = defineEndpoint('get-configuration', (_input, context) => {
   const stored = context.store.configurations.find(context.device.id);
   if (!stored && !hasRecord(context)) {
-    return refuse.notFound('the device has no configuration yet; try again later');
+    return refuse.notFound('the device has no configuration yet; try again later', notProvisioned);
   }
   return { status: 200, body: { ...stored?.configured } };
 });
@@ -71,7 +71,10 @@ function reported(
   return { ...users, reported: kept.settings, reportedMs: nowMs };
 }
 
-const linkOfNoDevice = refuse.forbidden('the device of this link was decommissioned');
+const linkOfNoDevice = refuse.forbidden('the device of this link was decommissioned', {
+  path: 'path.device_id',
+  expected: 'the id of a device that is not decommissioned',
+});
 
 /** The artifact of a configuration deployment, generated when it is fetched. */
 export const downloadConfiguration = defineEndpoint(
@@ -80,7 +83,10 @@ export const downloadConfiguration = defineEndpoint(
     const part = store.parts.find(parameters.deployment_id, parameters.device_id);
     const settings = part?.deployment.configuration;
     if (!part || !settings)
-      return refuse.notFound('there is no configuration deployment at this link');
+      return refuse.notFound('there is no configuration deployment at this link', {
+        path: 'path.deployment_id',
+        expected: 'the id of a deployment of settings to this device',
+      });
     if (!store.devices.find(part.deviceId)) return linkOfNoDevice;
     const name = part.deployment.artifactName;
     const file = await writeArtifact({

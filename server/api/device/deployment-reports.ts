@@ -8,7 +8,21 @@ import { controlMapOf } from '../../rules/control-map.ts';
 import { logText } from '../../rules/deployment-log.ts';
 import { isOver, reported } from '../../rules/device-deployment.ts';
 
-const noSuchDeployment = refuse.notFound('this device was not offered a deployment of this id');
+const noSuchDeployment = refuse.notFound('this device was not offered a deployment of this id', {
+  path: 'path.id',
+  expected: 'the id of a deployment that this device was offered',
+});
+const endedDeployment = refuse.notFound('this deployment has ended for this device', {
+  path: 'path.id',
+  expected: 'the id of a deployment that has not ended for this device',
+  requirement: 'map.finished-is-404',
+});
+
+const abortedDetail = {
+  path: 'state',
+  expected: 'a deployment that is not aborted',
+  actual: 'one that a user has aborted',
+};
 
 export const putDeploymentStatus = defineEndpoint(
   'put-deployment-status',
@@ -16,7 +30,7 @@ export const putDeploymentStatus = defineEndpoint(
     const part = store.parts.findOffered(parameters.id, device.id);
     if (!part) return noSuchDeployment;
     const changed = reported(part, body, nowMs);
-    if ('because' in changed) return refuse.conflict(changed.because);
+    if ('because' in changed) return refuse.conflict(changed.because, undefined, abortedDetail);
     store.parts.save(part, changed, nowMs);
     return { status: 204 };
   },
@@ -37,7 +51,7 @@ export const getUpdateControlMap = defineEndpoint(
   ({ parameters }, { store, device }) => {
     const part = store.parts.findOffered(parameters.id, device.id);
     if (!part) return noSuchDeployment;
-    if (isOver(part)) return refuse.notFound('this deployment has ended for this device');
+    if (isOver(part)) return endedDeployment;
     const map = controlMapOf(part.deployment);
     return { status: 200, body: map ? { update_control_map: map } : {} };
   },

@@ -83,6 +83,13 @@ function answerV1(served: Served | Refusal | NoContent) {
 
 const conflicting = refuse.conflict(
   'conflicting request data: it differs from the request for which this deployment was offered',
+  undefined,
+  {
+    path: 'request',
+    expected: 'the same data as in the poll for which the deployment was offered',
+    actual: 'other data; the deployment has failed for this device',
+    remedy: 'go on polling, and report the same data until an update has ended',
+  },
 );
 
 /** Returns what the device is served, or the answer that there is no update for it. */

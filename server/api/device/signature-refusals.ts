@@ -5,6 +5,7 @@
  */
 
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
+import { publicKeyForm } from '../../crypto/public-key.ts';
 import {
   RefusedKey,
   RefusedSignature,
@@ -23,8 +24,8 @@ export function unusableKey(pubkey: string, because: string): Refusal {
   return refuse.malformed(`body: pubkey: ${because}`, {
     path: 'body.pubkey',
     requirement: 'auth.pubkey-is-pem',
-    expected: 'SubjectPublicKeyInfo in PEM of an RSA, ECDSA P-256 or Ed25519 key',
-    actual: `a string of ${pubkey.length} characters that ${because}`,
+    expected: publicKeyForm,
+    actual: `a string of ${pubkey.length} characters that ${because.split(';', 1)[0]}`,
     ...(pubkey.length <= KEPT_MAX_BYTES && { evidence: new RefusedKey(pubkey) }),
   });
 }

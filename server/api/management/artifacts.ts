@@ -1,7 +1,7 @@
 /** Artifacts, for users: looking at them, describing and deleting them. New ones come by `new-artifact.ts`. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
-import { refuse } from '../../http/refusal.ts';
+import { inPath, inState, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { artifactLink } from '../../pipeline/links.ts';
 import { exactOrPrefix, partOrPrefix } from '../../rules/text-search.ts';
@@ -12,7 +12,10 @@ import { artifactView } from '../deprecated-fields.ts';
 import { pagedAnswer } from '../paging.ts';
 import type { UserContext } from './visible-devices.ts';
 
-const noSuchArtifact = refuse.notFound('there is no artifact with this id');
+const noSuchArtifact = refuse.notFound(
+  'there is no artifact with this id',
+  inPath('id', 'the id of an artifact of this tenant'),
+);
 const byName = 'name:asc';
 
 export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query }, context) => {
@@ -90,6 +93,7 @@ export const updateArtifact = defineEndpoint('update-artifact', ({ parameters, b
   if (store.deployments.isArtifactUsed(found.artifact.name)) {
     return refuse.unprocessable(
       'the artifact is used in a deployment; upload another one instead of changing its description',
+      inState('an artifact that no deployment has used', 'one that a deployment has used'),
     );
   }
   store.artifacts.describe(found.artifact.id, body.description, nowMs);
@@ -102,7 +106,11 @@ export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters },
   const found = store.artifacts.find(parameters.id);
   if (!found) return noSuchArtifact;
   if (store.deployments.activeOf([found.artifact.name]).length > 0) {
-    return refuse.conflict('the artifact is used in an active deployment; abort it first');
+    return refuse.conflict(
+      'the artifact is used in an active deployment; abort it first',
+      undefined,
+      inState('an artifact without active deployments', 'one that is being deployed'),
+    );
   }
   removeArtifact(context, found);
   return { status: 204 };

@@ -1,6 +1,6 @@
 /** Authentication sets of devices and the tokens issued for them, for users. */
 
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { authSetChanges } from '../../rules/auth-set-status.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
@@ -9,12 +9,18 @@ import { hasRoomFor } from '../../tenants/device-limit.ts';
 import { forgetDevice } from './devices.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-const noSuchSet = refuse.notFound('this device has no authentication set with this id');
+const ofThisDevice = inPath('aid', 'the id of one of the auth_sets of this device');
+const noSuchSet = refuse.notFound(
+  'this device has no authentication set with this id',
+  ofThisDevice,
+);
 const mismatch = refuse.malformed(
   'the authentication set belongs to another device; use an id from the auth_sets of this device',
+  ofThisDevice,
 );
 const limitReached = refuse.unprocessable(
   'maximum number of accepted devices reached; decommission or reject one, or raise the limit',
+  inState('fewer accepted devices than the limit allows', 'as many'),
 );
 
 /** A set together with the device that it belongs to. */
@@ -38,7 +44,10 @@ export const setAuthSetStatus = defineEndpoint(
     const change = authSetChanges[set.status][body.status];
     if (change === 'nothing') return { status: 204 };
     if (change === 'refuse') {
-      return refuse.malformed(`body: status: a ${set.status} set cannot become ${body.status}`);
+      return refuse.malformed(`body: status: a ${set.status} set cannot become ${body.status}`, {
+        path: 'body.status',
+        expected: `a status that a ${set.status} set can take`,
+      });
     }
     if (body.status === 'accepted' && !hasRoomFor(context, device)) return limitReached;
     context.store.devices.setAuthSetStatus(set, body.status, context.nowMs);
@@ -77,6 +86,7 @@ export const revokeToken = defineEndpoint('revoke-token', ({ parameters }, conte
   if (set?.status !== 'accepted') {
     return refuse.notFound(
       'there is no token with this id; the id of a token is that of an accepted authentication set',
+      inPath('id', 'the id of an accepted authentication set'),
     );
   }
   const device = visibleDevice(context, set.deviceId);

@@ -1,14 +1,14 @@
 /** Users are changed, by themselves or by those who manage users. */
 import type { UserUpdate } from '../../../fixtures/contract/management/users.ts';
 import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
-import { type Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, type Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { isAdmin } from '../../rules/access.ts';
 import { passwordFault } from '../../rules/password.ts';
 import type { StoredUser } from '../../store/users.ts';
 import { findRole } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
-import { emailTaken, rolesFault } from './new-users.ts';
+import { emailTaken, rolesFault, wrongPassword } from './new-users.ts';
 import { isLastAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -93,7 +93,10 @@ function writeChange(
   return undefined;
 }
 
-const noSuchUser = refuse.notFound('there is no user with this id');
+const noSuchUser = refuse.notFound(
+  'there is no user with this id',
+  inPath('id', 'the id of a user of this tenant'),
+);
 
 /** Every reason why the change cannot be, in the order in which they are told. */
 function ruleOut(
@@ -103,18 +106,23 @@ function ruleOut(
 ): Refusal | undefined {
   const { email, password, roles } = given;
   if (email === undefined && password === undefined && roles === undefined) {
-    return refuse.malformed('body: contains nothing to change; send email, password or roles');
+    return refuse.malformed('body: contains nothing to change; send email, password or roles', {
+      path: 'body',
+      expected: 'something to change',
+      actual: 'nothing to change',
+    });
   }
   if (user.id !== context.user.id && password !== undefined) {
     return refuse.unprocessable(
       'body: password: cannot be set for another user; they can reset it themselves',
+      { path: 'body.password', expected: 'no password of another user' },
     );
   }
   if (needsProof(context, user, given)) {
     // What was proved counts for the password that was there then.
     const { currentHash } = proved;
     const fits = currentHash !== undefined && currentHash === user.passwordHash;
-    if (!fits) return refuse.unprocessable('body: current_password: is wrong');
+    if (!fits) return refuse.unprocessable('body: current_password: is wrong', wrongPassword);
   }
   const fault =
     password === undefined

@@ -5,7 +5,7 @@ import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { FileInfo } from '../../../fixtures/formats/connect-bodies.ts';
 import { AnswerCutOff } from '../../http/answer.ts';
 import { dispositionOf } from '../../http/file-body.ts';
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { refuseHandshake } from '../../http/upgrade.ts';
 import type { UpgradeRequest } from '../../http/upgrade-request.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
@@ -14,7 +14,22 @@ import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-const notConnected = refuse.notFound('device not connected; try again when its websocket is open');
+const offline = inState('a device with an open websocket', 'one without');
+/** The refusal of what the device, or the lack of a connection to it, has brought about. */
+function refusalOf({ status, because }: { readonly status: number; readonly because: string }) {
+  const isOffline = because === 'device disconnected';
+  const remedy = isOffline
+    ? 'wait until its websocket is open, and send the request again'
+    : 'check what the device says, and send the request again';
+  return new Refusal(status, because, {
+    detail: { ...(isOffline ? offline : { path: 'state' }), remedy },
+  });
+}
+
+const notConnected = refuse.notFound(
+  'device not connected; try again when its websocket is open',
+  offline,
+);
 
 export const getConnection = defineEndpoint('get-connection', ({ parameters }, context) => {
   const known = context.store.connections.find(parameters.id);
@@ -37,10 +52,10 @@ export const connectDevice = defineEndpoint('connect-device', ({ parameters }, c
   const device = visibleDevice(context, parameters.id);
   if (device instanceof Refusal) return device;
   if (!sockets.isConnected(device.id)) {
-    return refuse.notFound('failed to connect to device: device disconnected');
+    return refuse.notFound('failed to connect to device: device disconnected', offline);
   }
   const failure = sockets.refusalFor(device.id);
-  if (failure) return new Refusal(failure.status, failure.because);
+  if (failure) return refusalOf(failure);
   const access = { user, device, tenant };
   const upgrade = (handover: UpgradeRequest): void => sockets.relay(handover, access);
   return refuseHandshake(request) ?? { status: 101, upgrade };
@@ -72,7 +87,7 @@ export const describeDeviceFile = defineEndpoint(
     const access = accessTo(context, parameters.id);
     if (access instanceof Refusal) return access;
     const info = await context.sockets.files.describe(access, path);
-    if ('because' in info) return new Refusal(info.status, info.because);
+    if ('because' in info) return refusalOf(info);
     const headers = { 'Content-Type': fileMediaType, ...fileHeaders(context.names, path, info) };
     return { status: 200, headers };
   },
@@ -84,7 +99,7 @@ export const downloadDeviceFile = defineEndpoint(
     const access = accessTo(context, parameters.id);
     if (access instanceof Refusal) return access;
     const file = await context.sockets.files.read(access, path);
-    if ('because' in file) return new Refusal(file.status, file.because);
+    if ('because' in file) return refusalOf(file);
     const headers = fileHeaders(context.names, path, file.info);
     return { status: 200, headers, body: wholeOf(file.content) };
   },
@@ -96,13 +111,13 @@ export const uploadDeviceFile = defineEndpointWithOwnTransactions(
     const access = accessTo(context, parameters.id);
     if (access instanceof Refusal) return access;
     const failure = context.sockets.refusalFor(parameters.id);
-    if (failure) return new Refusal(failure.status, failure.because);
+    if (failure) return refusalOf(failure);
     try {
       const upload = await receiveDeviceFile(context.request);
       if (upload instanceof Refusal) return upload;
       const put = { src_path: upload.name, ...upload.fields };
       const failed = await context.sockets.files.write(access, put, upload.content);
-      return failed ? new Refusal(failed.status, failed.because) : { status: 201 };
+      return failed ? refusalOf(failed) : { status: 201 };
     } catch (fault) {
       if (fault instanceof UploadRefused) return fault.refusal;
       throw fault;

@@ -5,7 +5,7 @@
  * more will happen; not `success`, since there is no file.
  */
 import type { DeltaJob, ListedDeltaJob } from '../../../fixtures/contract/management/releases.ts';
-import { refuse } from '../../http/refusal.ts';
+import { inPath, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredDeltaJob } from '../../store/delta-jobs.ts';
 import { deltaJobView } from '../deprecated-fields.ts';
@@ -22,7 +22,11 @@ export const listDeltaJobs = defineEndpoint('list-delta-jobs', ({ query }, conte
 
 export const getDeltaJob = defineEndpoint('get-delta-job', ({ parameters }, context) => {
   const job = context.store.deltaJobs.find(parameters.id);
-  if (!job) return refuse.notFound('there is no delta job with this id');
+  if (!job)
+    return refuse.notFound(
+      'there is no delta job with this id',
+      inPath('id', 'the id of a delta job'),
+    );
   return { status: 200, body: deltaJobView(wholeDeltaJob(job), context.nowMs) };
 });
 

@@ -1,6 +1,6 @@
 /** The devices' parts in deployments, for users. */
 import { limits } from '../../../fixtures/contract/limits.ts';
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { Page } from '../../store/page.ts';
@@ -56,7 +56,11 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   const device = user.groups && visibleDevice(context, parameters.device_id);
   if (device instanceof Refusal) return device;
   const log = store.parts.findLog(parameters.id, parameters.device_id);
-  if (log === undefined) return refuse.notFound('this device has sent no log for this deployment');
+  if (log === undefined)
+    return refuse.notFound('this device has sent no log for this deployment', {
+      ...inState('a device that has sent a log', 'one that has sent none'),
+      remedy: 'wait until the device has uploaded its log',
+    });
   return { status: 200, body: log };
 });
 

@@ -1,6 +1,6 @@
 /** Deployments, for users. New ones are made in `new-deployment.ts`; what devices do is in `endpoints/`. */
 
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { abortRefused, controlMapRefused } from '../../rules/deployment-change.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
@@ -103,7 +103,12 @@ export const updateDeployment = defineEndpoint(
     const deployment = changeableDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
     const because = controlMapRefused(deployment);
-    if (because !== undefined) return refuse.conflict(because);
+    if (because !== undefined)
+      return refuse.conflict(
+        because,
+        undefined,
+        inState('a deployment that is still active', 'one that has ended'),
+      );
     context.store.deployments.setControlMap(deployment, body.update_control_map);
     audit(context, {
       actor: userActor(context.user),
@@ -120,10 +125,16 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
   const deployment = changeableDeployment(context, parameters.id);
   if (deployment instanceof Refusal) {
     // As the field has it: there is nothing to abort, which 404 would not say of a finished one.
-    return deployment.status === 404 ? refuse.unprocessable(deployment.error) : deployment;
+    return deployment.status === 404
+      ? refuse.unprocessable(deployment.error, deployment.detail)
+      : deployment;
   }
   const because = abortRefused(deployment);
-  if (because !== undefined) return refuse.unprocessable(because);
+  if (because !== undefined)
+    return refuse.unprocessable(
+      because,
+      inState('a deployment that is still active', 'one that has ended'),
+    );
   store.parts.abortAll(deployment, nowMs);
   const object = deploymentObject(deployment);
   audit(context, { actor: userActor(user), action: 'abort', object });

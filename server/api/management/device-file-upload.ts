@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { devicePathShape } from '../../../fixtures/contract/management/connect.ts';
 import { RequestCutOff } from '../../http/body.ts';
+import { shapeDetail } from '../../http/fault-detail.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { faultOf } from '../../pipeline/input.ts';
 import { malformedParts, openMultipart, tooManyParts } from './multipart.ts';
@@ -52,7 +53,11 @@ export class UploadRefused extends Error {
   }
 }
 
-const noFile = refuse.malformed('file: is required, as the last part, with a file name');
+const noFile = refuse.malformed('file: is required, as the last part, with a file name', {
+  path: 'form.file',
+  expected: 'a part with a file name, after all others',
+  actual: 'none',
+});
 
 /** The upload as soon as its file begins, or why it is refused. @throws RequestCutOff */
 export function receiveDeviceFile(
@@ -111,11 +116,18 @@ function uploadOf(
   content: AsyncIterable<Uint8Array>,
 ): DeviceFileUpload | Refusal {
   const checked = v.safeParse(fieldsShape, given);
-  if (!checked.success) return refuse.malformed(`${faultOf(checked.issues[0])}, before the file`);
+  if (!checked.success)
+    return refuse.malformed(
+      `${faultOf(checked.issues[0])}, before the file`,
+      shapeDetail('form', checked.issues[0], { schema: fieldsShape }),
+    );
   const { deviceFileNameMaxBytes: mostBytes } = limits;
   if (name === undefined || name === '') return noFile;
   if (Buffer.byteLength(name) > mostBytes) {
-    return refuse.malformed(`file: its name must be at most ${mostBytes} bytes long`);
+    return refuse.malformed(`file: its name must be at most ${mostBytes} bytes long`, {
+      path: 'form.file',
+      expected: `a file name of at most ${mostBytes} bytes`,
+    });
   }
   return { fields: checked.output, name, content };
 }

@@ -1,6 +1,6 @@
 /** How many devices the tenant may accept, for users. */
 
-import { refuse } from '../../http/refusal.ts';
+import { inPath, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { deviceLimit } from '../../tenants/device-limit.ts';
 
@@ -13,7 +13,10 @@ export const getDeviceLimit = defineEndpoint('get-device-limit', (_input, contex
 
 export const getLimitByName = defineEndpoint('get-limit-by-name', ({ parameters }, context) => {
   if (parameters.name !== limitName) {
-    return refuse.malformed(`there is no limit with this name; the only one is ${limitName}`);
+    return refuse.malformed(
+      `there is no limit with this name; the only one is ${limitName}`,
+      inPath('name', limitName),
+    );
   }
   return { status: 200, body: { limit: deviceLimit(context) } };
 });

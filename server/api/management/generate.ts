@@ -13,6 +13,7 @@ import {
   streamArtifact,
 } from '../../../fixtures/formats/mender-artifact-stream.ts';
 import { digestOf } from '../../crypto/digest.ts';
+import { shapeDetail } from '../../http/fault-detail.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import { faultOf } from '../../pipeline/input.ts';
 import type { ReceivedFile } from '../../store/files.ts';
@@ -60,7 +61,11 @@ export type GenerateForm = v.InferOutput<typeof formShape> & { readonly fileName
 /** The form of an upload; the name of the file is the caller's only as far as it is a plain one. */
 export function readGenerateForm({ fields, fileName: given }: Upload): GenerateForm | Refusal {
   const checked = v.safeParse(formShape, Object.fromEntries(fields));
-  if (!checked.success) return refuse.malformed(faultOf(checked.issues[0]));
+  if (!checked.success)
+    return refuse.malformed(
+      faultOf(checked.issues[0]),
+      shapeDetail('form', checked.issues[0], { schema: formShape }),
+    );
   const { filename = plain(given) } = checked.output.args;
   return { ...checked.output, fileName: filename };
 }

@@ -2,7 +2,7 @@
 import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
@@ -12,9 +12,16 @@ import type { UserContext } from './visible-devices.ts';
 
 const noSuchGroup = refuse.notFound(
   'there is no group with this name; a group exists only while it has devices',
+  inPath('name', 'the name of a group that has devices'),
 );
-const notIn = refuse.notFound('the device is not in this group');
-const otherGroup = refuse.forbidden("the user's roles are limited to other groups");
+const notIn = refuse.notFound(
+  'the device is not in this group',
+  inPath('name', 'the group that the device is in'),
+);
+const otherGroup = refuse.forbidden(
+  "the user's roles are limited to other groups",
+  inState("one of the groups of the user's roles"),
+);
 
 export const listGroups = defineEndpoint('list-groups', (_input, { store, user }) => {
   const names = store.groups.names(limits.groupsListedMax);
@@ -66,7 +73,10 @@ export const addGroupDevices = defineEndpointWithOwnTransactions(
   'add-group-devices',
   async ({ parameters: { name }, body }, context) => {
     if (!groupNamePattern.test(name)) {
-      return refuse.malformed('name: must be 1 to 256 letters, digits, dashes and underscores');
+      return refuse.malformed(
+        'name: must be 1 to 256 letters, digits, dashes and underscores',
+        inPath('name', '1 to 256 letters, digits, dashes and underscores'),
+      );
     }
     const barred = barredFrom(context, name);
     if (barred) return barred;

@@ -8,6 +8,11 @@ import { issueUserToken } from '../../tenants/user-tokens.ts';
 const basic = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
 const refused = refuse.unauthorized(
   'unauthorized: sign in with HTTP Basic and the e-mail address and password of a user',
+  {
+    path: 'header.Authorization',
+    expected: 'Basic <base64 of e-mail:password> of a user',
+    requirement: 'tokens.invalid-is-401',
+  },
 );
 
 export const login = defineEndpointWithOwnTransactions('login', async ({ body }, context) => {

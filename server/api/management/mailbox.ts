@@ -4,7 +4,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { digestOf } from '../../crypto/digest.ts';
 import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';
 import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
 import { passwordFault } from '../../rules/password.ts';
@@ -13,6 +13,7 @@ import type { StoredUser } from '../../store/users.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import type { MessageKind } from '../../tenants/outbox.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
+import { freeAddress, wrongPassword } from './new-users.ts';
 import type { UserContext } from './visible-devices.ts';
 
 interface Confirmable {
@@ -92,7 +93,7 @@ export const startEmailChange = defineEndpointWithOwnTransactions(
     const known = context.store.users.find(context.user.id);
     const given = body.current_password;
     if (given !== undefined && !(await passwordFits(given, known?.passwordHash))) {
-      return refuse.unprocessable('body: current_password: is wrong');
+      return refuse.unprocessable('body: current_password: is wrong', wrongPassword);
     }
     return context.store.atomically(() => startChange(context, body.email));
   },
@@ -101,13 +102,18 @@ export const startEmailChange = defineEndpointWithOwnTransactions(
 function startChange(context: UserContext, email: string): Refusal | { status: 202 } {
   const { store, tenants, user, nowMs } = context;
   if (tenants.findByEmail(email)) {
-    return refuse.unprocessable('body: email: is already in use; choose another address');
+    return refuse.unprocessable(
+      'body: email: is already in use; choose another address',
+      freeAddress,
+    );
   }
   const pending = store.confirmations.findOf('email', user.id);
   if (pending && pending.expiresMs > nowMs) {
     const until = new Date(pending.expiresMs).toISOString();
     return refuse.conflict(
       `a change of the e-mail address is already pending; confirm it, or wait until ${until}`,
+      undefined,
+      inState('no pending change of the address', `one until ${until}`),
     );
   }
   sendSecret(context, 'email-change', { ...user, newEmail: email });
@@ -129,7 +135,11 @@ export const completeEmailChange = defineEndpointWithOwnTransactions(
     const { tenant, user, confirmation } = found;
     const { email = user.email } = confirmation;
     if (context.tenants.findByEmail(email)) {
-      return refuse.conflict('another user has this e-mail address now; start again');
+      return refuse.conflict(
+        'another user has this e-mail address now; start again',
+        undefined,
+        inState('an address that nobody uses', 'one that another user has taken meanwhile'),
+      );
     }
     tenant.store.atomically(() => {
       tenant.store.users.change(user.id, { email }, context.nowMs);
@@ -154,7 +164,7 @@ function findSecret(
   secret: string | undefined,
 ): FoundSecret | Refusal {
   if (secret === undefined) {
-    return refuse.malformed('secret_hash: is required, in the body or in the query');
+    return refuse.malformed('secret_hash: is required, in the body or in the query', secretDetail);
   }
   const digest = digestOf(secret);
   for (const tenant of tenants.list()) {
@@ -164,10 +174,17 @@ function findSecret(
     if (confirmation.expiresMs <= tenant.clock.now()) return expired;
     return tenant.status === 'suspended' ? accountSuspended : { tenant, user, confirmation };
   }
-  return refuse.malformed('secret_hash: is unknown or already used; request a new one');
+  return refuse.malformed(
+    'secret_hash: is unknown or already used; request a new one',
+    secretDetail,
+  );
 }
 
-const expired = refuse.malformed('secret_hash: has expired; request a new one');
+const secretDetail = {
+  path: 'query.secret_hash',
+  expected: 'the unused secret of the newest e-mail, before it expires',
+};
+const expired = refuse.malformed('secret_hash: has expired; request a new one', secretDetail);
 
 function recordOwnChange(context: HandlerContext, user: StoredUser, change: string): void {
   const object = userObject(user);

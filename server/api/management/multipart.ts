@@ -8,6 +8,12 @@ import { type Refusal, refuse } from '../../http/refusal.ts';
 const NAME_MAX_BYTES = 100;
 const HEAD_LINES_MAX = 20;
 
+/** The detail of a media type that does not say how the parts are separated. */
+const formType = {
+  path: 'header.Content-Type',
+  expected: 'multipart/form-data; boundary=<boundary>',
+};
+
 /** Largest content of the two kinds of parts, in bytes; what is longer is cut off. */
 interface PartBounds {
   readonly textMaxBytes: number;
@@ -40,18 +46,22 @@ export function openMultipart(
       },
     });
   } catch (fault) {
-    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(fault)}`);
+    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(fault)}`, formType);
   }
 }
 
 /** The answer to a body with more parts than are read. */
 export const tooManyParts = refuse.malformed(
   `the multipart body has more than ${limits.uploadPartsMax} parts; send only those that are needed`,
+  { path: 'form', expected: `at most ${limits.uploadPartsMax} parts`, actual: 'more parts' },
 );
 
 /** The answer to a body that cannot be parsed. */
 export function malformedParts(fault: unknown): Refusal {
-  return refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`);
+  return refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`, {
+    path: 'form',
+    expected: 'multipart parts up to the closing boundary',
+  });
 }
 
 function messageOf(fault: unknown): string {

@@ -25,7 +25,10 @@ export const uploadArtifact = defineEndpointWithOwnTransactions(
     const id = upload.fields.get('artifact_id');
     if (id !== undefined && !uuid.test(id)) {
       files.discard(upload.file);
-      return refuse.malformed('artifact_id: must be a UUID');
+      return refuse.malformed('artifact_id: must be a UUID', {
+        path: 'form.artifact_id',
+        expected: 'a UUID',
+      });
     }
     const description = upload.fields.get('description');
     return take(context, upload.file, { id: id?.toLowerCase(), description });
@@ -45,7 +48,8 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
       const file = await files.receive(wrapped(asked, upload.file, context.nowMs));
       return await take(context, file, { description: upload.fields.get('description') });
     } catch (fault) {
-      if (fault instanceof ArtifactError) return refuse.malformed(fault.message);
+      if (fault instanceof ArtifactError)
+        return refuse.malformed(fault.message, { path: 'form.file' });
       throw fault;
     } finally {
       files.discard(upload.file);
@@ -81,7 +85,8 @@ async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
     return { status: 201, headers: { Location: location } } as const;
   } catch (fault) {
     store.files.discard(file);
-    if (fault instanceof ArtifactError) return refuse.malformed(`artifact: ${fault.message}`);
+    if (fault instanceof ArtifactError)
+      return refuse.malformed(`artifact: ${fault.message}`, { path: 'form.artifact' });
     throw fault;
   }
 }
@@ -91,7 +96,11 @@ function refuseDoubled(
   artifact: ReturnType<typeof artifactOf>,
 ): Refusal | undefined {
   if (store.artifacts.find(artifact.id)) {
-    return refuse.unprocessable(`an artifact with the id ${artifact.id} already exists`);
+    return refuse.unprocessable(`an artifact with the id ${artifact.id} already exists`, {
+      path: 'form.artifact_id',
+      expected: 'an id that no artifact has, or none',
+      actual: artifact.id,
+    });
   }
   const sameName = store.artifacts.findByName(artifact.name);
   const other = sameName.find((known) =>
@@ -102,6 +111,11 @@ function refuseDoubled(
     refuse.conflict(
       `an artifact with the name ${artifact.name} for the same devices already exists: ${other.id}`,
       { metadata: { conflict: other.artifact_depends } },
+      {
+        path: 'form.artifact',
+        expected: 'a name that no artifact for these devices has',
+        actual: artifact.name,
+      },
     )
   );
 }

@@ -7,7 +7,7 @@ import type {
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { digestOf } from '../../crypto/digest.ts';
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { planPhases } from '../../rules/phases.ts';
 import type { NewDeployment as NewStoredDeployment } from '../../store/deployments.ts';
@@ -32,7 +32,10 @@ export const createGroupDeployment = defineEndpoint(
 function create(context: UserContext, body: NewGroupDeployment, audience: Audience | Refusal) {
   if (audience instanceof Refusal) return audience;
   if (context.store.artifacts.idsOf(body.artifact_name).length === 0) {
-    return refuse.unprocessable(`there is no artifact with the name ${body.artifact_name}`);
+    return refuse.unprocessable(`there is no artifact with the name ${body.artifact_name}`, {
+      path: 'body.artifact_name',
+      expected: 'the name of an uploaded artifact',
+    });
   }
   const deviceCount = audience.deviceIds.length;
   const phases = planPhases(body.phases ?? [], { deviceCount, nowMs: context.nowMs });
@@ -66,7 +69,11 @@ export function openDeployment(
   const deployment = { id: random.uuid(), nowMs, ...wanted, deviceDigest };
   const identical = store.deployments.findIdenticalActive(deployment);
   if (identical) {
-    return refuse.conflict(`an identical deployment is active: ${identical.id}`);
+    return refuse.conflict(
+      `an identical deployment is active: ${identical.id}`,
+      undefined,
+      inState('no active deployment like this one', `deployment ${identical.id}`),
+    );
   }
   store.deployments.create(deployment);
   audit(context, {
@@ -80,7 +87,11 @@ export function openDeployment(
 
 function chosenDevices(context: UserContext, body: NewDeployment): Audience | Refusal {
   if ((body.devices !== undefined) === (body.all_devices === true)) {
-    return refuse.malformed('body: give either devices, a list of ids, or all_devices: true');
+    return refuse.malformed('body: give either devices, a list of ids, or all_devices: true', {
+      path: 'body.devices',
+      expected: 'a list of ids, or all_devices: true',
+      actual: body.devices ? 'both' : 'neither',
+    });
   }
   return body.devices ? namedDevices(context, body.devices) : allDevices(context);
 }
@@ -91,8 +102,14 @@ function namedDevices(context: UserContext, named: readonly string[]): Audience 
     const device = visibleDevice(context, id);
     if (!(device instanceof Refusal)) continue;
     return device.status === 403
-      ? refuse.forbidden(`body: devices: ${id}: ${device.error}`)
-      : refuse.malformed(`body: devices: ${id} is unknown`);
+      ? refuse.forbidden(`body: devices: ${id}: ${device.error}`, {
+          path: 'body.devices',
+          expected: "ids of devices in the groups of the user's roles",
+        })
+      : refuse.malformed(`body: devices: ${id} is unknown`, {
+          path: 'body.devices',
+          expected: 'ids of devices of this tenant',
+        });
   }
   const [first = ''] = deviceIds;
   const group = deviceIds.length === 1 ? context.store.groups.groupOf(first) : undefined;
@@ -103,21 +120,31 @@ function allDevices({ store, user }: UserContext): Audience | Refusal {
   if (user.groups) {
     return refuse.forbidden(
       `body: all_devices: the user's roles are limited to the groups ${user.groups.join(', ')}; deploy to one of them`,
+      { path: 'body.all_devices', expected: 'a deployment to one of these groups' },
     );
   }
   const deviceIds = store.devices.acceptedIds(limits.deploymentDevicesMax);
   if (deviceIds.length > 0) return { deviceIds };
-  return refuse.malformed('body: all_devices: no device is accepted yet');
+  return refuse.malformed(
+    'body: all_devices: no device is accepted yet',
+    inState('at least one accepted device', 'none'),
+  );
 }
 
 function devicesOf({ store, user }: UserContext, group: string): Audience | Refusal {
   if (user.groups && !user.groups.includes(group)) {
-    return refuse.forbidden(`the user's roles do not include the group ${group}`);
+    return refuse.forbidden(
+      `the user's roles do not include the group ${group}`,
+      inPath('name', "a group of the user's roles"),
+    );
   }
   const page = { page: 1, perPage: limits.deploymentDevicesMax };
   const accepted = store.groups
     .deviceIds(group, page)
     .filter((id) => store.devices.find(id)?.status === 'accepted');
   if (accepted.length > 0) return { deviceIds: accepted, groups: [group] };
-  return refuse.malformed(`the group ${group} has no accepted device`);
+  return refuse.malformed(
+    `the group ${group} has no accepted device`,
+    inPath('name', 'a group with an accepted device'),
+  );
 }

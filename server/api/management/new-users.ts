@@ -3,7 +3,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { hashPassword } from '../../crypto/passwords.ts';
-import { Refusal, refuse } from '../../http/refusal.ts';
+import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { passwordFault } from '../../rules/password.ts';
 import type { Store } from '../../store/store.ts';
@@ -17,7 +17,11 @@ export const createUserV1 = defineEndpointWithOwnTransactions(
   async ({ body }, context) => {
     const { email, password, roles, send_reset_password: isInvited } = body;
     if (password === undefined && !isInvited) {
-      return refuse.malformed('body: password: is required, or send_reset_password: true');
+      return refuse.malformed('body: password: is required, or send_reset_password: true', {
+        path: 'body.password',
+        expected: 'a password, or send_reset_password: true',
+        actual: 'neither',
+      });
     }
     const fault = password === undefined ? undefined : passwordFault(password, email);
     if (fault) return refuse.unprocessable(`body: ${fault}`);
@@ -45,12 +49,24 @@ export const createUser = defineEndpoint('create-user', ({ body }, context) => {
 export function rolesFault(store: Store, roles: readonly string[] = []): Refusal | undefined {
   const stranger = roles.find((name) => !findRole(store, name));
   if (stranger === undefined) return undefined;
-  return refuse.unprocessable(`body: roles: there is no role "${stranger}"`);
+  return refuse.unprocessable(`body: roles: there is no role "${stranger}"`, {
+    path: 'body.roles',
+    expected: 'names of roles of this tenant',
+  });
 }
+
+/** The detail of an address that somebody has. */
+export const freeAddress = { path: 'body.email', expected: 'an address that nobody uses' };
+/** The detail of a password that is not the user's. */
+export const wrongPassword = {
+  path: 'body.current_password',
+  expected: 'the current password of the user',
+};
 
 /** Why nobody can have this e-mail any more. */
 export const emailTaken = refuse.unprocessable(
   'body: email: is already in use in this or another tenant; choose another address',
+  freeAddress,
 );
 
 interface WantedUser {
@@ -69,6 +85,7 @@ function ruleOut(
   if (store.users.count({ id: [], email: [] }) < limits.usersMax) return undefined;
   return refuse.unprocessable(
     `the tenant already has ${limits.usersMax} users, the maximum; remove one first`,
+    inState(`fewer than ${limits.usersMax} users`, 'as many'),
   );
 }
 

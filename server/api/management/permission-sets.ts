@@ -4,7 +4,7 @@ import {
   permissionSets,
 } from '../../../fixtures/contract/management/access.ts';
 import type { PermissionSetDescription } from '../../../fixtures/contract/management/roles.ts';
-import { refuse } from '../../http/refusal.ts';
+import { inPath, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { permissionsOfSet } from '../../rules/role-forms.ts';
 import { linkHeader } from '../paging.ts';
@@ -26,6 +26,7 @@ export const getPermissionSet = defineEndpoint('get-permission-set', ({ paramete
   if (!name)
     return refuse.notFound(
       `there is no permission set with this name; the names are ${names.join(', ')}`,
+      inPath('name', 'the name of a permission set'),
     );
   return { status: 200, body: permissionSetView(name) };
 });

@@ -1,7 +1,7 @@
 /** Personal access tokens: API keys that a user makes for his scripts. Spec: Authentication, rule 4 */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { PersonalToken } from '../../../fixtures/contract/management/tokens.ts';
-import { refuse } from '../../http/refusal.ts';
+import { inPath, inState, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredPersonalToken } from '../../store/user-tokens.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
@@ -14,12 +14,20 @@ export const createPersonalToken = defineEndpoint('create-personal-token', ({ bo
   const { store, tenant, user, nowMs } = context;
   const { name, expires_in: lifetimeSeconds } = body;
   if (store.userTokens.hasPersonal(user.id, name, nowMs)) {
-    return refuse.conflict(`body: name: a token "${name}" already exists; revoke it first`);
+    return refuse.conflict(
+      `body: name: a token "${name}" already exists; revoke it first`,
+      undefined,
+      {
+        path: 'body.name',
+        expected: 'a name that no token of the user has',
+      },
+    );
   }
   if (store.userTokens.countPersonal(user.id, nowMs) >= limits.personalTokensMax) {
     const most = limits.personalTokensMax;
     return refuse.unprocessable(
       `the user already has ${most} tokens, the maximum; revoke one first`,
+      inState(`fewer than ${most} tokens of the user`, 'as many'),
     );
   }
   const wanted = { userId: user.id, kind: 'personal', name, nowMs, lifetimeSeconds } as const;
@@ -41,7 +49,11 @@ export const revokePersonalToken = defineEndpoint(
   'revoke-personal-token',
   ({ parameters }, context) => {
     const name = context.store.userTokens.revokePersonal(context.user.id, parameters.id);
-    if (name === undefined) return refuse.notFound('this user has no token with this id');
+    if (name === undefined)
+      return refuse.notFound(
+        'this user has no token with this id',
+        inPath('id', 'the id of a token of this user'),
+      );
     record(context, `Revoked personal access token ${name}`);
     return { status: 204 };
   },

@@ -1,7 +1,7 @@
 /** Letting a device in before it comes for the first time. */
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
-import { readPublicKey } from '../../crypto/public-key.ts';
+import { publicKeyForm, readPublicKey } from '../../crypto/public-key.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { identityOf } from '../../rules/identity.ts';
@@ -12,15 +12,26 @@ import type { UserContext } from './visible-devices.ts';
 
 export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body }, context) => {
   const identity = identityOf(body.identity_data);
-  if ('because' in identity) return refuse.malformed(`body: identity_data: ${identity.because}`);
+  if ('because' in identity)
+    return refuse.malformed(`body: identity_data: ${identity.because}`, {
+      path: 'body.identity_data',
+      expected: 'a JSON object, or its text',
+    });
   const key = readPublicKey(body.pubkey);
-  if ('because' in key) return refuse.malformed(`body: pubkey: ${key.because}`);
+  if ('because' in key)
+    return refuse.malformed(`body: pubkey: ${key.because}`, {
+      path: 'body.pubkey',
+      expected: publicKeyForm,
+    });
   const { devices } = context.store;
   const known = devices.findByIdentity(identity.canonical);
   if (known && !body.force) {
     const because =
       'the identity is already known; send force: true to preauthorize the key anyway';
-    return refuse.conflict(because, deviceView(known, devices.authSets(known.id)));
+    return refuse.conflict(because, deviceView(known, devices.authSets(known.id)), {
+      path: 'body.force',
+      expected: 'force: true for an identity that is known',
+    });
   }
   const device = { id: known?.id ?? context.random.uuid(), identity: identity.canonical };
   recordPreauthorized(context, { device, known, publicKeyPem: key.pem });

@@ -1,6 +1,6 @@
 /** Devices whose records are there, which under asynchronous-provisioning takes a while. */
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { isProvisioned, provisionedSinceMs } from '../../rules/provisioning.ts';
+import { isProvisioned, notProvisioned, provisionedSinceMs } from '../../rules/provisioning.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
@@ -15,7 +15,10 @@ export function provisionedDevice(
   const device = visibleDevice(context, id);
   if (device instanceof Refusal) return device;
   if (isProvisioned(device, context.settings, context.nowMs)) return device;
-  return refuse.notFound('the device is not provisioned yet; it appears here after it is accepted');
+  return refuse.notFound(
+    'the device is not provisioned yet; it appears here after it is accepted',
+    notProvisioned,
+  );
 }
 
 /** What narrows a list to such devices. */

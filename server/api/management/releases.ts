@@ -2,7 +2,7 @@
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
-import { refuse } from '../../http/refusal.ts';
+import { inPath, inState, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { partOrPrefix } from '../../rules/text-search.ts';
 import type { Page } from '../../store/page.ts';
@@ -13,7 +13,10 @@ import { auditArtifact, removeArtifact } from './artifacts.ts';
 import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';
 
-const noSuchRelease = refuse.notFound('there is no release with this name');
+const noSuchRelease = refuse.notFound(
+  'there is no release with this name',
+  inPath('name', 'the name of a release'),
+);
 const byName = 'name:asc';
 
 export const listReleases = defineEndpoint('list-releases', ({ query }, context) => {
@@ -92,6 +95,8 @@ export const putReleaseTags = defineEndpoint(
     if (inUse.size > limits.releaseTagsDistinctMax) {
       return refuse.conflict(
         `all releases together can have at most ${limits.releaseTagsDistinctMax} different tags; this change would make ${inUse.size}`,
+        undefined,
+        inState(`at most ${limits.releaseTagsDistinctMax} different tags`, `${inUse.size}`),
       );
     }
     store.releases.describe(release.name, { tags: body });
@@ -110,6 +115,7 @@ export const deleteReleases = defineEndpoint('delete-releases', ({ query }, cont
       {
         active_deployments: active,
       },
+      inState('releases without active deployments', 'some that are being deployed'),
     );
   }
   for (const name of new Set(query.name)) {

@@ -6,7 +6,7 @@ import type {
   RoleDescriptionV1,
 } from '../../../fixtures/contract/management/roles.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
-import { type Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, inState, type Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { Grant, Role } from '../../rules/access.ts';
 import {
@@ -24,8 +24,14 @@ import { linkHeader } from '../paging.ts';
 import { hasActingAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 
-const noSuchRole = refuse.notFound('there is no role with this name');
-const notYours = refuse.unprocessable('predefined roles cannot be changed; create your own role');
+const noSuchRole = refuse.notFound(
+  'there is no role with this name',
+  inPath('id', 'the name of a role of this tenant'),
+);
+const notYours = refuse.unprocessable(
+  'predefined roles cannot be changed; create your own role',
+  inState('a role of your own', 'a predefined one'),
+);
 
 export const listRoles = defineEndpoint('list-roles', ({ query }, context) => {
   const { roles, headers } = pageOfRoles(context, query);
@@ -98,11 +104,15 @@ function pageOfRoles(
 function makeRole(context: UserContext, role: Role): Refusal | undefined {
   const { store } = context;
   if (findRole(store, role.name)) {
-    return refuse.conflict(`body: name: a role "${role.name}" already exists`);
+    return refuse.conflict(`body: name: a role "${role.name}" already exists`, undefined, {
+      path: 'body.name',
+      expected: 'a name that no role has',
+    });
   }
   if (store.roles.count() >= limits.rolesMax) {
     return refuse.unprocessable(
       `the tenant already has ${limits.rolesMax} roles, the maximum; remove one first`,
+      inState(`fewer than ${limits.rolesMax} roles`, 'as many'),
     );
   }
   store.roles.create(role);
@@ -124,10 +134,15 @@ function changeRole(context: UserContext, name: string, change: RoleChange): Ref
   if (change.name !== undefined && change.name !== name) {
     return refuse.malformed(
       'body: name: must equal the name in the path; a role cannot be renamed',
+      { path: 'body.name', expected: 'the name in the path' },
     );
   }
   if (change.description === undefined && change.grants === undefined) {
-    return refuse.malformed('body: contains nothing to change; send a description or permissions');
+    return refuse.malformed('body: contains nothing to change; send a description or permissions', {
+      path: 'body',
+      expected: 'something to change',
+      actual: 'nothing to change',
+    });
   }
   const { description = before.description, grants = before.grants } = change;
   store.roles.change({ name, description, grants });
@@ -148,6 +163,8 @@ function removeRole(context: UserContext, name: string): Refusal | undefined {
   if (holder)
     return refuse.conflict(
       `the role is in use, for example by ${holder.email}; remove it from its users first`,
+      undefined,
+      inState('a role that no user has', `one of ${holder.email}`),
     );
   store.roles.remove(name);
   record(context, `Deleted role ${name}`);

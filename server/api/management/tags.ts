@@ -30,6 +30,7 @@ function writeTags(context: UserContext, { deviceId, tags, isWhole }: TagChange)
   if (!ifMatchHolds(request.headers['if-match'], store.tags.version(device.id))) {
     return refuse.preconditionFailed(
       'the ETag does not match; read the device again and send its current ETag',
+      { path: 'header.If-Match', expected: 'the current ETag of the device' },
     );
   }
   const after = attributesAfter(isWhole ? [] : store.tags.list(device.id), tags, nowMs);

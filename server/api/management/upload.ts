@@ -157,9 +157,16 @@ async function discarded(
 }
 
 function noFile(part: string): Refusal {
-  return refuse.malformed(`the request does not contain the file in a part "${part}"`);
+  return refuse.malformed(`the request does not contain the file in a part "${part}"`, {
+    path: `form.${part}`,
+    expected: 'a part with the file',
+    actual: 'none',
+  });
 }
 
 function tooLongText(part: string): Refusal {
-  return refuse.malformed(`${part}: must have at most ${limits.uploadFieldMaxBytes} bytes`);
+  return refuse.malformed(`${part}: must have at most ${limits.uploadFieldMaxBytes} bytes`, {
+    path: `form.${part}`,
+    expected: `at most ${limits.uploadFieldMaxBytes} bytes`,
+  });
 }

@@ -2,7 +2,7 @@
 
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { User } from '../../../fixtures/contract/management/users.ts';
-import { refuse } from '../../http/refusal.ts';
+import { inPath, inState, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredUser, UserFilter } from '../../store/users.ts';
@@ -11,11 +11,15 @@ import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { linkHeader } from '../paging.ts';
 import { iso } from './views.ts';
 
-const noSuchUser = refuse.notFound('there is no user with this id');
+const noSuchUser = refuse.notFound(
+  'there is no user with this id',
+  inPath('id', 'the id of a user of this tenant'),
+);
 
 /** Why the last one who may do everything stays as he is. */
 export const lastAdmin = refuse.unprocessable(
   'this is the last user with full access who can sign in; create another one first',
+  inState('another user with full access who can sign in'),
 );
 
 export const listUsers = defineEndpoint('list-users', ({ query }, { store, request }) => {

@@ -1,17 +1,25 @@
 /** Which deployments a user may see and change: by the groups that their devices are in. */
-import { type Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, inState, type Refusal, refuse } from '../../http/refusal.ts';
 import { hasBegun } from '../../rules/provisioning.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
 import type { UserContext } from './visible-devices.ts';
 
-const noSuchDeployment = refuse.notFound('there is no deployment with this id');
-const notAnId = refuse.malformed('path: id: must be the UUID of a deployment');
+const noSuchDeployment = refuse.notFound(
+  'there is no deployment with this id',
+  inPath('id', 'the id of a deployment'),
+);
+const notAnId = refuse.malformed(
+  'path: id: must be the UUID of a deployment',
+  inPath('id', 'a UUID, such as 00000000-0000-4000-8000-000000000001'),
+);
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const otherGroups = refuse.forbidden(
   "none of the deployment's devices is in a group that the user's roles are limited to",
+  inState('a deployment with a device in one of these groups'),
 );
 const furtherGroups = refuse.forbidden(
   "some of the deployment's devices are in none of the groups that the user's roles are limited to",
+  inState('a deployment whose devices are all in these groups'),
 );
 
 type DeploymentContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;

@@ -1,15 +1,19 @@
 /** Which devices a user may touch: all of the tenant, or those of the groups that the user's roles are limited to. */
 
-import { type Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, inState, type Refusal, refuse } from '../../http/refusal.ts';
 import type { CallingUser, HandlerContext } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 
 /** What every handler of the management API is given. */
 export type UserContext = HandlerContext & { readonly user: CallingUser };
 
-const noSuchDevice = refuse.notFound('there is no device with this id');
+const noSuchDevice = refuse.notFound(
+  'there is no device with this id',
+  inPath('device_id', 'the id of a device of this tenant'),
+);
 const otherGroup = refuse.forbidden(
   "the device is in none of the groups that the user's roles are limited to",
+  inState('a device in one of these groups'),
 );
 
 /** The device of an id; 404 when there is none, 403 when it is out of the user's groups. */

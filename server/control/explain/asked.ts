@@ -69,11 +69,18 @@ function levelsOf(text: string): number {
   return deepest;
 }
 
-/** The subject of the token, which may be forged. */
-export function subjectOf({ headers }: Asked): string | undefined {
+/** Whom a token names. */
+interface TokenOwner {
+  readonly subject: string;
+  readonly isDevice: boolean;
+}
+
+/** The owner of the token, which may be forged. */
+export function tokenOwnerIn({ headers }: Asked): TokenOwner | undefined {
   const token = headers.get('authorization') ?? headers.get('cookie') ?? '';
   const [, claims] = /\.([A-Za-z0-9_-]+)\./.exec(token) ?? [];
   const text = claims && Buffer.from(claims, 'base64url').toString();
   const read = jsonOf(text)?.value;
-  return isObject(read) && typeof read.sub === 'string' ? read.sub : undefined;
+  if (!isObject(read) || typeof read.sub !== 'string') return undefined;
+  return { subject: read.sub, isDevice: read['svc.device'] === true };
 }

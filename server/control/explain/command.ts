@@ -8,9 +8,10 @@ import { valueText } from '../../../fixtures/value-text.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import { quoted } from '../../pipeline/shell.ts';
 import { jsonOf } from './asked.ts';
-import type { Correction, Step } from './correction.ts';
+import type { Correction } from './correction.ts';
 import type { FormPart, Planned } from './planned.ts';
 import { quotedText } from './shell-text.ts';
+import type { Step } from './steps.ts';
 import { readable, type Text } from './text.ts';
 
 /** Facts about the server that a command needs. */
@@ -26,6 +27,9 @@ const authPath = operations['post-auth-request'].path;
 const loginPath = managementOperations.login.path;
 const jsonHeader = "-H 'Content-Type: application/json'";
 const publicKeyLine = `PUBLIC_KEY=$(openssl pkey -in "$KEY" -pubout | awk '{printf "%s\\\\n", $0}')`;
+
+const preauthorizePath = managementOperations['preauthorize-device'].path;
+const preauthorizeLine = `printf '{"identity_data":%s,"pubkey":"%s","force":true}' "$ID_DATA" "$PUBLIC_KEY" | curl -fsS -X POST -H "Authorization: Bearer $ADMIN_TOKEN" ${jsonHeader} --data-binary @- ${urlOf([preauthorizePath])}`;
 
 const signers: Readonly<Record<KeyType, string>> = {
   rsa: 'openssl dgst -sha256 -sign "$KEY" "$BODY"',
@@ -55,6 +59,8 @@ function linesOf(step: Step, around: Surroundings): string[] {
         ...loginLines('ADMIN_TOKEN', around.adminEmail),
         `curl -fsS -X PUT -H "Authorization: Bearer $ADMIN_TOKEN" ${jsonHeader} --data-raw '{"status":"accepted"}' ${urlOf([step.path])}`,
       ];
+    case 'preauthorize':
+      return [publicKeyLine, ...loginLines('ADMIN_TOKEN', around.adminEmail), preauthorizeLine];
     case 'user-token':
       return loginLines('TOKEN', step.email ?? around.adminEmail);
     case 'device-token':

@@ -22,7 +22,7 @@ import {
   newDevice,
   type TestDevice,
 } from '../../testing/test-device.ts';
-import { explanationOf, runInBash } from '../../testing/test-explanations.ts';
+import { correctedOf, runInBash } from '../../testing/test-explanations.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control, secondTenant, signedInUser, testPassword } from '../../testing/test-tenants.ts';
 
@@ -53,7 +53,7 @@ async function keyFile({ privateKey }: TestDevice): Promise<string> {
 
 /** Runs the command of a refusal's explanation with what a reader would set. */
 async function commandAfter(reply: Reply, variables: Readonly<Record<string, string>> = {}) {
-  const explanation = await explanationOf(server, reply);
+  const explanation = await correctedOf(server, reply);
   const known = { URL: server.baseUrl, TOKEN: device.token, PASSWORD: testPassword, ...variables };
   const ran = await runInBash(`set -u\n${explanation.command}`, known);
   const given = new Set([...Object.keys(known), 'KEY', 'ID_DATA', 'FILE', 'EMAIL']);
@@ -132,12 +132,12 @@ describe('the command of a request of the wrong form', () => {
 
 it('the command defines what is known, and names what only the reader knows', async () => {
   const reply = await authenticate(server, device, { signature: null });
-  const { command } = await explanationOf(server, reply);
+  const { command } = await correctedOf(server, reply);
   await writeFile(join(folder, 'device.pem'), await readFile(await keyFile(device)));
   const ran = await runInBash(`set -u; cp ${folder}/device.pem .\n${command}`);
   expect([ran.status, ran.stderr]).toEqual([200, expect.not.stringMatching(/unbound|error/i)]);
   const wrong = await server.call('put-configuration', { token: device.token, json: { a: 1 } });
-  const { stderr } = await runInBash((await explanationOf(server, wrong)).command);
+  const { stderr } = await runInBash((await correctedOf(server, wrong)).command);
   expect(stderr).toMatch(/TOKEN: set TOKEN to the token of the device or user/);
 });
 
@@ -148,7 +148,7 @@ it.each(keyTypes)(
     const pubkey = own.publicKeyPem.slice(0, -40);
     const body = JSON.stringify({ id_data: own.idData, pubkey });
     const reply = await authenticate(server, own, { body });
-    const { command, needs } = await explanationOf(server, reply);
+    const { command, needs } = await correctedOf(server, reply);
     expect(needs).toHaveProperty('KEY');
     const ran = await runInBash(`set -u; cp ${await keyFile(own)} device.pem\n${command}`);
     expect([reply.status, ran.status, ran.stderr]).toEqual([400, 200, '']);

@@ -1,6 +1,7 @@
 /** Examples of shapes, and values that are corrected until they fit their shape. */
 import * as v from 'valibot';
 import { lettersApart, nearestOf } from '../../../fixtures/nearest.ts';
+import { innerShapes, isShape, type Key, type Shape, shapeAt } from '../../../fixtures/shapes.ts';
 
 /** Typical values by name of field, where the shape is just a string. */
 const texts: Readonly<Record<string, string>> = {
@@ -42,18 +43,6 @@ const anyValues: readonly unknown[] = [
 /** Shapes nest no deeper than this. */
 const LEVELS_MAX = 20;
 
-/** Like any shape of valibot, with the parts that its kind may have. */
-interface Shape extends v.GenericSchema {
-  readonly pipe?: readonly { readonly kind: string }[];
-  readonly wrapped?: Shape;
-  readonly entries?: Readonly<Record<string, Shape>>;
-  readonly item?: Shape;
-  readonly rest?: Shape;
-  readonly value?: Shape;
-  readonly options?: readonly unknown[];
-  readonly literal?: unknown;
-}
-
 /** A value that fits the shape; the name of the field selects a typical text. */
 export function exampleOf(schema: v.GenericSchema, name = ''): unknown {
   return example(schema, name, LEVELS_MAX);
@@ -84,32 +73,6 @@ function requiredOf(entries: Readonly<Record<string, Shape>>, levels: number): o
   return Object.fromEntries(required.map(([name, shape]) => [name, example(shape, name, levels)]));
 }
 
-/** The shapes of a pipe, the last one first: it is the strictest. */
-function innerShapes({ pipe = [] }: Shape): readonly Shape[] {
-  return pipe.filter(isShape).toReversed();
-}
-
-function isShape(value: unknown): value is Shape {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schema';
-}
-
-type Key = string | number;
-
-/** The shape at a place of a value; undefined where the shape does not define it. */
-export function shapeAt(schema: Shape, keys: readonly Key[]): Shape | undefined {
-  const [key, ...rest] = keys;
-  if (key === undefined) return schema;
-  const { wrapped, entries, item, value, rest: others, options = [] } = schema;
-  const own = entries && Object.hasOwn(entries, key) ? entries[key] : (item ?? others ?? value);
-  const found = own && shapeAt(own, rest);
-  if (found) return found;
-  for (const inner of [...innerShapes(schema), ...(wrapped ? [wrapped] : []), ...options]) {
-    const deeper = isShape(inner) ? shapeAt(inner, keys) : undefined;
-    if (deeper) return deeper;
-  }
-  return undefined;
-}
-
 /** Number of faults to correct before the whole value is replaced by an example. */
 const FAULTS_MAX = 100;
 
@@ -120,6 +83,8 @@ export function mended(schema: v.GenericSchema, given: unknown): unknown {
     const checked = v.safeParse(schema, value);
     if (checked.success) return value;
     const keys = keysOf(checked.issues[0]);
+    // One item in the place of a list of them.
+    if (keys.length === 0 && v.is(schema, [value])) return [value];
     if (keys.length === 0) break;
     value = replaced(value, keys, mendingOf(schema, keys, valueAt(value, keys)));
   }
@@ -144,12 +109,15 @@ function mendingOf(schema: v.GenericSchema, keys: readonly Key[], given: unknown
 
 /** An identity that was sent as an object in place of its JSON text, as that text. */
 function asText(name: string, given: unknown): readonly unknown[] {
+  if (Array.isArray(given)) return given.slice(0, 1);
   const isIdentity = name === 'id_data' && typeof given === 'object' && given !== null;
   return isIdentity ? [JSON.stringify(given)] : [];
 }
 
 /** The same in another kind, the word most like it, the whole number beside it. */
 function nearTo(given: unknown, shape: Shape): readonly unknown[] {
+  // Of a value that was given several times, the first one.
+  if (Array.isArray(given) && typeof given[0] === 'string') return nearTo(given[0], shape);
   if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean')
     return [];
   const text = String(given);

@@ -2,28 +2,24 @@
 
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
-import type { ExchangeRecord } from '../../http/exchange-record.ts';
-import { shown } from '../../http/fault-detail.ts';
-import { isSecretName, masked, maskText } from '../../http/masking.ts';
-import type { Refusal } from '../../http/refusal.ts';
-import { mountedOperations } from '../../pipeline/endpoint.ts';
+import { maskText } from '../../http/masking.ts';
+import type { Mounts } from '../../pipeline/mounted.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
-import { type Asked, askedIn, jsonOf, textOf } from './asked.ts';
+import { type Asked, askedIn, textOf } from './asked.ts';
 import { commandOf } from './command.ts';
-import { type Correction, correctionOf } from './correction.ts';
+import { adviceOn, type Correction } from './correction.ts';
 import type { Diagnosis } from './doctor/diagnosis.ts';
 import { diagnose } from './doctor/evidence.ts';
-import { nearestOperation } from './nearest.ts';
+import { urlOf } from './neighbour.ts';
 import { type BrokenRule, ruleOf } from './rule.ts';
 import { readable } from './text.ts';
-
-/** The place of the fault, the expected value, and the actual one. */
-interface Wrong {
-  /** `body.status`, `query.page`, `header.Content-Type`, `path`, `method`, or `state`. */
-  readonly path: string;
-  readonly expected: string;
-  readonly actual: string;
-}
+import {
+  operationOf,
+  type RefusedRecord,
+  type RefusedRequest,
+  type Wrong,
+  wrongOf,
+} from './wrong.ts';
 
 /** A request with `$NAME` in the place of every secret. */
 interface CorrectedRequest {
@@ -56,9 +52,12 @@ export interface Explanation {
   readonly diagnosis?: Diagnosis;
   /** What to do before the request, in words. */
   readonly first?: string;
-  readonly correctedRequest: CorrectedRequest;
+  /** Absent where no request brings about what was asked for. */
+  readonly correctedRequest?: CorrectedRequest;
+  /** Set when that is the request as it was sent: what is in its way comes first. */
+  readonly isUnchanged?: true;
   /** Lines of bash. */
-  readonly command: string;
+  readonly command?: string;
   /** The shell variables that the command takes, and what each one is. */
   readonly needs: Readonly<Record<string, string>>;
 }
@@ -69,37 +68,18 @@ export interface ExplainFacts {
   readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
   readonly names: VendorNames;
   readonly adminEmail: string;
+  readonly mounts: Mounts;
 }
-
-/** The fields of a record that are needed. */
-export type RefusedRecord = Pick<
-  ExchangeRecord,
-  | 'requestId'
-  | 'method'
-  | 'url'
-  | 'headers'
-  | 'body'
-  | 'bodyBytes'
-  | 'operation'
-  | 'atMs'
-  | 'refusal'
->;
 
 /** The explanation; undefined when the request was not refused. */
 export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation | undefined {
   const { refusal } = record;
   if (!refusal) return undefined;
-  const { tenant, names, adminEmail } = facts;
+  const { tenant } = facts;
   const asked = askedIn(record);
   const operation = operationOf(record);
-  const place = placeOf(refusal);
-  const { store } = tenant;
-  const correction = correctionOf({ asked, refusal, place, operation, store });
-  const lines = commandOf(correction, { names, adminEmail, namesTenant: !tenant.isFirst });
-  const needs = needsOf(lines, asked);
-  const command = [...definitionsOf(needs, asked), lines].join('\n');
+  const wrong = wrongOf({ asked, refusal, operation });
   const diagnosis = diagnose(refusal.detail?.evidence);
-  const { first } = correction;
   return {
     requestId: record.requestId,
     world: tenant.name,
@@ -108,17 +88,71 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     status: refusal.status,
     sentence: refusal.error,
     rule: ruleOf(refusal, operation),
-    wrong: wrongOf({ asked, refusal, place, operation }),
+    wrong,
     ...(diagnosis && { diagnosis }),
-    ...(first !== undefined && { first }),
-    correctedRequest: correctedView(correction),
-    command,
+    ...adviceView({ asked, refusal, operation, wrong }, facts),
+  };
+}
+
+interface AdvisedRequest extends RefusedRequest {
+  readonly wrong: Wrong;
+}
+
+type AdviceView = Pick<
+  Explanation,
+  'first' | 'correctedRequest' | 'isUnchanged' | 'command' | 'needs'
+>;
+
+function adviceView(
+  refused: AdvisedRequest,
+  { tenant, names, adminEmail, mounts }: ExplainFacts,
+): AdviceView {
+  const { asked, wrong } = refused;
+  const { name, isFirst, store } = tenant;
+  const advised = {
+    ...refused,
+    place: wrong.path,
+    store,
+    mounts,
+    ...(!isFirst && { otherTenant: name }),
+  };
+  const { first, correction } = adviceOn(advised);
+  const words = first === undefined ? {} : { first };
+  if (!correction) return { ...words, needs: {} };
+  const lines = commandOf(correction, { names, adminEmail, namesTenant: !isFirst });
+  const base = baseUrl(asked, mounts);
+  const used = needsOf(lines, base);
+  const needs = { ...used, ...neededInPath(used, refused) };
+  const correctedRequest = correctedView(correction);
+  return {
+    ...words,
+    correctedRequest,
+    ...(isSame(correctedRequest, refused) && { isUnchanged: true }),
+    command: [...definitionsOf(needs, base), lines].join('\n'),
     needs,
   };
 }
 
-function operationOf({ operation }: RefusedRecord): Operation | undefined {
-  return operation === undefined ? undefined : mountedOperations[operation];
+/** What the reader sets in the place of a parameter of the path that names what there is not. */
+function neededInPath(
+  needs: Readonly<Record<string, string>>,
+  { wrong }: AdvisedRequest,
+): Record<string, string> {
+  const [, parameter = ''] = /^path\.(\w+)$/.exec(wrong.path) ?? [];
+  const name = parameter.toUpperCase();
+  return name in needs && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
+}
+
+/** Whether the request that should be sent is the one that was sent. */
+function isSame(
+  { method, path, body }: CorrectedRequest,
+  { asked, wrong }: AdvisedRequest,
+): boolean {
+  const target = asked.search === '' ? asked.path : `${asked.path}?${asked.search}`;
+  const isOfHeader = wrong.path.startsWith('header');
+  return (
+    !isOfHeader && method === asked.method && path === maskText(target) && body === textOf(asked)
+  );
 }
 
 function askedView({ method, url }: RefusedRecord, operation: Operation | undefined) {
@@ -127,58 +161,6 @@ function askedView({ method, url }: RefusedRecord, operation: Operation | undefi
     path: maskText(url),
     ...(operation && { operation: operation.id, heading: operation.heading }),
   };
-}
-
-/** Where a sentence says that it was wrong, for refusals of rules: `body: name: exists already`. */
-const placePattern = /^(body|query|path|file)(?:: ([\w.]+))?: /;
-
-function placeOf({ detail, error, status }: Refusal): string {
-  if (detail?.path !== undefined) return detail.path;
-  const [, where, name] = placePattern.exec(error) ?? [];
-  if (where !== undefined) return name === undefined ? where : `${where}.${name}`;
-  return status === 404 ? 'path' : 'state';
-}
-
-interface WrongFacts {
-  readonly asked: Asked;
-  readonly refusal: Refusal;
-  readonly place: string;
-  readonly operation: Operation | undefined;
-}
-
-function wrongOf({ asked, refusal, place, operation }: WrongFacts): Wrong {
-  const { detail, error, status } = refusal;
-  return {
-    path: place,
-    expected:
-      detail?.expected ?? (operation || status !== 404 ? expectedIn(error) : nearestTo(asked)),
-    actual: detail?.actual ?? actualAt(asked, place),
-  };
-}
-
-function nearestTo({ method, path }: Asked): string {
-  const nearest = nearestOperation(method, path);
-  return `${nearest.method} ${nearest.path}`;
-}
-
-/** The fault and the remedy: the sentence without the place. */
-function expectedIn(error: string): string {
-  return error.replace(placePattern, '');
-}
-
-function actualAt(asked: Asked, place: string): string {
-  const [where, ...keys] = place.split('.');
-  if (where === 'path') return maskText(asked.path);
-  if (where !== 'body' || keys.length === 0)
-    return `the request ${asked.method} ${maskText(asked.path)}`;
-  let value = jsonOf(textOf(asked))?.value;
-  for (const key of keys) {
-    const isInner = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
-    value = isInner ? Reflect.get(value as object, key) : undefined;
-  }
-  const [name = ''] = keys.slice(-1);
-  if (value === undefined) return 'nothing';
-  return isSecretName(name) ? masked : shown(value);
 }
 
 function correctedView({ request }: Correction): CorrectedRequest {
@@ -215,12 +197,14 @@ const variables: Readonly<Record<string, string>> = {
 const literals = /\\'|\$?'[^']*'/g;
 
 /** What the lines use and do not set themselves. */
-function needsOf(lines: string, asked: Asked): Record<string, string> {
-  const origin = originOf(asked);
+function needsOf(lines: string, base: string): Record<string, string> {
   const code = lines.replace(literals, '');
   const own = new Set([...code.matchAll(/^([A-Z][A-Z0-9_]*)=\$\(/gm)].map(([, name]) => name));
   const needs: Record<string, string> = {
-    URL: `the base URL${origin === undefined ? '' : `, as in ${origin}`}`,
+    URL: `the base URL, as in ${base}`,
+    ...(base.startsWith('https:') && {
+      CURL_CA_BUNDLE: 'the PEM file of the certificate authority',
+    }),
   };
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
     if (!own.has(name) && name !== 'URL') needs[name] = variables[name] ?? 'a value of your choice';
@@ -229,12 +213,9 @@ function needsOf(lines: string, asked: Asked): Record<string, string> {
 }
 
 /** Defines what is known, and ends with a sentence where only the reader knows. */
-function definitionsOf(needs: Readonly<Record<string, string>>, asked: Asked): string[] {
-  const known: Readonly<Record<string, string | undefined>> = {
-    URL: originOf(asked),
-    KEY: 'device.pem',
-  };
-  return Object.entries(needs)
+function definitionsOf(needs: Readonly<Record<string, string>>, base: string): string[] {
+  const known: Readonly<Record<string, string>> = { URL: base, KEY: 'device.pem' };
+  const definitions = Object.entries(needs)
     .filter(([name]) => name !== 'EMAIL')
     .map(([name, meaning]) => {
       const value = known[name];
@@ -242,10 +223,14 @@ function definitionsOf(needs: Readonly<Record<string, string>>, asked: Asked): s
         ? `: "\${${name}:?set ${name} to ${meaning}}"`
         : `${name}=\${${name}:-${value}}`;
     });
+  return 'CURL_CA_BUNDLE' in needs ? [...definitions, 'export CURL_CA_BUNDLE'] : definitions;
 }
 
-/** The URL of the server, from the Host header. */
-function originOf({ headers }: Asked): string | undefined {
+/** The URL of the API, by the name that the caller has for it. */
+function baseUrl({ headers }: Asked, mounts: Mounts): string {
+  const own = urlOf('api', mounts);
   const host = headers.get('host') ?? '';
-  return /^[\w.:[\]-]+$/.test(host) ? `http://${host}` : undefined;
+  const isStorage = `//${host}` === urlOf('storage', mounts).replace(/^\w+:/, '');
+  if (!/^[\w.:[\]-]+$/.test(host) || (isStorage && urlOf('storage', mounts) !== own)) return own;
+  return `${own.startsWith('https:') ? 'https' : 'http'}://${host}`;
 }

@@ -1,4 +1,5 @@
 /** Explanations as text. */
+import { requestLabel, wrongRows } from '../../../fixtures/refusal-rows.ts';
 import type { Explanation } from './explain.ts';
 import type { NoUpdateExplanation } from './no-update.ts';
 
@@ -9,7 +10,7 @@ const LABEL_CHARACTERS = 12;
 /** A refusal; the command comes last and is not indented, so that it can be copied. */
 export function explanationText(explanation: Explanation): string {
   const { requestId, at, world, asked, status, sentence, rule, wrong } = explanation;
-  const { diagnosis, first, correctedRequest: request, command, needs } = explanation;
+  const { diagnosis, first, command, needs } = explanation;
   const ids = rule.requirements.length === 0 ? '' : ` [${rule.requirements.join(', ')}]`;
   const rows: readonly Row[] = [
     ['request', `${requestId} at ${at} in ${world}`],
@@ -17,21 +18,29 @@ export function explanationText(explanation: Explanation): string {
     ['operation', asked.operation && `${asked.operation} (${asked.heading})`],
     ['answered', `${status}: ${sentence}`],
     ['rule', `${rule.heading}: ${rule.sentence}${ids}`],
-    ['wrong', wrong.path],
-    ['  expected', wrong.expected],
-    ['  actual', wrong.actual],
+    ...wrongRows(wrong).map(
+      ([label, text]): Row => [label === 'wrong' ? label : `  ${label}`, text],
+    ),
     ['mistake', diagnosis && `${diagnosis.mistake}: ${diagnosis.sentence}`],
     ['  detail', diagnosis?.detail],
     ['  remedy', diagnosis?.remedy],
     ['first', first],
-    ['corrected', `${request.method} ${request.path}`],
-    ...Object.entries(request.headers).map(([name, value]) => ['', `${name}: ${value}`] as const),
-    ['  body', request.body],
+    ...requestRows(explanation),
     ...Object.entries(needs).map(
       ([name, meaning], index) => [index === 0 ? 'set' : '', `${name}: ${meaning}`] as const,
     ),
   ];
-  return `${labelled(rows)}command\n${command}\n`;
+  return `${labelled(rows)}${command === undefined ? '' : `command\n${command}\n`}`;
+}
+
+function requestRows(explanation: Explanation): readonly Row[] {
+  const { correctedRequest: request } = explanation;
+  if (!request) return [];
+  return [
+    [requestLabel(explanation), `${request.method} ${request.path}`],
+    ...Object.entries(request.headers).map(([name, value]) => ['', `${name}: ${value}`] as const),
+    ['  body', request.body],
+  ];
 }
 
 /** A missing update: the reason first, then the rules before it and the other deployments. */

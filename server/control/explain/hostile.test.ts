@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { explanationOf, runInBash } from '../../testing/test-explanations.ts';
+import { correctedOf, runInBash } from '../../testing/test-explanations.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 
@@ -46,6 +46,7 @@ async function callsOf(command: string) {
   const { stdout, stderr } = await runInBash([...stubs, command, 'rm -f body; ls -A'].join('\n'), {
     URL: 'http://url',
     TOKEN: 't',
+    ID: '$ID',
   });
   const words = stdout.split('\0');
   return { words, made: words.at(-1), stderr };
@@ -86,7 +87,7 @@ describe('a command made of hostile input', () => {
       const body = JSON.stringify({ id_data: idData, pubkey: device.publicKeyPem, note: text });
       const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': 'x' };
       const reply = await server.call('post-auth-request', { headers, body });
-      const { command } = await explanationOf(server, reply);
+      const { command } = await correctedOf(server, reply);
       const { made, stderr } = await callsOf(command);
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
       const sent = await runInBash(
@@ -105,7 +106,7 @@ describe('a command made of hostile input', () => {
       parameters: { jti: own.authSetId },
     });
     const reply = await server.call('get-configuration', { token: own.token });
-    const { command } = await explanationOf(server, reply);
+    const { command } = await correctedOf(server, reply);
     const sent = await runInBash(
       `mktemp() { echo body; }; openssl() { :; }; curl() { :; }\n${command}\ncat body; ls -A`,
       { URL: 'http://url' },
@@ -136,7 +137,7 @@ describe('an explanation', () => {
       }),
     ];
     for (const reply of await Promise.all(calls)) {
-      const explanation = await explanationOf(server, reply);
+      const explanation = await correctedOf(server, reply);
       expect([explanation.status, JSON.stringify(explanation)]).toEqual([
         expect.any(Number),
         expect.not.stringContaining(secret),
@@ -151,7 +152,7 @@ describe('an explanation', () => {
     for (const body of [nested(100_000), deep, `[{"name":"x","value":${deep}}]`]) {
       const reply = await server.call('put-attributes', { token: device.token, headers, body });
       expect(reply.status).toBe(400);
-      expect((await explanationOf(server, reply)).correctedRequest.body).toMatch(/^\[\{"name"/);
+      expect((await correctedOf(server, reply)).correctedRequest.body).toMatch(/^\[\{"name"/);
     }
   });
 });

@@ -1,40 +1,75 @@
 /** The operation that a request may have meant, and the list to look up first. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { lettersApart } from '../../../fixtures/nearest.ts';
-import { mountedOperations } from '../../pipeline/endpoint.ts';
 
-const SEGMENTS_MAX = 12;
-/** A segment too many or too few weighs as much as this many wrong letters. */
-const SEGMENT_WEIGHT = 4;
+const SEGMENTS_MAX = 16;
+/** Costs of a difference between two paths, in segments that are wholly another. */
+const costs = { version: 0.4, parameter: 0.2, method: 0.15, retired: 0.1 } as const;
 
-const all: readonly Operation[] = Object.values(mountedOperations);
+const version = /^v\d+$/;
 
-/** The operation with the most similar path; the same method is preferred. */
-export function nearestOperation(method: string, path: string): Operation {
-  const given = segmentsOf(path);
-  const [first, ...others] = all.map((operation) => {
-    const otherMethod = operation.method === method ? 0 : 1;
-    const retired = operation.deprecated ? 1 : 0;
-    return { operation, distance: distanceTo(operation, given) * 4 + otherMethod * 2 + retired };
+/** Two paths are unlike when a larger part of their segments is another, missing or too many. */
+const SIMILAR_MAX_SHARE = 0.4;
+
+/** The operation with the path most like one that was sent. */
+interface Nearest {
+  readonly operation: Operation;
+  /** False where the path has little in common with that of any operation. */
+  readonly isSimilar: boolean;
+}
+
+/**
+ * The operation with the most similar path; the same method is preferred. Small and capital letters
+ * are the same, and segments may be missing or too many.
+ */
+export function nearestOperation(
+  method: string,
+  path: string,
+  operations: readonly Operation[],
+): Nearest {
+  const given = segmentsOf(path.toLowerCase());
+  const changeCost = rememberedCosts();
+  const [first, ...others] = operations.map((operation) => {
+    const otherMethod = operation.method === method ? 0 : costs.method;
+    const retired = operation.deprecated ? costs.retired : 0;
+    return {
+      operation,
+      distance: distanceTo(operation, given, changeCost) + otherMethod + retired,
+    };
   });
   if (!first) throw new Error('there are no operations');
-  return others.reduce((best, one) => (one.distance < best.distance ? one : best), first).operation;
+  const best = others.reduce(
+    (nearer, one) => (one.distance < nearer.distance ? one : nearer),
+    first,
+  );
+  const segments = segmentsOf(best.operation.path);
+  return {
+    operation: best.operation,
+    isSimilar: best.distance <= SIMILAR_MAX_SHARE * segments.length,
+  };
 }
 
 /** The operation of exactly this path, parameters being any text, that takes one of the methods. */
-export function operationAt(path: string, methods: readonly string[]): Operation | undefined {
+export function operationAt(
+  path: string,
+  methods: readonly string[],
+  operations: readonly Operation[],
+): Operation | undefined {
   const given = segmentsOf(path);
-  const here = all.filter((operation) => isAt(operation, given));
+  const here = operations.filter((operation) => isAt(operation, given));
   return methods
     .map((method) => here.find((operation) => operation.method === method))
     .find((operation) => operation !== undefined);
 }
 
 /** The list operation to use when the named resource does not exist, or is in the wrong state. */
-export function lookUpFor(operation: Operation): Operation | undefined {
+export function lookUpFor(
+  operation: Operation,
+  operations: readonly Operation[],
+): Operation | undefined {
   const wanted = wordsOf(operation.path);
   const owner = wanted[wanted.findIndex((word) => word.startsWith('{')) - 1];
-  const lists = all.filter(
+  const lists = operations.filter(
     ({ method, path, authorization, deprecated, success }) =>
       method === 'GET' &&
       authorization === operation.authorization &&
@@ -46,7 +81,8 @@ export function lookUpFor(operation: Operation): Operation | undefined {
     const words = wordsOf(list.path);
     const same = words.findIndex((word, index) => word !== wanted[index]);
     const isOwner = words.at(-1) === owner ? 2 : 0;
-    return { list, rate: (same < 0 ? words.length : same) + isOwner };
+    const isWhole = same < 0 && words.length === wanted.length ? 1 : 0;
+    return { list, rate: (same < 0 ? words.length : same) + isOwner + isWhole };
   });
   return rated.toSorted((one, other) => other.rate - one.rate)[0]?.list;
 }
@@ -69,7 +105,7 @@ function segmentsOf(path: string): string[] {
 
 /** Without the version, which a family of operations may span. */
 function wordsOf(path: string): string[] {
-  return segmentsOf(path).filter((segment) => !/^v\d+$/.test(segment));
+  return segmentsOf(path).filter((segment) => !version.test(segment));
 }
 
 function isAt({ path }: Operation, given: readonly string[]): boolean {
@@ -80,12 +116,44 @@ function isAt({ path }: Operation, given: readonly string[]): boolean {
   );
 }
 
-function distanceTo({ path }: Operation, given: readonly string[]): number {
-  const words = segmentsOf(path);
-  const extra = Math.abs(words.length - given.length) * SEGMENT_WEIGHT;
-  return words.slice(0, SEGMENTS_MAX).reduce((sum, word, index) => {
-    const other = given[index];
-    if (other === undefined) return sum;
-    return sum + (word.startsWith('{') ? 0.5 : lettersApart(word, other));
-  }, extra);
+/** The cheapest way from one path to the other: segments are changed, left out or put in. */
+function distanceTo({ path }: Operation, given: readonly string[], changeCost: ChangeCost): number {
+  const sent = given.slice(0, SEGMENTS_MAX);
+  let row = [0];
+  for (const segment of sent) row.push((row.at(-1) ?? 0) + costOf(segment));
+  for (const word of segmentsOf(path)) {
+    const next = [(row[0] ?? 0) + costOf(word)];
+    for (const [at, segment] of sent.entries()) {
+      const changed = (row[at] ?? 0) + changeCost(word, segment);
+      const missing = (row[at + 1] ?? 0) + costOf(word);
+      const surplus = (next[at] ?? 0) + costOf(segment);
+      next.push(Math.min(changed, missing, surplus));
+    }
+    row = next;
+  }
+  return (row.at(-1) ?? 0) + given.length - sent.length;
+}
+
+function costOf(segment: string): number {
+  return version.test(segment) ? costs.version : 1;
+}
+
+type ChangeCost = (word: string, segment: string) => number;
+
+/** The costs of changes; operations share most of their segments, and a cost takes a while. */
+function rememberedCosts(): ChangeCost {
+  const known = new Map<string, number>();
+  return (word, segment) => {
+    const both = `${word}/${segment}`;
+    const cost = known.get(both) ?? costOfChange(word, segment);
+    known.set(both, cost);
+    return cost;
+  };
+}
+
+function costOfChange(word: string, segment: string): number {
+  if (word === segment) return 0;
+  if (word.startsWith('{')) return costs.parameter;
+  if (version.test(word) && version.test(segment)) return costs.version;
+  return (2 * lettersApart(word, segment)) / Math.max(word.length, segment.length);
 }

@@ -2,10 +2,11 @@
 import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { memberNames, shapeAt } from '../../../fixtures/shapes.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import { isSecretName } from '../../http/masking.ts';
 import { type Asked, jsonOf, textOf } from './asked.ts';
-import { exampleOf, mended, shapeAt } from './example.ts';
+import { exampleOf, mended } from './example.ts';
 import { markFor, type Text, textWithVariables, withoutSecrets } from './text.ts';
 
 /** What was sent, how it was refused, and where it was wrong, such as `body.status`. */
@@ -74,12 +75,28 @@ function changesTo(members: Members, facts: Facts): Map<string, unknown> {
   if (typeof pubkey === 'string' && 'because' in readPublicKey(pubkey)) {
     changes.set('pubkey', ownPublicKey);
   }
+  // The whole body is in order, and changes nothing.
+  if (facts.isSound && facts.faulty.place === 'body') {
+    for (const [key, one] of firstMember(facts.schema)) changes.set(key, one);
+  }
   const isDeployment = facts.operation.id === managementOperations['create-deployment'].id;
   const isUnclear = members.has('devices') === (members.get('all_devices') === true);
   if (isDeployment && (name === 'devices' || isUnclear)) {
     changes.set('devices', undefined).set('all_devices', true);
   }
   return changes;
+}
+
+/** The first member that a shape has, with an example; none for other shapes. */
+function firstMember(schema: v.GenericSchema): readonly (readonly [string, unknown])[] {
+  return memberNames(schema)
+    .slice(0, 1)
+    .flatMap((name) => {
+      const shape = shapeAt(schema, [name]);
+      const example = shape && exampleOf(shape, name);
+      const needed = shape && example === undefined ? markFor(name) : example;
+      return needed === undefined ? [] : [[name, needed] as const];
+    });
 }
 
 /** Replaces a value that a rule refused: by another name, by none where optional, or an example. */

@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
-import { maskText } from '../../http/masking.ts';
+import { lettersApart } from '../../../fixtures/nearest.ts';
+import { isSecretName, maskText } from '../../http/masking.ts';
 import type { Asked } from './asked.ts';
 import { mended } from './example.ts';
 import { parametersIn } from './nearest.ts';
@@ -96,7 +97,7 @@ function keptHeaders({ asked, status }: Faulty): readonly (readonly [string, Tex
     .map(([name, value]) => [name, [value]] as const);
 }
 
-function pathFor(operation: Operation, { asked, parameters }: Faulty): Text {
+function pathFor(operation: Operation, { asked, parameters, place }: Faulty): Text {
   const known = { ...parameters, ...parametersIn(operation, asked.path) };
   const values = Object.values(known);
   // A single parameter means the same resource, also under another name in a successor.
@@ -105,7 +106,7 @@ function pathFor(operation: Operation, { asked, parameters }: Faulty): Text {
     if (!part.startsWith('{')) return part;
     const name = part.slice(1, -1);
     const given = known[name] ?? only ?? '';
-    const isSecret = maskText(given) !== given;
+    const isSecret = maskText(given) !== given || place === `path.${name}`;
     const isSound =
       !isSecret && given !== '' && given !== '.' && given !== '..' && isDecodable(given);
     return isSound ? encodeOdd(given) : { variable: name.toUpperCase() };
@@ -126,18 +127,33 @@ function encodeOdd(text: string): string {
   return text.replace(/[^\x21-\x7e]+/gu, (odd) => encodeURIComponent(odd));
 }
 
-function queryFor({ query }: Operation, { asked }: Faulty): Text {
+function queryFor({ query }: Operation, { asked, place }: Faulty): Text {
   if (!query) return [];
   const schema = v.object(query);
-  const sent = new URLSearchParams(asked.search);
-  const given: Record<string, string | string[]> = Object.create(null);
-  for (const name of Object.keys(query)) {
-    const values = sent.getAll(name);
-    if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
-  }
-  const isSound = v.is(schema, given);
+  const given = givenIn(asked.search, Object.keys(query));
+  const [, refused = ''] = /^query\.(.+)$/.exec(place) ?? [];
+  if (isSecretName(refused) && refused in query) given[refused] = refused;
+  const isSent = Object.keys(given).every((name) => new URLSearchParams(asked.search).has(name));
+  const isSound = isSent && v.is(schema, given) && !isSecretName(refused);
   const search = isSound ? encodeOdd(asked.search) : searchOf(mended(schema, given));
   return search === '' ? [] : ['?', ...queryWithoutSecrets(search)];
+}
+
+/** The parameters that were sent, also under names that are nearly right. */
+function givenIn(search: string, names: readonly string[]): Record<string, string | string[]> {
+  const sent = new URLSearchParams(search);
+  const given: Record<string, string | string[]> = Object.create(null);
+  for (const name of names) {
+    const nearest = [...sent.keys()].find((other) => !names.includes(other) && isNear(other, name));
+    const values = sent.getAll(sent.has(name) ? name : (nearest ?? name));
+    if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
+  }
+  return given;
+}
+
+/** Whether a name is another one with a few letters changed, or in another case. */
+function isNear(name: string, other: string): boolean {
+  return 3 * lettersApart(name.toLowerCase(), other) <= other.length;
 }
 
 function searchOf(values: unknown): string {

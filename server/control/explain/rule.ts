@@ -34,7 +34,6 @@ const all: readonly Requirement[] = Object.values(requirements);
 /** Requirements that speak of all operations, where none of an operation's own was broken. */
 const ofFaults: Readonly<Record<number, string>> = {
   401: 'tokens.invalid-is-401',
-  403: 'errors.role-forbidden-is-403',
   404: 'errors.unknown-path',
   405: 'errors.wrong-method',
   413: 'errors.body-too-large',
@@ -46,12 +45,23 @@ const ofFaults: Readonly<Record<number, string>> = {
 /** The rule by which an operation, or a request to an unknown path, was refused. */
 export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
   const { status, detail } = refusal;
-  const decided = detail?.requirement ?? own(refusal, operation) ?? general(status, operation);
+  const named = detail?.requirement;
+  const isOther = named !== undefined && !concerns(named, operation);
+  const decided =
+    named !== undefined && !isOther
+      ? named
+      : (own(refusal, operation) ?? general(status, operation));
   return {
     heading: headingOf(status, operation),
     sentence: detail?.rule ?? sentences[status] ?? 'An unexpected fault is answered 500.',
     requirements: decided === undefined ? [] : [decided],
   };
+}
+
+/** Whether a requirement speaks of the operation, or of all. */
+function concerns(id: string, operation: Operation | undefined): boolean {
+  const { operations = [] } = all.find((one) => one.id === id) ?? {};
+  return operations.length === 0 || operations.some((one) => one === operation?.id);
 }
 
 function headingOf(status: number, operation: Operation | undefined): string {
@@ -68,14 +78,22 @@ function own({ status, detail }: Refusal, operation: Operation | undefined): str
       sentence.includes(String(status)) &&
       operations.some((id) => id === operation?.id),
   );
-  if (status !== 400) return ofStatus[0]?.id;
-  const { path = '', actual } = detail ?? {};
+  // Of several about who the caller is, only the refusal itself can say which one was broken.
+  const isOfCaller = status === 401 || status === 403;
+  if (status !== 400) return isOfCaller && ofStatus.length > 1 ? undefined : ofStatus[0]?.id;
+  const { path = '', expected = '', actual } = detail ?? {};
   const isMissing = actual === 'nothing';
-  const about = path.includes('.')
-    ? ofStatus.filter(({ sentence }) => sentence.includes(`\`${path.split('.').at(-1)}\``))
-    : ofStatus.filter(({ sentence }) => /\bbody\b/.test(sentence));
+  const isMember = path.includes('.');
+  // Of the whole body the contract says only of which kind it is.
+  if (!isMember && !/^(JSON|an object|an array|a body)\b/.test(expected)) return undefined;
+  const about = ofStatus.filter(({ sentence }) =>
+    isMember ? sentence.includes(`\`${path.split('.').at(-1)}\``) : /\bbody\b/.test(sentence),
+  );
   const absent = /required|without|lacks/;
-  return (about.find(({ sentence }) => absent.test(sentence) === isMissing) ?? about[0])?.id;
+  const deciding = about.find(({ sentence }) =>
+    isMember || isMissing ? absent.test(sentence) === isMissing : /\bJSON\b/.test(sentence),
+  );
+  return (deciding ?? (isMember ? about[0] : undefined))?.id;
 }
 
 function general(status: number, operation: Operation | undefined): string | undefined {

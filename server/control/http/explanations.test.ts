@@ -38,7 +38,9 @@ describe('GET /explanations/{requestId}', () => {
     expect(await firstOf('signed')).toBe('sign the bytes of the body exactly as they are sent');
     await decide(server, device, 'rejected');
     await authenticate(server, device, named('rejected'));
-    expect(await firstOf('rejected')).toBe('have a user accept the device');
+    expect(await firstOf('rejected')).toMatch(
+      /^nothing is wrong with the request: run "npx fleetbed accept /,
+    );
   });
 
   it('names the rule and the requirements of the contract that speak of it', async () => {

@@ -3,6 +3,7 @@
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskHeaders, maskJson, maskText } from '../../http/masking.ts';
 import type { Refusal } from '../../http/refusal.ts';
+import { wrongIn } from '../explain/wrong.ts';
 import { type BodyView, bodyView } from './body-view.ts';
 import type { JournalEntry } from './entry.ts';
 import { type Belongings, deploymentOf, deviceOf, operationOf, userIdOf } from './facts.ts';
@@ -55,7 +56,7 @@ function exchangeView(record: ExchangeRecord) {
     requestBytes: record.bodyBytes,
     responseBytes: record.answerBytes,
     cut: record.isCut || undefined,
-    refusal: refusal && refusalView(refusal),
+    refusal: refusal && refusalView(record, refusal),
     noUpdate: noUpdate && noUpdateView(noUpdate),
     fault: maskJson(fault),
     varied: varied && varied.length > 0 ? varied : undefined,
@@ -63,12 +64,12 @@ function exchangeView(record: ExchangeRecord) {
 }
 
 /** What was wrong; the mistake behind it is looked for only by who asks for the explanation. */
-function refusalView({ status, error, detail }: Refusal) {
-  const { path, expected, actual, rule } = detail ?? {};
+function refusalView(record: ExchangeRecord, refusal: Refusal) {
+  const { status, error, detail } = refusal;
   return {
     status,
     error: maskText(error),
-    ...(maskJson({ path, expected, actual, rule }) as object),
+    ...(maskJson({ ...wrongIn(record, refusal), rule: detail?.rule }) as object),
   };
 }
 

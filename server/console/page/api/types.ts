@@ -108,7 +108,7 @@ export interface Refused {
     readonly sentence: string;
     readonly requirements: readonly string[];
   };
-  readonly wrong: { readonly path: string; readonly expected: string; readonly actual: string };
+  readonly wrong: { readonly path: string; readonly expected?: string; readonly actual?: string };
   readonly diagnosis?: {
     readonly mistake: string;
     readonly sentence: string;
@@ -116,6 +116,8 @@ export interface Refused {
     readonly remedy?: string;
   };
   readonly first?: string;
-  readonly command: string;
+  readonly correctedRequest?: { readonly method: string; readonly path: string };
+  readonly isUnchanged?: true;
+  readonly command?: string;
   readonly needs: Readonly<Record<string, string>>;
 }

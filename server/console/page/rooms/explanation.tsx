@@ -3,6 +3,7 @@ import { useParams } from 'wouter-preact';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
+import { requestLabel, wrongRows } from '../../../../fixtures/refusal-rows.ts';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { NoUpdate, Refused } from '../api/types.ts';
@@ -38,6 +39,7 @@ export function Explanation({ requestId }: { requestId: string }) {
 
 function RefusedView({ of: refused }: { of: Refused }) {
   const { status, sentence, rule, wrong, diagnosis, first, command, needs } = refused;
+  const { correctedRequest: request } = refused;
   return (
     <>
       <Verdict tone="bad" title={`${status}: ${sentence}`}>
@@ -54,21 +56,31 @@ function RefusedView({ of: refused }: { of: Refused }) {
         <Card title="What was wrong">
           <Facts
             facts={[
-              ['Place', wrong.path],
-              ['Expected', wrong.expected],
-              ['Actual', wrong.actual],
+              ...wrongRows(wrong).map(([label, text]) => [capitalized(label), text] as const),
               ...(rule.requirements.length === 0
                 ? []
                 : ([['Requirements', rule.requirements.join(', ')]] as const)),
             ]}
           />
         </Card>
-        <Card title="How it would succeed" aside={<CopyButton label="Copy" text={command} />}>
+        <Card
+          title="How it would succeed"
+          aside={command !== undefined && <CopyButton label="Copy" text={command} />}
+        >
           {first && <p>First: {first}.</p>}
-          <TextBlock text={command} />
+          {request && (
+            <p>
+              {capitalized(requestLabel(refused))}: {request.method} {request.path}
+            </p>
+          )}
+          {command !== undefined && <TextBlock text={command} />}
           <Facts facts={Object.entries(needs)} />
         </Card>
       </div>
     </>
   );
+}
+
+function capitalized(label: string): string {
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }

@@ -1,0 +1,106 @@
+/** What to do first about a refusal, in words. */
+
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
+import { quoted } from '../../pipeline/shell.ts';
+import { operationAt } from './nearest.ts';
+import { neighbourOf, operationsOf } from './neighbour.ts';
+import { authSetIn, isUnaccepted, type KnownStore, type Step } from './steps.ts';
+import type { RefusedRequest } from './wrong.ts';
+
+interface Refused extends RefusedRequest {
+  readonly place: string;
+  readonly store: KnownStore;
+  readonly mounts: Mounts;
+  readonly otherTenant?: string;
+}
+
+const words: Readonly<Record<number, string>> = {
+  409: 'check the current state, and resolve the conflict',
+  413: 'send a smaller body',
+  500: "check the server's log; this is an error of the server",
+};
+
+/** What may stand after the semicolon of a sentence besides an instruction: more about the fault. */
+const instruction =
+  /^(?:abort|authenticate|choose|close|confirm|create|decommission|leave|remove|request|revoke|send|sign|simplify|start|stop|try|upload|use|wait)\b/;
+
+/**
+ * What to do before `next` is called, or the request is sent again; undefined where the corrected
+ * request says all.
+ */
+export function remedyOf(
+  refused: Refused,
+  next: Operation | undefined,
+  steps: readonly Step[],
+): string | undefined {
+  const { refusal, operation, asked } = refused;
+  const { evidence } = refusal.detail ?? {};
+  if (evidence instanceof UnknownPath) return neighbourOf(asked, evidence).remedy;
+  if (isUnaccepted(refused)) return acceptanceWords(refused, steps);
+  const told = told401(refused, steps) ?? refusal.detail?.remedy ?? toldIn(refusal.error);
+  const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
+  const first =
+    told ?? (isRole ? 'use another user, or a role that permits it' : words[refusal.status]);
+  if (!next || next === operation || refusal.status === 410 || !operation) return first;
+  const look = lookUpWords(next);
+  return first === undefined ? look : `${first}; ${look}`;
+}
+
+/** The remedy after the semicolon of the sentence. */
+function toldIn(error: string): string | undefined {
+  const end = error.lastIndexOf('; ');
+  const last = error.slice(end + 2);
+  return end >= 0 && instruction.test(last) ? last : undefined;
+}
+
+function lookUpWords({ id, method, path }: Operation): string {
+  const verb =
+    id === operations['get-next-deployment'].id
+      ? 'hands out the deployment that the device has now, with a new link'
+      : id === operations['get-artifact-link'].id
+        ? 'makes a new link'
+        : 'shows what exists';
+  return `${method} ${path} ${verb}`;
+}
+
+function told401(refused: Refused, steps: readonly Step[]): string | undefined {
+  const { refusal, operation, place, asked, mounts } = refused;
+  if (refusal.status !== 401) return undefined;
+  if (operation?.id === operations['post-auth-request'].id) {
+    const isSignature = place.startsWith('header.');
+    return isSignature ? 'sign the bytes of the body exactly as they are sent' : undefined;
+  }
+  if (place !== 'header.Authorization') return undefined;
+  if (operation?.authorization === 'basic') return 'use the e-mail address and password of a user';
+  const isUnknown = steps.some(({ does }) => does === 'preauthorize' || does === 'accept');
+  const token = isUnknown
+    ? 'have the device accepted, which this server does not let in now, and get a valid token'
+    : 'get a valid token';
+  const known = operationsOf(mounts);
+  if (operation ?? operationAt(asked.path, [asked.method], known)) return token;
+  const isPath = operationAt(asked.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
+  const rest = isPath ? 'method' : 'path';
+  return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
+}
+
+/** What becomes of a device that was refused for its status: nothing is wrong with its request. */
+function acceptanceWords(refused: Refused, steps: readonly Step[]): string {
+  const { asked, store, otherTenant, refusal } = refused;
+  const fine = 'nothing is wrong with the request';
+  const step = steps.find(({ does }) => does === 'accept');
+  if (step?.does === 'accept') {
+    const user = otherTenant === undefined ? '' : ` --email <of a user of ${quoted(otherTenant)}>`;
+    return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again`;
+  }
+  const status = authSetIn(asked, store)?.status;
+  if (status === 'accepted') return `${fine}: its key is accepted now, so send it again`;
+  if (status === 'preauthorized') {
+    return `${fine}: decommission or reject another device, or raise the limit, and send it again`;
+  }
+  if (refusal.error.includes('too many keys')) {
+    return 'have a user decommission the device, and sign in again with the key that it keeps';
+  }
+  return `${fine}: the device is unknown now, so send it again, and then run "npx fleetbed accept --all"`;
+}

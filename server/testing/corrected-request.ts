@@ -1,0 +1,102 @@
+/** Sending the corrected request of an explanation, with values in the place of its variables. */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { Explanation } from '../control/explain/explain.ts';
+import { operationAt } from '../control/explain/nearest.ts';
+import { artifactBytes } from './test-artifacts.ts';
+import { type AcceptedDevice, signatureOf } from './test-device.ts';
+import type { Reply, TestServer } from './test-server.ts';
+import { testPassword } from './test-tenants.ts';
+
+type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
+
+/** Who sends it. */
+export interface Sender {
+  readonly device: AcceptedDevice;
+  readonly userToken: string;
+  /** What the explanation asks the reader to set. */
+  readonly needs: Explanation['needs'];
+}
+
+const rows: readonly Operation[] = Object.values({
+  ...operations,
+  ...managementOperations,
+  ...storageOperations,
+});
+
+/** In the place of what only the reader knows. */
+const anyId = '00000000-0000-4000-8000-000000000009';
+
+/** Sends the request as a reader of the explanation would; any other variable becomes an id. */
+export async function sendCorrected(
+  server: TestServer,
+  request: CorrectedRequest,
+  sender: Sender,
+): Promise<Reply> {
+  const { method } = request;
+  const operation = operationAt(request.path.split('?')[0] ?? '', [method], rows);
+  if (!operation) throw new Error(`the corrected request is of no operation: ${request.path}`);
+  const fill = filler(operation, sender);
+  const { 'Content-Type': type, ...others } = request.headers;
+  const headers = Object.fromEntries(
+    Object.entries(others).map(([name, value]) => [name, fill(value)]),
+  );
+  const path = fill(request.path);
+  if (type === 'multipart/form-data') {
+    return server.request(method, path, { headers, body: await formOf(request) });
+  }
+  const body = request.body === undefined ? undefined : fill(request.body);
+  return server.request(method, path, {
+    headers: {
+      ...headers,
+      ...(type !== undefined && { 'Content-Type': type }),
+      ...proofOf(operation, { server, sender, body }),
+    },
+    ...(body !== undefined && { body }),
+  });
+}
+
+function filler(
+  operation: Operation,
+  { device, userToken, needs }: Sender,
+): (text: string) => string {
+  const token = operation.authorization === 'user' ? userToken : device.token;
+  const values: Readonly<Record<string, string>> = {
+    TOKEN: token,
+    PUBLIC_KEY: JSON.stringify(device.publicKeyPem).slice(1, -1),
+  };
+  const valueNamed = (name: string): string => {
+    const meaning = needs[name] ?? '';
+    // A meaning of one word is the only value that there is.
+    return values[name] ?? (/^\w+$/.test(meaning) ? meaning : anyId);
+  };
+  return (text) => text.replace(/\$([A-Z][A-Z0-9_]*)/g, (_, name: string) => valueNamed(name));
+}
+
+interface Proven {
+  readonly server: TestServer;
+  readonly sender: Sender;
+  readonly body: string | undefined;
+}
+
+function proofOf({ authorization }: Operation, { server, sender, body = '' }: Proven) {
+  if (authorization === 'signature') {
+    return { [`${server.headerPrefix}-Signature`]: signatureOf(body, sender.device.privateKey) };
+  }
+  if (authorization !== 'basic') return {};
+  const credentials = Buffer.from(`${server.adminEmail}:${testPassword}`).toString('base64');
+  return { Authorization: `Basic ${credentials}` };
+}
+
+async function formOf({ body = '' }: CorrectedRequest): Promise<FormData> {
+  const form = new FormData();
+  for (const line of body.split('\n')) {
+    const [name = '', value = ''] = line.split(/=(.*)/);
+    if (value.startsWith('@')) {
+      form.append(name, new Blob([new Uint8Array(await artifactBytes())]), 'release.mender');
+    } else form.append(name, value);
+  }
+  return form;
+}
