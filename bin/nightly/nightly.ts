@@ -1,13 +1,13 @@
 /**
- * `npm run test:nightly`: what takes too long for every change. A run that passes is recorded in
- * `record.json`, to be committed. `-- --age` only says how old the record is, and fails when it is
- * too old; `-- --step NAME` runs one step and records nothing.
+ * `npm run test:nightly`: what takes too long for every change. Each step that passes is recorded in
+ * `record.json`, to be committed. `-- --age` only says how old the record is, and fails when a step is
+ * too old; `-- --step NAME` runs one step.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { systemClock } from '../../fixtures/clock.ts';
-import { ageOfRecord, type NightlyRecord, recordFile } from './record.ts';
+import { ageOfRecord, type NightlyStep, readRecord, recordFile, withStep } from './record.ts';
 
 const SECOND_MS = 1000;
 
@@ -51,7 +51,11 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(words: readonly string[]): Promise<number> {
   const [option, value] = words;
   if (option === '--age') {
-    const { isYoung, lines } = ageOfRecord(recordFile, systemClock.now());
+    const { isYoung, lines } = ageOfRecord(
+      recordFile,
+      steps.map(({ name }) => name),
+      systemClock.now(),
+    );
     for (const line of lines) say(line);
     return isYoung ? 0 : 1;
   }
@@ -64,31 +68,37 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 async function runAll(chosen: readonly Step[]): Promise<number> {
-  const commit = textOf('git', ['rev-parse', 'HEAD']);
-  const isWhole = chosen.length === steps.length;
-  if (isWhole && textOf('git', ['status', '--porcelain', '--untracked-files=no']) !== '') {
+  const changes = textOf('git', ['status', '--porcelain', '--untracked-files=no']);
+  if (changes.split('\n').some((line) => line !== '' && !isOfRecords(line))) {
     say(
       'there are changes that are not committed: the record names a commit, so commit them first',
     );
     return 2;
   }
-  const ended: NightlyRecord['steps'] = [];
+  const commit = textOf('git', ['rev-parse', 'HEAD']);
   for (const step of chosen) {
     say(`# ${step.name}`);
     const { code, seconds, figures } = await run(step);
     if (code !== 0) {
-      say(`${step.name} ended with exit code ${code} after ${seconds} s: nothing is recorded`);
+      say(`${step.name} ended with exit code ${code} after ${seconds} s: it is not recorded`);
       return 1;
     }
     say(`# ${step.name} passed in ${seconds} s`);
-    ended.push({ name: step.name, seconds, figures });
+    const date = new Date(systemClock.now()).toISOString();
+    record({ name: step.name, date, commit, seconds, figures });
   }
-  if (!isWhole) return 0;
-  const date = new Date(systemClock.now()).toISOString();
-  const record: NightlyRecord = { date, commit, steps: ended };
-  writeFileSync(recordFile, `${JSON.stringify(record, undefined, 2)}\n`);
   say('recorded in bin/nightly/record.json and conformance/self-test/result.ndjson: commit both');
   return 0;
+}
+
+/** Whether a line of git's status names what the steps themselves write. */
+function isOfRecords(line: string): boolean {
+  return /(nightly\/record\.json|self-test\/(result\.ndjson|kinds\.svg))$/.test(line);
+}
+
+function record(step: NightlyStep): void {
+  const all = withStep(readRecord(recordFile) ?? [], step);
+  writeFileSync(recordFile, `${JSON.stringify(all, undefined, 2)}\n`);
 }
 
 /** Runs a step with its output shown, and picks its figures. */

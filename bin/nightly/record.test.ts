@@ -2,41 +2,51 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ageOfRecord, type NightlyRecord } from './record.ts';
+import { ageOfRecord, type NightlyStep, readRecord, withStep } from './record.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-nightly-'));
 const file = join(folder, 'record.json');
-const record: NightlyRecord = {
+const step: NightlyStep = {
+  name: 'self-test',
   date: '2026-01-01T12:00:00.000Z',
   commit: 'a'.repeat(40),
-  steps: [{ name: 'self-test', seconds: 3, figures: ['9 cases, 3 defects'] }],
+  seconds: 3,
+  figures: ['9 cases, 3 defects'],
 };
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The judgement of this text on a day of January 2026. */
-function judgedOn(day: string, text: string) {
+/** The judgement of this text at a moment of January 2026. */
+function judgedOn(moment: string, text: string, names: readonly string[] = ['self-test']) {
   writeFileSync(file, text);
-  return ageOfRecord(file, Date.parse(`2026-01-${day}`));
+  return ageOfRecord(file, names, Date.parse(`2026-01-${moment}`));
 }
 
 describe('the age of the nightly record', () => {
-  it.each(['02T00:00:00Z', '15T11:59:59Z'])('is fine on 2026-01-%s, and is shown', (day) => {
-    const { isYoung, lines } = judgedOn(day, JSON.stringify(record));
+  it.each(['02T00:00:00Z', '15T11:59:59Z'])('is fine on 2026-01-%s, and is shown', (moment) => {
+    const { isYoung, lines } = judgedOn(moment, JSON.stringify([step]));
     expect(isYoung).toBe(true);
     expect(lines[0]).toMatch(
-      /^nightly run: \d+ days old \(2026-01-01T.*, commit a{12}\), valid for 14$/,
+      /^nightly self-test: \d+ days old \(2026-01-01T.*, commit a{12}\), valid for 14$/,
     );
-    expect(lines[1]).toBe('  self-test: 9 cases, 3 defects');
+    expect(lines[1]).toBe('  9 cases, 3 defects');
   });
 
   it('fails beyond 14 days, and says what to run', () => {
-    const { isYoung, lines } = judgedOn('15T12:00:00Z', JSON.stringify(record));
+    const { isYoung, lines } = judgedOn('15T12:00:00Z', JSON.stringify([step]));
     expect(isYoung).toBe(false);
     expect(lines.at(-1)).toContain('npm run test:nightly');
   });
 
-  it.each(['{}', 'no JSON', JSON.stringify({ ...record, commit: 'main' })])(
+  it('fails where one of the steps was never recorded', () => {
+    const { isYoung, lines } = judgedOn('02T00:00:00Z', JSON.stringify([step]), [
+      ...['self-test', 'soak'],
+    ]);
+    expect(isYoung).toBe(false);
+    expect(lines).toContain('nightly soak: never recorded');
+  });
+
+  it.each(['{}', 'no JSON', JSON.stringify([{ ...step, commit: 'main' }])])(
     'fails where the record is %s',
     (text) => {
       expect(judgedOn('02T00:00:00Z', text)).toMatchObject({
@@ -47,6 +57,15 @@ describe('the age of the nightly record', () => {
   );
 
   it('fails where there is no record at all', () => {
-    expect(ageOfRecord(join(folder, 'none.json'), 0)).toMatchObject({ isYoung: false });
+    const none = ageOfRecord(join(folder, 'none.json'), ['self-test'], 0);
+    expect(none).toMatchObject({ isYoung: false });
+  });
+});
+
+describe('a step that passed again', () => {
+  it('takes the place of its former run and leaves the other steps', () => {
+    const other = { ...step, name: 'soak' };
+    writeFileSync(file, JSON.stringify(withStep([step, other], { ...step, seconds: 7 })));
+    expect(readRecord(file)).toEqual([other, { ...step, seconds: 7 }]);
   });
 });

@@ -1,4 +1,4 @@
-/** The record of the last nightly run that passed, as it is kept in the repository. */
+/** The record of nightly steps that passed, as it is kept in the repository. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
@@ -7,23 +7,20 @@ const DAY_MS = 86_400_000;
 /** An older record shows nothing about the code as it is. */
 const AGE_MAX_DAYS = 14;
 
-const recordShape = v.object({
-  /** When the run ended: ISO 8601, UTC. */
+const stepShape = v.object({
+  name: v.string(),
+  /** When it ended: ISO 8601, UTC. */
   date: v.pipe(v.string(), v.isoTimestamp()),
   /** What was tested. */
   commit: v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/)),
-  steps: v.array(
-    v.object({
-      name: v.string(),
-      seconds: v.number(),
-      /** What the step printed of its result. */
-      figures: v.array(v.string()),
-    }),
-  ),
+  seconds: v.number(),
+  /** What the step printed of its result. */
+  figures: v.array(v.string()),
 });
+const recordShape = v.array(stepShape);
 
-/** A nightly run that passed. */
-export type NightlyRecord = v.InferOutput<typeof recordShape>;
+/** A step that passed. */
+export type NightlyStep = v.InferOutput<typeof stepShape>;
 
 /** The committed file, whether this runs from the sources or from what is built of them. */
 export const recordFile = fileURLToPath(
@@ -33,31 +30,45 @@ export const recordFile = fileURLToPath(
   ),
 );
 
-/** Whether the record is young enough, and a line that says how old it is. */
+/** Whether each step is young enough, and lines that say how old it is. */
 export interface RecordAge {
   readonly isYoung: boolean;
   readonly lines: readonly string[];
 }
 
-/** Judges the record in a file at this moment, in milliseconds since the Unix epoch. */
-export function ageOfRecord(file: string, nowMs: number): RecordAge {
-  const again = 'run `npm run test:nightly` and commit bin/nightly/record.json';
-  if (!existsSync(file)) return { isYoung: false, lines: [`no nightly run is recorded; ${again}`] };
-  const read = v.safeParse(
-    v.pipe(v.string(), v.parseJson(), recordShape),
-    readFileSync(file, 'utf8'),
-  );
-  if (!read.success)
-    return { isYoung: false, lines: [`${file} is not a nightly record; ${again}`] };
-  const { date, commit, steps } = read.output;
+const again = 'run `npm run test:nightly` and commit bin/nightly/record.json';
+
+/**
+ * Judges the record in a file at this moment, in milliseconds since the Unix epoch.
+ * @param names the steps that it must hold
+ */
+export function ageOfRecord(file: string, names: readonly string[], nowMs: number): RecordAge {
+  const steps = readRecord(file);
+  if (!steps) return { isYoung: false, lines: [`${file} is not a nightly record; ${again}`] };
+  const judged = names.map((name) => judgedStep(name, steps, nowMs));
+  const isYoung = judged.every(({ isYoung }) => isYoung);
+  const lines = judged.flatMap(({ lines }) => lines);
+  return { isYoung, lines: [...lines, ...(isYoung ? [] : [again])] };
+}
+
+/** Returns the steps of a record, none where there is no file; undefined when it is something else. */
+export function readRecord(file: string): readonly NightlyStep[] | undefined {
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file, 'utf8');
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), recordShape), text);
+  return read.success ? read.output : undefined;
+}
+
+/** The record with this step in place of its former run. */
+export function withStep(steps: readonly NightlyStep[], step: NightlyStep): readonly NightlyStep[] {
+  return [...steps.filter(({ name }) => name !== step.name), step];
+}
+
+function judgedStep(name: string, steps: readonly NightlyStep[], nowMs: number): RecordAge {
+  const step = steps.find((each) => each.name === name);
+  if (!step) return { isYoung: false, lines: [`nightly ${name}: never recorded`] };
+  const { date, commit, figures } = step;
   const days = Math.floor((nowMs - Date.parse(date)) / DAY_MS);
-  const isYoung = days < AGE_MAX_DAYS;
-  return {
-    isYoung,
-    lines: [
-      `nightly run: ${days} days old (${date}, commit ${commit.slice(0, 12)}), valid for ${AGE_MAX_DAYS}`,
-      ...steps.flatMap(({ name, figures }) => figures.map((line) => `  ${name}: ${line}`)),
-      ...(isYoung ? [] : [again]),
-    ],
-  };
+  const head = `nightly ${name}: ${days} days old (${date}, commit ${commit.slice(0, 12)}), valid for ${AGE_MAX_DAYS}`;
+  return { isYoung: days < AGE_MAX_DAYS, lines: [head, ...figures.map((line) => `  ${line}`)] };
 }
