@@ -60,7 +60,7 @@ async function race(
   arranged: OfferedDeployment,
   { status, round }: { readonly status: Raced; readonly round: number },
 ): Promise<Answer> {
-  const abort = (): Promise<unknown> => context.admin.abort(arranged.deploymentId);
+  const abort = (): Promise<void> => context.admin.abort(arranged.deploymentId);
   if (round % 2 === 0) {
     const [answer] = await Promise.all([report(arranged, { status }), abort()]);
     return answer;

@@ -137,13 +137,12 @@ export class ManagementAdmin implements TargetAdmin {
     return listed.find((deployment) => deployment.name === name)?.id;
   }
 
-  async abort(id: string): Promise<boolean> {
+  async abort(id: string): Promise<void> {
     const answer = await this.#call('abort-deployment', {
       path: { id },
       body: { status: 'aborted' },
     });
     this.#done('abort a deployment', answer, 204, 404, 422);
-    return answer.status === 204;
   }
 
   async devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined> {

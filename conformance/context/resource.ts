@@ -46,7 +46,10 @@ export async function removeResource(
     );
   }
   if (!admin) throw new Error('without a user the suite cannot remove it');
-  const found = id ?? (await idOf(resource, admin));
+  // A deployment stays after its abort: one that has ended is answered like one that never was.
+  const listed = resource.kind === 'deployment' || id === undefined;
+  const known = listed ? await idOf(resource, admin) : id;
+  const found = id ?? known;
   if (found === undefined) return false;
   switch (resource.kind) {
     case 'device':
@@ -54,8 +57,8 @@ export async function removeResource(
     case 'artifact':
       return admin.deleteArtifact(found);
     case 'deployment':
-      // One that has ended is answered like one that was never there.
-      return (await admin.abort(found)) || (await idOf(resource, admin)) !== undefined;
+      await admin.abort(found);
+      return known !== undefined;
   }
 }
 

@@ -110,11 +110,8 @@ export interface TargetAdmin {
   deploy(deployment: NewDeployment): Promise<string>;
   /** Returns the id of a deployment by its full name. */
   findDeployment(name: string): Promise<string | undefined>;
-  /**
-   * Aborts a deployment; one that has already ended is fine.
-   * @returns whether it was underway, so far as the operator learns that
-   */
-  abort(id: string): Promise<boolean>;
+  /** Aborts a deployment; one that has already ended is fine. */
+  abort(id: string): Promise<void>;
   /** Returns the device's part in a deployment as the server shows it. */
   devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined>;
   /** Returns the log that a device uploaded, as text; undefined when there is none. */

@@ -57,6 +57,11 @@ export function inState(expected: string, actual?: string): RefusalDetail {
   return { path: 'state', expected, ...(actual !== undefined && { actual }) };
 }
 
+/** The detail of what the roles of the user leave out; `expected` is what they include. */
+export function ofRoles(expected: string, path = 'state'): RefusalDetail {
+  return { path, expected, requirement: 'errors.role-forbidden-is-403' };
+}
+
 /** Time after which a server without capacity may have some again. */
 const RETRY_AFTER_SECONDS = 5;
 

@@ -40,12 +40,12 @@ const refusalWords =
 
 /** Returns in what an explanation contradicts itself, or says nothing; empty for a sound one. */
 export function contradictionsIn(explanation: Explanation): string[] {
-  const { sentence, wrong, isUnchanged = false, first } = explanation;
+  const { status, sentence, wrong, isUnchanged = false, first } = explanation;
   const { path, expected = 'one value', actual = 'another' } = wrong;
   const isOfRequest = /^(body|query|path|method)\b/.test(path);
   return [
     ...(expected === actual ? [`expected and actual are both ${expected}`] : []),
-    ...(sentence.endsWith(`: ${expected}`) || sentence === expected
+    ...(status !== 410 && (sentence.endsWith(`: ${expected}`) || sentence === expected)
       ? [`what is expected is the refusal: ${expected}`]
       : []),
     ...(refusalWords.test(expected) ? [`what is expected reads as a refusal: ${expected}`] : []),

@@ -99,9 +99,8 @@ export class HookAdmin implements TargetAdmin {
     return (await this.#ask('find-deployment', { name })).deploymentId ?? undefined;
   }
 
-  async abort(deploymentId: string): Promise<boolean> {
+  async abort(deploymentId: string): Promise<void> {
     await this.#ask('abort', { deploymentId });
-    return true;
   }
 
   async devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined> {

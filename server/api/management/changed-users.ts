@@ -8,7 +8,8 @@ import { passwordFault } from '../../rules/password.ts';
 import type { StoredUser } from '../../store/users.ts';
 import { findRole } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
-import { emailTaken, rolesFault, wrongPassword } from './new-users.ts';
+import { emailTaken, rolesFault } from './new-users.ts';
+import { wrongPassword } from './user-details.ts';
 import { isLastAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 

@@ -14,16 +14,19 @@ import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-const offline = inState('a device with an open websocket', 'one without');
+const offline = {
+  ...inState('a device with an open websocket', 'one without'),
+  remedy: 'wait until its websocket is open, and send the request again',
+};
+
 /** The refusal of what the device, or the lack of a connection to it, has brought about. */
 function refusalOf({ status, because }: { readonly status: number; readonly because: string }) {
   const isOffline = because === 'device disconnected';
-  const remedy = isOffline
-    ? 'wait until its websocket is open, and send the request again'
-    : 'check what the device says, and send the request again';
-  return new Refusal(status, because, {
-    detail: { ...(isOffline ? offline : { path: 'state' }), remedy },
-  });
+  const ofDevice = {
+    path: 'state',
+    remedy: 'check what the device says, and send the request again',
+  };
+  return new Refusal(status, because, { detail: isOffline ? offline : ofDevice });
 }
 
 const notConnected = refuse.notFound(

@@ -23,6 +23,12 @@ interface ListQuery {
   readonly created_after?: number | undefined;
 }
 
+/** The detail of a change that comes too late. */
+const ended = {
+  ...inState('a deployment that is still active', 'one that has ended'),
+  remedy: 'leave it as it is, or create another deployment',
+};
+
 export const listDeployments = defineEndpoint('list-deployments', ({ query }, context) =>
   listed(context, query, { id: query.id, name: query.name }),
 );
@@ -103,12 +109,7 @@ export const updateDeployment = defineEndpoint(
     const deployment = changeableDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
     const because = controlMapRefused(deployment);
-    if (because !== undefined)
-      return refuse.conflict(
-        because,
-        undefined,
-        inState('a deployment that is still active', 'one that has ended'),
-      );
+    if (because !== undefined) return refuse.conflict(because, undefined, ended);
     context.store.deployments.setControlMap(deployment, body.update_control_map);
     audit(context, {
       actor: userActor(context.user),
@@ -130,11 +131,7 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
       : deployment;
   }
   const because = abortRefused(deployment);
-  if (because !== undefined)
-    return refuse.unprocessable(
-      because,
-      inState('a deployment that is still active', 'one that has ended'),
-    );
+  if (because !== undefined) return refuse.unprocessable(because, ended);
   store.parts.abortAll(deployment, nowMs);
   const object = deploymentObject(deployment);
   audit(context, { actor: userActor(user), action: 'abort', object });

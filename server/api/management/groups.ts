@@ -2,7 +2,7 @@
 import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';
-import { inPath, inState, Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, ofRoles, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
@@ -20,7 +20,7 @@ const notIn = refuse.notFound(
 );
 const otherGroup = refuse.forbidden(
   "the user's roles are limited to other groups",
-  inState("one of the groups of the user's roles"),
+  ofRoles("one of the groups of the user's roles"),
 );
 
 export const listGroups = defineEndpoint('list-groups', (_input, { store, user }) => {

@@ -13,7 +13,7 @@ import type { StoredUser } from '../../store/users.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import type { MessageKind } from '../../tenants/outbox.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
-import { freeAddress, wrongPassword } from './new-users.ts';
+import { freeAddress, wrongPassword } from './user-details.ts';
 import type { UserContext } from './visible-devices.ts';
 
 interface Confirmable {

@@ -7,7 +7,7 @@ import type {
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { digestOf } from '../../crypto/digest.ts';
-import { inPath, inState, Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, inState, ofRoles, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { planPhases } from '../../rules/phases.ts';
 import type { NewDeployment as NewStoredDeployment } from '../../store/deployments.ts';
@@ -102,10 +102,10 @@ function namedDevices(context: UserContext, named: readonly string[]): Audience 
     const device = visibleDevice(context, id);
     if (!(device instanceof Refusal)) continue;
     return device.status === 403
-      ? refuse.forbidden(`body: devices: ${id}: ${device.error}`, {
-          path: 'body.devices',
-          expected: "ids of devices in the groups of the user's roles",
-        })
+      ? refuse.forbidden(
+          `body: devices: ${id}: ${device.error}`,
+          ofRoles("ids of devices in the groups of the user's roles", 'body.devices'),
+        )
       : refuse.malformed(`body: devices: ${id} is unknown`, {
           path: 'body.devices',
           expected: 'ids of devices of this tenant',
@@ -120,22 +120,22 @@ function allDevices({ store, user }: UserContext): Audience | Refusal {
   if (user.groups) {
     return refuse.forbidden(
       `body: all_devices: the user's roles are limited to the groups ${user.groups.join(', ')}; deploy to one of them`,
-      { path: 'body.all_devices', expected: 'a deployment to one of these groups' },
+      ofRoles('a deployment to one of these groups', 'body.all_devices'),
     );
   }
   const deviceIds = store.devices.acceptedIds(limits.deploymentDevicesMax);
   if (deviceIds.length > 0) return { deviceIds };
-  return refuse.malformed(
-    'body: all_devices: no device is accepted yet',
-    inState('at least one accepted device', 'none'),
-  );
+  return refuse.malformed('body: all_devices: no device is accepted yet', {
+    ...inState('at least one accepted device', 'none'),
+    remedy: 'accept a device, as by "npx fleetbed accept"',
+  });
 }
 
 function devicesOf({ store, user }: UserContext, group: string): Audience | Refusal {
   if (user.groups && !user.groups.includes(group)) {
     return refuse.forbidden(
       `the user's roles do not include the group ${group}`,
-      inPath('name', "a group of the user's roles"),
+      ofRoles("a group of the user's roles", 'path.name'),
     );
   }
   const page = { page: 1, perPage: limits.deploymentDevicesMax };

@@ -10,6 +10,7 @@ import type { Store } from '../../store/store.ts';
 import { findRole } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { sendSecret } from './mailbox.ts';
+import { freeAddress } from './user-details.ts';
 import type { UserContext } from './visible-devices.ts';
 
 export const createUserV1 = defineEndpointWithOwnTransactions(
@@ -54,14 +55,6 @@ export function rolesFault(store: Store, roles: readonly string[] = []): Refusal
     expected: 'names of roles of this tenant',
   });
 }
-
-/** The detail of an address that somebody has. */
-export const freeAddress = { path: 'body.email', expected: 'an address that nobody uses' };
-/** The detail of a password that is not the user's. */
-export const wrongPassword = {
-  path: 'body.current_password',
-  expected: 'the current password of the user',
-};
 
 /** Why nobody can have this e-mail any more. */
 export const emailTaken = refuse.unprocessable(

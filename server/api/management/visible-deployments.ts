@@ -1,5 +1,5 @@
 /** Which deployments a user may see and change: by the groups that their devices are in. */
-import { inPath, inState, type Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
 import { hasBegun } from '../../rules/provisioning.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
 import type { UserContext } from './visible-devices.ts';
@@ -15,11 +15,11 @@ const notAnId = refuse.malformed(
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const otherGroups = refuse.forbidden(
   "none of the deployment's devices is in a group that the user's roles are limited to",
-  inState('a deployment with a device in one of these groups'),
+  ofRoles('a deployment with a device in one of these groups'),
 );
 const furtherGroups = refuse.forbidden(
   "some of the deployment's devices are in none of the groups that the user's roles are limited to",
-  inState('a deployment whose devices are all in these groups'),
+  ofRoles('a deployment whose devices are all in these groups'),
 );
 
 type DeploymentContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;

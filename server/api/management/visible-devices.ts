@@ -1,6 +1,6 @@
 /** Which devices a user may touch: all of the tenant, or those of the groups that the user's roles are limited to. */
 
-import { inPath, inState, type Refusal, refuse } from '../../http/refusal.ts';
+import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
 import type { CallingUser, HandlerContext } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 
@@ -13,7 +13,7 @@ const noSuchDevice = refuse.notFound(
 );
 const otherGroup = refuse.forbidden(
   "the device is in none of the groups that the user's roles are limited to",
-  inState('a device in one of these groups'),
+  ofRoles('a device in one of these groups'),
 );
 
 /** The device of an id; 404 when there is none, 403 when it is out of the user's groups. */

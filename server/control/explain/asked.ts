@@ -13,6 +13,8 @@ export interface Asked {
   readonly headers: ReadonlyMap<string, string>;
   /** Absent when there was none, when it was not read, or when only its beginning was kept. */
   readonly body: Buffer | undefined;
+  /** Length of the body that was sent, kept or not. */
+  readonly bodyBytes: number;
 }
 
 export function askedIn(
@@ -30,6 +32,7 @@ export function askedIn(
     path: mark < 0 ? url : url.slice(0, mark),
     search: mark < 0 ? '' : url.slice(mark + 1),
     headers,
+    bodyBytes,
     body: body && body.length > 0 && body.length === bodyBytes ? body : undefined,
   };
 }

@@ -3,7 +3,7 @@
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import { maskText } from '../../http/masking.ts';
-import type { Mounts } from '../../pipeline/mounted.ts';
+import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { type Asked, askedIn, textOf } from './asked.ts';
 import { commandOf } from './command.ts';
@@ -124,10 +124,15 @@ function adviceView(
   const used = needsOf(lines, base);
   const needs = { ...used, ...neededInPath(used, refused) };
   const correctedRequest = correctedView(correction);
+  const isUnchanged = isSame(correctedRequest, refused);
+  // What was wrong with it is still wrong with the same request, and nothing better is known.
+  if (isUnchanged && /^(body|query|path)\b/.test(wrong.path) && correction.steps.length === 0) {
+    return { first: first ?? `correct ${wrong.path} as the message says`, needs: {} };
+  }
   return {
     ...words,
     correctedRequest,
-    ...(isSame(correctedRequest, refused) && { isUnchanged: true }),
+    ...(isUnchanged && { isUnchanged: true as const }),
     command: [...definitionsOf(needs, base), lines].join('\n'),
     needs,
   };
@@ -146,12 +151,22 @@ function neededInPath(
 /** Whether the request that should be sent is the one that was sent. */
 function isSame(
   { method, path, body }: CorrectedRequest,
-  { asked, wrong }: AdvisedRequest,
+  { asked, wrong, refusal }: AdvisedRequest,
 ): boolean {
   const target = asked.search === '' ? asked.path : `${asked.path}?${asked.search}`;
+  // Of an unknown path the request goes to another one, or to another port.
+  const isElsewhere = refusal.detail?.evidence instanceof UnknownPath;
+  // Of a body that is too large nothing was read.
+  const isRead = asked.body !== undefined || asked.bodyBytes === 0;
+  const isKept = isRead && refusal.status !== 413;
   const isOfHeader = wrong.path.startsWith('header');
   return (
-    !isOfHeader && method === asked.method && path === maskText(target) && body === textOf(asked)
+    !isElsewhere &&
+    isKept &&
+    !isOfHeader &&
+    method === asked.method &&
+    path === maskText(target) &&
+    body === textOf(asked)
   );
 }
 
