@@ -1,6 +1,6 @@
 /**
  * Bytes that all connections together may hold of incomplete transfers (bodies, websocket messages,
- * relayed data) and of auth requests that wait for their turn. When they are used up, the one longest
+ * relayed data, the rest of refused requests) and of auth requests that wait for their turn. When they are used up, the one longest
  * in progress is dropped, so that a stalled client cannot block the others.
  */
 

@@ -72,7 +72,7 @@ describe('a refused upgrade whose client never ends it', () => {
   });
 
   it('is ended by the server', async () => {
-    const server = await startTestServer();
+    const server = await startTestServer({ connectionLimits: { discardMaxMs: 200 } });
     const socket = await reach(server.baseUrl);
     const request = `GET ${operations.connect.path} HTTP/1.1\r\n${refusedUpgrade}`;
     expect((await answerOn(socket, request)).status).toBe(401);
