@@ -4,9 +4,11 @@
  * file runs unsandboxed, so only trusted files should be named. An error thrown by a hook ends the
  * run with a one-sentence message.
  */
+
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
+import { plainFile } from '../../fixtures/plain-file.ts';
 import { printable } from '../../fixtures/printable.ts';
 import { ClientError, FleetStopped, PowerLoss } from '../network/errors.ts';
 import { type Behaviour, type BehaviourHooks, UpdateFailure } from './behaviour.ts';
@@ -78,7 +80,7 @@ function refuseLanguage(path: string, readsTypeScript: boolean): void {
 
 async function defaultExportOf(path: string): Promise<unknown> {
   try {
-    const module: unknown = await import(pathToFileURL(resolve(path)).href);
+    const module: unknown = await import(pathToFileURL(resolve(plainFile(path))).href);
     return v.parse(moduleShape, module).default;
   } catch (error) {
     if (v.isValiError(error)) {

@@ -8,6 +8,7 @@ import express, {
   type Response,
 } from 'express';
 import * as v from 'valibot';
+import { printable } from '../../../fixtures/printable.ts';
 import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
 import { Semaphore } from '../../http/open-files.ts';
 import type { Log } from '../../pipeline/log.ts';
@@ -21,6 +22,9 @@ const TEXT_MAX_BYTES = 1024 * 1024;
 /** Of all bodies together that have not arrived whole. */
 const UNDERWAY_MAX_BYTES = 16 * TEXT_MAX_BYTES;
 
+/** Shown of the name of an unknown parameter. */
+const NAME_MAX_CHARACTERS = 64;
+
 const methods = ['get', 'post', 'put', 'delete'] as const;
 type Method = (typeof methods)[number];
 
@@ -28,7 +32,34 @@ type Method = (typeof methods)[number];
  * Answers a request: what it returns is sent as JSON, `undefined` as 204, unless it has written a
  * response itself.
  */
-export type Handler = (request: Request, response: Response) => unknown;
+export interface Handler {
+  (request: Request, response: Response): unknown;
+  /** Names of the query's parameters, every other one is refused; `any` checks them itself. */
+  readonly takes?: Takes;
+}
+
+export type Takes = readonly string[] | 'any';
+
+/** A handler with the names of its query's parameters. */
+export function taking(takes: Takes, handler: (...given: Parameters<Handler>) => unknown): Handler {
+  return Object.assign((...given: Parameters<Handler>) => handler(...given), { takes });
+}
+
+/** Parameters that name a tenant; `world` is the earlier name. */
+export const ofTenant = ['tenant', 'world'] as const;
+
+/**
+ * Refuses with 400 a parameter that is not taken: without the one that was meant, the request would
+ * act on the first tenant, or on all that there is.
+ */
+export function requireKnown(query: Readonly<Record<string, unknown>>, takes: Takes): void {
+  if (takes === 'any') return;
+  const unknown = Object.keys(query).find((name) => !takes.includes(name));
+  if (unknown === undefined) return;
+  const names = takes.filter((name) => name !== 'world').join(', ');
+  const told = names === '' ? 'this path takes no parameters' : `the parameters are ${names}`;
+  refuse(400, `query: ${printable(unknown, NAME_MAX_CHARACTERS)}: is unknown; ${told}`);
+}
 
 /** Mounts a path with the methods that it takes; every other one is 405. */
 export function mount(
@@ -41,6 +72,7 @@ export function mount(
     const handler = handlers[method];
     if (!handler) continue;
     route[method](async (request, response) => {
+      requireKnown(request.query, handler.takes ?? []);
       const body = await handler(request, response);
       if (response.headersSent || response.destroyed) return;
       if (body === undefined) response.status(204).end();
@@ -128,15 +160,16 @@ export function readBody<const Shape extends v.GenericSchema>(
 }
 
 /**
- * The tenant that `?tenant=` names by its id or name, if any; an unknown one is refused with 404.
- * `world` is the earlier name of the parameter.
+ * The tenant that `?tenant=` names by its id or name, if any; an unknown one is refused with 404,
+ * and more than one name with 400.
  */
 export function namedTenant(
   tenants: Tenants,
   query: Readonly<Record<string, unknown>>,
 ): ControlledTenant | undefined {
-  const named = query.tenant ?? query.world;
+  const [named, ...others] = ofTenant.flatMap((name) => query[name] ?? []);
   if (named === undefined) return undefined;
+  if (others.length > 0) refuse(400, 'query: tenant: must be given once');
   const found = tenants.list().find(({ id, name }) => id === named || name === named);
   if (found) return controlled(found);
   refuse(404, 'there is no tenant with this id or name; GET /tenants lists them');
@@ -149,10 +182,17 @@ export type TenantHandler = (
   response: Response,
 ) => unknown;
 
-/** Makes handlers of the tenant that `?tenant=` names, or of the first one. */
-export function handlersWithin(tenants: Tenants): (handler: TenantHandler) => Handler {
-  return (handler) => (request, response) =>
-    handler(namedTenant(tenants, request.query) ?? controlled(tenants.first), request, response);
+/**
+ * Makes handlers of the tenant that `?tenant=` names, or of the first one.
+ * @returns takes a handler, and the names of its query's other parameters
+ */
+export function handlersWithin(
+  tenants: Tenants,
+): (handler: TenantHandler, takes?: Takes) => Handler {
+  return (handler, takes = []) =>
+    taking(takes === 'any' ? takes : [...ofTenant, ...takes], (request, response) =>
+      handler(namedTenant(tenants, request.query) ?? controlled(tenants.first), request, response),
+    );
 }
 
 /**

@@ -91,7 +91,7 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
         waiting -= 1;
       });
       await answer(response, { tenant, query, came });
-    }),
+    }, 'any'),
   });
   mount(app, '/assert', {
     post: within(async (tenant, request) => {

@@ -34,6 +34,7 @@ import {
   mount,
   refuse,
   refuseForNow,
+  taking,
   textBodies,
 } from './answers.ts';
 import { mountAwait } from './await.ts';
@@ -187,9 +188,10 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   });
   app.use(requireOwnAddress(options.host));
   for (const asset of assets) {
-    mount(app, asset.path, { get: (request, response) => sendAsset(asset, request, response) });
+    const send = taking('any', (request, response) => sendAsset(asset, request, response));
+    mount(app, asset.path, { get: send });
   }
-  mount(app, '/ready', { get: () => ({ ready: true }) });
+  mount(app, '/ready', { get: taking('any', () => ({ ready: true })) });
   app.use(requireToken(controlToken));
   const admission = mountManagement(app, options.tenants, options.management);
   app.use(boundBodies());

@@ -10,7 +10,7 @@ import type { ExplainFacts } from '../explain/explain.ts';
 import type { RefusedRecord } from '../explain/wrong.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
 import type { UnreadableRecord } from '../journal/unreadable.ts';
-import { mount, namedTenant, refuse } from './answers.ts';
+import { mount, namedTenant, ofTenant, refuse, taking } from './answers.ts';
 
 /** What explanations are made with, beside a record and its tenant. */
 export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
@@ -33,7 +33,7 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
     return named ? [named] : tenants.list().map(controlled);
   };
   mount(app, explanationsPath, {
-    get: async (request, response) => {
+    get: taking([...ofTenant, 'device'], async (request, response) => {
       const { device } = request.query;
       if (typeof device !== 'string' || device === '') {
         refuse(400, 'query: device: is required, its id or a value of its identity');
@@ -41,10 +41,10 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
       const { id, tenant } = findDevice(among(request), device);
       const { explainDevice, noUpdateText } = await explainer();
       return inForm(explainDevice(id, tenant), noUpdateText, { request, response });
-    },
+    }),
   });
   mount(app, `${explanationsPath}/:requestId`, {
-    get: async (request, response) => {
+    get: taking(ofTenant, async (request, response) => {
       const { record, tenant, status } = find(among(request), String(request.params.requestId));
       const { explain, explainPoll, explanationText, noUpdateText } = await explainer();
       const refused = explain(record, { ...settings, tenant });
@@ -52,7 +52,7 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
       const poll = record.kind === 'exchange' ? explainPoll(record, tenant) : undefined;
       if (poll) return inForm(poll, noUpdateText, { request, response });
       refuse(404, `the request was not refused; it was answered with ${status}`);
-    },
+    }),
   });
 }
 

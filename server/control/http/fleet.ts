@@ -5,7 +5,7 @@ import { queryInteger } from '../../../fixtures/contract/text.ts';
 import type { Watchdog } from '../../pipeline/watchdog.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import { legalVariations } from '../variation/variations.ts';
-import { handlersWithin, mount, namedTenant, refuse } from './answers.ts';
+import { handlersWithin, mount, namedTenant, ofTenant, refuse, taking } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
 import { sendListing } from './listing.ts';
 import { type ControlSource, type Overview, overviewMax } from './source.ts';
@@ -25,12 +25,15 @@ export function mountFleet(app: Express, options: FleetOptions, streams: EventSt
   const { source, tenants, watchdog, variationSeed } = options;
   const within = handlersWithin(tenants);
   mount(app, '/overview', {
-    get: within(async (tenant, { query }) => {
-      const most = v.safeParse(devicesShape, query.devices);
-      if (!most.success) refuse(400, `query: devices: ${most.issues[0].message}`);
-      const overview = await source.overview(tenant, most.output);
-      return { ...bounded(overview), stalls: watchdog.stalls };
-    }),
+    get: within(
+      async (tenant, { query }) => {
+        const most = v.safeParse(devicesShape, query.devices);
+        if (!most.success) refuse(400, `query: devices: ${most.issues[0].message}`);
+        const overview = await source.overview(tenant, most.output);
+        return { ...bounded(overview), stalls: watchdog.stalls };
+      },
+      ['devices'],
+    ),
   });
   mount(app, '/devices', {
     get: within((tenant, _, response) =>
@@ -38,12 +41,12 @@ export function mountFleet(app: Express, options: FleetOptions, streams: EventSt
     ),
   });
   mount(app, '/events', {
-    get: (request, response) => {
+    get: taking(ofTenant, (request, response) => {
       if (request.method === 'HEAD') refuse(405, 'the event stream supports only GET');
       const tenant = namedTenant(tenants, request.query);
       streams.requireRoom();
       streams.open(response, streams.activityOf(tenant?.id));
-    },
+    }),
   });
   mount(app, '/variations', {
     get: () => ({

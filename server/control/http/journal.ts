@@ -7,7 +7,7 @@ import type { JournalEntry } from '../journal/entry.ts';
 import { matcher } from '../journal/filter.ts';
 import { harOf } from '../journal/har.ts';
 import { entryView } from '../journal/view.ts';
-import { type Handler, handlersWithin, mount, refuse, type TenantHandler } from './answers.ts';
+import { handlersWithin, mount, refuse, taking } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
 import { type JournalQuery, LIMIT_MAX, readQuery, requireKnownDevice } from './journal-query.ts';
 import { mapped, sendListing, sendPieces } from './listing.ts';
@@ -22,7 +22,7 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
       const query = readQuery(request, ['after', 'limit', 'whole']);
       requireKnownDevice(query.filter, tenant, 'query');
       await sendPage(response, tenant, query);
-    }),
+    }, 'any'),
     delete: handlersWithin(tenants)((tenant) => {
       tenant.journal.clear();
       return standing(tenant);
@@ -36,18 +36,18 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
       response.type('application/json');
       response.attachment('fleetbed.har');
       await sendPieces(response, harOf(found));
-    }),
+    }, 'any'),
   });
   const stream = within(async (tenant, request, response) => {
     const query = readQuery(request, ['after', 'whole']);
     streams.requireRoom();
     await follow(response, { tenant, query, streams });
-  });
+  }, 'any');
   mount(app, '/journal/stream', {
-    get: (request, response) => {
+    get: taking('any', (request, response) => {
       if (request.method === 'HEAD') refuse(405, 'the journal stream supports only GET');
       return stream(request, response);
-    },
+    }),
   });
   mount(app, '/journal/:sequence', {
     get: within((tenant, request) => {
@@ -77,12 +77,12 @@ function entryOf(tenant: ControlledTenant, request: Request): JournalEntry {
 }
 
 /** Makes handlers of a tenant's journal, which answer 503 where it is off. */
-export function journalHandlers(tenants: Tenants): (handler: TenantHandler) => Handler {
-  return (handler) =>
+export function journalHandlers(tenants: Tenants): ReturnType<typeof handlersWithin> {
+  return (handler, takes) =>
     handlersWithin(tenants)((tenant, request, response) => {
       if (!tenant.journal.isOff) return handler(tenant, request, response);
       refuse(503, 'the journal is off; start the server with --journal-entries above 0');
-    });
+    }, takes);
 }
 
 /** The bounds and size of the journal, part of every answer about it. */

@@ -99,6 +99,24 @@ describe('the management API behind the control listener', () => {
     expect((await control(server, 'GET', `${listDevices}?tenant=nobody`)).status).toBe(404);
   });
 
+  it.each(['?Tenant=Second', '?tenant[]=Second', '?tennant=Second', '?tenant=Second&x=1'])(
+    'refuses %s, a parameter that the operation does not have',
+    async (query) => {
+      const { status, text } = await control(server, 'GET', `${listDevices}${query}`);
+      expect(status).toBe(400);
+      expect(JSON.parse(text).error).toMatch(
+        /^query: \S+: is unknown; the parameters are tenant, /,
+      );
+    },
+  );
+
+  it('takes the names of attributes where the operation does, and no misspelt tenant', async () => {
+    const path = `/management${pathOf(managementOperations['list-inventory'], {})}`;
+    expect((await control(server, 'GET', `${path}?color=red`)).status).toBe(200);
+    expect((await control(server, 'GET', `${path}?Tenant=Second`)).status).toBe(400);
+    expect((await control(server, 'GET', `${path}?color=red&tenant=nobody`)).status).toBe(404);
+  });
+
   it('goes on after the tenant was put back to its start', async () => {
     await list();
     expect((await control(server, 'POST', '/reset')).status).toBe(204);
@@ -190,6 +208,8 @@ describe('a websocket behind the control listener', () => {
     expect(await refusalOf(`${path('a')}?ticket=${await ticket()}`)).toBe(404);
     expect(await refusalOf(`${wsUrl()}/events?ticket=${await ticket()}`)).toBe(401);
     expect(await refusalOf(`${path('a')}?tenant=nobody&ticket=${await ticket()}`)).toBe(404);
+    expect(await refusalOf(`${path('a')}?Tenant=nobody&ticket=${await ticket()}`)).toBe(400);
+    expect(await refusalOf(`${path('a')}?tenant=a&tenant=b&ticket=${await ticket()}`)).toBe(400);
   });
 
   it('needs the control token for a ticket', async () => {

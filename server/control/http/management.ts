@@ -3,7 +3,12 @@
  * the administrator of the tenant that `?tenant=` names. What it does stands in no journal.
  */
 import type { IncomingMessage, Server } from 'node:http';
+<<<<<<< HEAD
 import type { Socket } from 'node:net';
+=======
+import { parse } from 'node:querystring';
+import type { Duplex } from 'node:stream';
+>>>>>>> b1c28ed (fix(server): the control listener refuses parameters that it does not know)
 import type { Express } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
@@ -17,7 +22,7 @@ import { onUpgrade } from '../../listeners/upgrades.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
-import { ControlRefusal, mount, namedTenant, refuse } from './answers.ts';
+import { ControlRefusal, mount, namedTenant, ofTenant, refuse, requireKnown } from './answers.ts';
 
 const prefix = '/management';
 
@@ -42,6 +47,36 @@ const rows = {
   'export-audit-logs': operations['export-audit-logs'],
 };
 
+/** The operations by their places, and the parameters that each takes. */
+const places = Object.values(rows).map(({ id, method, path, ...row }) => ({
+  ...{ id, method },
+  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
+  takes: [...ofTenant, ...('query' in row ? Object.keys(row.query) : [])],
+}));
+
+/**
+ * Refuses a parameter that the operation does not have: a misspelt `tenant` would make it act on the
+ * first one. The API refuses a path that is none of an operation.
+ */
+function requireOperationsOwn(
+  wanted: string | undefined,
+  path: string,
+  query: Readonly<Record<string, unknown>>,
+): void {
+  const method = wanted === 'HEAD' ? 'GET' : wanted;
+  const place = places.find((each) => each.method === method && each.pattern.test(path));
+  if (place === undefined) return;
+  // Of this operation, any other parameter is the name of an attribute.
+  const isOpen = place.id === 'list-inventory';
+  const meant = Object.keys(query).filter((name) => !isOpen || isTenantMisspelt(name));
+  requireKnown(Object.fromEntries(meant.map((name) => [name, true])), place.takes);
+}
+
+function isTenantMisspelt(name: string): boolean {
+  const letters = name.toLowerCase().replace(/[^a-z]/g, '');
+  return /^(tenants?|tenantid|tenantname|world)$/.test(letters);
+}
+
 /** Who passes: the administrators of the tenants, and the tickets for websockets. */
 interface Admission {
   readonly admins: Admins;
@@ -52,8 +87,8 @@ interface Admission {
 export function mountManagement(app: Express, tenants: Tenants, management: Management): Admission {
   const admins = new Admins(management);
   const tickets = new Tickets(management);
-  const places = Object.values(rows).map(({ id, method, path }) => [id, { method, path }]);
-  mount(app, prefix, { get: () => Object.fromEntries(places) });
+  const shown = Object.values(rows).map(({ id, method, path }) => [id, { method, path }]);
+  mount(app, prefix, { get: () => Object.fromEntries(shown) });
   mount(app, `${prefix}/tickets`, {
     post: (_, response) => {
       response.status(201);
@@ -64,6 +99,7 @@ export function mountManagement(app: Express, tenants: Tenants, management: Mana
     if (!request.url.startsWith(apiPrefixes.management)) {
       refuse(404, 'there is no operation of the management API at this path');
     }
+    requireOperationsOwn(request.method, request.path, request.query);
     const tenant = namedTenant(tenants, request.query) ?? tenants.first;
     actAs(request, admins.tokenFor(tenant));
     management.passage.pass(request, response);
@@ -110,12 +146,23 @@ function targetOf({ url = '' }: IncomingMessage): string | undefined {
 
 function admitSocket(request: IncomingMessage, gate: SocketGate): void {
   gate.requireOwn(request);
+<<<<<<< HEAD
   // A tunnel is the other thing that may be asked for, and there is none.
   const target = targetOf(request) ?? refuse(404, 'there is no websocket at this path');
   const query = Object.fromEntries(new URLSearchParams(target.replace(/^[^?]*/, '')));
   if (!gate.tickets.use(query[ticketName] ?? '')) {
+=======
+  const target = (request.url ?? '').replace(/^\/management(?=\/)/, '');
+  if (target === request.url || !target.startsWith(apiPrefixes.management)) {
+    refuse(404, 'there is no websocket at this path');
+  }
+  const [path = '', search = ''] = target.split('?', 2);
+  const { [ticketName]: ticket, ...query } = parse(search);
+  if (!gate.tickets.use(String(ticket))) {
+>>>>>>> b1c28ed (fix(server): the control listener refuses parameters that it does not know)
     refuse(401, 'the ticket is missing, used or too old; POST /management/tickets gives one');
   }
+  requireOperationsOwn('GET', path, query);
   const tenant = namedTenant(gate.tenants, query) ?? gate.tenants.first;
   request.url = target;
   actAs(request, gate.admins.tokenFor(tenant));

@@ -9,7 +9,7 @@ import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { clockCommandShape, steerClock } from '../commands/clock.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
-import { handlersWithin, mount, readBody, refuse } from './answers.ts';
+import { handlersWithin, mount, ofTenant, readBody, refuse, taking } from './answers.ts';
 
 const limitShape = v.strictObject(
   { requests: v.number('must be a number'), windowSeconds: v.number('must be a number') },
@@ -44,11 +44,14 @@ export function mountSteering(app: Express, tenants: Tenants, outbox: Outbox): v
       response.status(201);
       return outcome;
     }),
-    delete: within(({ faults }, { query: { id } }) => {
-      const cleared = faults.clear(id === undefined ? undefined : String(id));
-      if (id === undefined || cleared > 0) return { cleared };
-      refuse(404, 'there is no rule with this id; GET /faults lists them');
-    }),
+    delete: within(
+      ({ faults }, { query: { id } }) => {
+        const cleared = faults.clear(id === undefined ? undefined : String(id));
+        if (id === undefined || cleared > 0) return { cleared };
+        refuse(404, 'there is no rule with this id; GET /faults lists them');
+      },
+      ['id'],
+    ),
   });
   mount(app, `${controlPaths.faults}/check`, {
     get: within(({ faults }) => {
@@ -58,7 +61,7 @@ export function mountSteering(app: Express, tenants: Tenants, outbox: Outbox): v
     }),
   });
   mount(app, `${controlPaths.faults}/schema`, {
-    get: async () => (await import('../faults/plan-text.ts')).planSchema(),
+    get: taking(ofTenant, async () => (await import('../faults/plan-text.ts')).planSchema()),
   });
   mount(app, controlPaths.rateLimit, {
     get: within(limitView),

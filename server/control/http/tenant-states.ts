@@ -8,7 +8,7 @@ import { deviceNamed } from '../journal/known-devices.ts';
 import { type NamedSnapshot, SNAPSHOTS_MAX, type TenantStates } from '../world/tenant-states.ts';
 import { WorldFault } from '../world/timeline.ts';
 import { worldJsonSchema } from '../world/world-shape.ts';
-import { handlersWithin, mount, readBody, refuse } from './answers.ts';
+import { handlersWithin, mount, ofTenant, readBody, refuse, taking } from './answers.ts';
 import { addedView, newTenantIn } from './tenants.ts';
 
 const namePattern = /^[\w.-]{1,100}$/;
@@ -21,7 +21,7 @@ const resetShape = v.strictObject(
 /** Mounts the paths of world files, resets, snapshots and forks. */
 export function mountTenantStates(app: Express, tenants: Tenants, states: TenantStates): void {
   const within = handlersWithin(tenants);
-  mount(app, '/world/schema', { get: worldJsonSchema });
+  mount(app, '/world/schema', { get: taking(ofTenant, worldJsonSchema) });
   mount(app, '/world', {
     post: within((tenant, { body }) => load(states, tenant, typeof body === 'string' ? body : '')),
   });

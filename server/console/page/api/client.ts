@@ -26,13 +26,16 @@ export interface Call {
 
 type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-/** The path of a call about the chosen tenant. */
+/** Paths of what all tenants share, which refuse the name of one. */
+const ofServer = /^\/(tenants|outbox|runs|variations)(\/|$)|^\/management(\/tickets)?$/;
+
+/** The path of a call, about the chosen tenant where it is about one. */
 export function pathWith(path: string, query: Query = {}): string {
-  const pairs = Object.entries({ tenant: tenant.value || undefined, ...query }).flatMap(
-    ([name, values]) =>
-      values === undefined || values === ''
-        ? []
-        : [values].flat().map((value): [string, string] => [name, String(value)]),
+  const chosen = ofServer.test(path) ? undefined : tenant.value || undefined;
+  const pairs = Object.entries({ tenant: chosen, ...query }).flatMap(([name, values]) =>
+    values === undefined || values === ''
+      ? []
+      : [values].flat().map((value): [string, string] => [name, String(value)]),
   );
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control, secondTenant } from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await acceptedDevice(server, 'a');
+  await secondTenant(server);
+});
+
+afterAll(() => server.close());
+
+/** Every call about a tenant. */
+const ofTenant = [
+  'GET /overview',
+  'GET /devices',
+  'GET /events',
+  'GET /clock',
+  'POST /clock',
+  'DELETE /clock',
+  'GET /faults',
+  'POST /faults',
+  'DELETE /faults',
+  'GET /faults/check',
+  'GET /rate-limit',
+  'POST /rate-limit',
+  'DELETE /rate-limit',
+  'GET /journal',
+  'DELETE /journal',
+  'GET /journal.har',
+  'GET /journal/stream',
+  'GET /journal/1',
+  'GET /journal/1/har',
+  'GET /await',
+  'POST /assert',
+  'GET /explanations',
+  'GET /explanations/some-request',
+  'POST /world',
+  'POST /reset',
+  'GET /snapshots',
+  'PUT /snapshots/one',
+  'DELETE /snapshots/one',
+  'POST /snapshots/one/restore',
+  'POST /fork',
+];
+
+/** Every call about what all tenants share. */
+const ofServer = [
+  'GET /variations',
+  'GET /tenants',
+  'POST /tenants',
+  'DELETE /tenants',
+  'DELETE /tenants/some-id',
+  'PUT /tenants/some-id/status',
+  'PUT /tenants/some-id/device-limit',
+  'GET /outbox',
+  'DELETE /outbox',
+  'GET /runs',
+  'POST /runs',
+  'DELETE /runs/1',
+  'GET /runs/1/stream',
+  'GET /management',
+  'POST /management/tickets',
+];
+
+async function refusal(call: string, query: string): Promise<string> {
+  const [method = '', path = ''] = call.split(' ');
+  const { status, text } = await control(server, method, `${path}?${query}`);
+  expect(status, `${call}?${query}`).toBe(400);
+  return JSON.parse(text).error;
+}
+
+async function facts() {
+  const paths = ['/devices', '/tenants', '/snapshots', '/clock', '/faults', '/rate-limit'];
+  return Promise.all(paths.map((path) => control(server, 'GET', path)));
+}
+
+describe('the query of the control listener', () => {
+  it.each([...ofTenant, ...ofServer])('of %s is refused with an unknown name', async (call) => {
+    const before = await facts();
+    for (const name of ['Tenant', 'tenant[]', 'tenants', 'tennant']) {
+      const told = await refusal(call, `${encodeURIComponent(name)}=Second`);
+      expect(told).toMatch(/^query: .*(is unknown; the parameters are |takes no parameters$)/);
+      expect(told).toContain(name);
+    }
+    expect(await facts()).toEqual(before);
+  });
+
+  it.each(ofTenant)('of %s is refused when it names two tenants', async (call) => {
+    await refusal(call, 'tenant=Default&tenant=Second');
+  });
+
+  it.each(ofServer)('of %s, which is about all tenants, takes the name of none', async (call) => {
+    expect(await refusal(call, 'tenant=Second')).toContain('this path takes no parameters');
+  });
+
+  it('does not take what only another method of the path takes', async () => {
+    expect(await refusal('GET /faults', 'id=a')).toContain('id: is unknown; the parameters are');
+  });
+});
