@@ -53,11 +53,7 @@ const commands: readonly string[] = [
   `${fleet} --ledger PIPE`,
   `${fleet} --key-folder FOLDER/keys`,
   `${fleet} --state FOLDER/state --seed x`,
-<<<<<<< HEAD
-  `${fleet} --redis redis://127.0.0.1:9 --redis-ca PIPE`,
-=======
   `${fleet} --shards 2 --worker-secret 0123456789abcdef --redis rediss://127.0.0.1:9 --redis-ca PIPE`,
->>>>>>> b1c28ed (fix(server): the control listener refuses parameters that it does not know)
   `cleanup PIPE ${user}`,
   `cleanup FOLDER/made ${user}`,
   `simulate cleanup PIPE ${user}`,

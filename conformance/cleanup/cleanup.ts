@@ -116,10 +116,12 @@ async function remover(target: Target, baseUrl: string, options: CleanupOptions)
   const admin = adminOn(source, session);
   const control = options.control && new HttpControl(options.control, session);
   if (options.control) await checkControl(session, options.control);
-  return ({ resource, id }) =>
-    control && resource.kind === 'tenant'
-      ? control.removeTenant(resource.name, id)
-      : removeResource(resource, id, admin);
+  return async ({ resource, id }) => {
+    if (control && resource.kind === 'tenant') return control.removeTenant(resource.name, id);
+    const isListed =
+      resource.kind !== 'deployment' || (await admin?.findDeployment(resource.name)) !== undefined;
+    return (await removeResource(resource, id, admin)) && isListed;
+  };
 }
 
 async function removeAll(

@@ -33,7 +33,8 @@ export function nameOf(resource: Resource): string {
  * Removes a resource as a user; one that is gone, or was never created, is fine. Throws when it
  * remains, as a tenant does, which no user can remove.
  * @param id the id on the target; undefined when it is not known
- * @returns whether the target knew it
+ * @returns whether the target knew it; true for a deployment, as one that has ended is answered like
+ * one that never was
  */
 export async function removeResource(
   resource: Resource,
@@ -46,10 +47,7 @@ export async function removeResource(
     );
   }
   if (!admin) throw new Error('without a user the suite cannot remove it');
-  // A deployment stays after its abort: one that has ended is answered like one that never was.
-  const listed = resource.kind === 'deployment' || id === undefined;
-  const known = listed ? await idOf(resource, admin) : id;
-  const found = id ?? known;
+  const found = id ?? (await idOf(resource, admin));
   if (found === undefined) return false;
   switch (resource.kind) {
     case 'device':
@@ -58,7 +56,7 @@ export async function removeResource(
       return admin.deleteArtifact(found);
     case 'deployment':
       await admin.abort(found);
-      return known !== undefined;
+      return true;
   }
 }
 

@@ -111,7 +111,7 @@ describe('the management API behind the control listener', () => {
   );
 
   it('takes the names of attributes where the operation does, and no misspelt tenant', async () => {
-    const path = `/management${pathOf(managementOperations['list-inventory'], {})}`;
+    const path = `/management${pathOf(managementOperations['list-inventory'])}`;
     expect((await control(server, 'GET', `${path}?color=red`)).status).toBe(200);
     expect((await control(server, 'GET', `${path}?Tenant=Second`)).status).toBe(400);
     expect((await control(server, 'GET', `${path}?color=red&tenant=nobody`)).status).toBe(404);

@@ -3,12 +3,8 @@
  * the administrator of the tenant that `?tenant=` names. What it does stands in no journal.
  */
 import type { IncomingMessage, Server } from 'node:http';
-<<<<<<< HEAD
 import type { Socket } from 'node:net';
-=======
 import { parse } from 'node:querystring';
-import type { Duplex } from 'node:stream';
->>>>>>> b1c28ed (fix(server): the control listener refuses parameters that it does not know)
 import type { Express } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
@@ -146,20 +142,11 @@ function targetOf({ url = '' }: IncomingMessage): string | undefined {
 
 function admitSocket(request: IncomingMessage, gate: SocketGate): void {
   gate.requireOwn(request);
-<<<<<<< HEAD
   // A tunnel is the other thing that may be asked for, and there is none.
   const target = targetOf(request) ?? refuse(404, 'there is no websocket at this path');
-  const query = Object.fromEntries(new URLSearchParams(target.replace(/^[^?]*/, '')));
-  if (!gate.tickets.use(query[ticketName] ?? '')) {
-=======
-  const target = (request.url ?? '').replace(/^\/management(?=\/)/, '');
-  if (target === request.url || !target.startsWith(apiPrefixes.management)) {
-    refuse(404, 'there is no websocket at this path');
-  }
   const [path = '', search = ''] = target.split('?', 2);
   const { [ticketName]: ticket, ...query } = parse(search);
   if (!gate.tickets.use(String(ticket))) {
->>>>>>> b1c28ed (fix(server): the control listener refuses parameters that it does not know)
     refuse(401, 'the ticket is missing, used or too old; POST /management/tickets gives one');
   }
   requireOperationsOwn('GET', path, query);
