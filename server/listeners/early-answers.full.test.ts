@@ -7,9 +7,12 @@ import { type Pace, writeFirst, writeFirstOften } from '../testing/write-first.t
 
 const TRIES = 100;
 
+/** Of a machine that others use too, on which the clients may take longer than the default. */
+const connectionLimits = { discardMaxMs: 120_000 };
+
 describe.each([
-  ['plain', startTestServer],
-  ['encrypted', startTlsServer],
+  ['plain', () => startTestServer({ connectionLimits })],
+  ['encrypted', () => startTlsServer({}, { connectionLimits })],
 ])('100 clients that read once they have sent all, %s,', (_, start) => {
   let server: TestServer;
 
@@ -19,20 +22,23 @@ describe.each([
 
   afterAll(() => server.close());
 
-  it.each<[string, Pace]>([
-    ['2 kB without a pause', { pieceBytes: 2000 }],
-    ['16 kB with pauses of 50 ms', { pieceBytes: 16_000, pauseMs: 50 }],
-  ])('all have their answers, in pieces of %s', { timeout: 900_000 }, async (name, pace) => {
+  it.each<[string, Pace, RegExp]>([
+    ['2 kB without a pause', { pieceBytes: 2000 }, /./],
+    // Six seconds for each of them: one of each way to answer.
+    ['16 kB with pauses of 50 ms', { pieceBytes: 16_000, pauseMs: 50 }, /^(413|431|401.*token$)/],
+  ])('all have their answers, in pieces of %s', { timeout: 600_000 }, async (name, pace, some) => {
     const device = await acceptedDevice(server, name.slice(0, 2));
     const all = [
-      [server.baseUrl, earlyAnswersTo(device, server.adminToken)],
-      [server.controlUrl, earlyControlAnswersTo(server)],
+      [server.baseUrl, earlyAnswersTo(device, server.adminToken), 50],
+      // It reads sixteen bodies at a time.
+      [server.controlUrl, earlyControlAnswersTo(server), 12],
     ] as const;
     const results: string[] = [];
     const expected: string[] = [];
-    for (const [url, requests] of all) {
+    for (const [url, requests, atOnce] of all) {
       for (const [status, what, request] of requests) {
-        const counts = await writeFirstOften(TRIES, () => writeFirst(url, request, pace));
+        if (!some.test(`${status} ${what}`)) continue;
+        const counts = await writeFirstOften(TRIES, () => writeFirst(url, request, pace), atOnce);
         results.push(`${what}: ${JSON.stringify(counts)}`);
         expected.push(`${what}: ${JSON.stringify({ [status]: TRIES })}`);
       }

@@ -46,14 +46,15 @@ function openUnread(url: string): Socket {
   return connect(way).pause();
 }
 
-/** Returns how many of the tries, a few at a time, ended with each status. */
+/** Returns how many of the tries, so many at a time, ended with each status. */
 export async function writeFirstOften(
   tries: number,
   once: () => Promise<number | 'lost'>,
+  atOnce = 50,
 ): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   let left = tries;
-  const lanes = Array.from({ length: Math.min(tries, LANES) }, async () => {
+  const lanes = Array.from({ length: Math.min(tries, atOnce) }, async () => {
     while (left > 0) {
       left -= 1;
       const status = await once();
@@ -63,5 +64,3 @@ export async function writeFirstOften(
   await Promise.all(lanes);
   return counts;
 }
-
-const LANES = 50;

@@ -125,8 +125,6 @@ export function boundBodies(): RequestHandler {
     if (!underway.tryAcquire(bytes))
       refuseForNow(response, 'too many bytes of unfinished requests');
     request.once('close', () => underway.release(bytes));
-    // A body that turns out to be too large is read no further, and the next request waits behind.
-    response.once('finish', () => request.resume());
     next();
   };
 }
