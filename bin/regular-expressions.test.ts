@@ -38,7 +38,9 @@ const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
     /^([A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT)$/,
   ],
   'server/api/management/device-file-upload.ts': [/^[0-7]{1,11}$/],
-  // Read our own paths only, and are of a form in which nothing repeats but a whole segment.
+  // These read our own paths only, or are of a form in which nothing repeats but a whole segment.
+  'server/control/http/management.ts': [/^\/api\/management\/v1\/[^/]+\/b\/[^/]+\/?$/],
+  'server/pipeline/routes.ts': [/^GET \/api\/devices\/[^/]+\/b\/[^/]+$/],
   'server/rules/role-forms.ts': [],
   'simulator/device/renewal.ts': [/"expires_in"\s*:\s*(\d{1,12})\b/],
   // Reads at most 200 characters of an operator's own text.

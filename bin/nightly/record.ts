@@ -6,6 +6,8 @@ import * as v from 'valibot';
 const DAY_MS = 86_400_000;
 /** An older record shows nothing about the code as it is. */
 const AGE_MAX_DAYS = 14;
+/** Since when there is this lane: a step that was never recorded is as old. */
+const LANE_SINCE = '2026-11-26T00:00:00Z';
 
 const stepShape = v.object({
   name: v.string(),
@@ -66,9 +68,11 @@ export function withStep(steps: readonly NightlyStep[], step: NightlyStep): read
 
 function judgedStep(name: string, steps: readonly NightlyStep[], nowMs: number): RecordAge {
   const step = steps.find((each) => each.name === name);
-  if (!step) return { isYoung: false, lines: [`nightly ${name}: never recorded`] };
-  const { date, commit, figures } = step;
+  const { date, commit, figures } = step ?? { date: LANE_SINCE, commit: undefined, figures: [] };
   const days = Math.floor((nowMs - Date.parse(date)) / DAY_MS);
-  const head = `nightly ${name}: ${days} days old (${date}, commit ${commit.slice(0, 12)}), valid for ${AGE_MAX_DAYS}`;
+  const age = commit
+    ? `${days} days old (${date}, commit ${commit.slice(0, 12)})`
+    : `never recorded, ${days} days after the lane began`;
+  const head = `nightly ${name}: ${age}, valid for ${AGE_MAX_DAYS}`;
   return { isYoung: days < AGE_MAX_DAYS, lines: [head, ...figures.map((line) => `  ${line}`)] };
 }

@@ -113,8 +113,8 @@ export const refuse = {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS), Connection: 'close' },
       detail: { path: 'state' },
     }),
-  insufficientStorage: () =>
-    new Refusal(507, "the server's storage is full; try again when there is space", {
-      detail: { path: 'state', expected: 'free space on the disk of the server', actual: 'none' },
+  insufficientStorage: (because = "the server's storage is full; try again when there is space") =>
+    new Refusal(507, because, {
+      detail: { path: 'state', expected: 'room in the storage of the server', actual: 'none' },
     }),
 };

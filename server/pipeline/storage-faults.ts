@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
-import { storageFault } from '../store/storage-fault.ts';
+import { filesGone, storageFault } from '../store/storage-fault.ts';
 import type { Log } from './log.ts';
 
 const QUIET_MS = 60_000;
@@ -32,6 +32,8 @@ export class StorageFaults {
       this.#loggedMs = nowMs;
       this.#log.error(`${told} ${this.#folder}: writes are answered with 507, reads still work`);
     }
-    return refuse.insufficientStorage();
+    return told === filesGone
+      ? refuse.insufficientStorage("the server's files were removed; it must be restarted")
+      : refuse.insufficientStorage();
   }
 }

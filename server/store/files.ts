@@ -20,6 +20,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
+import { FilesGone } from './storage-fault.ts';
 import { syncPath } from './sync-path.ts';
 
 /** A file that is written but not yet kept. */
@@ -84,7 +85,7 @@ export class FileStore {
       // A file that is still being opened would appear after it was removed.
       if (!file.closed) await new Promise<void>((resolve) => file.once('close', () => resolve()));
       rmSync(path, { force: true });
-      throw fault;
+      throw existsSync(this.folder) ? fault : new FilesGone(this.folder);
     }
     return { path, sha256: hash.digest('hex'), sizeBytes };
   }

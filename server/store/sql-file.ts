@@ -5,12 +5,12 @@
  *
  * It truncates texts at a NUL when reading, so the file has SUB 0 for NUL, and SUB SUB for SUB.
  */
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import Database from 'libsql';
 import { ensureSums } from './database-check.ts';
 import { forgetSums, PageSums } from './page-sums.ts';
 import { PreparedStatements, type Sql, type SqlCopy, type SqlRow, type SqlValue } from './sql.ts';
-import { storageFault } from './storage-fault.ts';
+import { FilesGone, storageFault } from './storage-fault.ts';
 import { Transactional } from './transactions.ts';
 
 interface Prepared {
@@ -64,6 +64,8 @@ export class FileSql extends Transactional implements Sql {
   readonly #database: Database.Database;
   readonly #prepared: PreparedStatements<Prepared>;
   #sums: PageSums | undefined;
+  /** Of the file that is open, which its path may no longer lead to. */
+  #inode = 0;
   #checkpointAt = CHECKPOINT_FRAMES;
   #copies = 0;
 
@@ -100,6 +102,13 @@ export class FileSql extends Transactional implements Sql {
   /** From now on the sums beside the file are kept up to date. */
   keepSums(sums: PageSums): void {
     this.#sums = sums;
+    this.#inode = inodeOf(this.#path);
+  }
+
+  /** What is written to a file that was removed is lost with the process. */
+  protected override willWrite(statement: string): void {
+    if (!this.#database.inTransaction) this.#requireInPlace();
+    super.willWrite(statement);
   }
 
   first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {
@@ -129,6 +138,7 @@ export class FileSql extends Transactional implements Sql {
   }
 
   copy(): SqlCopy {
+    this.#requireInPlace();
     this.#copies += 1;
     const location = `${this.#path}.copy-${this.#copies}`;
     rmSync(location, { force: true });
@@ -181,6 +191,10 @@ export class FileSql extends Transactional implements Sql {
     }
   }
 
+  #requireInPlace(): void {
+    if (this.#sums && inodeOf(this.#path) !== this.#inode) throw new FilesGone(this.#path);
+  }
+
   #checkpoint(): void {
     const [done] = this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').raw().all();
     const [, frames, moved] = done as number[];
@@ -190,11 +204,17 @@ export class FileSql extends Transactional implements Sql {
 
   #settle(): void {
     if (!this.#sums) return;
+    this.#requireInPlace();
     this.#sums.fold();
     this.#checkpoint();
     this.#sums.settle();
     this.#sums.close();
   }
+}
+
+/** 0 where nothing is. */
+function inodeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
 
 function namedRow(columns: readonly string[], row: readonly SqlValue[]): SqlRow {

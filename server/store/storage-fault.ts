@@ -2,12 +2,24 @@
 
 export const noSpace = 'no space left in';
 const unwritable = 'nothing can be written in';
+/** The files of a store are no longer where they were: writing to them would keep nothing. */
+export class FilesGone extends Error {
+  override readonly name = 'FilesGone';
+  readonly code = 'FILES_GONE';
+
+  constructor(path: string) {
+    super(`${path} was removed or replaced`);
+  }
+}
+
+export const filesGone = 'files were removed from';
 const told: Readonly<Record<string, string>> = {
   ENOSPC: noSpace,
   EDQUOT: noSpace,
   // A limit of the process on the size of a file.
   EFBIG: noSpace,
   SQLITE_FULL: noSpace,
+  FILES_GONE: filesGone,
   EIO: unwritable,
   EROFS: unwritable,
   SQLITE_READONLY: unwritable,
