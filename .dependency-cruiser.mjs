@@ -207,7 +207,7 @@ const rooms = {
     packages: ['autocannon', 'fastify', 'express', 'commander', 'cli-table3', 'valibot', 'ws'],
   },
   'bin/nightly': { packages: ['valibot'] },
-  'bin/soak': { rooms: ['bin'], packages: ['fast-check'] },
+  'bin/soak': { rooms: ['bin'], packages: ['fast-check', 'ws'] },
 };
 
 const commands = [
@@ -262,9 +262,9 @@ export default {
     })),
     {
       severity: 'error',
-      // A benchmark starts what tests start.
-      name: 'only tests and benchmarks import tests',
-      from: { pathNot: `${tests}|^bin/bench/` },
+      // A benchmark starts what tests start, and the soak is a test.
+      name: 'only tests, benchmarks and the soak import tests',
+      from: { pathNot: `${tests}|^bin/(bench|soak)/` },
       to: { path: tests },
     },
     {

@@ -12,9 +12,9 @@ const { hostname, port, host } = new URL(baseUrl);
 const request = `GET /probe HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
 
 let worstMs = 0;
+let isReportDue = false;
 process.on('message', () => {
-  process.send?.(worstMs);
-  worstMs = 0;
+  isReportDue = true;
 });
 
 const socket = connect({ host: hostname, port: Number(port) });
@@ -27,4 +27,9 @@ for (let lastMs = loopMs(Number(pid)); ; ) {
   const nowMs = loopMs(Number(pid));
   worstMs = Math.max(worstMs, nowMs - lastMs);
   lastMs = nowMs;
+  // Only now: the answer that was waited for may have been the one that was late.
+  if (!isReportDue) continue;
+  process.send?.(worstMs);
+  isReportDue = false;
+  worstMs = 0;
 }

@@ -25,9 +25,14 @@ export interface StallProber {
 /** Starts a prober; resolves once it has its first answer. */
 export async function startStallProber({ pid, baseUrl }: Probed): Promise<StallProber> {
   const child = startClient('probing.js', [String(pid), baseUrl]);
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('the prober lost its connection to the server');
+  });
+  // Whoever waits for a report learns of it; nobody else has to.
+  ended.catch(() => undefined);
   const report = async (): Promise<number> => {
     child.send('report');
-    const [worstMs] = await once(child, 'message');
+    const [worstMs] = await Promise.race([once(child, 'message'), ended]);
     return Number(worstMs);
   };
   await report();

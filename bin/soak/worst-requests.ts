@@ -47,7 +47,8 @@ interface RequestRow {
 const { bodyMaxBytes, bodyValuesMax, msgpackValuesMax, uploadPartsMax } = limits;
 /** The token leaves the rest to the target. */
 const HEADERS_BYTES = 14_000;
-const WEBSOCKET_VALUES = limits.websocketMessageMaxBytes - 10_000;
+/** As many as lists of the largest length in such a list hold: 4 MiB of them. */
+const MESSAGE_VALUES = 2048 ** 2;
 
 const lineOf = ({ method, path }: Operation): string =>
   `${method} ${path.replace(/\{\w+\}/g, 'x')}`;
@@ -113,6 +114,10 @@ const requests: Readonly<Record<string, RequestRow>> = {
     ...{ as: 'user', line: upload },
     sent: () => formOf(form(20_000)),
   },
+  'multipart body, parts without heads beyond the limit': {
+    ...{ as: 'user', line: upload },
+    sent: () => formOf(Buffer.from(`--${formBoundary}\r\n\r\n\r\n`.repeat(1_000_000))),
+  },
   'multipart body, parts behind the file': {
     ...{ as: 'user', line: upload },
     sent: () => formOf(form(100_000, artifactPart(Buffer.alloc(0)))),
@@ -159,7 +164,8 @@ const requests: Readonly<Record<string, RequestRow>> = {
   },
   'filters, patterns': {
     ...{ as: 'user', line: search },
-    sent: () => filters(100, () => ({ type: '$regex', value: '(a?){400}b$' })),
+    // Letters of all scripts, whatever their case, take long to be looked up.
+    sent: () => filters(100, () => ({ type: '$regex', value: `(?i)${'\\PL'.repeat(80)}` })),
   },
   'filters, one pattern': {
     ...{ as: 'user', line: search },
@@ -179,7 +185,7 @@ export const worstRequests: readonly WorstRequest[] = [
   ...(['device', 'user'] as const).flatMap((from) => [
     {
       name: `websocket of a ${from}, one message beyond the limit of values`,
-      prepare: sendMessages(from, { message: smallValues(WEBSOCKET_VALUES), times: 1 }),
+      prepare: sendMessages(from, { message: smallValues(MESSAGE_VALUES), times: 1 }),
     },
     {
       name: `websocket of a ${from}, messages within the limit of values`,

@@ -165,7 +165,7 @@ export const failing: readonly Behaviour[] = [
       'A device in debug mode that writes thousands of log lines before its update fails.',
     expectedServerBehavior:
       'Accepts a log close to the largest body that it allows, and returns all of it.',
-    parameters: { installMs: 200, rebootMs: 300, linesCount: 5000, lineBytes: 80 },
+    parameters: { installMs: 200, rebootMs: 300, linesCount: 4900, lineBytes: 80 },
     hooks: {
       async whileInstalling({ parameters, log, fail }) {
         for (let line = 1; line <= parameters.linesCount; line++) {
