@@ -11,6 +11,7 @@ import type { Random } from '../../fixtures/random.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import type { Settings } from '../settings.ts';
+import { unlessUnwritable } from '../store/storage-fault.ts';
 import type { Store } from '../store/store.ts';
 import { audit, deviceObject, userActor } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';
@@ -114,7 +115,8 @@ export class DeviceSockets implements DeviceSessions {
         return;
       }
       const sessionId = this.#random.uuid();
-      const record = this.recorderOf(access);
+      const keep = this.recorderOf(access);
+      const record: typeof keep = (...act) => unlessUnwritable(() => keep(...act));
       const underway = this.#underway;
       new Relay({ socket, link, sessionId, userId: user.id, record, underway });
     });
@@ -193,7 +195,7 @@ export class DeviceSockets implements DeviceSessions {
     const link = new DeviceLink(socket);
     this.#links.set(deviceId, link);
     this.#keep(socket, store);
-    store.connections.record(deviceId, 'connected', clock.now());
+    unlessUnwritable(() => store.connections.record(deviceId, 'connected', clock.now()));
     const stopHeartbeat = watchHeartbeat(socket, clock);
     socket.on('close', () => {
       stopHeartbeat();
@@ -201,7 +203,7 @@ export class DeviceSockets implements DeviceSessions {
       this.#links.delete(deviceId);
       // A decommissioned device has no presence any more.
       if (!store.devices.find(deviceId)) return;
-      store.connections.record(deviceId, 'disconnected', clock.now());
+      unlessUnwritable(() => store.connections.record(deviceId, 'disconnected', clock.now()));
     });
   }
 

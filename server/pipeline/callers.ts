@@ -8,7 +8,7 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
-import { storageFault } from '../store/storage-fault.ts';
+import { unlessUnwritable } from '../store/storage-fault.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredUserToken } from '../store/user-tokens.ts';
 import { accessOf } from '../tenants/access.ts';
@@ -218,11 +218,7 @@ function userOf({ claims, tenant, nowMs }: Found, operationId?: string): Caller 
 
 /** A failure to record this must not refuse the request. */
 function recordUse(store: Store, tokenId: string, nowMs: number): void {
-  try {
-    store.userTokens.recordUse(tokenId, nowMs);
-  } catch (fault) {
-    if (storageFault(fault) === undefined) throw fault;
-  }
+  unlessUnwritable(() => store.userTokens.recordUse(tokenId, nowMs));
 }
 
 function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number): boolean {

@@ -27,6 +27,18 @@ const told: Readonly<Record<string, string>> = {
   SQLITE_IOERR: unwritable,
 };
 
+/**
+ * Writes what nobody waits for an answer to, such as the presence of a device; where the disk cannot
+ * take it, it is not kept. Other faults are thrown.
+ */
+export function unlessUnwritable(write: () => void): void {
+  try {
+    write();
+  } catch (fault) {
+    if (storageFault(fault) === undefined) throw fault;
+  }
+}
+
 /** What is the matter with the folder that follows; nothing for a fault that is not the disk's. */
 export function storageFault(fault: unknown): string | undefined {
   const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
