@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifactBytes, uploadArtifact } from '../testing/test-artifacts.ts';
 import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
-import { endOf, openSocket } from '../testing/test-sockets.ts';
 import { control } from '../testing/test-tenants.ts';
 import { TestFolder } from './testing/engines.ts';
 
@@ -57,19 +56,6 @@ describe('a server whose data folder is removed', () => {
       expect.stringContaining(`files were removed from ${data}: writes are answered with 507`),
     ]);
     expect(existsSync(data)).toBe(false);
-  });
-
-  it('goes on when a device opens and closes its websocket, whose presence it cannot keep', async () => {
-    const { token } = await acceptedDevice(server, 'a');
-    const before = await openSocket(server, { token });
-    rmSync(data, { recursive: true });
-    const after = await openSocket(server, { token });
-    expect((await endOf(before)).code).toBe(1006);
-    after.close();
-    await endOf(after);
-    const listed = await server.call('list-devices', { token: server.adminToken });
-    expect(listed.status).toBe(200);
-    await server.close();
   });
 
   it('or moved away keeps nothing in the files that it no longer has a path to', async () => {
