@@ -201,6 +201,6 @@ describe('fleetbed conform compare', () => {
   it('names the file that is no report', async () => {
     const { code, stderr } = await compare(good, '/dev/null');
     expect(code).toBe(3);
-    expect(stderr).toContain('B: /dev/null is not JSON');
+    expect(stderr).toContain('B cannot read /dev/null: it is a device');
   });
 });

@@ -249,7 +249,7 @@ describe.each(schemes)('the page in %s colours', (colorScheme) => {
     }
   });
 
-  it('has nothing that axe finds fault with', async () => {
+  it('has nothing that axe finds fault with', { timeout: 60_000 }, async () => {
     for (const name of views) {
       await tab(name);
       expect(await accessibilityFaults(page), name).toEqual([]);

@@ -190,7 +190,7 @@ describe.each(['light', 'dark'] as const)('the page in %s colours', (colorScheme
     await expect.poll(async () => (await chart.boundingBox())?.width).toBeLessThan(330);
   });
 
-  it('has nothing that axe finds fault with', async () => {
+  it('has nothing that axe finds fault with', { timeout: 60_000 }, async () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 });
