@@ -33,9 +33,9 @@ async function probeAll(target: FuzzTarget, output: Output, trialsMax: number): 
       const slowness = Math.max(1, 1 / speedOfMachine());
       const mostMs = STALL_MAX_MS * slowness;
       const leastMs = await leastOf(trialsMax, mostMs, await trialOf(row, target, prober));
-      const told = `${row.name}: ${leastMs.toFixed(0)} ms of at most ${mostMs.toFixed(0)}`;
-      output.line(told);
-      if (leastMs > mostMs) faults.push(`the event loop stands still: ${told}`);
+      const figures = `${row.name}: ${leastMs.toFixed(0)} ms of at most ${mostMs.toFixed(0)}`;
+      output.line(figures);
+      if (leastMs > mostMs) faults.push(`the event loop stalls: ${figures}`);
     }
   } finally {
     prober.end();

@@ -106,9 +106,8 @@ export class FileSql extends Transactional implements Sql {
   }
 
   /** What is written to a file that was removed is lost with the process. */
-  protected override willWrite(statement: string): void {
-    if (!this.#database.inTransaction) this.#requireInPlace();
-    super.willWrite(statement);
+  protected override requireWritable(): void {
+    if (this.#sums && inodeOf(this.#path) !== this.#inode) throw new FilesGone(this.#path);
   }
 
   first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {
@@ -138,7 +137,7 @@ export class FileSql extends Transactional implements Sql {
   }
 
   copy(): SqlCopy {
-    this.#requireInPlace();
+    this.requireWritable();
     this.#copies += 1;
     const location = `${this.#path}.copy-${this.#copies}`;
     rmSync(location, { force: true });
@@ -191,10 +190,6 @@ export class FileSql extends Transactional implements Sql {
     }
   }
 
-  #requireInPlace(): void {
-    if (this.#sums && inodeOf(this.#path) !== this.#inode) throw new FilesGone(this.#path);
-  }
-
   #checkpoint(): void {
     const [done] = this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').raw().all();
     const [, frames, moved] = done as number[];
@@ -204,7 +199,7 @@ export class FileSql extends Transactional implements Sql {
 
   #settle(): void {
     if (!this.#sums) return;
-    this.#requireInPlace();
+    this.requireWritable();
     this.#sums.fold();
     this.#checkpoint();
     this.#sums.settle();

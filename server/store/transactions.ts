@@ -30,8 +30,12 @@ export abstract class Transactional {
     return result;
   }
 
+  /** Throws where nothing can be kept; called once before the writes of a transaction. */
+  protected requireWritable(): void {}
+
   /** Called before each statement that may write. */
   protected willWrite(statement: string): void {
+    if (!this.#hasBegun) this.requireWritable();
     this.changes.note(statement);
     if (!this.#isOpen || this.#hasBegun) return;
     this.execute('BEGIN');

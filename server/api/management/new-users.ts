@@ -48,9 +48,9 @@ export const createUser = defineEndpoint('create-user', ({ body }, context) => {
 
 /** Why these cannot be a user's roles; nothing when they can. */
 export function rolesFault(store: Store, roles: readonly string[] = []): Refusal | undefined {
-  const stranger = roles.find((name) => !findRole(store, name));
-  if (stranger === undefined) return undefined;
-  return refuse.unprocessable(`body: roles: there is no role "${stranger}"`, {
+  const unknownRole = roles.find((name) => !findRole(store, name));
+  if (unknownRole === undefined) return undefined;
+  return refuse.unprocessable(`body: roles: there is no role "${unknownRole}"`, {
     path: 'body.roles',
     expected: 'names of roles of this tenant',
   });

@@ -128,14 +128,14 @@ describe.each(variantNames)('the nearest path under the dialect %s', (name) => {
   });
 });
 
-it('a path that is like none of the API is told an example, not what it should have been', async () => {
+it('a path that is like none of the API gets an example, not one expected path', async () => {
   const server = await startAs();
   const { wrong, command } = await refusedWith(server, 404, ['GET', '/phpmyadmin/index.php']);
   expect(command).toBeUndefined();
   expect(wrong.expected).toMatch(/^a path of the API, such as [A-Z]+ \//);
 });
 
-it('a path that is nearly one of those that a dialect lacks is told the absence, too', async () => {
+it('a path that is nearly one that a dialect lacks gets an explanation that names the dialect', async () => {
   const server = await startAs('open-source');
   const path = '/api/management/v2/tenantadm/tenants/mee';
   const { wrong, first } = await refusedWith(server, 404, ['GET', path]);

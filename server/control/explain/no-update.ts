@@ -200,7 +200,7 @@ function otherDeployments({ tenant, id, nowMs }: Device, except: string | undefi
     });
 }
 
-/** What a poll said of the device; undefined when it cannot be told any more. */
+/** What a poll said of the device; undefined when that was not kept. */
 function requestOf(operation: string, said: string | undefined): NextRequest | undefined {
   if (said === undefined) return undefined;
   if (operation === operations['get-next-deployment'].id) {
