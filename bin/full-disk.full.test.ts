@@ -17,9 +17,10 @@ import {
   newDevice,
 } from '../server/testing/test-device.ts';
 import { callsTo, type TestServer } from '../server/testing/test-server.ts';
+import { openSocket } from '../server/testing/test-sockets.ts';
 import { control } from '../server/testing/test-tenants.ts';
 import { type RunningCommand, startCommand, startServe } from './testing/built-command.ts';
-import { readOnlyLaunchers, smallDisks } from './testing/small-disk.ts';
+import { lastingDisks, readOnlyLaunchers, smallDisks } from './testing/small-disk.ts';
 
 let folder: string;
 let last: RunningCommand | undefined;
@@ -107,6 +108,37 @@ describe.each(smallDisks())(
     });
   },
 );
+
+describe.each(lastingDisks())('a server that was killed with -9 on a full disk', (make) => {
+  it('starts again without room, reads all that it had, and writes once there is some', async () => {
+    const folderOfDisk = join(folder, 'disk');
+    const disk = await make(folderOfDisk);
+    try {
+      const first = await serveOn(folderOfDisk, disk.launcher);
+      const device = await acceptedDevice(first.server, 'a');
+      await openSocket(first.server, device);
+      const artifact = await publish(first.server);
+      disk.fill();
+      expect((await authenticate(first.server, newDevice('b'))).status).toBe(507);
+      await first.running.end('SIGKILL');
+      disk.empty();
+      disk.fill();
+
+      const { running, server } = await serveOn(folderOfDisk, disk.launcher);
+      const listed = await server.call('list-devices', { token: first.server.adminToken });
+      expect([listed.status, listed.json<unknown[]>().length]).toEqual([200, 1]);
+      const link = (await linkTo(server, device.token, artifact)).uri;
+      expect((await fetchFile(link)).status).toBe(200);
+      disk.empty();
+      await acceptedDevice(server, 'b');
+      const reset = await control(server, 'POST', '/reset');
+      expect([reset.status, reset.text]).toEqual([409, expect.stringContaining('was full when')]);
+      expect((await running.end()).code).toBe(0);
+    } finally {
+      await disk.end();
+    }
+  });
+});
 
 describe.each(readOnlyLaunchers())('a server on a read-only file system', (launcher) => {
   it('is refused at the start with exit code 3 and one sentence', async () => {

@@ -2,7 +2,8 @@
  * A disk that can be made full on demand, for a server in another process: a small file system of
  * its own where the system provides one, otherwise a limit on the size of the files it writes.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 
 /** How a disk is made small, and full for one process. */
@@ -46,6 +47,37 @@ export function smallDisks(): readonly SmallDisk[] {
 export function readOnlyLaunchers(): readonly SmallDisk['launcher'][] {
   const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
   return canMount ? [(folder) => ['unshare', '-rm', 'sh', '-c', script, folder]] : [];
+}
+
+/** A small file system that outlives the commands on it. */
+export interface LastingDisk {
+  readonly launcher: readonly string[];
+  fill(): void;
+  empty(): void;
+  end(): Promise<void>;
+}
+
+/** Returns makers of such a file system in a folder, where this user may mount. */
+export function lastingDisks(): readonly ((folder: string) => Promise<LastingDisk>)[] {
+  return canMount && spawnSync('nsenter', ['--version']).status === 0 ? [lastingDisk] : [];
+}
+
+async function lastingDisk(folder: string): Promise<LastingDisk> {
+  const script = 'mount -t tmpfs -o size=4m tmpfs "$0" && echo mounted && exec cat';
+  const holder = spawn('unshare', ['-rm', 'sh', '-c', script, folder], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  const { pid = 0 } = holder;
+  return {
+    launcher: ['nsenter', '-t', String(pid), '-U', '--preserve-credentials', '-m'],
+    fill: () => fileSystem.fill(pid, folder),
+    empty: () => fileSystem.empty(pid, folder),
+    end: async () => {
+      holder.stdin.end();
+      await once(holder, 'close');
+    },
+  };
 }
 
 const canMount =

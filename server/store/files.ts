@@ -103,8 +103,10 @@ export class FileStore {
   /**
    * Reads a kept file the first time that it is asked for; nothing to wait for once that is done.
    * Rejects with a StateFault when it is not what was kept, this time and from then on.
+   * @throws FilesGone
    */
   check(sha256: string): Promise<void> | undefined {
+    if (!existsSync(this.folder)) throw new FilesGone(this.folder);
     const known = this.#checked.get(sha256);
     if (known) return known === true ? undefined : known;
     const check = this.#read(sha256).then(() => void this.#checked.set(sha256, true));

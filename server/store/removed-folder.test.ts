@@ -1,7 +1,13 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { artifactBytes, uploadArtifact } from '../testing/test-artifacts.ts';
+import {
+  artifactBytes,
+  fetchFile,
+  linkTo,
+  publish,
+  uploadArtifact,
+} from '../testing/test-artifacts.ts';
 import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
@@ -47,7 +53,10 @@ const refused = { inventory: 507, device: 507, upload: 507, tenant: 507, snapsho
 describe('a server whose data folder is removed', () => {
   it('refuses every write with 507 and one line, goes on reading, and closes without a fault', async () => {
     const { token } = await acceptedDevice(server, 'a');
+    const link = (await linkTo(server, token, await publish(server))).uri;
+    expect((await fetchFile(link)).status).toBe(200);
     rmSync(data, { recursive: true });
+    expect((await fetchFile(link)).status).toBe(507);
     for (let round = 0; round < 3; round += 1) expect(await writes(token)).toEqual(refused);
     const listed = await server.call('list-devices', { token: server.adminToken });
     expect([listed.status, listed.json<unknown[]>().length]).toEqual([200, 1]);

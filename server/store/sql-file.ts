@@ -6,6 +6,7 @@
  * It truncates texts at a NUL when reading, so the file has SUB 0 for NUL, and SUB SUB for SUB.
  */
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
 import { ensureSums } from './database-check.ts';
 import { forgetSums, PageSums } from './page-sums.ts';
@@ -58,6 +59,19 @@ export function openPlainSql(path: string): FileSql {
   return new FileSql(path);
 }
 
+/**
+ * Opens a database with its log where they are, for reading only: changes neither, and needs no room.
+ * It takes no lock, and closing it drops those of this process, so the folder must be locked.
+ * @param hasLog false where the log holds nothing: the engine would remove it
+ */
+export function openSqlInPlace(path: string, hasLog: boolean): FileSql {
+  const how = hasLog ? 'vfs=unix-none' : 'immutable=1';
+  const sql = new FileSql(`${pathToFileURL(path).href}?mode=ro&${how}`, { isReadOnly: true });
+  // The index of the log is in memory then.
+  sql.run('PRAGMA locking_mode = EXCLUSIVE');
+  return sql;
+}
+
 /** A database in a file. */
 export class FileSql extends Transactional implements Sql {
   readonly #path: string;
@@ -68,9 +82,11 @@ export class FileSql extends Transactional implements Sql {
   #inode = 0;
   #checkpointAt = CHECKPOINT_FRAMES;
   #copies = 0;
+  readonly #isReadOnly: boolean;
 
-  constructor(path: string) {
+  constructor(path: string, { isReadOnly = false } = {}) {
     super();
+    this.#isReadOnly = isReadOnly;
     this.#path = path;
     const database = new Database(path);
     this.#database = database;
@@ -149,6 +165,10 @@ export class FileSql extends Transactional implements Sql {
   /** Leaves one plain file behind, without a log beside it. */
   close(): void {
     this.#prepared.clear();
+    if (this.#isReadOnly) {
+      this.#database.close();
+      return;
+    }
     try {
       this.#settle();
       // The engine keeps the file open until its statements are collected, so the lock goes first;

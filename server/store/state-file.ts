@@ -5,9 +5,11 @@ import { basename, dirname, join } from 'node:path';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import { checkDatabase } from './database-check.ts';
 import type { Sql } from './sql.ts';
-import { type FileSql, openFileSql, openPlainSql } from './sql-file.ts';
+import { type FileSql, openFileSql, openPlainSql, openSqlInPlace } from './sql-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
+import { noSpace, storageFault } from './storage-fault.ts';
 import { syncPath } from './sync-path.ts';
+import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** The tables that a file must have. */
 export interface StateShape {
@@ -47,10 +49,8 @@ function withPlainSql<Result>(
   isOpen: boolean,
   read: (sql: FileSql) => Result,
 ): Result {
-  const place = isOpen ? `${path}.copy-0` : path;
   try {
-    if (isOpen) copyDatabase(path, place);
-    const sql = openPlainSql(place);
+    const sql = isOpen ? openCopy(path) : openPlainSql(path);
     try {
       return read(sql);
     } finally {
@@ -58,6 +58,26 @@ function withPlainSql<Result>(
     }
   } finally {
     if (isOpen) removeCopies(path, `${basename(path)}.copy-0`);
+  }
+}
+
+/** Where there is no room for a copy, the database is read in its place, which not every system can. */
+function openCopy(path: string): FileSql {
+  const place = `${path}.copy-0`;
+  try {
+    copyDatabase(path, place);
+    return openPlainSql(place);
+  } catch (fault) {
+    if (storageFault(fault) !== noSpace || existsSync(`${path}-journal`)) throw fault;
+    const log = new WriteAheadLog(`${path}-wal`);
+    try {
+      log.follow();
+      return openSqlInPlace(path, log.mark.frames > 0);
+    } catch {
+      throw fault;
+    } finally {
+      log.close();
+    }
   }
 }
 

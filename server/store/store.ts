@@ -21,7 +21,7 @@ import { schema, worldShape } from './schema.ts';
 import { type DeviceReset, type RestoreOptions, type Snapshot, Snapshots } from './snapshot.ts';
 import type { Sql } from './sql.ts';
 import { openMemorySql } from './sql-memory.ts';
-import { storageFault } from './storage-fault.ts';
+import { storageFault, unlessUnwritable } from './storage-fault.ts';
 import { TenantSettingStore } from './tenant-settings.ts';
 import { UserTokenStore } from './user-tokens.ts';
 import { UserStore } from './users.ts';
@@ -92,7 +92,7 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
     files.removeUnfinished();
     files.keepOnly(new Set(store.artifacts.contents().map(({ sha256 }) => sha256)));
     store.devices.load();
-    store.connections.disconnectAll();
+    unlessUnwritable(() => store.connections.disconnectAll());
     return store;
   } catch (fault) {
     sql.abandon();

@@ -5,7 +5,12 @@ import { nearestOf } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { deviceNamed } from '../journal/known-devices.ts';
-import { type NamedSnapshot, SNAPSHOTS_MAX, type TenantStates } from '../world/tenant-states.ts';
+import {
+  type NamedSnapshot,
+  SNAPSHOTS_MAX,
+  StartNotKept,
+  type TenantStates,
+} from '../world/tenant-states.ts';
 import { WorldFault } from '../world/timeline.ts';
 import { worldJsonSchema } from '../world/world-shape.ts';
 import { handlersWithin, mount, ofTenant, readBody, refuse, taking } from './answers.ts';
@@ -25,7 +30,9 @@ export function mountTenantStates(app: Express, tenants: Tenants, states: Tenant
   mount(app, '/world', {
     post: within((tenant, { body }) => load(states, tenant, typeof body === 'string' ? body : '')),
   });
-  mount(app, '/reset', { post: within((tenant, request) => reset(states, tenant, request)) });
+  mount(app, '/reset', {
+    post: within((tenant, request) => reset(states, tenant, request).catch(refuseWithoutStart)),
+  });
   mount(app, '/snapshots', { get: within((tenant) => states.snapshots(tenant).map(view)) });
   mount(app, '/snapshots/:name', {
     put: within((tenant, { params }) => take(states, tenant, String(params.name))),
@@ -55,15 +62,19 @@ async function load(states: TenantStates, tenant: Tenant, text: string) {
   } catch (fault) {
     if (fault instanceof WorldTextFault) refuse(400, fault.message);
     if (fault instanceof WorldFault) refuse(422, `body: ${fault.message}`);
-    throw fault;
+    return refuseWithoutStart(fault);
   }
+}
+
+function refuseWithoutStart(fault: unknown): never {
+  if (fault instanceof StartNotKept) refuse(409, fault.message);
+  throw fault;
 }
 
 async function reset(states: TenantStates, tenant: Tenant, request: Request) {
   const { device } = request.body === undefined ? {} : readBody(resetShape, request);
   if (device === undefined) return states.reset(tenant);
   const outcome = states.resetDevice(tenant, device);
-  if (outcome === undefined) refuse(409, 'there is no start state to restore');
   if (outcome === 'unknown') refuse(404, unknownDevice(tenant, device));
   return { device: outcome };
 }

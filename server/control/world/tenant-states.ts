@@ -33,6 +33,18 @@ interface Inside {
   close(): Promise<void>;
 }
 
+/** The tenant was started where there was no room to keep its state. */
+export class StartNotKept extends Error {
+  override readonly name = 'StartNotKept';
+
+  constructor() {
+    super(
+      'there is no start state to restore: the storage was full when the server started; ' +
+        'free some space and restart it',
+    );
+  }
+}
+
 /** Restores tenants. */
 export class TenantStates {
   readonly #services: Services;
@@ -89,11 +101,14 @@ export class TenantStates {
     return others;
   }
 
-  /** Restores state and clock of the start; closes sockets, removes faults, mail and journal. */
+  /**
+   * Restores state and clock of the start; closes sockets, removes faults, mail and journal.
+   * Rejects with StartNotKept.
+   */
   async reset(tenant: Tenant): Promise<void> {
+    const start = kept(this.#starts, tenant);
     await this.#services.sockets.closeTenant(tenant.store);
-    const start = this.#starts.get(tenant);
-    if (start) this.#restore(tenant, start);
+    this.#restore(tenant, start);
     tenant.clock.reset();
     tenant.rates.set(this.#services.settings.rateLimit);
     const { faults, journal } = controlled(tenant);
@@ -106,10 +121,10 @@ export class TenantStates {
   /**
    * Restores one device to the start, or removes it when it did not exist; closes its socket.
    * @param named its id, or its identity as JSON
+   * @throws StartNotKept
    */
-  resetDevice(tenant: Tenant, named: string): DeviceReset | undefined {
-    const start = this.#starts.get(tenant);
-    if (!start) return undefined;
+  resetDevice(tenant: Tenant, named: string): DeviceReset {
+    const start = kept(this.#starts, tenant);
     const deviceId = deviceIdOf(tenant, named);
     this.#services.sockets.drop(deviceId, 'the device was reset');
     return tenant.store.resetDevice(deviceId, start, tenant.clock.now());
@@ -118,7 +133,7 @@ export class TenantStates {
   /**
    * Replaces the state and the start of the tenant. Planned faults are kept, and paused meanwhile.
    * The state is unchanged when the file is refused.
-   * @throws WorldFault
+   * Rejects with WorldFault or StartNotKept.
    */
   load(tenant: Tenant, world: World): Promise<LoadedWorld> {
     const loaded = this.#loading.then(() => this.#load(tenant, world));
@@ -169,12 +184,12 @@ export class TenantStates {
   }
 
   async #load(tenant: Tenant, world: World): Promise<LoadedWorld> {
+    const origin = kept(this.#origins, tenant);
     const before = tenant.store.snapshot();
-    const origin = this.#origins.get(tenant);
     const inside = await this.#openInside();
     const goOn = controlled(tenant).faults.pause();
     try {
-      if (origin) this.#restore(tenant, origin);
+      this.#restore(tenant, origin);
       const loaded = await loadWorld(this.#services, tenant, { world, ask: askAt(inside.url) });
       const former = this.#starts.get(tenant);
       if (former !== origin) former?.discard();
@@ -224,4 +239,10 @@ function askAt(url: string): Ask {
       location: answer.headers.get('location'),
     };
   };
+}
+
+function kept(of: WeakMap<Tenant, Snapshot>, tenant: Tenant): Snapshot {
+  const snapshot = of.get(tenant);
+  if (!snapshot) throw new StartNotKept();
+  return snapshot;
 }
