@@ -63,7 +63,8 @@ describe('fleetbed faults', () => {
     expect((await faults(ready, ['clear', 'nothing'])).code).toBe(3);
     expect((await faults(ready, ['clear', 'gateway'])).stdout).toBe('Removed 1 rules.\n');
     expect((await faults(ready, ['clear'])).stdout).toBe('Removed 0 rules.\n');
-  });
+    // Ten commands, each of which takes up to three seconds on a busy machine.
+  }, 60_000);
 
   it('refuses a plan with file, line and column, and exit code 2', async () => {
     writeFileSync(file, 'rules:\n  - id: a\n    act: fly\n');

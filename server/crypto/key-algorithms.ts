@@ -14,6 +14,8 @@ interface KeyAlgorithm {
 
 /** Shorter keys are broken, longer ones make verification too expensive. */
 const RSA_MODULUS_BITS = { least: 1024, most: 8192 };
+/** Verification takes as long as the exponent has bits: one of 3,072 bits costs as much as signing. */
+const RSA_EXPONENT_MAX_BITS = 64;
 
 export const keyAlgorithms: readonly KeyAlgorithm[] = [
   {
@@ -21,11 +23,14 @@ export const keyAlgorithms: readonly KeyAlgorithm[] = [
     keyType: 'rsa',
     detects: (key) => key.asymmetricKeyType === 'rsa',
     unfit: (key) => {
-      const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+      const { modulusLength: bits = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
       const { least, most } = RSA_MODULUS_BITS;
-      return bits >= least && bits <= most
-        ? undefined
-        : `is an RSA key of ${bits} bits; use ${least} to ${most}`;
+      if (bits < least || bits > most)
+        return `is an RSA key of ${bits} bits; use ${least} to ${most}`;
+      const exponentBits = publicExponent.toString(2).length;
+      return exponentBits > RSA_EXPONENT_MAX_BITS
+        ? `is an RSA key with a public exponent of ${exponentBits} bits; use 65537`
+        : undefined;
     },
     verifies: (signed, key, signature) =>
       verify('sha256', signed, { key, padding: constants.RSA_PKCS1_PADDING }, signature),

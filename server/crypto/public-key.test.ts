@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { authRequestVectors } from '../../fixtures/vectors/signatures.ts';
 import { readPublicKey } from './public-key.ts';
@@ -191,6 +191,23 @@ describe('the size of an RSA key', () => {
   it('is refused above 8192 bits', () => {
     expect(refusal(rsaKeyOf(8200))).toBe('is an RSA key of 8200 bits; use 1024 to 8192');
   });
+
+  it.each([
+    [64, ''],
+    [65, 'is an RSA key with a public exponent of 65 bits; use 65537'],
+    [2048, 'is an RSA key with a public exponent of 2048 bits; use 65537'],
+  ])(
+    'is bounded for its exponent, which decides how long a verification takes: %i',
+    (bits, told) => {
+      const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const exponent = (2n ** BigInt(bits) - 1n).toString(16);
+      const bytes = Buffer.from(exponent.length % 2 ? `0${exponent}` : exponent, 'hex');
+      const jwk = { ...publicKey.export({ format: 'jwk' }), e: bytes.toString('base64url') };
+      const pem = spki(createPublicKey({ key: jwk, format: 'jwk' }));
+      if (told === '') expect(read(pem).keyType).toBe('rsa');
+      else expect(refusal(pem)).toBe(told);
+    },
+  );
 });
 
 describe('a text that is no key', () => {
