@@ -198,14 +198,14 @@ describe('the size of an RSA key', () => {
     [2048, 'is an RSA key with a public exponent of 2048 bits; use 65537'],
   ])(
     'is bounded for its exponent, which decides how long a verification takes: %i',
-    (bits, told) => {
+    (bits, because) => {
       const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
       const exponent = (2n ** BigInt(bits) - 1n).toString(16);
       const bytes = Buffer.from(exponent.length % 2 ? `0${exponent}` : exponent, 'hex');
       const jwk = { ...publicKey.export({ format: 'jwk' }), e: bytes.toString('base64url') };
       const pem = spki(createPublicKey({ key: jwk, format: 'jwk' }));
-      if (told === '') expect(read(pem).keyType).toBe('rsa');
-      else expect(refusal(pem)).toBe(told);
+      if (because === '') expect(read(pem).keyType).toBe('rsa');
+      else expect(refusal(pem)).toBe(because);
     },
   );
 });

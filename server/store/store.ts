@@ -21,7 +21,7 @@ import { schema, worldShape } from './schema.ts';
 import { type DeviceReset, type RestoreOptions, type Snapshot, Snapshots } from './snapshot.ts';
 import type { Sql } from './sql.ts';
 import { openMemorySql } from './sql-memory.ts';
-import { storageFault, unlessUnwritable } from './storage-fault.ts';
+import { unlessUnwritable } from './storage-fault.ts';
 import { TenantSettingStore } from './tenant-settings.ts';
 import { UserTokenStore } from './user-tokens.ts';
 import { UserStore } from './users.ts';
@@ -134,11 +134,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
       return reset;
     },
     close: () => {
-      try {
-        devices.saveCheckIns();
-      } catch (fault) {
-        if (storageFault(fault) === undefined) throw fault;
-      }
+      unlessUnwritable(() => devices.saveCheckIns());
       snapshots.discardAll();
       sql.close();
       files.close();

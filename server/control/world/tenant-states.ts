@@ -33,13 +33,13 @@ interface Inside {
   close(): Promise<void>;
 }
 
-/** The tenant was started where there was no room to keep its state. */
+/** The tenant was started where no copy of its state could be written, as on a full disk. */
 export class StartNotKept extends Error {
   override readonly name = 'StartNotKept';
 
   constructor() {
     super(
-      'there is no start state to restore: the storage was full when the server started; ' +
+      'there is no start state to restore: no copy of it could be written when the server started; ' +
         'free some space and restart it',
     );
   }
