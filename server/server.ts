@@ -131,12 +131,12 @@ interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'
 function openControl(controlled: Controlled) {
   const { services, activity, adminEmail, passage, startRun, addresses, ...rest } = controlled;
   const { settings, tenants, outbox, log, storageFaults, clock, names } = services;
-  const { tokens, random, underway } = services;
+  const { tokens, random, underway, turns } = services;
   const { host, controlPort: port, connectionLimits } = settings;
   return startControl({
     ...rest,
     ...{ host, port, connectionLimits },
-    ...{ tenants, outbox, log, storageFaults, clock, underway },
+    ...{ tenants, outbox, log, storageFaults, clock, underway, turns },
     source: overviewSource(activity),
     management: { passage, tokens, random, clock },
     variationSeed: settings.varySeed,

@@ -39,8 +39,10 @@ interface RequestRow {
   readonly as: Caller;
   /** Method and path. */
   readonly line: string;
-  /** Requests at a time. */
+  /** Connections at a time. */
   readonly times?: number;
+  /** Requests on each of them, without waiting for the answers. */
+  readonly pipelined?: number;
   readonly sent: () => Sent | Promise<Sent>;
 }
 
@@ -83,6 +85,7 @@ const filters = (count: number, filter: (index: number) => object): Sent =>
     }),
   );
 const yaml = (text: string): Sent => ({ body: Buffer.from(text) });
+const onePattern = filters(1, () => ({ type: '$regex', value: '(\\w?){120}b$' }));
 const credentials = '{"id_data":"{}","pubkey":"x",';
 
 const requests: Readonly<Record<string, RequestRow>> = {
@@ -169,7 +172,19 @@ const requests: Readonly<Record<string, RequestRow>> = {
   },
   'filters, one pattern': {
     ...{ as: 'user', line: search },
-    sent: () => filters(1, () => ({ type: '$regex', value: '(\\w?){120}b$' })),
+    sent: () => onePattern,
+  },
+  'filters, one pattern, on one connection': {
+    ...{ as: 'user', line: search, pipelined: 200 },
+    sent: () => onePattern,
+  },
+  'filters, one pattern, on many connections': {
+    ...{ as: 'user', line: search, times: 200 },
+    sent: () => onePattern,
+  },
+  'YAML, small plans on one connection': {
+    ...{ as: 'control', line: 'POST /faults', pipelined: 200 },
+    sent: () => yaml('rules:\n- match: {operation: x}\n  act: {kind: y}\n'),
   },
   'filters, values': {
     ...{ as: 'user', line: search },
@@ -213,7 +228,13 @@ export const worstRequests: readonly WorstRequest[] = [
   },
 ];
 
-function prepared({ as, line, times = 1, sent }: RequestRow): WorstRequest['prepare'] {
+function prepared({
+  as,
+  line,
+  times = 1,
+  pipelined = 1,
+  sent,
+}: RequestRow): WorstRequest['prepare'] {
   return async (target) => {
     const { ready } = target;
     const { headers = [], body = Buffer.alloc(0) } = await sent();
@@ -224,9 +245,11 @@ function prepared({ as, line, times = 1, sent }: RequestRow): WorstRequest['prep
       ...authorizationOf(target, as),
       ...headers,
       ...(body.length > 0 ? [`Content-Length: ${body.length}`] : []),
-      'Connection: close',
     ];
-    const bytes = Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
+    const request = (...last: string[]): Buffer =>
+      Buffer.concat([Buffer.from(`${[...lines, ...last].join('\r\n')}\r\n\r\n`), body]);
+    const before = Array.from({ length: pipelined - 1 }, () => request());
+    const bytes = Buffer.concat([...before, request('Connection: close')]);
     const url = as === 'control' ? ready.controlUrl : ready.baseUrl;
     return () => sendRequests(url, bytes, times);
   };

@@ -79,7 +79,7 @@ export interface WholeRequest extends IncomingMessage {
 }
 
 /** True for a request that was handed over in memory. */
-export function isWhole(request: IncomingMessage): request is WholeRequest {
+function isWhole(request: IncomingMessage): request is WholeRequest {
   return 'wholeBody' in request;
 }
 

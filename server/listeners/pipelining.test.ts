@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openConnection, rawRequest, untilClosed } from '../testing/raw-http.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
@@ -16,13 +17,42 @@ async function answersTo(text: string): Promise<number> {
   const socket = await openConnection(server);
   socket.on('error', () => undefined);
   socket.write(text);
-  const answers = await untilClosed(socket).catch(() => '');
+  return count(await untilClosed(socket).catch(() => ''));
+}
+
+function count(answers: string): number {
   return answers.split('HTTP/1.1 404 ').length - 1;
 }
 
 describe('requests that do not wait for their answers', () => {
   it('are all answered as long as they are not too many at once', async () => {
     expect(await answersTo(request.repeat(400) + rawRequest('GET /nothing'))).toBe(401);
+  });
+
+  it('are read on where their answers fill more than one piece', async () => {
+    const parts = [request.repeat(300), request.repeat(300), rawRequest('GET /nothing')];
+    const socket = await openConnection(server);
+    const answers = untilClosed(socket);
+    for (const part of parts) {
+      socket.write(part);
+      await once(socket, 'data');
+    }
+    expect(count(await answers)).toBe(601);
+  });
+
+  it('let those of others pass', async () => {
+    const [many, single] = [await openConnection(server), await openConnection(server)];
+    let answers = '';
+    many.on('data', (read) => {
+      answers += read;
+    });
+    many.write(request.repeat(300) + rawRequest('GET /nothing'));
+    await once(many, 'data');
+    single.write(rawRequest('GET /nothing'));
+    await once(single, 'data');
+    expect(count(answers)).toBeLessThan(150);
+    await once(many, 'close');
+    expect(count(answers)).toBe(301);
   });
 
   it('end their connection when thousands of them come at once', async () => {

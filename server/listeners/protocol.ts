@@ -19,7 +19,7 @@ import {
   enforceConnectionLimits,
 } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
-import { boundPipelining } from './pipelining.ts';
+import { inOrder } from './pipelining.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 import { answerUnreadable, bareAnswer, isTlsFault } from './unreadable.ts';
 import { onUpgrade, restoreHeaders } from './upgrades.ts';
@@ -71,12 +71,9 @@ export function createListener(options: ListenerOptions): Server {
     const { body, headers: own } = refusalWith(error);
     return bareAnswer(`${status} Service Unavailable`, body, { ...own, ...headers });
   });
-  const isBounded = boundPipelining();
   const take = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!isBounded(request.socket)) return;
     restoreHeaders(request);
-    if (!response.socket) closeWithConnection(request, response);
-    dispatch(open(request, response));
+    inOrder(request, response, () => dispatch(open(request, response)));
   };
   const takeBare = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const response = responseOn(request, socket as Socket, classes.ServerResponse);
@@ -172,31 +169,6 @@ export function makeOwn(
   }
   app.request = request as typeof app.request;
   app.response = response as typeof app.response;
-}
-
-const queuedResponses = new WeakMap<Socket, Set<ServerResponse>>();
-
-/**
- * Closes a response that waits behind others with its connection, when Node forgets it. Its request
- * closes earlier, once its body has been read.
- */
-function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse): void {
-  const queued = queuedResponses.get(socket) ?? closedTogether(socket);
-  queued.add(response);
-  response.once('close', () => queued.delete(response));
-}
-
-function closedTogether(socket: Socket): Set<ServerResponse> {
-  const queued = new Set<ServerResponse>();
-  queuedResponses.set(socket, queued);
-  socket.once('close', () => {
-    for (const response of queued) {
-      if (response.socket) continue;
-      response.destroy();
-      response.emit('close');
-    }
-  });
-  return queued;
 }
 
 /** The response to a request on a connection that HTTP has let go of. */

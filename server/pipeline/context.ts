@@ -38,6 +38,7 @@ export class RequestContext implements HandlerContext {
   readonly log: Services['log'];
   readonly openFiles: Services['openFiles'];
   readonly underway: Services['underway'];
+  readonly turns: Services['turns'];
   /** The first one until another one is known. */
   tenant: Tenant;
   store: Store;
@@ -72,6 +73,7 @@ export class RequestContext implements HandlerContext {
     this.log = services.log;
     this.openFiles = services.openFiles;
     this.underway = services.underway;
+    this.turns = services.turns;
     const { first } = services.tenants;
     this.tenant = first;
     this.store = first.store;

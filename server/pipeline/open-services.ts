@@ -22,6 +22,7 @@ import { type Tenant, Tenants } from '../tenants/tenants.ts';
 import type { Log } from './log.ts';
 import type { Services } from './services.ts';
 import { StorageFaults } from './storage-faults.ts';
+import { Turns } from './turns.ts';
 
 /** Inputs of the services. */
 interface Inputs {
@@ -85,6 +86,7 @@ export async function openServices({
       clock,
       folder: data?.path ?? tenants.first.store.files.folder,
     }),
+    turns: new Turns(clock),
   };
 }
 

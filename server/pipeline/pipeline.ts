@@ -150,22 +150,23 @@ export class Pipeline {
     const announce = deprecated ? [announceDeprecation(deprecated, callers)] : [];
     const retired = deprecated ? [refuseRetired(deprecated)] : [];
     const received = body ? [receiveBody, takeTurn] : [];
+    const first = body ? announce : [takeTurn, ...announce];
     const transform = transformResponse(transforms, { callers, recorder: this.#recorder });
     // A link may be used by anyone, and is not counted for a caller.
     const limited = isUnlimited || authorization === 'link' ? [] : [limitRate];
     const admit = [...retired, authenticate(callers), ...limited];
     // There is no caller whom to look up before the body is read.
     if (authorization === 'signature') {
-      const arrive = [...announce, ...received];
+      const arrive = [...first, ...received];
       return {
         usual: [...arrive, ...admit, validate, handle],
         transformed: [...arrive, transform, ...admit, validate, handle],
       };
     }
     return {
-      usual: [...announce, ...admit, ...received, validate, handle],
+      usual: [...first, ...admit, ...received, validate, handle],
       // A planned change may depend on the body, and may end the token.
-      transformed: [...announce, ...received, transform, ...admit, validate, handle],
+      transformed: [...first, ...received, transform, ...admit, validate, handle],
     };
   }
 

@@ -12,6 +12,7 @@ import type { Outbox } from '../tenants/outbox.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 import type { Log } from './log.ts';
 import type { StorageFaults } from './storage-faults.ts';
+import type { Turns } from './turns.ts';
 
 export interface Services {
   readonly clock: Clock;
@@ -29,4 +30,6 @@ export interface Services {
   /** Used by incomplete bodies and messages. */
   readonly underway: ByteBudget;
   readonly storageFaults: StorageFaults;
+  /** Taken by requests that arrive at once. */
+  readonly turns: Turns;
 }

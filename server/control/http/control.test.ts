@@ -71,7 +71,7 @@ function start(port = 0): Promise<RunningControl> {
   };
   const passage = { pass: refused, upgrade: refused, opensSocket: () => false };
   const management = { passage, tokens: services.tokens, random, clock };
-  const { underway } = services;
+  const { underway, turns } = services;
   const rest = {
     outbox: new Outbox(random),
     log,
@@ -80,6 +80,7 @@ function start(port = 0): Promise<RunningControl> {
     clock,
     explainFacts,
     underway,
+    turns,
   };
   const runs = new Runs(undefined, clock);
   const own = { host: '127.0.0.1', port, controlToken, management, runs };

@@ -18,10 +18,12 @@ import {
   enforceConnectionLimits,
 } from '../../listeners/connection-limits.ts';
 import { Connections } from '../../listeners/connections.ts';
+import { inOrder } from '../../listeners/pipelining.ts';
 import { StagedClosing } from '../../listeners/staged-closing.ts';
 import { answerUnreadable, bareAnswer } from '../../listeners/unreadable.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { StorageFaults } from '../../pipeline/storage-faults.ts';
+import type { Turns } from '../../pipeline/turns.ts';
 import type { Watchdog } from '../../pipeline/watchdog.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
@@ -71,6 +73,8 @@ export interface ControlOptions {
   readonly clock: Clock;
   /** Counts what is discarded of refused requests. */
   readonly underway: ByteBudget;
+  /** Of all requests of the process. */
+  readonly turns: Turns;
   /** What explanations are made with, beside a record. */
   readonly explainFacts: ExplainSettings;
   /** Towards slow clients, where it differs from the usual one. */
@@ -115,7 +119,9 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
     connections,
     assets: await listAssets(),
   });
-  const server = createServer(connectionOptions(connectionLimits), app);
+  const server = createServer(connectionOptions(connectionLimits), (request, response) =>
+    inOrder(request, response, () => app(request, response)),
+  );
   passSockets(server, {
     ...admission,
     ...{ tenants: options.tenants, passage: options.management.passage },
@@ -193,6 +199,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   }
   mount(app, '/ready', { get: taking('any', () => ({ ready: true })) });
   app.use(requireToken(controlToken));
+  app.use(inTurn(options.turns));
   const admission = mountManagement(app, options.tenants, options.management);
   app.use(boundBodies());
   app.use(['/world', controlPaths.faults], textBodies());
@@ -220,6 +227,16 @@ function watched(watchdog: Watchdog): RequestHandler {
     const begunMs = watchdog.begin();
     next();
     watchdog.end(begunMs, { operation: `${method} ${path} of the control listener` });
+  };
+}
+
+/** Spreads the requests that have arrived over rounds of the event loop. */
+function inTurn(turns: Turns): RequestHandler {
+  return (request, _, next) => {
+    const start = turns.next('control', 0);
+    if (!start) return next();
+    // A server that stops closes its stores before the requests on its connections are told.
+    void start.then(() => request.socket.destroyed || next());
   };
 }
 
