@@ -15,6 +15,7 @@ import {
   finelyDividedArtifacts,
   form,
   formBoundary,
+  longText,
   members,
   smallValues,
 } from './worst-structures.ts';
@@ -205,6 +206,10 @@ export const worstRequests: readonly WorstRequest[] = [
     {
       name: `websocket of a ${from}, messages within the limit of values`,
       prepare: sendMessages(from, { message: smallValues(msgpackValuesMax / 2), times: 1000 }),
+    },
+    {
+      name: `websocket of a ${from}, long texts that are no UTF-8`,
+      prepare: sendMessages(from, { message: longText(), times: 16 }),
     },
     {
       name: `websocket of a ${from}, small messages`,

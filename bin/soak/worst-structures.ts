@@ -1,4 +1,5 @@
 /** Foreign structure that is as finely divided as its format can be, within a size in bytes. */
+import { limits } from '../../fixtures/contract/limits.ts';
 import { looseArtifact, looseHeaderInfo, looseTar } from '../../fixtures/testing/loose-artifact.ts';
 
 /** Returns as many numbered pieces as fit into this many characters. */
@@ -34,6 +35,15 @@ export function smallValues(count: number): Buffer {
     ...(lists > 1 ? [msgpackList(lists)] : []),
     ...Array.from({ length: lists }, () => list),
   ]);
+}
+
+/** A connect message of the greatest size, whose body is a text of bytes that UTF-8 does not have. */
+export function longText(): Buffer {
+  const envelope = Buffer.from('\x82\xa3hdr\x81\xa5proto\x01\xa4body\xdb', 'latin1');
+  const length = Buffer.alloc(4);
+  const text = Buffer.alloc(limits.websocketMessageMaxBytes - envelope.length - 4, 0xff);
+  length.writeUInt32BE(text.length);
+  return Buffer.concat([envelope, length, text]);
 }
 
 function msgpackList(entries: number): Buffer {

@@ -1,7 +1,7 @@
 /**
  * Bytes that all connections together may hold of incomplete transfers (bodies, websocket messages,
- * relayed data, the rest of refused requests) and of auth requests that wait for their turn. When they are used up, the one longest
- * in progress is dropped, so that a stalled client cannot block the others.
+ * relayed data, the rest of refused requests) and of bodies that wait for their turn. When they are
+ * used up, the one longest in progress is dropped, so that a stalled client cannot block the others.
  */
 
 /** The bytes held by one connection. */
