@@ -31,6 +31,9 @@ const entry = {
 };
 const page = '<html>no</html>';
 
+/** The head of an artifact file's first entry, with what stands there as its size. */
+const entryOfSize = (size: string) => `version${'\0'.repeat(117)}${size}${'\0'.repeat(376)}`;
+
 const refused = (body: unknown, given: Given = {}): Step => [
   'put-configuration',
   400,
@@ -177,6 +180,10 @@ describe('no invariant is broken by', () => {
     ['a resource that is not there', [['get-artifact', 404, { body: error }]]],
     ['an overloaded server', [['get-configuration', 503, { headers: { 'retry-after': '5' } }]]],
     ['a full disk', [['put-configuration', 507]]],
+    [
+      'an artifact file with an entry of less than nothing, which would be read in a circle',
+      [['download-configuration', 200, { body: entryOfSize('-0000001000 ') }]],
+    ],
     [
       'a fault that the case plans',
       [['get-configuration', 500, { body: error, plansFaults: true }]],

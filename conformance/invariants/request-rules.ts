@@ -119,7 +119,8 @@ function isWholeTar(bytes: Buffer): boolean {
   let at = 0;
   while (at + TAR_BLOCK_BYTES <= bytes.length && bytes[at] !== 0) {
     const size = Number.parseInt(bytes.toString('latin1', at + 124, at + 136), 8);
-    if (Number.isNaN(size)) return true;
+    // No number, or less than nothing: another rule's matter, and no way on.
+    if (!(size >= 0)) return true;
     at += TAR_BLOCK_BYTES * (1 + Math.ceil(size / TAR_BLOCK_BYTES));
   }
   // What ends a tar may be left out by who writes it; an entry may not.
