@@ -65,6 +65,10 @@ function filler(
   const token = operation.authorization === 'user' ? userToken : device.token;
   const values: Readonly<Record<string, string>> = {
     TOKEN: token,
+    ARTIFACT_NAME: 'release-1',
+    RELEASE_NAME: 'release-1',
+    DEVICE_TYPE: 'raspberrypi4',
+    DEVICE_ID: device.id,
     PUBLIC_KEY: JSON.stringify(device.publicKeyPem).slice(1, -1),
   };
   const valueNamed = (name: string): string => {

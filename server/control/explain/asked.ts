@@ -37,8 +37,15 @@ export function askedIn(
   };
 }
 
+/** Whether a body was sent, or announced, of which not all is known. */
+export function hasUnknownBody({ headers, body, bodyBytes }: Asked): boolean {
+  const announced =
+    Number(headers.get('content-length') ?? 0) > 0 || headers.has('transfer-encoding');
+  return body === undefined && (bodyBytes > 0 || announced);
+}
+
 /** The body as text, byte order mark included; undefined without one, or when it is not UTF-8. */
-export function textOf({ body }: Asked): string | undefined {
+export function textOf({ body }: Pick<Asked, 'body'>): string | undefined {
   if (!body) return undefined;
   try {
     return utf8.decode(body);

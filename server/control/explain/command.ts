@@ -100,12 +100,13 @@ function deviceTokenLines(
 
 /** The body goes into a file, so that what is signed and what is sent are the same bytes. */
 function signed(request: Planned, { names }: Surroundings): string[] {
-  const body = request.body ?? [];
+  const body = request.isBodyInFile ? [] : (request.body ?? []);
   const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
   return [
     ...(usesKey ? [publicKeyLine] : []),
-    'BODY=$(mktemp)',
-    `printf %s ${quotedText(body)} > "$BODY"`,
+    ...(request.isBodyInFile
+      ? ['BODY=$(realpath "$BODY_FILE")']
+      : ['BODY=$(mktemp)', `printf %s ${quotedText(body)} > "$BODY"`]),
     `SIGNATURE=$(${signerFor(body)} | base64 -w0)`,
     `curl -isS -X POST ${jsonHeader} -H "${names.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf(request.target)}`,
   ];
@@ -127,7 +128,7 @@ function linked(request: Planned): string[] {
   ];
 }
 
-function callOf({ operation, headers, target, body, form }: Planned): string {
+function callOf({ operation, headers, target, body, isBodyInFile, form }: Planned): string {
   const words = ['curl -isS'];
   const isUpgrade = 101 in operation.success;
   // Without an end of its own, an open websocket would keep the shell.
@@ -137,7 +138,8 @@ function callOf({ operation, headers, target, body, form }: Planned): string {
   if (operation.authorization === 'basic') words.push('-u "$EMAIL:$PASSWORD"');
   words.push(...headersOf(headers));
   if (form) words.push(...form.map(partOf));
-  if (body) words.push(`--data-raw ${quotedText(body)}`);
+  if (isBodyInFile) words.push('--data-binary @"$BODY_FILE"');
+  else if (body) words.push(`--data-raw ${quotedText(body)}`);
   return [...words, urlOf(target)].join(' ');
 }
 

@@ -51,6 +51,13 @@ async function keyFile({ privateKey }: TestDevice): Promise<string> {
   return file;
 }
 
+async function bodyFile(json: unknown): Promise<string> {
+  count += 1;
+  const file = join(folder, `${count}.json`);
+  await writeFile(file, JSON.stringify(json));
+  return file;
+}
+
 /** Runs the command of a refusal's explanation with what a reader would set. */
 async function commandAfter(reply: Reply, variables: Readonly<Record<string, string>> = {}) {
   const explanation = await correctedOf(server, reply);
@@ -107,7 +114,8 @@ describe('the command of a request of the wrong form', () => {
       token: device.token,
       query: { device_type: "b[1-3]{a,b}'&$(x)" },
     });
-    await expectAfter(reply, { refused: 400, answered: 204 });
+    const ARTIFACT_NAME = 'release-0';
+    await expectAfter(reply, { refused: 400, answered: 204, ARTIFACT_NAME });
   });
 
   it('begins a websocket with the whole handshake', async () => {
@@ -122,11 +130,12 @@ describe('the command of a request of the wrong form', () => {
     await expectAfter(reply, { refused: 415, answered: 204 });
   });
 
-  it('sends less than was too much', async () => {
+  it('sends a file where the body was not kept, as it was too much', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(1_048_576) });
     const headers = { 'Content-Type': 'application/json' };
     const reply = await server.call('put-configuration', { token: device.token, headers, body });
-    await expectAfter(reply, { refused: 413, answered: 204 });
+    const BODY_FILE = await bodyFile({ text: 'less' });
+    await expectAfter(reply, { refused: 413, answered: 204, BODY_FILE });
   });
 });
 
@@ -159,7 +168,9 @@ describe('the command of a request that found nothing', () => {
   it('goes to the nearest path', async () => {
     const path = operations['put-configuration'].path.replace('deviceconfig', 'device-config');
     const call = { token: device.token, json: { speed: '9600' } };
-    await expectAfter(await server.request('PUT', path, call), { refused: 404, answered: 204 });
+    const BODY_FILE = await bodyFile(call.json);
+    const reply = await server.request('PUT', path, call);
+    await expectAfter(reply, { refused: 404, answered: 204, BODY_FILE });
   });
 
   it('uses a method that the path takes', async () => {
@@ -170,7 +181,8 @@ describe('the command of a request that found nothing', () => {
   it('looks for what there is when an id is unknown', async () => {
     const call = { token: device.token, json: { status: 'success' } };
     const reply = await server.request('PUT', statusPath('nothing'), call);
-    await expectAfter(reply, { refused: 404, answered: 204 });
+    const said = { ARTIFACT_NAME: 'release-0', DEVICE_TYPE: 'board' };
+    await expectAfter(reply, { refused: 404, answered: 204, ...said });
     const user = await server.call('get-user', {
       token: server.adminToken,
       parameters: { id: 'nobody' },
@@ -285,7 +297,34 @@ describe('the command of what the state forbids', () => {
 
   it('says for whom a deployment is', async () => {
     const reply = await createDeployment(server, [{ id: '00000000-0000-4000-8000-000000000000' }]);
-    await expectAfter(reply, { refused: 400, answered: 201, TOKEN: server.adminToken });
+    const chosen = { TOKEN: server.adminToken, DEVICE_ID: device.id };
+    await expectAfter(reply, { refused: 400, answered: 201, ...chosen });
+  });
+
+  it('deploys to the one device that is named without a list, never to all', async () => {
+    const own = await acceptedDevice(server, 'alone');
+    const { adminToken: token } = server;
+    const body = (devices: unknown) => ({ name: 'to one', artifact_name: 'release-1', devices });
+    for (const [devices, expected] of [
+      [own.id, [own.id]],
+      [[], ['$DEVICE_ID']],
+      [undefined, ['$DEVICE_ID']],
+    ]) {
+      const reply = await server.call('create-deployment', { token, json: body(devices) });
+      const { correctedRequest } = await correctedOf(server, reply);
+      expect(JSON.parse(correctedRequest.body ?? '')).toEqual(body(expected));
+    }
+  });
+
+  it('keeps what was right of a body that only another user may send', async () => {
+    const { token } = await signedInUser(server, 'reader@first.example', {
+      roles: ['RBAC_ROLE_OBSERVER'],
+    });
+    const json = { name: 'kept', artifact_name: 'release-1', devices: [device.id] };
+    const reply = await server.call('create-deployment', { token, json });
+    const { correctedRequest, first } = await correctedOf(server, reply);
+    expect([reply.status, first]).toEqual([403, expect.stringMatching(/another user/)]);
+    expect(correctedRequest.body).toBe('@$BODY_FILE');
   });
 
   it('takes the password out of a variable, so that it may be a better one', async () => {

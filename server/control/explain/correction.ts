@@ -8,6 +8,7 @@ import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
 import { lookUpFor, nearestOperation, operationAt, parametersIn } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { type Planned, plan } from './planned.ts';
+import { askedInForm } from './polls.ts';
 import { remedyOf } from './remedy.ts';
 import { type KnownStore, type Step, stepsOf } from './steps.ts';
 import type { RefusedRequest } from './wrong.ts';
@@ -64,12 +65,14 @@ function plannedFor(operation: Operation, meant: Operation, refused: Refused): P
   // What was sent to another operation says nothing of this one, except for what a link was for.
   const { device_type = '' } = parameters;
   const search = device_type === '' ? '' : `device_type=${device_type}`;
-  const sent = isOther ? { ...asked, search, body: undefined, headers: new Map() } : asked;
+  const own = isOther ? { ...asked, search, body: undefined, bodyBytes: 0 } : asked;
+  const said = askedInForm(own, operation, refused.store, parameters.device_id);
   return plan(operation, {
-    asked: sent,
+    asked: isOther ? { ...said, headers: new Map() } : said,
     parameters,
     status: refusal.status,
-    place,
+    // What was wrong is no longer there.
+    place: said === own ? place : '',
   });
 }
 

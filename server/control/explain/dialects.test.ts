@@ -86,7 +86,8 @@ describe('what the dialect open-source lacks', () => {
       method: 'POST',
       path: operations['post-next-deployment'].path,
     });
-    const ran = await runInBash(command, { TOKEN: device.token });
+    const said = { DEVICE_TYPE: 'board', ARTIFACT_NAME: 'release-0' };
+    const ran = await runInBash(command, { TOKEN: device.token, ...said });
     expect([ran.status, ran.stderr]).toEqual([204, '']);
   });
 

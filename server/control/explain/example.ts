@@ -2,12 +2,16 @@
 import * as v from 'valibot';
 import { lettersApart, nearestOf } from '../../../fixtures/nearest.ts';
 import { innerShapes, isShape, type Key, type Shape, shapeAt } from '../../../fixtures/shapes.ts';
+import { markFor } from './text.ts';
 
-/** Typical values by name of field, where the shape is just a string. */
+/**
+ * Typical values by name of field, where the shape is just a string. What must be there, or be true
+ * of a device, is the reader's to say: an invented name would change what he looks into.
+ */
 const texts: Readonly<Record<string, string>> = {
-  artifact_name: 'release-1',
-  device_type: 'raspberrypi4',
-  release_name: 'release-1',
+  artifact_name: markFor('artifact_name'),
+  device_type: markFor('device_type'),
+  release_name: markFor('release_name'),
   email: 'user@example.com',
   id_data: '{"mac":"00:00:00:00:00:01"}',
   level: 'info',
@@ -77,16 +81,21 @@ function requiredOf(entries: Readonly<Record<string, Shape>>, levels: number): o
 const FAULTS_MAX = 100;
 
 /** The value with faulty places replaced by examples of their shape, and missing ones added. */
-export function mended(schema: v.GenericSchema, given: unknown): unknown {
-  let value = given;
+export function mended(schema: v.GenericSchema, sent: unknown): unknown {
+  let value = sent;
   for (let round = 0; round < FAULTS_MAX; round += 1) {
     const checked = v.safeParse(schema, value);
     if (checked.success) return value;
-    const keys = keysOf(checked.issues[0]);
+    const [issue] = checked.issues;
+    const keys = keysOf(issue);
     // One item in the place of a list of them.
     if (keys.length === 0 && v.is(schema, [value])) return [value];
     if (keys.length === 0) break;
-    value = replaced(value, keys, mendingOf(schema, keys, valueAt(value, keys)));
+    const given = valueAt(value, keys);
+    // A name that may not be there; of a missing one the fault is told in the same way.
+    const isName = issue.path?.at(-1)?.origin === 'key' && given !== undefined;
+    const better = isName ? undefined : mendingOf(schema, keys, given);
+    value = replaced(value, keys, better);
   }
   return exampleOf(schema);
 }
@@ -103,7 +112,9 @@ function mendingOf(schema: v.GenericSchema, keys: readonly Key[], given: unknown
   if (!shape) return ['number', 'boolean'].includes(typeof given) ? String(given) : 'some';
   const name = String(keys.at(-1));
   // A field with such a name follows rules that its shape does not express.
-  const near = Object.hasOwn(texts, name) ? asText(name, given) : nearTo(given, shape);
+  const near = Object.hasOwn(texts, name)
+    ? asText(name, given)
+    : [[given], ...nearTo(given, shape)];
   return near.find((value) => v.is(shape, value)) ?? exampleOf(shape, name);
 }
 
@@ -125,7 +136,27 @@ function nearTo(given: unknown, shape: Shape): readonly unknown[] {
   const words = wordsIn(shape).filter((word) => 3 * lettersApart(text, word) <= text.length);
   const number = given === '' ? Number.NaN : Number(given);
   const numbers = Number.isFinite(number) ? [number, Math.round(number)] : [];
-  return [...nearestOf(text, words), text, ...numbers, given === 'true'];
+  const bounds = boundsOf(shape).toSorted((one, other) => distance(one) - distance(other));
+  function distance(bound: number): number {
+    return Math.abs(bound - number);
+  }
+  return [
+    ...nearestOf(text, words),
+    text,
+    ...numbers,
+    ...bounds,
+    ...bounds.map(String),
+    given === 'true',
+  ];
+}
+
+/** The least and the greatest number that a shape takes, where it says so. */
+function boundsOf({ wrapped, pipe = [] }: Shape): number[] {
+  const own = pipe.flatMap((step) => {
+    const isBound = 'type' in step && (step.type === 'min_value' || step.type === 'max_value');
+    return isBound && 'requirement' in step ? Number(step.requirement) : [];
+  });
+  return [...own, ...[...(wrapped ? [wrapped] : []), ...pipe.filter(isShape)].flatMap(boundsOf)];
 }
 
 /** The words that a shape takes, also where it may be left out. */

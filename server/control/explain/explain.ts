@@ -183,7 +183,8 @@ function correctedView({ request }: Correction): CorrectedRequest {
   const parts = form?.map(({ name, value, isFile }) => {
     return `${name}=${isFile ? '@' : ''}${readable(value)}`;
   });
-  const content = body ? readable(body) : parts?.join('\n');
+  const at = request.isBodyInFile ? '@' : '';
+  const content = body ? at + readable(body) : parts?.join('\n');
   return {
     method: operation.method,
     path: readable(target),
@@ -206,6 +207,12 @@ const variables: Readonly<Record<string, string>> = {
   SECRET_HASH: 'the secret from the e-mail',
   TENANT_TOKEN: 'the token of the tenant that the device belongs to',
   FILE: 'the file to send',
+  BODY_FILE: 'the file with the body of the request, which the server has not kept',
+  ARTIFACT_NAME: 'the name of an artifact',
+  RELEASE_NAME: 'the name of a release',
+  DEVICE_TYPE: 'the type of the device',
+  DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
+  PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
 };
 
 /** What bash takes for nothing but text: a request may hold what looks like a variable. */

@@ -47,6 +47,9 @@ async function callsOf(command: string) {
     URL: 'http://url',
     TOKEN: 't',
     ID: '$ID',
+    BODY_FILE: 'body-file',
+    ARTIFACT_NAME: '$ARTIFACT_NAME',
+    DEVICE_TYPE: '$DEVICE_TYPE',
   });
   const words = stdout.split('\0');
   return { words, made: words.at(-1), stderr };
@@ -73,8 +76,9 @@ describe('a command made of hostile input', () => {
       const { command, correctedRequest } = JSON.parse(reply.text);
       const { words, made, stderr } = await callsOf(command);
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
-      const data = words.indexOf('--data-raw');
-      expect(data < 0 ? undefined : words[data + 1]).toBe(correctedRequest.body);
+      const data = words.findIndex((word) => word.startsWith('--data-'));
+      const sent = correctedRequest.body?.replace('$BODY_FILE', 'body-file');
+      expect(data < 0 ? undefined : words[data + 1]).toBe(sent);
       expect(words.at(-3)).toBe(`http://url${correctedRequest.path}`);
       bodies += data < 0 ? 0 : 1;
     }
@@ -152,7 +156,9 @@ describe('an explanation', () => {
     for (const body of [nested(9_000), deep, `[{"name":"x","value":${deep}}]`]) {
       const reply = await server.call('put-attributes', { token: device.token, headers, body });
       expect(reply.status).toBe(400);
-      expect((await correctedOf(server, reply)).correctedRequest.body).toMatch(/^\[\{"name"/);
+      const { correctedRequest } = await correctedOf(server, reply);
+      // The journal keeps the beginning of a large body only.
+      expect(correctedRequest.body).toMatch(/^(\[\{"name"|@\$BODY_FILE)/);
     }
   });
 });

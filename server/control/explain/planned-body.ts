@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { isObject } from '../../../fixtures/json.ts';
 import { memberNames, shapeAt } from '../../../fixtures/shapes.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import { isSecretName } from '../../http/masking.ts';
@@ -67,6 +68,8 @@ function improved(value: unknown, facts: Facts): unknown {
 function changesTo(members: Members, facts: Facts): Map<string, unknown> {
   const [where, name = ''] = facts.faulty.place.split('.');
   const changes = new Map<string, unknown>();
+  // Another user may send it as it is.
+  if (facts.faulty.status === 403) return changes;
   const isOfRule = facts.isSound && where === 'body' && members.has(name);
   if (isOfRule && !isSecretName(name)) {
     changes.set(name, otherValue(facts, name, members.get(name)));
@@ -81,10 +84,19 @@ function changesTo(members: Members, facts: Facts): Map<string, unknown> {
   }
   const isDeployment = facts.operation.id === managementOperations['create-deployment'].id;
   const isUnclear = members.has('devices') === (members.get('all_devices') === true);
-  if (isDeployment && (name === 'devices' || isUnclear)) {
-    changes.set('devices', undefined).set('all_devices', true);
+  // Never all of them, which nobody has asked for.
+  if (isDeployment && (name === 'devices' || (facts.isSound && isUnclear))) {
+    changes.set('devices', devicesOf(facts, name)).set('all_devices', undefined);
   }
   return changes;
+}
+
+/** The one device that was named without a list, or those that were not what was wrong. */
+function devicesOf({ faulty }: Facts, wrong: string): unknown {
+  const body = jsonOf(textOf(faulty.asked))?.value;
+  const sent = isObject(body) ? body.devices : undefined;
+  if (typeof sent === 'string' && sent !== '') return [sent];
+  return Array.isArray(sent) && wrong !== 'devices' ? sent : [markFor('device_id')];
 }
 
 /** The first member that a shape has, with an example; none for other shapes. */

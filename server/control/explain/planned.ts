@@ -4,7 +4,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { lettersApart } from '../../../fixtures/nearest.ts';
 import { isSecretName, maskText } from '../../http/masking.ts';
-import type { Asked } from './asked.ts';
+import { type Asked, hasUnknownBody } from './asked.ts';
 import { mended } from './example.ts';
 import { parametersIn } from './nearest.ts';
 import { plannedBody } from './planned-body.ts';
@@ -25,6 +25,8 @@ export interface Planned {
   readonly target: Text;
   readonly headers: readonly (readonly [string, Text])[];
   readonly body?: Text;
+  /** Set where the body is the content of a file that only the reader has. */
+  readonly isBodyInFile?: true;
   readonly form?: readonly FormPart[];
 }
 
@@ -58,7 +60,10 @@ const forms: Readonly<Record<string, readonly FormPart[]>> = {
 /** The request for an operation; of what was sent everything that fits is kept. */
 export function plan(operation: Operation, faulty: Faulty): Planned {
   const form = forms[operation.id];
-  const body = operation.body && plannedBody(operation, operation.body, faulty);
+  const isBodyInFile = operation.body !== undefined && hasUnknownBody(faulty.asked);
+  const body = isBodyInFile
+    ? [{ variable: 'BODY_FILE' }]
+    : operation.body && plannedBody(operation, operation.body, faulty);
   return {
     operation,
     target: [...pathFor(operation, faulty), ...queryFor(operation, faulty)],
@@ -69,6 +74,7 @@ export function plan(operation: Operation, faulty: Faulty): Planned {
       ...(101 in operation.success ? handshake : []),
     ],
     ...(body && { body }),
+    ...(isBodyInFile && { isBodyInFile: true as const }),
     ...(form && { form }),
   };
 }

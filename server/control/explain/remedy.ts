@@ -6,6 +6,7 @@ import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
 import { quoted } from '../../pipeline/shell.ts';
 import { operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
+import { isInOtherForm } from './polls.ts';
 import { authSetIn, isUnaccepted, type KnownStore, type Step } from './steps.ts';
 import type { RefusedRequest } from './wrong.ts';
 
@@ -39,6 +40,10 @@ export function remedyOf(
   const { evidence } = refusal.detail ?? {};
   if (evidence instanceof UnknownPath) return neighbourOf(asked, evidence).remedy;
   if (isUnaccepted(refused)) return acceptanceWords(refused, steps);
+  if (operation && isInOtherForm(asked, operation)) {
+    const isFirst = operation.id === operations['post-next-deployment'].id;
+    return `version ${isFirst ? 1 : 2} of this operation has what the device provides ${isFirst ? 'in the body itself' : 'in device_provides'}: this is the body of the other version`;
+  }
   const told = told401(refused, steps) ?? refusal.detail?.remedy ?? toldIn(refusal.error);
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =

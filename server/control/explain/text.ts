@@ -14,6 +14,8 @@ export function readable(text: Text): string {
   return text.map((part) => (typeof part === 'string' ? part : `$${part.variable}`)).join('');
 }
 
+/** A mark in a query. */
+const writtenMark = /%EE%80%80(\w+)%EE%80%81/g;
 const mark = /\u{e000}(\w+)\u{e001}/u;
 
 /** A mark for a variable of this name, until `textWithVariables` replaces it. */
@@ -49,7 +51,10 @@ export function queryWithoutSecrets(search: string): Text {
     const start = index === 0 ? '' : '&';
     const end = pair.indexOf('=');
     const name = pair.slice(0, end);
-    if (end < 0 || !isSecretName(name)) return [start + maskText(pair)];
+    if (end < 0 || !isSecretName(name)) {
+      const written = pair.replace(writtenMark, (_, word: string) => markFor(word));
+      return textWithVariables(start + maskText(written));
+    }
     return [`${start}${name}=`, variableNamed(name)];
   });
 }

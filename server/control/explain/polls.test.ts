@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { correctedOf } from '../../testing/test-explanations.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'polls');
+});
+
+afterAll(() => server.close());
+
+const said = { artifact_name: 'release-7', device_type: 'board' };
+const search = '?artifact_name=release-7&device_type=board';
+const of = ({ path }: { path: string }): string => path;
+const { 'post-next-deployment': first, 'post-next-deployment-v2': second } = operations;
+
+describe('a corrected poll', () => {
+  it.each([
+    ['version 1', first, { device_provides: said, update_control_map: true }, said],
+    ['version 2', second, said, { device_provides: said }],
+  ] as const)(
+    'of %s has the values of a body of the other one',
+    async (name, row, json, expected) => {
+      const reply = await server.request('POST', row.path, { token: device.token, json });
+      const { correctedRequest, first } = await correctedOf(server, reply);
+      expect([reply.status, JSON.parse(correctedRequest.body ?? '')]).toEqual([400, expected]);
+      expect(first).toContain(`${name} of this operation`);
+    },
+  );
+
+  it('says what the device said in its last poll, and names nothing that nobody has said', async () => {
+    const { token } = await acceptedDevice(server, 'says');
+    const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
+    const asked = { token, json: { status: 'success' } };
+    const before = await correctedOf(server, await server.request('PUT', status, asked));
+    const unknown = '?artifact_name=$ARTIFACT_NAME&device_type=$DEVICE_TYPE';
+    const next = of(operations['get-next-deployment']);
+    expect(before.correctedRequest.path).toBe(next + unknown);
+    await server.call('get-next-deployment', { token, query: said });
+    const after = await correctedOf(server, await server.request('PUT', status, asked));
+    expect(after.correctedRequest.path).toBe(next + search);
+    await server.call('post-next-deployment-v2', { token, json: { device_provides: said } });
+    const last = await correctedOf(server, await server.request('PUT', status, asked));
+    expect(last.correctedRequest.path).toBe(next + search);
+  });
+});
