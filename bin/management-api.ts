@@ -134,7 +134,8 @@ function refused({ url }: ServerOptions, refusal: AdminRefusal): CommandFault {
     return new CommandFault(`${sentence}; get a valid token, or give --password.`, exitCodes.setUp);
   }
   if (status === 403) return new CommandFault(`${sentence}; use another user.`, exitCodes.setUp);
-  const hint = requestId === '' ? '' : `; for more: fleetbed explain ${printable(requestId, 100)}`;
+  const hint =
+    requestId === '' ? '' : `; for more: npx fleetbed explain ${printable(requestId, 100)}`;
   return new CommandFault(sentence + hint, exitCodes.failed);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Serves a stored file with ranges, preconditions and a length, using the library behind Express.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import send from 'send';
 import type { Exchange } from './exchange.ts';
 import { type FilePart, FileStream } from './file-stream.ts';
@@ -15,11 +15,27 @@ const sentences: Readonly<Record<number, string>> = {
 };
 
 /** What was expected, where the request carries what was wrong. */
-const details: Readonly<Record<number, RefusalDetail>> = {
-  404: { path: 'state', expected: 'an artifact whose file exists' },
-  412: { path: 'header', expected: 'preconditions that hold for the present file' },
-  416: { path: 'header.Range', expected: 'a range that begins within the file' },
-};
+function detailOf(
+  status: number,
+  { headers }: IncomingMessage,
+  { sizeBytes, name, modifiedMs }: FileBody,
+): RefusalDetail | undefined {
+  if (status === 404) return { path: 'state', expected: 'an artifact whose file exists' };
+  if (status === 416) {
+    return {
+      path: 'header.Range',
+      expected: `a range that begins within the ${sizeBytes} bytes of the file`,
+      remedy: 'send it again without Range, or with one within the file: the link is good',
+    };
+  }
+  if (status !== 412) return undefined;
+  const isMatch = 'if-match' in headers;
+  return {
+    path: isMatch ? 'header.If-Match' : 'header.If-Unmodified-Since',
+    expected: isMatch ? `"${name}" or *` : `${new Date(modifiedMs).toUTCString()} or later`,
+    remedy: 'send it again without this header, or for the present file: the link is good',
+  };
+}
 
 /** Headers of the file that do not apply to a refusal. */
 const headersOfFile = [
@@ -67,7 +83,7 @@ export function sendFile(
     refused(
       new Refusal(status, sentences[status] ?? 'internal error', {
         headers,
-        detail: details[status],
+        detail: detailOf(status, request, body),
       }),
     );
   });

@@ -12,6 +12,7 @@ export function authenticate(callers: Callers): Stage {
       // Also a refusal tells the time of the tenant, by whose clock a token or a link has expired.
       const tenant = callers.named(exchange, endpoint.operation);
       if (tenant) context.moveTo(tenant);
+      exchange.record.deviceId = callers.deviceIn(exchange.request);
       return caller;
     }
     const { tenant = context.tenants.first, device, user } = caller;

@@ -70,6 +70,17 @@ export class Callers {
     if (kind === 'link') return this.#holderOfLink(exchange);
     const { request } = exchange;
     if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return anonymous;
+    const found = this.#holderOfToken(request, kind, id);
+    const { authorization, cookie } = request.headers;
+    const isOfCookie = kind !== 'device' && authorization === undefined && cookie !== undefined;
+    return isOfCookie && found instanceof Refusal ? ofCookie(found) : found;
+  }
+
+  #holderOfToken(
+    request: IncomingMessage,
+    kind: 'device' | 'user' | 'socket',
+    id: AskedFor['id'],
+  ): Caller | Refusal {
     const mayBeCookie = kind !== 'device';
     const claims = this.#read(request, mayBeCookie);
     if (claims instanceof Refusal) return claims;
@@ -106,6 +117,12 @@ export class Callers {
   tenantOf(request: IncomingMessage): Tenant | undefined {
     const claims = this.#read(request, true);
     return claims instanceof Refusal ? undefined : this.#tenants.find(claims.tenantId ?? '');
+  }
+
+  /** Returns the device that a token of this server names, whether it may still call or not. */
+  deviceIn(request: IncomingMessage): string | undefined {
+    const claims = this.#read(request, true);
+    return claims instanceof Refusal || claims.kind !== 'device' ? undefined : claims.subject;
   }
 
   /** Returns the tenant that a caller names in its token or its link, refused or not. */
@@ -255,17 +272,44 @@ function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+const malformed = 'tokens.malformed-is-401';
+const quotedToken = /^["'].*["']$/;
+const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[] = [
+  [/^bearer +["']/i, 'a token in quotation marks', 'take the quotation marks off the token'],
+  [/^[\w-]+\.[\w-]+\.[\w-]+$/, 'a token without Bearer', 'put "Bearer " in front of the token'],
+  [/^\w+:? +"?[\w-]+\.[\w-]+\.[\w-]+/, 'a token in another scheme', 'use Bearer as the scheme'],
+];
+
+/** What the header has in place of a token in its form, and how to put that right. */
+function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
+  for (const [form, actual, remedy] of wrongForms) {
+    if (form.test(header.trim())) return { actual, remedy };
+  }
+  return { actual: 'a header in another form' };
+}
+
+/** The refusal of a token that came in the cookie. */
+function ofCookie({ status, error, headers, detail }: Refusal): Refusal {
+  if (detail?.path !== 'header.Authorization')
+    return new Refusal(status, error, { headers, detail });
+  return new Refusal(status, error, { headers, detail: { ...detail, path: 'header.Cookie' } });
+}
+
 function bearerToken(request: IncomingMessage, cookieToo: boolean): string | Refusal {
   const header = request.headers.authorization;
   if (header === undefined) {
     const cookie = cookieToo ? cookieToken(request.headers.cookie) : undefined;
-    const detail = tokenDetail('Bearer <token>', 'nothing', 'tokens.missing-is-401');
+    const isIgnored = !cookieToo && cookieToken(request.headers.cookie) !== undefined;
+    const detail = tokenDetail(
+      cookieToo ? 'Bearer <token>, or the cookie JWT=<token>' : 'Bearer <token>',
+      isIgnored ? 'nothing; the cookie JWT counts only for users and at /connect' : 'nothing',
+      'tokens.missing-is-401',
+    );
     return cookie ?? refuse.unauthorized('the Authorization header is missing', detail);
   }
   const token = bearer.exec(header)?.[1];
-  if (token !== undefined) return token;
-  const form = 'a header in another form';
-  const detail = tokenDetail('Bearer <token>', form, 'tokens.malformed-is-401');
+  if (token !== undefined && !quotedToken.test(token)) return token;
+  const detail = { ...tokenDetail('Bearer <token>', '', malformed), ...formOf(header) };
   return refuse.unauthorized('the Authorization header must be "Bearer <token>"', detail);
 }
 

@@ -136,7 +136,7 @@ describe('a handler that refuses', () => {
     expect(test.lines).toEqual([
       {
         level: 'info',
-        line: '404 POST /faulty: not here (call-1); explain with: fleetbed explain call-1',
+        line: '404 POST /faulty: not here (call-1); explain with: npx fleetbed explain call-1',
       },
     ]);
     expect(test.activities).toMatchObject([{ operation: 'faulty', method: 'POST', status: 404 }]);

@@ -94,14 +94,46 @@ const noObject = refuse.malformed('body: must be an object, not an array', {
 
 function notJson(raw: Buffer, fault: unknown): RefusalDetail {
   const isText = fault instanceof SyntaxError;
-  const place = isText ? / at position (\d+)/.exec(fault.message)?.[1] : undefined;
   return {
     path: 'body',
     expected: 'JSON text in UTF-8',
     actual: isText
-      ? `text that is not JSON: it ${place === undefined ? 'ends too early' : `breaks at position ${place}`}`
+      ? `text that is not JSON: it ${breakOf(utf8.decode(raw))}`
       : `${raw.length} bytes that are not UTF-8`,
   };
+}
+
+/** Longer texts would be parsed for too long to find the place. */
+const PLACED_MAX_CHARACTERS = 65_536;
+
+/** Where a text stops being the beginning of JSON: the engine does not say so for each fault. */
+function breakOf(text: string): string {
+  if (text.length > PLACED_MAX_CHARACTERS) return `breaks: ${jsonFault(text)?.message}`;
+  let [whole, broken] = [0, text.length + 1];
+  while (broken - whole > 1) {
+    const length = (whole + broken) >> 1;
+    const fault = jsonFault(text.slice(0, length));
+    const isOpen = fault === undefined || isOfEnd(fault.message, length);
+    if (isOpen) whole = length;
+    else broken = length;
+  }
+  return whole === text.length ? 'ends too early' : `breaks at position ${whole}`;
+}
+
+function jsonFault(text: string): Error | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (fault) {
+    if (fault instanceof SyntaxError) return fault;
+    throw fault;
+  }
+}
+
+/** Whether more text could mend it. */
+function isOfEnd(message: string, length: number): boolean {
+  const place = / at position (\d+)/.exec(message)?.[1];
+  return place === undefined ? message.includes('end of JSON input') : Number(place) >= length;
 }
 
 const surrogateEscape = /\\u[dD][89a-fA-F]/;

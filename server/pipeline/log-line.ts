@@ -10,7 +10,7 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
   const { request, path, requestId } = exchange;
   const wrong = detail?.path === undefined ? '' : ` [${detail.path}: ${comparison(detail)}]`;
   const asked = `${status} ${request.method} ${path}`;
-  return `${asked}: ${error}${wrong} (${requestId}); explain with: fleetbed explain ${quoted(requestId)}`;
+  return `${asked}: ${error}${wrong} (${requestId}); explain with: npx fleetbed explain ${quoted(requestId)}`;
 }
 
 /** Returns the line of an answer, with the reason why a device got no update. */

@@ -6,6 +6,7 @@
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../../fixtures/contract/resources.ts';
+import { shown } from '../../http/fault-detail.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import {
   type CallingDevice,
@@ -15,7 +16,7 @@ import {
 import { artifactLink, type Link, makeLink } from '../../pipeline/links.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { decideInstruction, type Instruction } from '../../rules/instruction.ts';
-import type { NextRequest } from '../../rules/next-deployment.ts';
+import { type NextRequest, requestIn, requestText } from '../../rules/next-deployment.ts';
 import { type NoUpdate, noDeployment, toReported } from '../../rules/no-update.ts';
 import { candidate, type StoredArtifact } from '../../store/artifacts.ts';
 import type { PartWithFacts, StoredPart } from '../../store/part-rows.ts';
@@ -81,16 +82,32 @@ function answerV1(served: Served | Refusal | NoContent) {
   return { status: 200, body } as const;
 }
 
-const conflicting = refuse.conflict(
-  'conflicting request data: it differs from the request for which this deployment was offered',
-  undefined,
-  {
-    path: 'request',
-    expected: 'the same data as in the poll for which the deployment was offered',
-    actual: 'other data; the deployment has failed for this device',
-    remedy: 'go on polling, and report the same data until an update has ended',
-  },
-);
+/** Names what the device says otherwise than when it was offered the deployment. */
+function conflicting(offered: NextRequest, request: NextRequest): Refusal {
+  const [before, now] = [saidIn(offered), saidIn(request)];
+  const names = [...new Set([...before.keys(), ...now.keys()])];
+  const changed = names.filter((name) => before.get(name) !== now.get(name));
+  const valuesIn = (said: ReadonlyMap<string, unknown>): string =>
+    shown(Object.fromEntries(changed.map((name) => [name, said.get(name) ?? null])));
+  return refuse.conflict(
+    'conflicting request data: it differs from the request for which this deployment was offered',
+    undefined,
+    {
+      path: 'request',
+      expected: `the same data as when the deployment was offered: ${valuesIn(before)}`,
+      actual: `${valuesIn(now)}; the deployment has failed for this device`,
+      remedy:
+        'deploy to the device again, and have it report the same data from the offer until the update has ended',
+    },
+  );
+}
+
+function saidIn({ provides, takesControlMap }: NextRequest): ReadonlyMap<string, unknown> {
+  return new Map<string, unknown>([
+    ...Object.entries(provides),
+    ['update_control_map', takesControlMap],
+  ]);
+}
 
 /** Returns what the device is served, or the answer that there is no update for it. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
@@ -134,7 +151,7 @@ function answer(
       return instructed(context, request, { part, chosen });
     }
     case 'conflict':
-      return conflicting;
+      return conflicting(requestIn(instruction.part.request ?? requestText(request)), request);
     case 'nothing':
       // From now on its polls cost no query until something is open for it.
       context.store.parts.expectNothing(context.device.id, instruction.noUpdate);

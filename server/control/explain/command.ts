@@ -124,6 +124,7 @@ function linked(request: Planned): string[] {
   const find = `sed -n 's/.*"uri": *"\\([^"]*\\)".*/\\1/p'`;
   return [
     `LINK=$(curl -fsS ${headersOf(request.headers).join(' ')} ${urlOf(request.target)} | ${find})`,
+    `: "\${LINK:?the answer has no link: there is none for this device now}"`,
     'curl -sS -D - -o artifact.mender "$LINK"',
   ];
 }

@@ -98,7 +98,9 @@ function instead(meant: Operation, { refusal, place, operation, mounts }: Refuse
   if (meant.id === storageOperations['download-artifact'].id && known.includes(link)) return link;
   if (meant.authorization === 'link') return operations['get-next-deployment'];
   const isMissing = operation !== undefined && place.startsWith('path.') && status !== 403;
-  const isState = status === 409 && !place.startsWith('body.');
+  // Where the state is not in the way for long, the same request is right later.
+  const isState =
+    status === 409 && !place.startsWith('body.') && refusal.detail?.remedy === undefined;
   return (isMissing || isState) && status !== 400 ? lookUpFor(meant, known) : undefined;
 }
 

@@ -80,6 +80,8 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const operation = operationOf(record);
   const wrong = wrongOf({ asked, refusal, operation });
   const diagnosis = diagnose(refusal.detail?.evidence);
+  const advice = adviceView({ asked, refusal, operation, wrong }, facts);
+  const { first: _first, ...rest } = advice;
   return {
     requestId: record.requestId,
     world: tenant.name,
@@ -90,7 +92,8 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     rule: ruleOf(refusal, operation),
     wrong,
     ...(diagnosis && { diagnosis }),
-    ...adviceView({ asked, refusal, operation, wrong }, facts),
+    // The mistake that was found says more than what is to be done about any wrong signature.
+    ...(diagnosis ? rest : advice),
   };
 }
 
@@ -133,7 +136,8 @@ function adviceView(
     ...words,
     correctedRequest,
     ...(isUnchanged && { isUnchanged: true as const }),
-    command: [...definitionsOf(needs, base), lines].join('\n'),
+    // In a shell of its own, which ends where a variable or a step before the request is missing.
+    command: ['(', 'set -eo pipefail', ...definitionsOf(needs, base), lines, ')'].join('\n'),
     needs,
   };
 }
@@ -225,11 +229,13 @@ function needsOf(lines: string, base: string): Record<string, string> {
   const needs: Record<string, string> = {
     URL: `the base URL, as in ${base}`,
     ...(base.startsWith('https:') && {
-      CURL_CA_BUNDLE: 'the PEM file of the certificate authority',
+      CURL_CA_BUNDLE: 'the PEM file of the certificate authority, which fleetbed serve has named',
     }),
   };
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
-    if (!own.has(name) && name !== 'URL') needs[name] = variables[name] ?? 'a value of your choice';
+    if (own.has(name) || name === 'URL') continue;
+    const any = /(^|_)ID$/.test(name) ? 'the id of one that there is' : 'a value of your choice';
+    needs[name] = variables[name] ?? any;
   }
   return needs;
 }

@@ -16,6 +16,8 @@ interface Nearest {
   readonly operation: Operation;
   /** False where the path has little in common with that of any operation. */
   readonly isSimilar: boolean;
+  /** In segments that are another. */
+  readonly distance: number;
 }
 
 /**
@@ -45,6 +47,7 @@ export function nearestOperation(
   const segments = segmentsOf(best.operation.path);
   return {
     operation: best.operation,
+    distance: best.distance,
     isSimilar: best.distance <= SIMILAR_MAX_SHARE * segments.length,
   };
 }
@@ -68,7 +71,8 @@ export function lookUpFor(
   operations: readonly Operation[],
 ): Operation | undefined {
   const wanted = wordsOf(operation.path);
-  const owner = wanted[wanted.findIndex((word) => word.startsWith('{')) - 1];
+  const before = wanted[wanted.findIndex((word) => word.startsWith('{')) - 1];
+  const owner = before === 'device' ? 'devices' : before;
   const lists = operations.filter(
     ({ method, path, authorization, deprecated, success }) =>
       method === 'GET' &&

@@ -55,16 +55,39 @@ export function neighbourOf(
 ): Neighbour {
   // The path of an operation that is elsewhere, or nowhere, was meant as it is.
   const exact = operationAt(path, [method, ...methods], all);
-  const nearest = nearestOperation(method, path, typedOf(path, mounts));
-  const meant = exact ?? (nearest.isSimilar ? nearest.operation : undefined);
+  const meant = exact ?? similarTo(method, path, mounts);
   const absence = meant && absenceOf(meant, mounts.dialects);
   if (meant && absence) return insteadOf(meant, absence);
   const at = meant && listenerOf(meant, mounts.dialects);
   if (meant && at && !here.includes(meant)) return elsewhere(meant, at, mounts);
   if (meant) return { expected: `${meant.method} ${meant.path}`, operation: meant };
+  if (!here.includes(apiOperation)) {
+    const expected =
+      'a link to an artifact file as the server hands it out: this port has no other paths';
+    return { expected, operation: undefined };
+  }
   const example = `${apiOperation.method} ${apiOperation.path}`;
   return { expected: `a path of the API, such as ${example}`, operation: undefined };
 }
+
+/** An operation that a dialect lacks is meant by a path that is nearly its own only. */
+function similarTo(method: string, path: string, mounts: Mounts): Operation | undefined {
+  const typed = typedOf(path, mounts);
+  const nearest = nearestOperation(method, path, typed);
+  const isAbsent = absenceOf(nearest.operation, mounts.dialects) !== undefined;
+  const found =
+    isAbsent && nearest.distance > TYPING_ERROR
+      ? nearestOperation(
+          method,
+          path,
+          operationsOf(mounts).filter((one) => typed.includes(one)),
+        )
+      : nearest;
+  return found.isSimilar ? found.operation : undefined;
+}
+
+/** The distance of a path with some wrong letters or another version, in segments. */
+const TYPING_ERROR = 0.8;
 
 function insteadOf(
   meant: Operation,

@@ -230,7 +230,7 @@ function refusedText(
   { error, requestId }: NonNullable<LastPoll['refused']>,
   { journal }: PolledTenant,
 ): string {
-  const more = journal.find(requestId) ? `; for details: fleetbed explain ${requestId}` : '';
+  const more = journal.find(requestId) ? `; for details: npx fleetbed explain ${requestId}` : '';
   return `the last poll was answered with ${status}: ${error}${more}`;
 }
 

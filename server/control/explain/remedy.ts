@@ -4,10 +4,10 @@ import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
 import { quoted } from '../../pipeline/shell.ts';
-import { operationAt } from './nearest.ts';
+import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { isInOtherForm } from './polls.ts';
-import { authSetIn, isUnaccepted, type KnownStore, type Step } from './steps.ts';
+import { authSetIn, isOfToken, isUnaccepted, type KnownStore, type Step } from './steps.ts';
 import type { RefusedRequest } from './wrong.ts';
 
 interface Refused extends RefusedRequest {
@@ -44,13 +44,18 @@ export function remedyOf(
     const isFirst = operation.id === operations['post-next-deployment'].id;
     return `version ${isFirst ? 1 : 2} of this operation has what the device provides ${isFirst ? 'in the body itself' : 'in device_provides'}: this is the body of the other version`;
   }
-  const told = told401(refused, steps) ?? refusal.detail?.remedy ?? toldIn(refusal.error);
+  const told = refusal.detail?.remedy ?? told401(refused, steps) ?? toldIn(refusal.error);
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =
     told ?? (isRole ? 'use another user, or a role that permits it' : words[refusal.status]);
-  if (!next || next === operation || refusal.status === 410 || !operation) return first;
+  if (!next || next === operation || isOfLink(refusal.status) || !operation) return first;
   const look = lookUpWords(next);
   return first === undefined ? look : `${first}; ${look}`;
+}
+
+/** Whether a link has ended, or is good and was asked in a way that does not fit its file. */
+function isOfLink(status: number): boolean {
+  return status === 410 || status === 412 || status === 416;
 }
 
 /** The remedy after the semicolon of the sentence. */
@@ -77,17 +82,30 @@ function told401(refused: Refused, steps: readonly Step[]): string | undefined {
     const isSignature = place.startsWith('header.');
     return isSignature ? 'sign the bytes of the body exactly as they are sent' : undefined;
   }
-  if (place !== 'header.Authorization') return undefined;
+  if (!isOfToken(place)) return undefined;
   if (operation?.authorization === 'basic') return 'use the e-mail address and password of a user';
-  const isUnknown = steps.some(({ does }) => does === 'preauthorize' || does === 'accept');
-  const token = isUnknown
-    ? 'have the device accepted, which this server does not let in now, and get a valid token'
-    : 'get a valid token';
+  const token = tokenWords(steps);
   const known = operationsOf(mounts);
   if (operation ?? operationAt(asked.path, [asked.method], known)) return token;
+  const { operation: nearest, isSimilar } = nearestOperation(asked.method, asked.path, known);
+  if (isSimilar && nearest.authorization === 'signature') {
+    return 'correct the path: signing in needs no token, which the dialect token-before-routing asks for on every other path';
+  }
   const isPath = operationAt(asked.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
   const rest = isPath ? 'method' : 'path';
   return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
+}
+
+function tokenWords(steps: readonly Step[]): string {
+  for (const step of steps) {
+    if (step.does === 'accept') {
+      return `run "npx fleetbed accept ${step.deviceId}", then sign in for a new token: the device is not accepted now`;
+    }
+    if (step.does === 'preauthorize') {
+      return 'let the device sign in again and accept it, then use its new token: the server does not know it now';
+    }
+  }
+  return 'get a valid token';
 }
 
 /** What becomes of a device that was refused for its status: nothing is wrong with its request. */

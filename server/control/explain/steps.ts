@@ -35,9 +35,16 @@ export function stepsOf(refused: Refused, operation: Operation): Step[] {
   const wait = Number(refusal.headers['Retry-After']);
   if (Number.isInteger(wait) && wait > 0) return [{ does: 'wait', seconds: wait }];
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
-  if (place !== 'header.Authorization' && !isRole) return acceptance(refused);
+  if (!isOfToken(place) && !isRole) return acceptance(refused);
+  // The token itself may be good.
+  if (refusal.detail?.requirement === 'tokens.malformed-is-401' && refusal.detail.remedy) return [];
   if (operation.authorization === 'user') return [userToken(refused)];
   return operation.authorization === 'basic' ? [] : deviceToken(refused);
+}
+
+/** Whether the token of the caller was wrong, in whichever header it came. */
+export function isOfToken(place: string): boolean {
+  return place === 'header.Authorization' || place === 'header.Cookie';
 }
 
 function userToken({ asked, store, refusal }: Refused): Step {

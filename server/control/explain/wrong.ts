@@ -64,7 +64,8 @@ export function wrongOf(refused: RefusedRequest): Wrong {
     detail?.evidence instanceof UnknownPath
       ? neighbourOf(asked, detail.evidence).expected
       : (detail?.expected ?? expectationIn(error));
-  const actual = detail?.actual ?? actualAt(asked, path, operation);
+  const actual =
+    measured(expected, asked, path) ?? detail?.actual ?? actualAt(asked, path, operation);
   return {
     path,
     ...(expected !== undefined && { expected }),
@@ -89,6 +90,21 @@ function inParameter(place: string, operation: Operation | undefined): string {
   const [where, name] = place.split('.');
   if (where !== 'path' || name === undefined || names.includes(name)) return place;
   return `path.${names.includes('id') ? 'id' : names[0]}`;
+}
+
+/** Of what is too long or too many, how much there is: its beginning says nothing. */
+function measured(expected: string | undefined, asked: Asked, place: string): string | undefined {
+  const [where, ...keys] = place.split('.');
+  const [bound, unit] = /\bat most [\d,]+ (\w+)|\bof length \d+ or less/.exec(expected ?? '') ?? [];
+  if (bound === undefined || where !== 'body') return undefined;
+  const value = bodyAt(asked, keys);
+  if (typeof value === 'string') {
+    const isBytes = unit === 'bytes';
+    const count = isBytes ? Buffer.byteLength(value) : [...value].length;
+    return `${count} ${isBytes ? unit : 'characters'}`;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  return `${Object.keys(value).length} ${unit ?? 'entries'}`;
 }
 
 /** What the request has at a place; undefined where that is more than one value, or was not kept. */

@@ -154,9 +154,9 @@ describe('the line of the log', () => {
     vi.restoreAllMocks();
     const path = operations['get-configuration'].path;
     expect(written.filter((line) => line.includes('401 GET'))).toEqual([
-      `[info] 401 GET ${path}: the Authorization header is missing [header.Authorization: expected Bearer <token>, got nothing] (it's); explain with: fleetbed explain 'it'\\''s'\n`,
+      `[info] 401 GET ${path}: the Authorization header is missing [header.Authorization: expected Bearer <token>, got nothing] (it's); explain with: npx fleetbed explain 'it'\\''s'\n`,
     ]);
-    expect(written.join('')).toContain('(lost); explain with: fleetbed explain lost\n');
+    expect(written.join('')).toContain('(lost); explain with: npx fleetbed explain lost\n');
   });
 });
 

@@ -4,6 +4,7 @@ import type { Express, Request, Response } from 'express';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { completeConnectionLimits } from '../../listeners/connection-limits.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
 import type { ExplainFacts } from '../explain/explain.ts';
@@ -51,7 +52,12 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
       if (refused) return inForm(refused, explanationText, { request, response });
       const poll = record.kind === 'exchange' ? explainPoll(record, tenant) : undefined;
       if (poll) return inForm(poll, noUpdateText, { request, response });
-      refuse(404, `the request was not refused; it was answered with ${status}`);
+      const fault = record.kind === 'exchange' ? record.fault : undefined;
+      const cause = fault
+        ? `met the planned fault "${fault.name}" (${fault.act})`
+        : 'was not refused';
+      const answer = status === 0 ? 'its connection was cut' : `it was answered with ${status}`;
+      refuse(404, `the request ${cause}; ${answer}`);
     }),
   });
 }
@@ -113,6 +119,11 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
+const expectations: Readonly<Record<number, string>> = {
+  408: 'a request that has arrived whole within the time limit of the server',
+  431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes together`,
+};
+
 /** The refusal of bytes that were not HTTP. */
 function refusedRecord(record: UnreadableRecord): RefusedRecord {
   const { atMs, requestId, code, status, line } = record;
@@ -130,7 +141,7 @@ function refusedRecord(record: UnreadableRecord): RefusedRecord {
     refusal: new Refusal(status, told, {
       detail: {
         path: 'request',
-        expected: 'a request of HTTP/1.1 (RFC 9112)',
+        expected: expectations[status] ?? 'a request of HTTP/1.1 (RFC 9112)',
         actual: `${code}${line === undefined ? '' : ` after ${line}`}`,
         rule: 'A request must follow RFC 9112, within the limits of time and size.',
       },

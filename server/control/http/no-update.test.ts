@@ -359,7 +359,7 @@ describe('how a device stands to its next update', () => {
     expect(await explained(`?device=${device.id}`)).toMatchObject({
       rule: 'polling',
       because: expect.stringMatching(
-        /^the last poll was answered with 400: query: \w+: is required; for details: fleetbed explain/,
+        /^the last poll was answered with 400: query: \w+: is required; for details: npx fleetbed explain/,
       ),
     });
     await control(server, 'DELETE', '/journal');

@@ -20,11 +20,19 @@ export function recordFrames(
         ...(code !== undefined && { code }),
       }),
     );
-  let closer: FrameFacts['from'] = 'client';
+  /** What the server closed with: the code of the connection is 1006 where the client never answers. */
+  let own: { readonly code: number; reason: Buffer } | undefined;
   socket.on('message', (data) => file('client', 'message', bytesOf(data)));
   socket.on('ping', (data) => file('client', 'ping', data));
   socket.on('pong', (data) => file('client', 'pong', data));
-  socket.on('close', (code, reason) => file(closer, 'close', reason, code));
+  // The library closes on its own where it cannot read a frame, and says why only here.
+  socket.on('error', ({ message }) => {
+    if (own?.reason.length === 0) own.reason = Buffer.from(message);
+  });
+  socket.on('close', (code, reason) => {
+    if (own) file('server', 'close', own.reason, own.code);
+    else file('client', 'close', reason, code);
+  });
   const { send, ping, close } = socket;
   socket.send = (data: unknown, ...rest: unknown[]) => {
     file('server', 'message', bytesOf(data));
@@ -35,8 +43,11 @@ export function recordFrames(
     Reflect.apply(ping, socket, [data, ...rest]);
   };
   socket.close = (...how) => {
-    // The library answers a close of the client by this too, with the reason in bytes or none.
-    if (typeof how[1] === 'string') closer = 'server';
+    const [code, reason = ''] = how;
+    // The library answers a close of the client by this too, with the reason in bytes, or no code.
+    if (code !== undefined && typeof reason === 'string' && socket.readyState === socket.OPEN) {
+      own = { code, reason: Buffer.from(reason) };
+    }
     Reflect.apply(close, socket, how);
   };
 }

@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import type { VariantName } from '../../../fixtures/contract/variants.ts';
+import { linkTo, publish } from '../../testing/test-artifacts.ts';
+import { createDeployment } from '../../testing/test-deployments.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  decide,
+} from '../../testing/test-device.ts';
+import { explanationOf } from '../../testing/test-explanations.ts';
+import { journalPage } from '../../testing/test-journal.ts';
+import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control } from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'told');
+});
+
+afterAll(() => server.close());
+
+async function told(method: string, path: string, call: Call = {}) {
+  return explanationOf(server, await server.request(method, path, call));
+}
+
+const setting = operations['put-configuration'].path;
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+describe('of a body that is no JSON', () => {
+  it.each([
+    ['downloading', 'breaks at position 0'],
+    ['{"a":NaN}', 'breaks at position 5'],
+    ['{"a":"1",}', 'breaks at position 9'],
+    ['{"a":"x\ny"}', 'breaks at position 7'],
+    [`{"${'y'.repeat(300)}": installing}`, 'breaks at position 305'],
+    ['{"a":tru', 'ends too early'],
+    ['{"a":"1"', 'ends too early'],
+    ['["x', 'ends too early'],
+  ])('the place is told: %j', async (body, place) => {
+    const call = { token: device.token, headers: JSON_TYPE, body };
+    const { wrong } = await told('PUT', setting, call);
+    expect(wrong.actual).toBe(`text that is not JSON: it ${place}`);
+  });
+});
+
+describe('of a good token in a wrong header', () => {
+  it.each<[string, (token: string) => Record<string, string>, string]>([
+    ['in quotes', (token) => ({ Authorization: `Bearer "${token}"` }), 'take the quotation marks'],
+    ['bare', (token) => ({ Authorization: token }), 'put "Bearer " in front'],
+    ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
+  ])('the form is told, and no new one is asked for: %s', async (_, headersOf, first) => {
+    const explained = await told('GET', setting, { headers: headersOf(device.token) });
+    expect([explained.status, explained.wrong.path]).toEqual([401, 'header.Authorization']);
+    expect(explained.first).toContain(first);
+    expect(explained.command).not.toContain(operations['post-auth-request'].path);
+  });
+
+  it('the cookie is named where it counts, and where it does not', async () => {
+    const headers = { Cookie: 'JWT=a.b.c' };
+    const connect = await told('GET', operations.connect.path, { headers });
+    expect(connect.wrong.path).toBe('header.Cookie');
+    const next = await told('GET', operations['get-next-deployment'].path, { headers });
+    expect(next.wrong.actual).toContain('the cookie JWT counts only for users and at /connect');
+  });
+});
+
+describe('of a device that has lost its acceptance', () => {
+  it('the way back is told, and its journal has the refusal', async () => {
+    const own = await acceptedDevice(server, 'rejected');
+    await decide(server, own, 'rejected');
+    const { first } = await told('GET', setting, { token: own.token });
+    expect(first).toMatch(new RegExp(`^run "npx fleetbed accept ${own.id}", then sign in`));
+    const { entries } = await journalPage(server, `device=${own.id}&operation=get-configuration`);
+    expect(entries).toHaveLength(1);
+  });
+});
+
+it('a mistake that was found is not contradicted by what is said of any wrong signature', async () => {
+  const reply = await authenticate(server, device, { signature: '00'.repeat(64) });
+  expect(reply.status).toBe(401);
+  expect(await explanationOf(server, reply)).not.toMatchObject({
+    diagnosis: expect.anything(),
+    first: expect.anything(),
+  });
+});
+
+describe('of a link that is good', () => {
+  it.each([
+    [416, { Range: 'bytes=99999999-' }, 'header.Range', /within the \d+ bytes of the file/],
+    [412, { 'If-Match': '"another"' }, 'header.If-Match', /^"[0-9a-f]{64}" or \*$/],
+    [
+      412,
+      { 'If-Unmodified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' },
+      'header.If-Unmodified-Since',
+      /GMT or later$/,
+    ],
+  ])('a %i asks for no new one: %j', async (status, headers, path, expected) => {
+    const id = await publish(server, { name: `release-${status}-${path.length}` });
+    await createDeployment(server, [device]);
+    const { uri } = await linkTo(server, device.token, id);
+    const explained = await told('GET', uri.slice(server.baseUrl.length), { headers });
+    expect([explained.status, explained.wrong.path]).toEqual([status, path]);
+    expect(explained.wrong.expected).toMatch(expected);
+    expect(explained.first).toMatch(/^send it again without .*the link is good$/);
+  });
+});
+
+describe('of what is too much', () => {
+  it.each<[string, string, unknown, string, string]>([
+    ['PUT', setting, { a: 'x'.repeat(5000) }, 'at most 4096 characters', '5000 characters'],
+    [
+      'PUT',
+      setting,
+      Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, 'v'])),
+      'at most 100 settings',
+      '101 settings',
+    ],
+  ])('the number is told: %s %s', async (method, path, json, expected, actual) => {
+    const { wrong } = await told(method, path, { token: device.token, json });
+    expect(wrong.expected?.replace(',', '')).toContain(expected);
+    expect(wrong.actual).toBe(actual);
+  });
+});
+
+describe('of a path that nothing is like', () => {
+  const tell = async (variant: VariantName, path: string, call: Call, at?: 'storage') => {
+    const other = await startTestServer({ variants: new Set([variant]) });
+    try {
+      const base = at === 'storage' ? (other.storageUrl ?? '') : other.baseUrl;
+      const reply = await fetch(`${base}${path}`, {
+        method: call.body === undefined ? 'GET' : 'POST',
+        ...call,
+      });
+      return await explanationOf(other, reply);
+    } finally {
+      await other.close();
+    }
+  };
+
+  it('no dialect is blamed', async () => {
+    const { wrong } = await tell('open-source', '/api/devices/v1/nothing', {});
+    expect(wrong.expected).toMatch(/^a path of the API, such as/);
+  });
+
+  it('the port of artifact files tells what it has', async () => {
+    const { wrong } = await tell('storage-host', '/foo', {}, 'storage');
+    expect(wrong.expected).toMatch(/^a link to an artifact file/);
+  });
+
+  it('signing in needs no token, whatever the dialect checks first', async () => {
+    const path = operations['post-auth-request'].path.replace('requests', 'request');
+    const { first } = await tell('token-before-routing', path, { body: '{}' });
+    expect(first).toMatch(/^correct the path: signing in needs no token/);
+  });
+});
+
+it('a device that is not connected is waited for', async () => {
+  const path = managementOperations['check-device-update'].path.replace('{id}', device.id);
+  const { first } = await told('POST', path, { token: server.adminToken });
+  expect(first).toBe('wait until its websocket is open, and send the request again');
+});
+
+it('a planned fault is named', async () => {
+  const act = { kind: 'answer', status: 502 };
+  const rules = [{ id: 'planned', match: { operation: 'get-configuration' }, act, times: 'once' }];
+  await control(server, 'POST', '/faults', { rules });
+  const reply = await server.call('get-configuration', { token: device.token });
+  await expect(explanationOf(server, reply)).rejects.toThrow(
+    /met the planned fault \\"planned\\" \(answer\); it was answered with 502/,
+  );
+});
+
+it('the journal has what the server closed a websocket with', async () => {
+  const socket = new WebSocket(server.baseUrl.replace('http', 'ws') + operations.connect.path, {
+    headers: { Authorization: `Bearer ${device.token}` },
+  });
+  await once(socket, 'open');
+  socket.send(Buffer.from([0xc1]));
+  await once(socket, 'close');
+  const { entries } = await journalPage(server, `device=${device.id}&kind=frame`);
+  expect(entries.at(-1)).toMatchObject({ opcode: 'close', from: 'server', code: 1011 });
+});
