@@ -33,6 +33,14 @@ describe('a corrected poll', () => {
     },
   );
 
+  it.each([{}, { device_provides: 7 }])(
+    'of neither version is not taken for one: %j',
+    async (json) => {
+      const reply = await server.request('POST', second.path, { token: device.token, json });
+      expect((await correctedOf(server, reply)).first ?? '').not.toContain('version');
+    },
+  );
+
   it('says what the device said in its last poll, and names nothing that nobody has said', async () => {
     const { token } = await acceptedDevice(server, 'says');
     const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');

@@ -38,10 +38,13 @@ export function askedInForm(
   return { ...asked, search: '', body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** Whether what was sent is in the form of another operation for polls, as by a wrong version. */
+/** Whether what was sent is the body of the other version. */
 export function isInOtherForm(asked: Asked, operation: Operation): boolean {
-  const isPoll = operation.deploymentRole === 'hands-out' && operation !== inQuery;
-  return isPoll && bodyOf(asked) !== undefined && !isInForm(asked, operation);
+  const body = bodyOf(asked);
+  if (operation.deploymentRole !== 'hands-out' || operation === inQuery || !body) return false;
+  const isOfSecond = isObject(body.device_provides);
+  if (operation === inBody) return isOfSecond;
+  return !isOfSecond && required.some((name) => name in body);
 }
 
 function isInForm(asked: Asked, operation: Operation): boolean {
