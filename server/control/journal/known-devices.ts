@@ -29,12 +29,16 @@ export function deviceNamed(
   const known = devices.find(wanted) ?? devices.findByIdentity(wanted);
   if (known) return known;
   const names: string[] = [];
+  // As it stands in the JSON text of an identity that has it.
+  const written = JSON.stringify(wanted).slice(1, -1);
   for (let page = 1; ; page += 1) {
     const some = devices.list({}, { page, perPage: PER_PAGE });
     for (const device of some) {
+      const isCompared = names.length < COMPARED_MAX;
+      if (!isCompared && !device.identity.includes(written)) continue;
       const own = identityValues(device.identity);
       if (own.includes(wanted)) return device;
-      if (names.length < COMPARED_MAX) names.push(device.id, ...own);
+      if (isCompared) names.push(device.id, ...own);
     }
     if (some.length < PER_PAGE) return { nearest: nearestOf(wanted, names) };
   }
