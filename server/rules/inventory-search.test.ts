@@ -4,7 +4,7 @@ import type {
   InventoryFilter,
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
-import { conditionsOf, searchDevices } from './inventory-search.ts';
+import { conditionsOf, fulfilling, inOrder } from './inventory-search.ts';
 import { PatternFault } from './pattern.ts';
 
 type Terms = Pick<InventoryFilter, 'type' | 'value'>;
@@ -110,7 +110,7 @@ describe('a search', () => {
     const keys = sort.map(
       ([attribute, order]): InventorySort => ({ scope: 'inventory', attribute, order }),
     );
-    return resultOf(searchDevices(ids, { conditions: [], sort: keys }, columnOf));
+    return resultOf(inOrder(ids, keys, (_, place) => columnOf(place)));
   }
 
   it('without terms gives what it is given, in its order', () => {
@@ -122,12 +122,8 @@ describe('a search', () => {
       { scope: 'inventory', attribute: 'site', type: '$eq', value: 'b' },
       { scope: 'inventory', attribute: 'size', type: '$lte', value: 10 },
     ];
-    const search = searchDevices(
-      ids,
-      { conditions: resultOf(conditionsOf(filters)), sort: [] },
-      columnOf,
-    );
-    expect(resultOf(search)).toEqual(['d1']);
+    const conditions = resultOf(conditionsOf(filters));
+    expect(resultOf(fulfilling(ids, conditions, columnOf))).toEqual(['d1']);
   });
 
   it('puts what has no value first, then numbers, texts and lists', () => {

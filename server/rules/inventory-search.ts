@@ -33,16 +33,13 @@ export function* conditionsOf(filters: readonly InventoryFilter[]): Generator<vo
   return conditions;
 }
 
-/**
- * The ids that fulfil all conditions, in the order asked for, else in the order given. Yields
- * wherever the work may pause.
- */
-export function* searchDevices(
+/** The ids that fulfil all conditions, in their order. Yields wherever the work may pause. */
+export function* fulfilling(
   ids: readonly string[],
-  { conditions, sort }: { conditions: readonly Condition[]; sort: readonly InventorySort[] },
+  conditions: readonly Condition[],
   columnOf: (place: AttributePlace) => Column,
-): Generator<void, string[]> {
-  let found = [...ids];
+): Generator<void, readonly string[]> {
+  let found = ids;
   for (const { place, holds } of conditions) {
     if (found.length === 0) return found;
     yield;
@@ -54,13 +51,37 @@ export function* searchDevices(
     }
     found = holding;
   }
+  return found;
+}
+
+/** How many devices are looked up at a time. */
+const PORTION = 500;
+
+/**
+ * The ids in the order asked for; those that it leaves open stay in theirs. Yields wherever the work
+ * may pause.
+ */
+export function* inOrder(
+  ids: readonly string[],
+  sort: readonly InventorySort[],
+  columnOf: (ids: readonly string[], place: AttributePlace) => Column,
+): Generator<void, readonly string[]> {
+  let ordered = ids;
   // Sorting keeps the order of equals, so that the first key is the last one to sort by.
   for (const { order, ...place } of sort.toReversed()) {
+    const keyed: SortKey[] = [];
+    for (let at = 0; at < ordered.length; at += PORTION) {
+      yield;
+      const portion = ordered.slice(at, at + PORTION);
+      const column = columnOf(portion, place);
+      for (const id of portion) keyed.push(keyOf(id, column.get(id)));
+    }
     yield;
-    const keys = sortKeys(found, columnOf(place));
-    found.sort((one, other) => compareKeys(keys, { one, other }) * (order === 'asc' ? 1 : -1));
+    const direction = order === 'asc' ? 1 : -1;
+    keyed.sort((one, other) => compareKeys(one, other) * direction);
+    ordered = keyed.map(({ id }) => id);
   }
-  return found;
+  return ordered;
 }
 
 type Test = (held: unknown) => boolean;
@@ -123,22 +144,19 @@ function not(test: Test): Test {
   return (held) => !test(held);
 }
 
-/** By id: what kind the value is of, and the value in the form in which it is compared. */
-type SortKeys = ReadonlyMap<string, readonly [kind: number, value: unknown]>;
-
-function sortKeys(ids: readonly string[], column: Column): SortKeys {
-  return new Map(
-    ids.map((id) => {
-      const value = column.get(id);
-      return [id, [kindOf(value), typeof value === 'number' ? value : textOf(value)]];
-    }),
-  );
+/** What kind the value of a device is of, and the value in the form in which it is compared. */
+interface SortKey {
+  readonly id: string;
+  readonly kind: number;
+  readonly value: string | number;
 }
 
-function compareKeys(keys: SortKeys, { one, other }: { one: string; other: string }): number {
-  const [kind = 0, value] = keys.get(one) ?? [];
-  const [otherKind = 0, otherValue] = keys.get(other) ?? [];
-  return kind - otherKind || orderOf(value, otherValue);
+function keyOf(id: string, value: unknown): SortKey {
+  return { id, kind: kindOf(value), value: typeof value === 'number' ? value : textOf(value) };
+}
+
+function compareKeys(one: SortKey, other: SortKey): number {
+  return one.kind - other.kind || orderOf(one.value, other.value);
 }
 
 /** Devices without the attribute come first, then numbers, texts, and all else. */

@@ -14,11 +14,13 @@ export interface DeviceFilter {
   readonly hasGroup?: boolean | undefined;
   /** Devices that were first accepted by this moment, in milliseconds since the Unix epoch. */
   readonly acceptedByMs?: number | undefined;
+  /** Devices behind this one, in order of their first contact. */
+  readonly afterSeq?: number | undefined;
 }
 
 /** The filter as the WHERE part of a query on devices. */
 export function deviceFilter(filter: DeviceFilter): Filter {
-  const { status = [], id = [], groups, group, hasGroup, acceptedByMs } = filter;
+  const { status = [], id = [], groups, group, hasGroup, acceptedByMs, afterSeq } = filter;
   return filterBy(
     oneOf('status', status),
     oneOf('id', id),
@@ -26,6 +28,7 @@ export function deviceFilter(filter: DeviceFilter): Filter {
     group === undefined ? undefined : inGroups([group]),
     hasGroup === undefined ? undefined : grouped(hasGroup),
     acceptedByMs === undefined ? undefined : ['accepted_ms <= ?', acceptedByMs],
+    afterSeq === undefined ? undefined : ['seq > ?', afterSeq],
   );
 }
 

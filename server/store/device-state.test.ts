@@ -113,11 +113,13 @@ describe('the attributes of a device', () => {
     store.inventory.replace('d', [kept('a', [1]), kept('b', 2)]);
     store.inventory.replace('e', [kept('a', '')]);
     store.tags.replace('f', [kept('a', 3)]);
-    expect([...store.inventory.valuesOf('a')]).toEqual([
+    store.inventory.replace('g', [kept('a', 4)]);
+    const ids = ['f', 'e', 'd'];
+    expect([...store.inventory.valuesOf(ids, 'a')]).toEqual([
       ['d', [1]],
       ['e', ''],
     ]);
-    expect([...store.tags.valuesOf('x')]).toEqual([]);
+    expect([...store.tags.valuesOf(ids, 'x')]).toEqual([]);
   });
 
   it('have a version once it is set, which goes with the device', () => {

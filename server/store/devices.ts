@@ -56,6 +56,9 @@ export interface WaitingKeys {
   readonly bytes: number;
 }
 
+/** Read at a time where all are. */
+const PORTION_DEVICES = 500;
+
 /** The better status wins when a device's status is made from its sets. */
 const statusRank: Record<AuthSetStatus, number> = {
   accepted: 4,
@@ -142,6 +145,19 @@ export class DeviceStore {
     const { where, values } = deviceFilter(filter);
     const query = `SELECT * FROM devices ${where} ORDER BY seq LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => this.#device(row));
+  }
+
+  /** All of them in the same order, a few hundred at a time: other work may come between. */
+  *portions(filter: DeviceFilter): Generator<StoredDevice[]> {
+    for (let afterSeq = 0; ; ) {
+      const { where, values } = deviceFilter({ ...filter, afterSeq });
+      const query = `SELECT * FROM devices ${where} ORDER BY seq LIMIT ${PORTION_DEVICES}`;
+      const rows = this.#sql.all(query, values);
+      const last = rows.at(-1);
+      if (!last) return;
+      afterSeq = number(last, 'seq');
+      yield rows.map((row) => this.#device(row));
+    }
   }
 
   count(filter: DeviceFilter = {}): number {

@@ -23,11 +23,12 @@ export class InventoryStore {
     return row ? attributesIn(row) : [];
   }
 
-  /** The values of one attribute, by the ids of the devices that have it. */
-  valuesOf(name: string): Map<string, AttributeValue> {
-    const query = 'SELECT device_id, document FROM attributes WHERE scope = ? ORDER BY device_id';
+  /** The values of one attribute, by the ids of those of these devices that have it. */
+  valuesOf(deviceIds: readonly string[], name: string): Map<string, AttributeValue> {
+    const query = `SELECT device_id, document FROM attributes
+       WHERE scope = ? AND device_id IN (SELECT value FROM json_each(?))`;
     const values = new Map<string, AttributeValue>();
-    for (const row of this.#sql.all(query, [this.#scope])) {
+    for (const row of this.#sql.all(query, [this.#scope, JSON.stringify(deviceIds)])) {
       const found = attributesIn(row).find((attribute) => attribute.name === name);
       if (found) values.set(text(row, 'device_id'), found.value);
     }

@@ -32,30 +32,36 @@ export function inventoryView(store: Store, device: StoredDevice): InventoryDevi
   };
 }
 
-/** The values of one attribute, of every device that has it. */
-export function columnOf(
-  store: Store,
-  devices: readonly StoredDevice[],
-  { scope, attribute }: AttributePlace,
-): Column {
-  return columns[scope](store, devices, attribute);
+/** Reads columns for one search, of a portion of the devices at a time. */
+export function columnReader(store: Store) {
+  // Of all devices, as it has a row for those alone that are in a group or sent an alert.
+  let groups: ReadonlyMap<string, string> | undefined;
+  let counts: ReadonlyMap<string, number> | undefined;
+  const columns: Record<
+    AttributeScope,
+    (devices: readonly StoredDevice[], name: string) => Column
+  > = {
+    inventory: (devices, name) => store.inventory.valuesOf(idsOf(devices), name),
+    tags: (devices, name) => store.tags.valuesOf(idsOf(devices), name),
+    identity: (devices, name) => valuesIn(devices, identityAttributes, name),
+    system: (devices, name) => {
+      groups ??= store.groups.byDevice();
+      const known = groups;
+      return valuesIn(devices, (device) => systemAttributes(device, known.get(device.id)), name);
+    },
+    monitor: (devices, name) => {
+      counts ??= store.monitor.criticalCounts();
+      const known = counts;
+      return valuesIn(devices, ({ id }) => monitorAttributes(known.get(id)), name);
+    },
+  };
+  return (devices: readonly StoredDevice[], { scope, attribute }: AttributePlace): Column =>
+    columns[scope](devices, attribute);
 }
 
-type ColumnOf = (store: Store, devices: readonly StoredDevice[], name: string) => Column;
-
-const columns: Record<AttributeScope, ColumnOf> = {
-  inventory: (store, _devices, name) => store.inventory.valuesOf(name),
-  tags: (store, _devices, name) => store.tags.valuesOf(name),
-  identity: (_store, devices, name) => valuesIn(devices, identityAttributes, name),
-  system: (store, devices, name) => {
-    const groups = store.groups.byDevice();
-    return valuesIn(devices, (device) => systemAttributes(device, groups.get(device.id)), name);
-  },
-  monitor: (store, devices, name) => {
-    const counts = store.monitor.criticalCounts();
-    return valuesIn(devices, ({ id }) => monitorAttributes(counts.get(id)), name);
-  },
-};
+function idsOf(devices: readonly StoredDevice[]): string[] {
+  return devices.map(({ id }) => id);
+}
 
 function valuesIn(
   devices: readonly StoredDevice[],
