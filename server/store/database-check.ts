@@ -12,8 +12,6 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 
 const magic = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
-/** At most; the engine fills a sector with it. */
-const JOURNAL_HEAD_BYTES = 65_536;
 /** How much of the database is read at a time. */
 const CHUNK_PAGES = 256;
 
@@ -36,7 +34,6 @@ export function checkDatabase(path: string): CheckedDatabase {
   try {
     log.follow();
     const isOpen = header[18] !== 1 || sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0;
-    requireSizes(path, log);
     if (!saved) return { isVouchedFor: false, isOpen };
     requireLog(path, saved, log);
     requirePages(path, saved, log);
@@ -90,39 +87,6 @@ function readHeader(path: string): Buffer {
 function pageBytesOf(header: Buffer): number {
   const told = header.readUInt16BE(16);
   return told === 1 ? 65_536 : told;
-}
-
-/**
- * The bytes that a database and its rollback journal can have, by its head and its log. One that is
- * larger, by holes for instance, may have more than can be read in any time.
- * @throws StateFault when it is missing, or none
- */
-export function mostBytes(path: string, log: WriteAheadLog) {
-  const header = readHeader(path);
-  const pageBytes = pageBytesOf(header);
-  const pages = Math.max(toldPages(header), log.databasePages);
-  // The journal has each page at most once, with some bytes of its own.
-  return { database: pages * pageBytes, journal: 2 * pages * pageBytes + JOURNAL_HEAD_BYTES };
-}
-
-/** Number of pages by the head of the file; no limit where the engine would not believe it either. */
-function toldPages(header: Buffer): number {
-  const isCurrent = header.readUInt32BE(24) === header.readUInt32BE(92);
-  return isCurrent ? header.readUInt32BE(28) : Number.POSITIVE_INFINITY;
-}
-
-function requireSizes(path: string, log: WriteAheadLog): void {
-  const most = mostBytes(path, log);
-  const bytes = sizeOf(path);
-  if (bytes > most.database) {
-    throw new StateFault('damaged', `${path} has ${bytes} of ${most.database} bytes`);
-  }
-  const journal = `${path}-journal`;
-  const journalBytes = sizeOf(journal);
-  if (journalBytes > most.journal) {
-    const told = `${journal} has ${journalBytes} bytes, more than changes to ${path} can have`;
-    throw new StateFault('damaged', told);
-  }
 }
 
 /**

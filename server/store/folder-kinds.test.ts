@@ -8,11 +8,9 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  truncateSync,
-  writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '../testing/test-artifacts.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
@@ -128,28 +126,5 @@ describe('a refused data folder', () => {
     const before = listed(data);
     expect(await refusal(() => DataFolder.open(data))).toContain('server.sqlite-wal is missing');
     expect(listed(data)).toEqual(before);
-  });
-});
-
-describe('a file of the data folder that has 200 GiB, nearly all of it holes', () => {
-  const opened = ['server.sqlite-wal', 'world.sqlite-wal', 'world.sqlite.copy-1'];
-
-  it('is refused by its name, or read as far as it has content', async () => {
-    const files = readdirSync(killed, { recursive: true })
-      .map(String)
-      .filter((name) => lstatSync(join(killed, name)).isFile());
-    for (const name of [...files, 'server.sqlite-journal']) {
-      execFileSync('cp', ['-a', killed, data]);
-      const path = join(data, name);
-      writeFileSync(path, '', { flag: 'a' });
-      truncateSync(path, 200 * 2 ** 30);
-      const told = await refusal(async () => (await DataFolder.open(data)).close());
-      if (opened.includes(basename(name))) expect(told).toBe('no refusal');
-      else expect(told.replaceAll(',', '')).toContain(`${path} `);
-      const out = join(folder.path, 'state');
-      await exportState({ folder: data, out, newToken: () => 'new' });
-      rmSync(out);
-      rmSync(data, { recursive: true });
-    }
   });
 });

@@ -13,7 +13,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -28,8 +27,6 @@ import { type LogMark, WriteAheadLog } from './write-ahead-log.ts';
 const title = 'fleetbed sums 1\n';
 const PLACE_OF_MARK = 32;
 const PLACE_OF_SUMS = 64;
-/** Of a database of 256 GiB. */
-const SUMS_MAX_BYTES = 2 ** 28;
 /** Page size, number of pages, and the sum over these and the sums. */
 const FIELDS = 16;
 
@@ -62,10 +59,13 @@ export const noSums: SavedSums = { pageBytes: 4096, sums: new Uint32Array(), mar
  */
 export function readSums(database: string): SavedSums | undefined {
   const path = sumsPathOf(database);
-  const found = statSync(plainFile(path), { throwIfNoEntry: false });
-  if (!found) return undefined;
-  if (found.size > SUMS_MAX_BYTES) throw new StateFault('damaged', `${path} is damaged`);
-  const bytes = readFileSync(path);
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(plainFile(path));
+  } catch (fault) {
+    if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return undefined;
+    throw fault;
+  }
   const pages = bytes.length < PLACE_OF_SUMS ? 0 : bytes.readUInt32LE(FIELDS + 4);
   const isWhole =
     bytes.length === PLACE_OF_SUMS + 4 * pages &&

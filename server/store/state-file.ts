@@ -1,20 +1,9 @@
 /** A file of state: a database of ours in a file, checked before it is opened. */
 
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { plainFile } from '../../fixtures/plain-file.ts';
-import { checkDatabase, mostBytes } from './database-check.ts';
+import { checkDatabase } from './database-check.ts';
 import type { Sql } from './sql.ts';
 import { type FileSql, openFileSql, openPlainSql, openSqlInPlace } from './sql-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
@@ -32,8 +21,6 @@ export interface StateShape {
 
 /** Number of reported findings of a check. */
 const FINDINGS_MAX = 3;
-/** At a time, of a file whose end is left out. */
-const COPIED_BYTES = 2 ** 20;
 
 /**
  * Reads a state file, which must exist and not be in use, without changing it.
@@ -94,40 +81,10 @@ function openCopy(path: string): FileSql {
   }
 }
 
-/**
- * Copies what a database has, with what the engine needs to bring it up to date.
- * @throws StateFault when it is missing, or none
- */
+/** Copies a database with what the engine needs to bring it up to date. */
 export function copyDatabase(from: string, to: string): void {
-  const log = new WriteAheadLog(`${from}-wal`);
-  try {
-    log.follow();
-    const most = mostBytes(from, log);
-    copyStart(from, to, most.database);
-    if (existsSync(`${from}-journal`)) copyStart(`${from}-journal`, `${to}-journal`, most.journal);
-    if (log.mark.frames > 0) copyStart(`${from}-wal`, `${to}-wal`, log.bytes);
-  } finally {
-    log.close();
-  }
-}
-
-function copyStart(from: string, to: string, mostBytes: number): void {
-  if (statSync(plainFile(from)).size <= mostBytes) {
-    copyFileSync(from, to);
-    return;
-  }
-  const [source, copy] = [openSync(from, 'r'), openSync(to, 'w', 0o600)];
-  try {
-    const piece = Buffer.allocUnsafe(COPIED_BYTES);
-    for (let at = 0; at < mostBytes; ) {
-      const length = readSync(source, piece, 0, Math.min(piece.length, mostBytes - at), at);
-      if (length === 0) return;
-      writeSync(copy, piece, 0, length);
-      at += length;
-    }
-  } finally {
-    closeSync(source);
-    closeSync(copy);
+  for (const end of ['', '-wal', '-journal']) {
+    if (existsSync(from + end)) copyFileSync(plainFile(from + end), to + end);
   }
 }
 

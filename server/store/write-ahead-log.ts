@@ -53,11 +53,6 @@ export class WriteAheadLog {
     return this.#databasePages;
   }
 
-  /** How far it reaches. */
-  get bytes(): number {
-    return HEAD_BYTES + this.#mark.frames * (FRAME_HEAD_BYTES + this.#pageBytes);
-  }
-
   /** Reads on to the last commit that is whole. */
   follow(): void {
     const descriptor = this.#open();
