@@ -4,7 +4,7 @@ import type {
   InventoryFilter,
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
-import { conditionsOf, fulfilling, inOrder } from './inventory-search.ts';
+import { conditionsOf, fulfilling, sortedBy } from './inventory-search.ts';
 import { PatternFault } from './pattern.ts';
 
 type Terms = Pick<InventoryFilter, 'type' | 'value'>;
@@ -110,7 +110,7 @@ describe('a search', () => {
     const keys = sort.map(
       ([attribute, order]): InventorySort => ({ scope: 'inventory', attribute, order }),
     );
-    return resultOf(inOrder(ids, keys, (_, place) => columnOf(place)));
+    return resultOf(sortedBy(ids, keys, (_, place) => columnOf(place)));
   }
 
   it('without terms gives what it is given, in its order', () => {

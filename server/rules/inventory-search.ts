@@ -61,7 +61,7 @@ const PORTION = 500;
  * The ids in the order asked for; those that it leaves open stay in theirs. Yields wherever the work
  * may pause.
  */
-export function* inOrder(
+export function* sortedBy(
   ids: readonly string[],
   sort: readonly InventorySort[],
   columnOf: (ids: readonly string[], place: AttributePlace) => Column,

@@ -5,7 +5,7 @@ import type {
   InventorySort,
 } from '../../../fixtures/contract/management/inventory-search.ts';
 import { valueText } from '../../../fixtures/value-text.ts';
-import { type Column, type Condition, fulfilling, inOrder } from '../../rules/inventory-search.ts';
+import { type Column, type Condition, fulfilling, sortedBy } from '../../rules/inventory-search.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import type { Page } from '../../store/page.ts';
@@ -51,7 +51,7 @@ export async function findDevices(store: Store, wanted: Wanted, page: Page): Pro
   }
   const devicesOf = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id) ?? []);
   const ids = await resultInTurns(
-    inOrder([...byId.keys()], sort, (portion, place) => read(devicesOf(portion), place)),
+    sortedBy([...byId.keys()], sort, (portion, place) => read(devicesOf(portion), place)),
   );
   const begin = (page.page - 1) * page.perPage;
   return { total: ids.length, devices: devicesOf(ids.slice(begin, begin + page.perPage)) };

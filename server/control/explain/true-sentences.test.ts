@@ -145,7 +145,7 @@ describe('of a path that nothing is like', () => {
     }
   };
 
-  it('no dialect is blamed', async () => {
+  it('a dialect is not blamed for a path that it does not change', async () => {
     const { wrong } = await tell('open-source', '/api/devices/v1/nothing', {});
     expect(wrong.expected).toMatch(/^a path of the API, such as/);
   });
