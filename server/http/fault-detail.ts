@@ -44,7 +44,8 @@ export function shapeDetail(
   const nearest = isMissing ? missingIssue(schema, keys) : nearestIssue(issue);
   const expected = nearest && (expectedOf(nearest) ?? expectationIn(nearest.message));
   const isSecret = isSecretName(String(keys.at(-1) ?? ''));
-  const value = issue.path?.at(-1)?.value ?? issue.input;
+  const last = issue.path?.at(-1);
+  const value = last?.origin === 'key' ? last.key : (last?.value ?? issue.input);
   return {
     path: placeAt(place, keys, names),
     ...(expected !== undefined && { expected: expected.slice(0, SHOWN_MAX_CHARACTERS) }),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { exampleOf } from '../control/explain/example.ts';
+import { exampleOf } from '../testing/example.ts';
 import { Refusal } from '../http/refusal.ts';
 import { readJson, readQuery } from './input.ts';
 

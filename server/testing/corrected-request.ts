@@ -5,6 +5,7 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { Explanation } from '../control/explain/explain.ts';
 import { operationAt } from '../control/explain/nearest.ts';
+import { exampleOf } from './example.ts';
 import { artifactBytes } from './test-artifacts.ts';
 import { type AcceptedDevice, signatureOf } from './test-device.ts';
 import type { Reply, TestServer } from './test-server.ts';
@@ -26,6 +27,17 @@ const rows: readonly Operation[] = Object.values({
   ...storageOperations,
 });
 
+/** What has a value of its own below. */
+const known: ReadonlySet<string> = new Set([
+  '$TOKEN',
+  '$ARTIFACT_NAME',
+  '$RELEASE_NAME',
+  '$DEVICE_TYPE',
+  '$DEVICE_ID',
+  '$ID_DATA',
+  '$PUBLIC_KEY',
+]);
+
 /** In the place of what only the reader knows. */
 const anyId = '00000000-0000-4000-8000-000000000009';
 
@@ -39,6 +51,8 @@ export async function sendCorrected(
   const operation = operationAt(request.path.split('?')[0] ?? '', [method], rows);
   if (!operation) throw new Error(`the corrected request is of no operation: ${request.path}`);
   const fill = filler(operation, sender);
+  const asked: readonly string[] = request.body?.match(/\$[A-Z][A-Z0-9_]*/g) ?? [];
+  const isFile = asked.includes('$BODY_FILE');
   const { 'Content-Type': type, ...others } = request.headers;
   const headers = Object.fromEntries(
     Object.entries(others).map(([name, value]) => [name, fill(value)]),
@@ -47,7 +61,11 @@ export async function sendCorrected(
   if (type === 'multipart/form-data') {
     return server.request(method, path, { headers, body: await formOf(request) });
   }
-  const body = request.body === undefined ? undefined : fill(request.body);
+  // A reader has a body of his own, where the server does not know it.
+  const isChosen = asked.some((name) => !known.has(name)) || isFile;
+  const text =
+    isChosen && operation.body ? JSON.stringify(exampleOf(operation.body)) : request.body;
+  const body = text === undefined ? undefined : fill(text);
   return server.request(method, path, {
     headers: {
       ...headers,
@@ -69,6 +87,7 @@ function filler(
     RELEASE_NAME: 'release-1',
     DEVICE_TYPE: 'raspberrypi4',
     DEVICE_ID: device.id,
+    ID_DATA: JSON.stringify(device.idData).slice(1, -1),
     PUBLIC_KEY: JSON.stringify(device.publicKeyPem).slice(1, -1),
   };
   const valueNamed = (name: string): string => {

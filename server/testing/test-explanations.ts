@@ -19,7 +19,7 @@ export async function explanationOf(
 }
 
 /** An explanation with a request that would succeed. */
-type Corrected = Explanation & Required<Pick<Explanation, 'command' | 'correctedRequest'>>;
+export type Corrected = Explanation & Required<Pick<Explanation, 'command' | 'correctedRequest'>>;
 
 /** Returns the explanation of a refused answer; fails the test without a corrected request. */
 export async function correctedOf(

@@ -45,6 +45,7 @@ export function commandOf(correction: Correction, around: Surroundings): string 
   if (request.operation.authorization === 'signature') {
     return [...before, ...signed(request, around)].join('\n');
   }
+  before.push(...identityLines(request));
   if (followsLink) return [...before, ...linked(request)].join('\n');
   if (request.operation.authorization === 'basic') before.push(emailLine(around.adminEmail));
   return [...before, callOf(request)].join('\n');
@@ -62,17 +63,20 @@ function linesOf(step: Step, around: Surroundings): string[] {
     case 'preauthorize':
       return [publicKeyLine, ...loginLines('ADMIN_TOKEN', around.adminEmail), preauthorizeLine];
     case 'user-token':
-      return loginLines('TOKEN', step.email ?? around.adminEmail);
+      return step.isOther
+        ? [loginLine('TOKEN')]
+        : loginLines('TOKEN', step.email ?? around.adminEmail);
     case 'device-token':
       return deviceTokenLines(step, around);
   }
 }
 
 function loginLines(variable: string, email: string): string[] {
-  return [
-    emailLine(email),
-    `${variable}=$(curl -fsS -X POST -u "$EMAIL:$PASSWORD" ${urlOf([loginPath])})`,
-  ];
+  return [emailLine(email), loginLine(variable)];
+}
+
+function loginLine(variable: string): string {
+  return `${variable}=$(curl -fsS -X POST -u "$EMAIL:$PASSWORD" ${urlOf([loginPath])})`;
 }
 
 function emailLine(email: string): string {
@@ -98,15 +102,31 @@ function deviceTokenLines(
   ];
 }
 
+/** An identity is JSON text, and goes into a member of JSON with its quotes escaped. */
+const identityLine = `IDENTITY=$(printf %s "$ID_DATA" | sed 's/[\\"]/\\&/g')`;
+
+function isIdentity(part: Text[number]): boolean {
+  return typeof part !== 'string' && part.variable === 'ID_DATA';
+}
+
+function identityLines({ body = [] }: Planned): string[] {
+  return body.some(isIdentity) ? [identityLine] : [];
+}
+
+function escapedIdentity(body: Text): Text {
+  return body.map((part) => (isIdentity(part) ? { variable: 'IDENTITY' } : part));
+}
+
 /** The body goes into a file, so that what is signed and what is sent are the same bytes. */
 function signed(request: Planned, { names }: Surroundings): string[] {
   const body = request.isBodyInFile ? [] : (request.body ?? []);
   const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
   return [
     ...(usesKey ? [publicKeyLine] : []),
+    ...identityLines(request),
     ...(request.isBodyInFile
       ? ['BODY=$(realpath "$BODY_FILE")']
-      : ['BODY=$(mktemp)', `printf %s ${quotedText(body)} > "$BODY"`]),
+      : ['BODY=$(mktemp)', `printf %s ${quotedText(escapedIdentity(body))} > "$BODY"`]),
     `SIGNATURE=$(${signerFor(body)} | base64 -w0)`,
     `curl -isS -X POST ${jsonHeader} -H "${names.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf(request.target)}`,
   ];
@@ -123,25 +143,56 @@ function signerFor(body: Text): string {
 function linked(request: Planned): string[] {
   const find = `sed -n 's/.*"uri": *"\\([^"]*\\)".*/\\1/p'`;
   return [
-    `LINK=$(curl -fsS ${headersOf(request.headers).join(' ')} ${urlOf(request.target)} | ${find})`,
+    `LINK=$(curl -fsS ${requestWords(request)} | ${find})`,
     `: "\${LINK:?the answer has no link: there is none for this device now}"`,
     'curl -sS -D - -o artifact.mender "$LINK"',
   ];
 }
 
-function callOf({ operation, headers, target, body, isBodyInFile, form }: Planned): string {
-  const words = ['curl -isS'];
-  const isUpgrade = 101 in operation.success;
-  // Without an end of its own, an open websocket would keep the shell.
-  if (isUpgrade) words.push('--http1.1 -N --max-time 2');
+function callOf(request: Planned): string {
+  const call = `curl -isS ${requestWords(request)}`;
+  // Without an end of its own, an open websocket would keep the shell; it ends as it should.
+  return 101 in request.operation.success ? `${call} || [ $? -eq ${CURL_TIMED_OUT} ]` : call;
+}
+
+const CURL_TIMED_OUT = 28;
+
+function requestWords({ operation, headers, target, body, isBodyInFile, form }: Planned): string {
+  const words = [];
+  if (101 in operation.success) words.push('--http1.1 -N --max-time 2');
   if (operation.method === 'HEAD') words.push('-I');
   else if (operation.method !== 'GET') words.push(`-X ${operation.method}`);
   if (operation.authorization === 'basic') words.push('-u "$EMAIL:$PASSWORD"');
   words.push(...headersOf(headers));
   if (form) words.push(...form.map(partOf));
   if (isBodyInFile) words.push('--data-binary @"$BODY_FILE"');
-  else if (body) words.push(`--data-raw ${quotedText(body)}`);
-  return [...words, urlOf(target)].join(' ');
+  else if (body) words.push(`--data-raw ${quotedText(escapedIdentity(body))}`);
+  const hasBody = form ?? body;
+  return [...words, ...(hasBody ? [urlOf(target)] : withEncodedQuery(target))].join(' ');
+}
+
+/** Curl encodes what the reader sets in a query. */
+function withEncodedQuery(target: Text): string[] {
+  const start = target.indexOf('?');
+  const pairs = start < 0 ? [] : pairsOf(target.slice(start + 1));
+  const isAsked = (pair: Text): boolean => pair.some((part) => typeof part !== 'string');
+  const asked = pairs.filter(isAsked);
+  if (asked.length === 0) return [urlOf(target)];
+  const known = pairs
+    .filter((pair) => !isAsked(pair))
+    .flatMap((pair, at) => [at ? '&' : '?', ...pair]);
+  const encoded = asked.map((pair) => `--data-urlencode ${quotedText(pair)}`);
+  return ['-G', ...encoded, urlOf([...target.slice(0, start), ...known])];
+}
+
+function pairsOf(query: Text): Text[] {
+  const pairs: Text[number][][] = [[]];
+  for (const part of query) {
+    const [first = '', ...others] = typeof part === 'string' ? part.split('&') : [part];
+    pairs.at(-1)?.push(first);
+    for (const one of others) pairs.push([one]);
+  }
+  return pairs;
 }
 
 function headersOf(headers: Planned['headers']): string[] {

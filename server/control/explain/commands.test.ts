@@ -100,13 +100,14 @@ describe('the command of a request of the wrong form', () => {
     ['text that looks like a variable', [{ name: `$NONE it's "$OTHER"` }]],
   ])('sends a body that is in order: %s', async (_, json) => {
     const reply = await server.call('patch-attributes', { token: device.token, json });
-    await expectAfter(reply, { refused: 400, answered: 200 });
+    await expectAfter(reply, { refused: 400, answered: 200, VALUE_0: '"any"' });
   });
 
-  it.each(['{"a":', 'a=b', ''])('sends JSON in the place of %j', async (body) => {
+  it.each(['{"a":', 'a=b', ''])('sends a file in the place of %j', async (body) => {
     const headers = { 'Content-Type': 'application/json' };
     const reply = await server.call('put-attributes', { token: device.token, headers, body });
-    await expectAfter(reply, { refused: 400, answered: 200 });
+    const BODY_FILE = await bodyFile([{ name: 'kernel', value: '1' }]);
+    await expectAfter(reply, { refused: 400, answered: 200, BODY_FILE });
   });
 
   it('sends a query that is in order', async () => {
@@ -114,7 +115,7 @@ describe('the command of a request of the wrong form', () => {
       token: device.token,
       query: { device_type: "b[1-3]{a,b}'&$(x)" },
     });
-    const ARTIFACT_NAME = 'release-0';
+    const ARTIFACT_NAME = 'release 0&more=[1]';
     await expectAfter(reply, { refused: 400, answered: 204, ARTIFACT_NAME });
   });
 
@@ -232,7 +233,10 @@ describe('the command of a request without a token in force', () => {
     const roles = ['RBAC_ROLE_CI'];
     const user = await signedInUser(server, 'ci@first.example', { roles });
     const reply = await server.call('list-devices', { token: user.token });
-    await expectAfter(reply, { refused: 403, answered: 200 });
+    const { ran } = await commandAfter(reply);
+    expect(ran.stderr).toContain('set EMAIL to the e-mail address of a user who may do this');
+    const EMAIL = server.adminEmail;
+    await expectAfter(reply, { refused: 403, answered: 200, EMAIL });
   });
 
   it('logs in with the right password', async () => {
@@ -285,7 +289,8 @@ describe('the command of what the state forbids', () => {
     const call = { token: server.adminToken, json: { name: 'twice' } };
     await server.call('create-personal-token', call);
     const reply = await server.call('create-personal-token', call);
-    await expectAfter(reply, { refused: 409, answered: 200, TOKEN: server.adminToken });
+    const taken = { TOKEN: server.adminToken, NAME: 'once' };
+    await expectAfter(reply, { refused: 409, answered: 200, ...taken });
   });
 
   it('looks at what is deployed when the same is deployed already', async () => {
@@ -330,7 +335,8 @@ describe('the command of what the state forbids', () => {
   it('takes the password out of a variable, so that it may be a better one', async () => {
     const json = { email: 'new@first.example', password: 'short' };
     const reply = await server.call('create-user-v1', { token: server.adminToken, json });
-    await expectAfter(reply, { refused: 422, answered: 201, TOKEN: server.adminToken });
+    const chosen = { TOKEN: server.adminToken, USER_PASSWORD: 'a long password of a user' };
+    await expectAfter(reply, { refused: 422, answered: 201, ...chosen });
   });
 
   it('sends a form where there was none', async () => {
@@ -341,12 +347,21 @@ describe('the command of what the state forbids', () => {
     await writeFile(FILE, await artifactBytes({ name: 'release-of-form' }));
     await expectAfter(reply, { refused: 415, answered: 201, FILE, TOKEN: server.adminToken });
     const generated = await server.call('generate-artifact', call);
-    await expectAfter(generated, { refused: 415, answered: 201, FILE, TOKEN: server.adminToken });
+    await expectAfter(generated, {
+      refused: 415,
+      answered: 201,
+      FILE,
+      TOKEN: server.adminToken,
+      ARTIFACT_NAME: 'generated',
+      DEVICE_TYPES: 'board,other',
+      ARGS: '{"filename":"motd","dest_dir":"/etc"}',
+    });
   });
 
   it('accepts a device whose set cannot take that status', async () => {
     const reply = await decide(server, device, 'sleeping');
-    await expectAfter(reply, { refused: 400, answered: 204, TOKEN: server.adminToken });
+    const chosen = { TOKEN: server.adminToken, STATUS: 'accepted' };
+    await expectAfter(reply, { refused: 400, answered: 204, ...chosen });
   });
 });
 

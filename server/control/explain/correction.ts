@@ -5,10 +5,19 @@ import { storageOperations } from '../../../fixtures/contract/management/storage
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
-import { lookUpFor, nearestOperation, operationAt, parametersIn } from './nearest.ts';
+import type { Asked } from './asked.ts';
+import {
+  inOtherVersion,
+  isWider,
+  lookUpFor,
+  mayBeMeant,
+  nearestOperation,
+  operationAt,
+  parametersIn,
+} from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { type Planned, plan } from './planned.ts';
-import { askedInForm } from './polls.ts';
+import { ownerOf, safePoll } from './polls.ts';
 import { remedyOf } from './remedy.ts';
 import { type KnownStore, type Step, stepsOf } from './steps.ts';
 import type { RefusedRequest } from './wrong.ts';
@@ -33,6 +42,8 @@ export interface Advice {
 export interface Refused extends RefusedRequest {
   /** Where it was wrong, such as `body.status`. */
   readonly place: string;
+  /** What is expected there. */
+  readonly expected?: string | undefined;
   readonly store: KnownStore;
   readonly mounts: Mounts;
   /** Name of another tenant than the first one. */
@@ -42,12 +53,12 @@ export interface Refused extends RefusedRequest {
 export function adviceOn(refused: Refused): Advice {
   const meant = meantBy(refused);
   if (!meant) return firstOf(remedyOf(refused, undefined, []));
-  const operation = instead(meant, refused) ?? meant;
-  const steps = stepsOf(refused, operation);
+  const request = requestFor(instead(meant, refused) ?? meant, meant, refused);
+  const steps = stepsOf(refused, request.operation);
   return {
-    ...firstOf(remedyOf(refused, operation, steps)),
+    ...firstOf(remedyOf(refused, request.operation, steps)),
     correction: {
-      request: plannedFor(operation, meant, refused),
+      request,
       steps,
       ...(meant.authorization === 'link' && { followsLink: true }),
     },
@@ -58,35 +69,57 @@ function firstOf(first: string | undefined): Pick<Advice, 'first'> {
   return first === undefined ? {} : { first };
 }
 
-function plannedFor(operation: Operation, meant: Operation, refused: Refused): Planned {
-  const { asked, refusal, place } = refused;
-  const isOther = operation !== refused.operation && operation !== meant;
+function requestFor(operation: Operation, meant: Operation, refused: Refused): Planned {
+  const { asked, refusal, place, expected } = refused;
+  const { status } = refusal;
   const parameters = parametersIn(meant, asked.path);
-  // What was sent to another operation says nothing of this one, except for what a link was for.
-  const { device_type = '' } = parameters;
-  const search = device_type === '' ? '' : `device_type=${device_type}`;
-  const own = isOther ? { ...asked, search, body: undefined, bodyBytes: 0 } : asked;
-  const said = askedInForm(own, operation, refused.store, parameters.device_id);
-  return plan(operation, {
-    asked: isOther ? { ...said, headers: new Map() } : said,
+  // What was sent to another operation says nothing of this one, unless this one has replaced it.
+  const isOther = operation !== refused.operation && operation !== meant && status !== 410;
+  const { device_type: type } = parameters;
+  const search = type === undefined ? '' : `device_type=${type}`;
+  const bare = { ...asked, search, headers: new Map(), body: undefined, bodyBytes: 0 };
+  const own = isOther ? bare : asked;
+  if (operation.deploymentRole !== 'hands-out') {
+    return plan(operation, { asked: own, parameters, status, place, expected });
+  }
+  // Who asks for a link has no token that says whose it is.
+  const deviceId = isOther ? (parameters.device_id ?? ownerOf(asked)) : ownerOf(asked);
+  const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
+  return plan(poll.operation, {
+    asked: poll.asked,
     parameters,
-    status: refusal.status,
+    status,
     // What was wrong is no longer there.
-    place: said === own ? place : '',
+    ...(poll.asked === own ? { place, expected } : { place: '' }),
   });
 }
 
 /** The operation that the request was for, or most likely meant; undefined where there is none. */
 function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | undefined {
   if (operation) return operation;
+  const { method, path } = asked;
   const evidence = refusal.detail?.evidence;
-  if (evidence instanceof UnknownPath) return neighbourOf(asked, evidence).operation;
-  const allowed = refusal.headers.Allow?.split(', ') ?? [asked.method];
   const known = operationsOf(mounts);
-  return (
-    operationAt(asked.path, allowed, known) ??
-    nearestOperation(asked.method, asked.path, known).operation
-  );
+  const meant =
+    evidence instanceof UnknownPath
+      ? neighbourOf(asked, evidence).operation
+      : (operationAt(path, methodsLike(method), known) ??
+        inOtherVersion(method, path, known) ??
+        operationAt(path, ['GET'], known) ??
+        similarTo(asked, known));
+  if (!meant || !mayBeMeant(method, meant)) return undefined;
+  // Without a part of its path, the request may be about more than was asked for.
+  return meant.method !== 'GET' && isWider(meant, path) ? undefined : meant;
+}
+
+function methodsLike(method: string): readonly string[] {
+  const isWrite = /^(POST|PUT|PATCH)$/.test(method);
+  return isWrite ? [method, 'PUT', 'POST', 'PATCH'] : [method];
+}
+
+function similarTo({ method, path }: Asked, known: readonly Operation[]): Operation | undefined {
+  const nearest = nearestOperation(method, path, known);
+  return nearest.isSimilar ? nearest.operation : undefined;
 }
 
 /** The operation to call in place of the one that was meant. */

@@ -86,8 +86,9 @@ describe('what the dialect open-source lacks', () => {
       method: 'POST',
       path: operations['post-next-deployment'].path,
     });
-    const said = { DEVICE_TYPE: 'board', ARTIFACT_NAME: 'release-0' };
-    const ran = await runInBash(command, { TOKEN: device.token, ...said });
+    expect(correctedRequest.body).toBe('@$BODY_FILE');
+    const lines = `echo '${JSON.stringify(provided)}' > provided; BODY_FILE=provided\n${command}`;
+    const ran = await runInBash(lines, { TOKEN: device.token });
     expect([ran.status, ran.stderr]).toEqual([204, '']);
   });
 

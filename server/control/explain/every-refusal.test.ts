@@ -6,7 +6,12 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import { sendCorrected } from '../../testing/corrected-request.ts';
 import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { contradictionsIn, correctedOf, runInBash } from '../../testing/test-explanations.ts';
+import {
+  contradictionsIn,
+  correctedOf,
+  explanationOf,
+  runInBash,
+} from '../../testing/test-explanations.ts';
 import { type Call, startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control, signedInUser, testPassword } from '../../testing/test-tenants.ts';
 import type { Explanation } from './explain.ts';
@@ -104,8 +109,9 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
   });
 
   it('is explained when the method is none of the path, or the path is only nearly right', async () => {
-    const method = await ask('PROPFIND', row, {});
-    expect(method?.explanation.wrong.path).toBe('method');
+    const method = await server.request('PROPFIND', row.path.replace(/\{\w+\}/g, 'nothing'));
+    const { wrong, correctedRequest } = await explanationOf(server, method);
+    expect([wrong.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);
     const path = row.path.replace(/\{\w+\}/g, 'nothing').replace('s', 'z');
     const asked = await ask(row.method, row, { path, ...tokenFor(row) });
     expect(asked?.explanation.wrong).toEqual({

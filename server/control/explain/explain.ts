@@ -12,7 +12,7 @@ import type { Diagnosis } from './doctor/diagnosis.ts';
 import { diagnose } from './doctor/evidence.ts';
 import { urlOf } from './neighbour.ts';
 import { type BrokenRule, ruleOf } from './rule.ts';
-import { readable } from './text.ts';
+import { type Needs, readable } from './text.ts';
 import {
   operationOf,
   type RefusedRecord,
@@ -59,7 +59,7 @@ export interface Explanation {
   /** Lines of bash. */
   readonly command?: string;
   /** The shell variables that the command takes, and what each one is. */
-  readonly needs: Readonly<Record<string, string>>;
+  readonly needs: Needs;
 }
 
 /** Facts beside the record. */
@@ -115,6 +115,7 @@ function adviceView(
   const advised = {
     ...refused,
     place: wrong.path,
+    expected: wrong.expected,
     store,
     mounts,
     ...(!isFirst && { otherTenant: name }),
@@ -125,7 +126,10 @@ function adviceView(
   const lines = commandOf(correction, { names, adminEmail, namesTenant: !isFirst });
   const base = baseUrl(asked, mounts);
   const used = needsOf(lines, base);
-  const needs = { ...used, ...neededInPath(used, refused) };
+  const meanings = { ...correction.request.needs, ...neededInPath(used, refused) };
+  const needs = Object.fromEntries(
+    Object.entries(used).map(([name, meaning]) => [name, meanings[name] ?? meaning]),
+  );
   const correctedRequest = correctedView(correction);
   const isUnchanged = isSame(correctedRequest, refused);
   // What was wrong with it is still wrong with the same request, and nothing better is known.
@@ -137,16 +141,13 @@ function adviceView(
     correctedRequest,
     ...(isUnchanged && { isUnchanged: true as const }),
     // In a shell of its own, which ends where a variable or a step before the request is missing.
-    command: ['(', 'set -eo pipefail', ...definitionsOf(needs, base), lines, ')'].join('\n'),
+    command: ['(', 'set -eo pipefail', ...definitionsOf(needs, base, lines), lines, ')'].join('\n'),
     needs,
   };
 }
 
 /** What the reader sets in the place of a parameter of the path that names what there is not. */
-function neededInPath(
-  needs: Readonly<Record<string, string>>,
-  { wrong }: AdvisedRequest,
-): Record<string, string> {
+function neededInPath(needs: Needs, { wrong }: AdvisedRequest): Record<string, string> {
   const [, parameter = ''] = /^path\.(\w+)$/.exec(wrong.path) ?? [];
   const name = parameter.toUpperCase();
   return name in needs && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
@@ -205,8 +206,10 @@ const variables: Readonly<Record<string, string>> = {
   TOKEN: 'the token of the device or user',
   KEY: 'the file with the private key of the device in PEM',
   ID_DATA: 'the identity of the device, as JSON text',
-  EMAIL: "the user's e-mail address",
-  PASSWORD: 'the password of the user',
+  EMAIL: 'the e-mail address of a user who may do this',
+  PASSWORD: 'the password of the user of EMAIL',
+  USER_EMAIL: 'the e-mail address that the user is to have',
+  USER_PASSWORD: 'the password that the user is to have',
   CURRENT_PASSWORD: 'the current password of the user',
   SECRET_HASH: 'the secret from the e-mail',
   TENANT_TOKEN: 'the token of the tenant that the device belongs to',
@@ -215,6 +218,9 @@ const variables: Readonly<Record<string, string>> = {
   ARTIFACT_NAME: 'the name of an artifact',
   RELEASE_NAME: 'the name of a release',
   DEVICE_TYPE: 'the type of the device',
+  DEVICE_TYPES: 'the device types that the artifact fits, separated by commas',
+  DEVICE_PATH: 'the path of the file on the device',
+  ARGS: 'the arguments of the generator as JSON, such as {"filename":"motd","dest_dir":"/etc"}',
   DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
   PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
 };
@@ -241,10 +247,10 @@ function needsOf(lines: string, base: string): Record<string, string> {
 }
 
 /** Defines what is known, and ends with a sentence where only the reader knows. */
-function definitionsOf(needs: Readonly<Record<string, string>>, base: string): string[] {
+function definitionsOf(needs: Needs, base: string, lines: string): string[] {
   const known: Readonly<Record<string, string>> = { URL: base, KEY: 'device.pem' };
   const definitions = Object.entries(needs)
-    .filter(([name]) => name !== 'EMAIL')
+    .filter(([name]) => !lines.includes(`${name}=\${${name}-`))
     .map(([name, meaning]) => {
       const value = known[name];
       return value === undefined

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
-import { correctedOf, runInBash } from '../../testing/test-explanations.ts';
+import { type Corrected, correctedOf, runInBash } from '../../testing/test-explanations.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 
@@ -37,19 +37,17 @@ const hostile = fc
   .map((parts) => parts.join('').replaceAll('\0', ''));
 
 /** Words of the calls that a command would make; nothing is really called. */
-async function callsOf(command: string) {
+async function callsOf({ command, needs }: Pick<Corrected, 'command' | 'needs'>) {
   const stubs = [
     'curl() { printf "%s\\0" "$@"; printf "end\\0"; }',
     'openssl() { :; }',
     'mktemp() { echo body; }',
   ];
+  const asked = Object.keys(needs).map((name) => [name, `$${name}`]);
   const { stdout, stderr } = await runInBash([...stubs, command, 'rm -f body; ls -A'].join('\n'), {
+    ...Object.fromEntries(asked),
     URL: 'http://url',
-    TOKEN: 't',
-    ID: '$ID',
     BODY_FILE: 'body-file',
-    ARTIFACT_NAME: '$ARTIFACT_NAME',
-    DEVICE_TYPE: '$DEVICE_TYPE',
   });
   const words = stdout.split('\0');
   return { words, made: words.at(-1), stderr };
@@ -73,13 +71,15 @@ describe('a command made of hostile input', () => {
       const target = `${path}?${encodeURI(query)}`;
       await sendRaw(server, rawRequest(`PUT ${target}`, head, body));
       const reply = await control(server, 'GET', `/explanations/hostile-${index}`);
-      const { command, correctedRequest } = JSON.parse(reply.text);
-      const { words, made, stderr } = await callsOf(command);
+      const { correctedRequest, ...explained } = JSON.parse(reply.text);
+      const { words, made, stderr } = await callsOf(explained);
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
-      const data = words.findIndex((word) => word.startsWith('--data-'));
+      const data = words.findIndex((word) => /^--data-(raw|binary)$/.test(word));
+      const asked = words.filter((_, at) => words[at - 1] === '--data-urlencode').join('&');
       const sent = correctedRequest.body?.replace('$BODY_FILE', 'body-file');
       expect(data < 0 ? undefined : words[data + 1]).toBe(sent);
-      expect(words.at(-3)).toBe(`http://url${correctedRequest.path}`);
+      const url = words.at(-3) + (asked === '' ? '' : `?${asked}`);
+      expect(url).toBe(`http://url${correctedRequest.path}`);
       bodies += data < 0 ? 0 : 1;
     }
     expect(bodies).toBeGreaterThan(20);
@@ -91,8 +91,8 @@ describe('a command made of hostile input', () => {
       const body = JSON.stringify({ id_data: idData, pubkey: device.publicKeyPem, note: text });
       const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': 'x' };
       const reply = await server.call('post-auth-request', { headers, body });
-      const { command } = await correctedOf(server, reply);
-      const { made, stderr } = await callsOf(command);
+      const { command, needs } = await correctedOf(server, reply);
+      const { made, stderr } = await callsOf({ command, needs });
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
       const sent = await runInBash(
         `mktemp() { echo body; }; openssl() { :; }; curl() { :; }\n${command}\ncat body`,

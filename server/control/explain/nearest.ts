@@ -52,6 +52,32 @@ export function nearestOperation(
   };
 }
 
+const writes: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Whether an operation may be meant by a request with this method: who reads is not made to write. */
+export function mayBeMeant(method: string, { method: other, success }: Operation): boolean {
+  const reads = other === 'GET' && !(101 in success);
+  return other === method || reads || (writes.has(method) && writes.has(other));
+}
+
+/** Whether a request to an operation leaves out parts of the path that was sent. */
+export function isWider({ path }: Operation, sent: string): boolean {
+  return segmentsOf(path).length < segmentsOf(sent).length;
+}
+
+/** The operation of the same method whose path differs in nothing but the version. */
+export function inOtherVersion(
+  method: string,
+  path: string,
+  operations: readonly Operation[],
+): Operation | undefined {
+  const given = wordsOf(path);
+  return operations.find((one) => {
+    const words = wordsOf(one.path);
+    return one.method === method && words.length === given.length && fits(words, given);
+  });
+}
+
 /** The operation of exactly this path, parameters being any text, that takes one of the methods. */
 export function operationAt(
   path: string,
@@ -114,10 +140,11 @@ function wordsOf(path: string): string[] {
 
 function isAt({ path }: Operation, given: readonly string[]): boolean {
   const words = segmentsOf(path);
-  return (
-    words.length === given.length &&
-    words.every((word, index) => word.startsWith('{') || word === given[index])
-  );
+  return words.length === given.length && fits(words, given);
+}
+
+function fits(words: readonly string[], given: readonly string[]): boolean {
+  return words.every((word, index) => word.startsWith('{') || word === given[index]);
 }
 
 /** The cheapest way from one path to the other: segments are changed, left out or put in. */

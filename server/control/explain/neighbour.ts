@@ -13,7 +13,7 @@ import {
   type UnknownPath,
 } from '../../pipeline/mounted.ts';
 import type { Asked } from './asked.ts';
-import { nearestOperation, operationAt } from './nearest.ts';
+import { mayBeMeant, nearestOperation, operationAt } from './nearest.ts';
 
 /** What an unknown path may have meant. */
 export interface Neighbour {
@@ -72,7 +72,7 @@ export function neighbourOf(
 
 /** An operation that a dialect lacks is meant by a path that is nearly its own only. */
 function similarTo(method: string, path: string, mounts: Mounts): Operation | undefined {
-  const typed = typedOf(path, mounts);
+  const typed = typedOf(path, mounts).filter((operation) => mayBeMeant(method, operation));
   const nearest = nearestOperation(method, path, typed);
   const isAbsent = absenceOf(nearest.operation, mounts.dialects) !== undefined;
   const found =

@@ -3,119 +3,113 @@ import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { isObject } from '../../../fixtures/json.ts';
-import { memberNames, shapeAt } from '../../../fixtures/shapes.ts';
+import { memberNames } from '../../../fixtures/shapes.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
-import { isSecretName } from '../../http/masking.ts';
-import { type Asked, jsonOf, textOf } from './asked.ts';
-import { exampleOf, mended } from './example.ts';
-import { markFor, type Text, textWithVariables, withoutSecrets } from './text.ts';
+import { type Asked, hasUnknownBody, jsonOf, textOf } from './asked.ts';
+import { askedAt, mended } from './mending.ts';
+import {
+  markFor,
+  type Needs,
+  rawMarkFor,
+  type Text,
+  textWithVariables,
+  withoutSecrets,
+} from './text.ts';
 
 /** What was sent, how it was refused, and where it was wrong, such as `body.status`. */
 interface FaultyBody {
   readonly asked: Asked;
   readonly status: number;
   readonly place: string;
+  /** What is expected at the place. */
+  readonly expected?: string | undefined;
 }
 
-type Members = ReadonlyMap<string, unknown>;
-
-/** The public key of the reader. */
-const ownPublicKey = markFor('PUBLIC_KEY');
+/** A body, with what the reader is asked for in it. */
+export interface PlannedBody {
+  readonly text: Text;
+  readonly needs: Needs;
+  /** Set where the text is the name of the file with the body. */
+  readonly isFile?: true;
+}
 
 /**
  * The body as it was sent when nothing in it was wrong, so that a signature over its bytes stays
- * right; else with what was wrong replaced, or an example. Nothing where none is needed.
+ * right; else with what was wrong mended or asked for. Nothing where none is needed.
  */
-export function plannedBody(
-  operation: Operation,
-  schema: v.GenericSchema,
-  faulty: FaultyBody,
-): Text | undefined {
-  const text = textOf(faulty.asked);
-  if (text === undefined && operation.bodyOptional) return undefined;
-  const given = jsonOf(text);
-  const isSound = given !== undefined && v.is(schema, given.value);
-  const value = given ? mended(schema, given.value) : exampleOf(schema);
-  const better = improved(value, { operation, schema, faulty, isSound });
-  const shown = withoutSecrets(better);
-  const isAsSent = isSound && shown === value;
-  return isAsSent ? [text ?? ''] : textWithVariables(JSON.stringify(shown));
+export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBody | undefined {
+  const { body: schema } = operation;
+  const { asked } = faulty;
+  if (!schema) return undefined;
+  if (hasUnknownBody(asked)) return inFile;
+  if (!asked.body && operation.bodyOptional) return undefined;
+  const text = textOf(asked);
+  const given = asked.body ? jsonOf(text) : { value: {} };
+  const better = given && mended(schema, given.value);
+  // Nothing at all would be right, and would take away what there is.
+  const isEmpty = !asked.body && Object.keys(better?.needs ?? {}).length === 0;
+  if (!better || isEmpty) return corrected(faulty);
+  const isSound = asked.body !== undefined && v.is(schema, given.value);
+  const needs = { ...better.needs };
+  const ruled = isSound
+    ? improved(given.value, { operation, schema, faulty, needs })
+    : better.value;
+  const shown = withoutSecrets(inOwnForm(ruled));
+  if (isSound && shown === given.value) return { text: [text ?? ''], needs };
+  return { text: textWithVariables(JSON.stringify(shown)), needs };
+}
+
+const inFile: PlannedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFile: true };
+
+/** Where only the sender knows what was meant. */
+function corrected({ expected, place }: FaultyBody): PlannedBody {
+  const what = expected === undefined || place !== 'body' ? '' : `: ${expected}`;
+  return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${what}` } };
 }
 
 interface Facts {
   readonly operation: Operation;
   readonly schema: v.GenericSchema;
   readonly faulty: FaultyBody;
-  /** True when the body fitted its shape, so that a rule refused it. */
-  readonly isSound: boolean;
+  readonly needs: Record<string, string>;
 }
 
-/** The value corrected by rules that no shape expresses; the same value when none applies. */
-function improved(value: unknown, facts: Facts): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const members = new Map<string, unknown>(Object.entries(value));
-  const changed = new Map(members);
-  for (const [name, better] of changesTo(members, facts)) {
-    if (better === undefined) changed.delete(name);
-    else changed.set(name, better);
-  }
-  const isSame =
-    changed.size === members.size &&
-    [...changed].every(([name, one]) => one === members.get(name) && members.has(name));
-  return isSame ? value : Object.fromEntries(changed);
-}
-
-function changesTo(members: Members, facts: Facts): Map<string, unknown> {
-  const [where, name = ''] = facts.faulty.place.split('.');
-  const changes = new Map<string, unknown>();
+/** The value with what a rule refused, which no shape expresses, asked for. */
+function improved(value: unknown, { operation, schema, faulty, needs }: Facts): unknown {
+  const { status, place, expected } = faulty;
   // Another user may send it as it is.
-  if (facts.faulty.status === 403) return changes;
-  const isOfRule = facts.isSound && where === 'body' && members.has(name);
-  if (isOfRule && !isSecretName(name)) {
-    changes.set(name, otherValue(facts, name, members.get(name)));
-  }
-  const pubkey = members.get('pubkey');
-  if (typeof pubkey === 'string' && 'because' in readPublicKey(pubkey)) {
-    changes.set('pubkey', ownPublicKey);
-  }
-  // The whole body is in order, and changes nothing.
-  if (facts.isSound && facts.faulty.place === 'body') {
-    for (const [key, one] of firstMember(facts.schema)) changes.set(key, one);
-  }
-  const isDeployment = facts.operation.id === managementOperations['create-deployment'].id;
-  const isUnclear = members.has('devices') === (members.get('all_devices') === true);
+  if (!isObject(value) || status === 403) return value;
+  const [where, ...sent] = place.split('.');
+  // A body that is in order and changes nothing gets one member that does.
+  const keys = sent.length === 0 && status !== 409 ? memberNames(schema).slice(0, 1) : sent;
+  const isOfRule = where === 'body' && (status === 400 || status === 409 || status === 422);
+  const isDeployment = operation.id === managementOperations['create-deployment'].id;
   // Never all of them, which nobody has asked for.
-  if (isDeployment && (name === 'devices' || (facts.isSound && isUnclear))) {
-    changes.set('devices', devicesOf(facts, name)).set('all_devices', undefined);
+  if (isDeployment && (place === 'body.devices' || isUnclear(value))) {
+    const devices =
+      Array.isArray(value.devices) && keys[0] !== 'devices' ? value.devices : oneDevice;
+    return { ...value, devices, all_devices: undefined };
   }
-  return changes;
+  if (!isOfRule || keys.length === 0) return value;
+  const asked = askedAt(schema, value, keys);
+  const meaning = expected ?? (status === 409 ? 'another one than was sent' : undefined);
+  if (meaning !== undefined && sent.length > 0) needs[asked.variable] = meaning;
+  return asked.value;
 }
 
-/** The one device that was named without a list, or those that were not what was wrong. */
-function devicesOf({ faulty }: Facts, wrong: string): unknown {
-  const body = jsonOf(textOf(faulty.asked))?.value;
-  const sent = isObject(body) ? body.devices : undefined;
-  if (typeof sent === 'string' && sent !== '') return [sent];
-  return Array.isArray(sent) && wrong !== 'devices' ? sent : [markFor('device_id')];
+/** The device is the reader's to name. */
+const oneDevice = [markFor('device_id')];
+
+/** Whether a deployment is for devices that are named and for all, or for none of both. */
+function isUnclear(value: Readonly<Record<string, unknown>>): boolean {
+  return 'devices' in value === (value.all_devices === true);
 }
 
-/** The first member that a shape has, with an example; none for other shapes. */
-function firstMember(schema: v.GenericSchema): readonly (readonly [string, unknown])[] {
-  return memberNames(schema)
-    .slice(0, 1)
-    .flatMap((name) => {
-      const shape = shapeAt(schema, [name]);
-      const example = shape && exampleOf(shape, name);
-      const needed = shape && example === undefined ? markFor(name) : example;
-      return needed === undefined ? [] : [[name, needed] as const];
-    });
-}
-
-/** Replaces a value that a rule refused: by another name, by none where optional, or an example. */
-function otherValue({ schema, faulty }: Facts, name: string, given: unknown): unknown {
-  if (faulty.status === 409) return typeof given === 'string' ? `${given}-2` : given;
-  const shape = shapeAt(schema, [name]);
-  const isRule = faulty.status === 400 || faulty.status === 422;
-  if (!shape || !isRule) return given;
-  return v.is(shape, undefined) ? undefined : exampleOf(shape, name);
+/** Without a list of devices, or with a public key that is none, each is asked for in its own form. */
+function inOwnForm(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { pubkey, devices } = value;
+  const isNoKey = typeof pubkey === 'string' && 'because' in readPublicKey(pubkey);
+  if (isNoKey) return { ...value, pubkey: markFor('PUBLIC_KEY') };
+  return devices === rawMarkFor('devices') ? { ...value, devices: oneDevice } : value;
 }

@@ -3,12 +3,12 @@ import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { lettersApart } from '../../../fixtures/nearest.ts';
-import { isSecretName, maskText } from '../../http/masking.ts';
-import { type Asked, hasUnknownBody } from './asked.ts';
-import { mended } from './example.ts';
+import { maskText } from '../../http/masking.ts';
+import type { Asked } from './asked.ts';
+import { mended } from './mending.ts';
 import { parametersIn } from './nearest.ts';
 import { plannedBody } from './planned-body.ts';
-import { queryWithoutSecrets, type Text } from './text.ts';
+import { markFor, type Needs, queryWithoutSecrets, type Text, variableNamed } from './text.ts';
 
 /** One part of a form. */
 export interface FormPart {
@@ -28,6 +28,8 @@ export interface Planned {
   /** Set where the body is the content of a file that only the reader has. */
   readonly isBodyInFile?: true;
   readonly form?: readonly FormPart[];
+  /** What the variables in it are, where more is known than their names. */
+  readonly needs: Needs;
 }
 
 /** What was sent, and what is known to be wrong with it. */
@@ -38,6 +40,8 @@ interface Faulty {
   readonly status: number;
   /** Where it was wrong, such as `body.status`. */
   readonly place: string;
+  /** What is expected there. */
+  readonly expected?: string | undefined;
 }
 
 const forms: Readonly<Record<string, readonly FormPart[]>> = {
@@ -45,14 +49,14 @@ const forms: Readonly<Record<string, readonly FormPart[]>> = {
     { name: 'artifact', value: [{ variable: 'FILE' }], isFile: true },
   ],
   [managementOperations['generate-artifact'].id]: [
-    { name: 'name', value: ['release-1'] },
-    { name: 'device_types_compatible', value: ['raspberrypi4'] },
+    { name: 'name', value: [{ variable: 'ARTIFACT_NAME' }] },
+    { name: 'device_types_compatible', value: [{ variable: 'DEVICE_TYPES' }] },
     { name: 'type', value: ['single-file'] },
-    { name: 'args', value: ['{"filename":"hosts","dest_dir":"/etc"}'] },
+    { name: 'args', value: [{ variable: 'ARGS' }] },
     { name: 'file', value: [{ variable: 'FILE' }], isFile: true },
   ],
   [managementOperations['upload-device-file'].id]: [
-    { name: 'path', value: ['/etc/hosts'] },
+    { name: 'path', value: [{ variable: 'DEVICE_PATH' }] },
     { name: 'file', value: [{ variable: 'FILE' }], isFile: true },
   ],
 };
@@ -60,23 +64,32 @@ const forms: Readonly<Record<string, readonly FormPart[]>> = {
 /** The request for an operation; of what was sent everything that fits is kept. */
 export function plan(operation: Operation, faulty: Faulty): Planned {
   const form = forms[operation.id];
-  const isBodyInFile = operation.body !== undefined && hasUnknownBody(faulty.asked);
-  const body = isBodyInFile
-    ? [{ variable: 'BODY_FILE' }]
-    : operation.body && plannedBody(operation, operation.body, faulty);
+  const body = plannedBody(operation, faulty);
+  const query = queryFor(operation, faulty);
   return {
     operation,
-    target: [...pathFor(operation, faulty), ...queryFor(operation, faulty)],
+    target: [...pathFor(operation, faulty), ...query.text],
     headers: [
       ...authorizationOf(operation),
       ...(body ? [['Content-Type', ['application/json']] as const] : []),
       ...keptHeaders(faulty),
       ...(101 in operation.success ? handshake : []),
     ],
-    ...(body && { body }),
-    ...(isBodyInFile && { isBodyInFile: true as const }),
+    ...(body && { body: body.text }),
+    ...(body?.isFile && { isBodyInFile: true as const }),
     ...(form && { form }),
+    needs: { ...query.needs, ...body?.needs, ...(isPoll(operation) && ofPoll) },
   };
+}
+
+/** A poll says what there is, not what there should be. */
+const ofPoll: Needs = {
+  ARTIFACT_NAME: 'the name of the artifact that is installed on the device now',
+  BODY_FILE: 'a file with all that the device provides, in the form of this operation',
+};
+
+function isPoll({ deploymentRole }: Operation): boolean {
+  return deploymentRole === 'hands-out';
 }
 
 function authorizationOf({ authorization }: Operation): readonly (readonly [string, Text])[] {
@@ -104,7 +117,11 @@ function keptHeaders({ asked, status }: Faulty): readonly (readonly [string, Tex
 }
 
 function pathFor(operation: Operation, { asked, parameters, place }: Faulty): Text {
-  const known = { ...parameters, ...parametersIn(operation, asked.path) };
+  const known = {
+    ...idsIn(operation, asked.path),
+    ...parameters,
+    ...parametersIn(operation, asked.path),
+  };
   const values = Object.values(known);
   // A single parameter means the same resource, also under another name in a successor.
   const only = values.length === 1 ? values[0] : undefined;
@@ -117,6 +134,14 @@ function pathFor(operation: Operation, { asked, parameters, place }: Faulty): Te
       !isSecret && given !== '' && given !== '.' && given !== '..' && isDecodable(given);
     return isSound ? encodeOdd(given) : { variable: name.toUpperCase() };
   });
+}
+
+/** The ids in a path that is too short or too long, where there are as many as are needed. */
+function idsIn(operation: Operation, path: string): Readonly<Record<string, string>> {
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const ids = path.split('/').filter((segment) => /^[\da-f-]{24,64}$/.test(segment));
+  if (ids.length !== names.length) return {};
+  return Object.fromEntries(names.map((name, at) => [name, ids[at] ?? '']));
 }
 
 function isDecodable(segment: string): boolean {
@@ -133,15 +158,26 @@ function encodeOdd(text: string): string {
   return text.replace(/[^\x21-\x7e]+/gu, (odd) => encodeURIComponent(odd));
 }
 
-function queryFor({ query }: Operation, { asked, place }: Faulty): Text {
-  if (!query) return [];
+function queryFor(
+  { query }: Operation,
+  { asked, place, expected }: Faulty,
+): { readonly text: Text; readonly needs: Needs } {
+  if (!query) return { text: [], needs: {} };
   const schema = v.object(query);
   const given = givenIn(asked.search, Object.keys(query));
   const [, refused = ''] = /^query\.(.+)$/.exec(place) ?? [];
-  if (isSecretName(refused) && refused in query) given[refused] = refused;
   const isSent = Object.keys(given).every((name) => new URLSearchParams(asked.search).has(name));
-  const isSound = isSent && v.is(schema, given) && !isSecretName(refused);
-  const search = isSound ? encodeOdd(asked.search) : searchOf(mended(schema, given));
+  const fits = v.is(schema, given);
+  // Refused by a rule that no shape expresses.
+  if (fits && refused in query) given[refused] = markFor(refused);
+  else if (fits && isSent) return { text: questionOf(encodeOdd(asked.search)), needs: {} };
+  const better = mended(schema, given, { takesBounds: true }) ?? { value: given, needs: {} };
+  const isAsked = fits && expected !== undefined;
+  const needs = isAsked ? { [variableNamed(refused)]: expected } : better.needs;
+  return { text: questionOf(searchOf(better.value)), needs };
+}
+
+function questionOf(search: string): Text {
   return search === '' ? [] : ['?', ...queryWithoutSecrets(search)];
 }
 

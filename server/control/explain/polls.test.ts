@@ -52,8 +52,51 @@ describe('a corrected poll', () => {
     await server.call('get-next-deployment', { token, query: said });
     const after = await correctedOf(server, await server.request('PUT', status, asked));
     expect(after.correctedRequest.path).toBe(next + search);
-    await server.call('post-next-deployment-v2', { token, json: { device_provides: said } });
-    const last = await correctedOf(server, await server.request('PUT', status, asked));
-    expect(last.correctedRequest.path).toBe(next + search);
+  });
+
+  it('is the last one that was answered, with all that it said, over the same operation', async () => {
+    const { token } = await acceptedDevice(server, 'repeats');
+    const json = { device_provides: { ...said, checksum: 'abc' }, update_control_map: true };
+    await server.call('post-next-deployment-v2', { token, json });
+    await server.call('post-next-deployment-v2', { token, json: { device_provides: {} } });
+    const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
+    for (const reply of [
+      await server.request('PUT', status, { token, json: { status: 'success' } }),
+      await server.request('DELETE', of(first), { token }),
+      await server.request('GET', `${of(first)}?device_type=board`, { token }),
+      await server.call('post-next-deployment-v2', { token, json: { device_provides: {} } }),
+    ]) {
+      const { correctedRequest } = await correctedOf(server, reply);
+      expect([correctedRequest.path, correctedRequest.body]).toEqual([
+        of(second),
+        JSON.stringify(json),
+      ]);
+    }
+  });
+
+  it.each([
+    ['of other values than the last one asks for what is missing', { device_type: 'other' }],
+    ['of more than the last one asks for what is missing', { device_type: 'board', more: 'x' }],
+  ])('%s', async (_, provided) => {
+    const { token } = await acceptedDevice(
+      server,
+      `other ${Object.keys(provided)} ${provided.device_type}`,
+    );
+    await server.call('get-next-deployment', { token, query: said });
+    const call = { token, json: { device_provides: provided } };
+    const reply = await server.call('post-next-deployment-v2', call);
+    const { correctedRequest, needs } = await correctedOf(server, reply);
+    expect(JSON.parse(correctedRequest.body ?? '')).toEqual({
+      device_provides: { ...provided, artifact_name: '$ARTIFACT_NAME' },
+    });
+    expect(needs.ARTIFACT_NAME).toContain('installed on the device now');
+  });
+
+  it('that is no JSON is left to the sender', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const body = '{"device_provides":{"device_type":"board","checksum":"abc"}';
+    const call = { token: device.token, headers, body };
+    const reply = await server.call('post-next-deployment-v2', call);
+    expect((await correctedOf(server, reply)).correctedRequest.body).toBe('@$BODY_FILE');
   });
 });

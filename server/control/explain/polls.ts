@@ -1,8 +1,10 @@
 /** What a device says of itself when it asks for a deployment, in the form of each operation for it. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { isObject } from '../../../fixtures/json.ts';
-import { type Asked, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
+import type { Poll as KnownPoll } from '../../store/last-poll.ts';
+import { type Asked, hasUnknownBody, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
 import type { KnownStore } from './steps.ts';
 
 type Provides = Readonly<Record<string, unknown>>;
@@ -12,30 +14,50 @@ const inBody: Operation = operations['post-next-deployment'];
 /** What every device says. */
 const required = Object.keys(inQuery.query ?? {});
 
+/** A request for an operation. */
+interface Poll {
+  readonly operation: Operation;
+  readonly asked: Asked;
+}
+
 /**
- * The request in the form of an operation for polls: what was sent in the form of another one is put
- * where it belongs, and what is missing is taken from the last poll of the device, where one is known.
+ * A poll that does no harm: one that says other things than that for which a deployment was handed
+ * out ends it for the device. So it is what was sent, put where it belongs; or the last poll that
+ * was answered, exactly, where that says what was sent and more; or one without anything.
  */
-export function askedInForm(
-  asked: Asked,
-  operation: Operation,
+export function safePoll(
+  { operation, asked }: Poll,
   { devices }: KnownStore,
-  deviceId = ownerOf(asked),
-): Asked {
-  if (operation.deploymentRole !== 'hands-out') return asked;
+  deviceId: string,
+): Poll {
+  if (hasUnknownBody(asked)) return { operation, asked };
   const sent = providesIn(asked);
-  if (isInForm(asked, operation) && required.every((name) => name in sent)) return asked;
-  const { operation: polled, said = '' } = devices.facts(deviceId)?.lastPoll ?? {};
-  const last = polled === undefined ? {} : providesIn(requestOf(polled, said));
-  const provides = { ...last, ...sent };
-  if (Object.keys(provides).length === 0) return withoutBody(asked);
-  if (operation === inQuery) {
-    const search = new URLSearchParams();
-    for (const name of required) if (name in provides) search.set(name, String(provides[name]));
-    return { ...withoutBody(asked), search: search.toString() };
+  const isWhole = required.every((name) => name in sent);
+  const isOther = isInOtherForm(asked, operation);
+  if (isWhole && !isOther) return { operation, asked };
+  if (isWhole) return { operation, asked: inForm(asked, operation, sent) };
+  const last = devices.facts(deviceId)?.lastPoll?.answered;
+  const lastOperation = last && operationsById.get(last.operation);
+  if (last && lastOperation) {
+    const again = { operation: lastOperation, asked: withSaid(asked, last) };
+    const said = providesIn(again.asked);
+    if (Object.entries(sent).every(([name, value]) => said[name] === value)) return again;
   }
-  const body = operation === inBody ? provides : { ...outside(asked), device_provides: provides };
+  const isNothing = Object.keys(sent).length === 0 && bodyOf(asked) === undefined;
+  return { operation, asked: isNothing && operation === inQuery ? withoutBody(asked) : asked };
+}
+
+function inForm(asked: Asked, operation: Operation, provides: Provides): Asked {
+  const body = operation === inBody ? provides : { device_provides: provides };
   return { ...asked, search: '', body: Buffer.from(JSON.stringify(body)) };
+}
+
+/** The request of a poll, of which the body may be too long to be kept. */
+function withSaid(asked: Asked, { operation, said }: KnownPoll): Asked {
+  const bare = withoutBody(asked);
+  if (operation === inQuery.id) return { ...bare, search: said?.split('?')[1] ?? '' };
+  const body = said === undefined ? undefined : Buffer.from(said, 'latin1');
+  return { ...bare, search: '', body, bodyBytes: body?.length ?? 1 };
 }
 
 /** Whether what was sent is the body of the other version. */
@@ -47,12 +69,6 @@ export function isInOtherForm(asked: Asked, operation: Operation): boolean {
   return !isOfSecond && required.some((name) => name in body);
 }
 
-function isInForm(asked: Asked, operation: Operation): boolean {
-  const body = bodyOf(asked);
-  if (operation === inQuery || body === undefined) return operation === inQuery && !body;
-  return isObject(body.device_provides) === (operation !== inBody);
-}
-
 function providesIn(asked: Pick<Asked, 'search' | 'body'>): Provides {
   const body = bodyOf(asked);
   if (body) return isObject(body.device_provides) ? body.device_provides : body;
@@ -60,20 +76,9 @@ function providesIn(asked: Pick<Asked, 'search' | 'body'>): Provides {
   return Object.fromEntries([...search].filter(([name]) => required.includes(name)));
 }
 
-/** The members of a body of the second version beside what it provides. */
-function outside(asked: Asked): Provides {
-  const body = bodyOf(asked) ?? {};
-  return isObject(body.device_provides) ? body : {};
-}
-
 function bodyOf(asked: Pick<Asked, 'body'>): Provides | undefined {
   const value = jsonOf(textOf(asked))?.value;
   return isObject(value) ? value : undefined;
-}
-
-function requestOf(operation: string, said: string): Pick<Asked, 'search' | 'body'> {
-  if (operation === inQuery.id) return { search: said.split('?')[1] ?? '', body: undefined };
-  return { search: '', body: Buffer.from(said, 'latin1') };
 }
 
 /** The body of a poll that was not read is not needed: it says no more than what is asked for. */
@@ -83,7 +88,8 @@ function withoutBody(asked: Asked): Asked {
   return { ...asked, headers, body: undefined, bodyBytes: 0 };
 }
 
-function ownerOf(asked: Asked): string {
+/** The id of the device that sent it; empty where none says so. */
+export function ownerOf(asked: Asked): string {
   const owner = tokenOwnerIn(asked);
   return owner?.isDevice ? owner.subject : '';
 }

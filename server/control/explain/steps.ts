@@ -15,7 +15,8 @@ import type { RefusedRequest } from './wrong.ts';
 /** A step before the request itself. */
 export type Step =
   | { readonly does: 'device-token'; readonly identity?: string; readonly keyType?: KeyType }
-  | { readonly does: 'user-token'; readonly email?: string }
+  /** Of the same user, where one is known, or of another one. */
+  | { readonly does: 'user-token'; readonly email?: string; readonly isOther?: boolean }
   | { readonly does: 'accept'; readonly path: string; readonly deviceId: string }
   /** Lets a device in again that the server does not know any more. */
   | { readonly does: 'preauthorize' }
@@ -48,9 +49,8 @@ export function isOfToken(place: string): boolean {
 }
 
 function userToken({ asked, store, refusal }: Refused): Step {
-  // A user without permission has to ask another one.
-  const subject = refusal.status === 403 ? undefined : tokenOwnerIn(asked)?.subject;
-  const user = store.users.find(subject ?? '');
+  if (refusal.status === 403) return { does: 'user-token', isOther: true };
+  const user = store.users.find(tokenOwnerIn(asked)?.subject ?? '');
   return { does: 'user-token', ...(user && { email: user.email }) };
 }
 

@@ -14,21 +14,30 @@ export function readable(text: Text): string {
   return text.map((part) => (typeof part === 'string' ? part : `$${part.variable}`)).join('');
 }
 
+/** The meanings of shell variables, by name. */
+export type Needs = Readonly<Record<string, string>>;
+
 /** A mark in a query. */
-const writtenMark = /%EE%80%80(\w+)%EE%80%81/g;
-const mark = /\u{e000}(\w+)\u{e001}/u;
+const writtenMark = /%EE%80%80(\w+)%EE%80%8[12]/g;
+/** With the quotes around it where the variable stands for more than a string. */
+const mark = /"\u{e000}(\w+)\u{e002}"|\u{e000}(\w+)\u{e001}/u;
 
 /** A mark for a variable of this name, until `textWithVariables` replaces it. */
 export function markFor(name: string): string {
-  return `\u{e000}${variableNamed(name).variable}\u{e001}`;
+  return `\u{e000}${variableNamed(name)}\u{e001}`;
+}
+
+/** The same for a value that is no string in JSON. */
+export function rawMarkFor(name: string): string {
+  return `\u{e000}${variableNamed(name)}\u{e002}`;
 }
 
 /** The text with a variable in the place of each mark. */
 export function textWithVariables(marked: string): Text {
-  return marked
-    .split(mark)
-    .map((part, index) => (index % 2 === 0 ? part : { variable: part }))
-    .filter((part) => part !== '');
+  const parts = marked.split(mark);
+  return parts
+    .map((part, index) => (index % 3 === 0 ? part : part && { variable: part }))
+    .filter((part) => part !== '' && part !== undefined);
 }
 
 /** The JSON value with a mark in the place of each secret; the same one when it holds none. */
@@ -55,17 +64,27 @@ export function queryWithoutSecrets(search: string): Text {
       const written = pair.replace(writtenMark, (_, word: string) => markFor(word));
       return textWithVariables(start + maskText(written));
     }
-    return [`${start}${name}=`, variableNamed(name)];
+    return [`${start}${name}=`, { variable: variableNamed(name) }];
   });
 }
 
+/** Names that bash, its commands or the other lines of a command use for something else. */
+const taken: ReadonlySet<string> = new Set(
+  'BODY CDPATH ENV HOME IDENTITY IFS KEY LANG LINK PATH PWD SHELL SIGNATURE TERM TMPDIR TOKEN UID URL USER'.split(
+    ' ',
+  ),
+);
+/** Of a user in the request, who is another one than the user who sends it. */
+const ofUser: ReadonlySet<string> = new Set(['EMAIL', 'PASSWORD']);
+
 /** A valid variable name for any field. */
-function variableNamed(name: string): Variable {
+export function variableNamed(name: string): string {
   const word = name
     .toUpperCase()
     .replace(/[^A-Z0-9]+/g, '_')
     .slice(0, NAME_MAX_CHARACTERS);
-  return { variable: /^[A-Z]/.test(word) ? word : `VALUE_${word}` };
+  if (ofUser.has(word)) return `USER_${word}`;
+  return taken.has(word) || !/^[A-Z]/.test(word) ? `VALUE_${word}` : word;
 }
 
 const NAME_MAX_CHARACTERS = 60;

@@ -32,12 +32,16 @@ export function keepLastPoll(record: ExchangeRecord, devices: PollingDevices): v
   if (!facts) return;
   const { lastPoll } = facts;
   const refused = refusedIn(record);
+  const isAnswered = status >= 200 && status < 300;
   if (lastPoll && lastPoll.operation === operation && saysSame(lastPoll.said, record)) {
     lastPoll.atMs = atMs;
     lastPoll.status = status;
     lastPoll.refused = refused;
+    if (isAnswered) lastPoll.answered = lastPoll;
   } else {
-    facts.lastPoll = { operation, said: saidIn(record), atMs, status, refused };
+    const poll = { operation, said: saidIn(record) };
+    const answered = isAnswered ? poll : lastPoll?.answered;
+    facts.lastPoll = { ...poll, atMs, status, refused, answered };
   }
 }
 

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { mountedOperations } from '../../pipeline/endpoint.ts';
+import { exampleOf } from '../../testing/example.ts';
+import { mended } from './mending.ts';
+import { readable, textWithVariables } from './text.ts';
+
+const rows: readonly Operation[] = Object.values(mountedOperations);
+const bodies = rows.flatMap(({ id, body }) => (body ? [{ id, schema: body }] : []));
+
+function bodyOf(id: keyof typeof mountedOperations): v.GenericSchema {
+  return mountedOperations[id]?.body ?? v.never();
+}
+
+/** As it is shown, with `$NAME` for what is asked for. */
+function shown(schema: v.GenericSchema, given: unknown) {
+  const better = mended(schema, given);
+  const text = better && readable(textWithVariables(JSON.stringify(better.value)));
+  return { text, needs: better?.needs };
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value ? Object.values(value).flatMap(textsIn) : [];
+}
+
+describe('a mended value', () => {
+  it.each<[string, keyof typeof mountedOperations, unknown, unknown]>([
+    ['a typing error', 'put-deployment-status', { status: 'instaling' }, { status: 'installing' }],
+    ['capital letters', 'put-deployment-status', { status: 'SUCCESS' }, { status: 'success' }],
+    ['a number', 'put-configuration', { speed: 9600 }, { speed: '9600' }],
+    ['a boolean', 'put-configuration', { on: true }, { on: 'true' }],
+    ['one for a list', 'put-attributes', { name: 'a', value: 1 }, [{ name: 'a', value: 1 }]],
+    [
+      'an identity as an object',
+      'post-auth-request',
+      { id_data: { mac: '02:00:00:00:00:01' }, pubkey: 'a key' },
+      { id_data: '{"mac":"02:00:00:00:00:01"}', pubkey: 'a key' },
+    ],
+    [
+      'an identity as text',
+      'preauthorize-device',
+      { identity_data: '{"mac":"02"}', pubkey: 'a key' },
+      { identity_data: { mac: '02' }, pubkey: 'a key' },
+    ],
+    [
+      'a name in other letters',
+      'post-auth-request',
+      { idData: '{"a":"b"}', Pubkey: 'a key' },
+      { id_data: '{"a":"b"}', pubkey: 'a key' },
+    ],
+    [
+      'a time without its zone',
+      'put-deployment-log',
+      { messages: [{ timestamp: '2026-11-26 08:00:00', level: 'info', message: 'm' }] },
+      { messages: [{ timestamp: '2026-11-26T08:00:00.000Z', level: 'info', message: 'm' }] },
+    ],
+  ])('is what was sent in the right form: %s', (_, id, given, expected) => {
+    expect(mended(bodyOf(id), given)).toEqual({ value: expected, needs: {} });
+  });
+
+  it.each<[string, keyof typeof mountedOperations, unknown, string, Record<string, string>]>([
+    [
+      'a word that is none',
+      'put-deployment-status',
+      { status: 'failed' },
+      '{"status":"$STATUS"}',
+      { STATUS: expect.stringMatching(/^one of .*\bfailure\b/) },
+    ],
+    [
+      'the opposite of a word',
+      'set-auth-set-status',
+      { status: 'unaccepted' },
+      '{"status":"$STATUS"}',
+      { STATUS: expect.stringMatching(/^one of /) },
+    ],
+    [
+      'what is missing',
+      'create-user',
+      { roles: ['r'] },
+      '{"roles":["r"],"email":"$USER_EMAIL"}',
+      {},
+    ],
+    [
+      'what may be of several kinds',
+      'patch-attributes',
+      [{ name: 'kernel' }],
+      '[{"name":"kernel","value":$VALUE_0}]',
+      { VALUE_0: expect.stringMatching(/as JSON$/) },
+    ],
+    [
+      'what is no string',
+      'create-deployment',
+      { name: 'n', artifact_name: 'a', all_devices: true, phases: [{ batch_size: 'most' }] },
+      '{"name":"n","artifact_name":"a","all_devices":true,"phases":[{"batch_size":$BATCH_SIZE_0}]}',
+      { BATCH_SIZE_0: expect.stringMatching(/as JSON$/) },
+    ],
+  ])('asks for what it cannot know: %s', (_, id, given, text, needs) => {
+    expect(shown(bodyOf(id), given)).toEqual({ text, needs: expect.objectContaining(needs) });
+  });
+
+  it('keeps what was right', () => {
+    const right = { timestamp: '2026-01-31T12:00:00Z', level: 'warn', message: 'own words' };
+    const given = { messages: [right, { ...right, timestamp: 'yesterday', message: 7 }] };
+    expect(mended(bodyOf('put-deployment-log'), given)?.value).toMatchObject({
+      messages: [right, { level: 'warn', message: '7' }],
+    });
+  });
+
+  it.each<[keyof typeof mountedOperations, unknown]>([
+    ['put-attributes', [['ip', 'x']]],
+    ['put-attributes', { attributes: [] }],
+    ['put-configuration', { '': 'x' }],
+    ['put-configuration', null],
+    ['put-deployment-log', 'text'],
+  ])('is left to the sender where its whole form is another: %s %j', (id, given) => {
+    expect(mended(bodyOf(id), given)?.value).not.toEqual(
+      expect.objectContaining({ name: 'value' }),
+    );
+    expect(JSON.stringify(mended(bodyOf(id), given)?.value ?? '')).not.toMatch(/some|example/);
+  });
+
+  it.each(bodies)('holds no word that was not sent: $id', ({ schema }) => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3 }), (given) => {
+        const better = mended(schema, given);
+        if (!better || v.is(schema, given)) return true;
+        const sent = textsIn(given).concat(JSON.stringify(given)).join('\n').toLowerCase();
+        return textsIn(better.value).every(
+          (text) => text.startsWith('\u{e000}') || sent.includes(text.toLowerCase()),
+        );
+      }),
+      { seed: 4, numRuns: 30 },
+    );
+  });
+
+  it('is the same value when nothing was wrong', () => {
+    const given = JSON.parse('{"__proto__": "own", "constructor": "too"}');
+    expect(mended(bodyOf('put-configuration'), given)?.value).toBe(given);
+  });
+
+  it('keeps a member that is called __proto__ beside one that is mended', () => {
+    const given = JSON.parse('{"__proto__": "own", "speed": 7}');
+    const { value } = mended(bodyOf('put-configuration'), given) ?? {};
+    expect(JSON.stringify(value)).toBe('{"__proto__":"own","speed":"7"}');
+  });
+});
+
+describe('an example', () => {
+  it.each(bodies)('fits its shape: $id', ({ schema }) => {
+    expect(v.safeParse(schema, exampleOf(schema)).issues).toBeUndefined();
+  });
+});

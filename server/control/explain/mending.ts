@@ -1,0 +1,259 @@
+/**
+ * What a faulty value should have been, as far as it says so itself: the same in another kind, or a
+ * word nearly right. Anything else is asked for, as an invented value would be acted upon.
+ */
+import * as v from 'valibot';
+import { lettersApart, nearestOf } from '../../../fixtures/nearest.ts';
+import { arrayForObject } from '../../../fixtures/shape-sentences.ts';
+import { isShape, type Key, memberNames, type Shape, shapeAt } from '../../../fixtures/shapes.ts';
+import { shapeDetail } from '../../http/fault-detail.ts';
+import { jsonOf } from './asked.ts';
+import { markFor, type Needs, rawMarkFor, variableNamed } from './text.ts';
+
+/** A value with marks in the place of what is asked for. */
+export interface Mended {
+  readonly value: unknown;
+  /** What is asked for, where more is known than the name. */
+  readonly needs: Needs;
+}
+
+interface MendingOptions {
+  /** Set for what only selects what is shown, where the nearest bound does no harm. */
+  readonly takesBounds?: boolean;
+}
+
+/** Number of faults to correct before the reader is asked for the whole. */
+const FAULTS_MAX = 100;
+
+/** The value with its faulty places mended or marked; undefined where the whole is asked for. */
+export function mended(
+  schema: v.GenericSchema,
+  sent: unknown,
+  options: MendingOptions = {},
+): Mended | undefined {
+  const needs: Record<string, string> = {};
+  const marked = new Set<string>();
+  let value = sent;
+  for (let round = 0; round < FAULTS_MAX; round += 1) {
+    const issues = v.safeParse(schema, value).issues ?? [];
+    const issue = issues.find((one) => !marked.has(placeOf(one)));
+    if (!issue) return { value, needs };
+    const fault = { schema, value, issue, keys: keysOf(issue) };
+    const better = converted(fault, options);
+    if (better) value = better.value;
+    // Of the whole nothing more is said than of what is asked for in it.
+    else if (fault.keys.length === 0) return marked.size > 0 ? { value, needs } : undefined;
+    // With a name that cannot be there, what it stands for would be lost.
+    else if (isOfName(fault) || !shapeAt(schema, fault.keys)) return undefined;
+    else {
+      const asked = askedAt(schema, value, fault.keys);
+      const { expected = 'a string' } = shapeDetail('body', issue, { schema });
+      const meaning = asked.isText ? expected : `${expected}, as JSON`;
+      if (expected !== 'a string') needs[asked.variable] = meaning;
+      marked.add(placeOf(issue));
+      value = asked.value;
+    }
+  }
+  return undefined;
+}
+
+interface Fault {
+  readonly schema: v.GenericSchema;
+  readonly value: unknown;
+  readonly issue: v.BaseIssue<unknown>;
+  readonly keys: readonly Key[];
+}
+
+/** The value without a fault, where what was sent says what was meant. */
+function converted(fault: Fault, options: MendingOptions): { readonly value: unknown } | undefined {
+  const { schema, value, issue, keys } = fault;
+  if (isOfName(fault)) {
+    const isNeedless = issue.expected === 'never';
+    return isNeedless ? { value: replaced(value, keys, undefined) } : undefined;
+  }
+  const given = valueAt(value, keys);
+  const other = given === undefined ? nearlyNamed(schema, value, keys) : undefined;
+  if (other) {
+    return { value: replaced(replaced(value, keys, valueAt(value, other)), other, undefined) };
+  }
+  const shape = shapeAt(schema, keys);
+  const better = shape && conversionOf(given, shape, { name: keys.at(-1), ...options });
+  return better === undefined ? undefined : { value: replaced(value, keys, better) };
+}
+
+/** Whether it is the name of a member that is wrong; of a missing one it is told in the same way. */
+function isOfName({ issue, value, keys }: Fault): boolean {
+  const last = issue.path?.[keys.length - 1];
+  const isName = last?.origin === 'key' && !Array.isArray(last.input);
+  return isName && valueAt(value, keys) !== undefined;
+}
+
+/** The value with a mark at a place, and the variable that it stands for. */
+export function askedAt(schema: v.GenericSchema, value: unknown, keys: readonly Key[]) {
+  const shape = shapeAt(schema, keys);
+  const isText = shape === undefined || takesText(shape);
+  const name = nameOf(keys);
+  const mark = isText ? markFor(name) : rawMarkFor(name);
+  return { value: replaced(value, keys, mark), variable: variableNamed(name), isText };
+}
+
+/** A name for the variable: that of the member, with the places in the lists that it is in. */
+function nameOf(keys: readonly Key[]): string {
+  const isIndex = (key: Key): boolean => /^\d+$/.test(String(key));
+  const word = keys.findLast((key) => !isIndex(key)) ?? 'value';
+  return [word, ...keys.filter(isIndex)].join('_');
+}
+
+function placeOf(issue: v.BaseIssue<unknown>): string {
+  return JSON.stringify(keysOf(issue));
+}
+
+function keysOf(issue: v.BaseIssue<unknown>): readonly Key[] {
+  const keys = issue.path?.slice(0, arrayForObject(issue)).map(({ key }) => key) ?? [];
+  const known = keys.filter((key) => typeof key === 'string' || typeof key === 'number');
+  return known.length === keys.length ? known : [];
+}
+
+/** The place of a member that the shape does not know, with the name of a missing one in other letters. */
+function nearlyNamed(
+  schema: v.GenericSchema,
+  value: unknown,
+  keys: readonly Key[],
+): readonly Key[] | undefined {
+  const wanted = keys.at(-1);
+  const outer = keys.slice(0, -1);
+  const members = valueAt(value, outer);
+  const shape = shapeAt(schema, outer);
+  if (typeof wanted !== 'string' || !shape || typeof members !== 'object' || !members)
+    return undefined;
+  const known = new Set(memberNames(shape));
+  const name = Object.keys(members).find((one) => !known.has(one) && plain(one) === plain(wanted));
+  return name === undefined ? undefined : [...outer, name];
+}
+
+function plain(name: string): string {
+  return name.replace(/[_-]/g, '').toLowerCase();
+}
+
+interface ConversionFacts extends MendingOptions {
+  readonly name: Key | undefined;
+}
+
+/** What was sent, in a form that the shape takes; undefined where it says nothing of that. */
+function conversionOf(given: unknown, shape: Shape, facts: ConversionFacts): unknown {
+  // Of an object that lacks all of its members each one is asked for.
+  const isOfMembers = memberNames(shape).length > 0 && !v.is(shape, {});
+  const forms = [...(given === undefined ? [] : [[given]]), ...formsOf(given, shape, facts)];
+  return (
+    forms.find((form) => v.is(shape, form)) ??
+    (isOfMembers && !isObjectLike(given) ? {} : undefined)
+  );
+}
+
+function isObjectLike(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly unknown[] {
+  if (Array.isArray(given)) {
+    return given.length === 1 ? [given[0], ...formsOf(given[0], shape, facts)] : [];
+  }
+  if (typeof given === 'number' || typeof given === 'boolean') {
+    return [String(given), ...(facts.takesBounds ? boundsNear(Number(given), shape) : [])];
+  }
+  if (typeof given === 'string') return formsOfText(given, shape, facts);
+  // An identity that was sent in place of its JSON text.
+  return facts.name === 'id_data' && isObjectLike(given) ? [JSON.stringify(given)] : [];
+}
+
+const dateTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+
+function formsOfText(text: string, shape: Shape, { takesBounds }: ConversionFacts): unknown[] {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  const time = dateTime.test(text)
+    ? Date.parse(/T| /.test(text) ? withZone(text) : text)
+    : Number.NaN;
+  return [
+    ...nearestOf(
+      text,
+      wordsIn(shape).filter((word) => isNearly(text, word)),
+    ),
+    text.trim(),
+    ...(Number.isNaN(number) ? [] : [number]),
+    ...(Number.isNaN(time) ? [] : [new Date(time).toISOString(), time / 1000, String(time / 1000)]),
+    ...(/^(true|yes|on)$/i.test(text) ? [true, 'true'] : []),
+    ...(/^(false|no|off)$/i.test(text) ? [false, 'false'] : []),
+    ...(/^\s*[[{]/.test(text) ? [jsonOf(text)?.value] : []),
+    ...(takesBounds ? boundsNear(number, shape) : []),
+  ];
+}
+
+function withZone(text: string): string {
+  return `${text.replace(' ', 'T')}${/(Z|[+-]\d\d:\d\d)$/.test(text) ? '' : 'Z'}`;
+}
+
+/** A word that has little in common with what was sent, or is only a part of it, may mean the opposite. */
+function isNearly(text: string, word: string): boolean {
+  const [given, wanted] = [text.toLowerCase(), word.toLowerCase()];
+  if (given !== wanted && given.includes(wanted)) return false;
+  return 3 * lettersApart(given, wanted) <= given.length;
+}
+
+/** The least and the greatest number that a shape takes, the nearer one first. */
+function boundsNear(number: number, shape: Shape): readonly unknown[] {
+  const distance = (bound: number): number => Math.abs(bound - number);
+  const bounds = boundsOf(shape).toSorted((one, other) => distance(one) - distance(other));
+  return [Math.round(number), ...bounds, String(Math.round(number)), ...bounds.map(String)];
+}
+
+function boundsOf({ wrapped, pipe = [] }: Shape): number[] {
+  const own = pipe.flatMap((step) => {
+    const isBound = 'type' in step && (step.type === 'min_value' || step.type === 'max_value');
+    return isBound && 'requirement' in step ? Number(step.requirement) : [];
+  });
+  return [...own, ...[...(wrapped ? [wrapped] : []), ...pipe.filter(isShape)].flatMap(boundsOf)];
+}
+
+/** The words that a shape takes, also where it may be left out. */
+function wordsIn(shape: Shape): string[] {
+  const { options = [], literal } = shape;
+  const own = [...options, literal].filter((option) => typeof option === 'string');
+  return [...own, ...partsOf(shape).flatMap(wordsIn)];
+}
+
+/** Whether a value of the shape can only be a string. */
+function takesText(shape: Shape): boolean {
+  const parts = partsOf(shape);
+  if (parts.length > 0) return parts.every(takesText);
+  return shape.type === 'string' || wordsIn(shape).length > 0;
+}
+
+/** The shapes that a value itself may have, members and items left out. */
+function partsOf({ wrapped, pipe = [], options = [] }: Shape): Shape[] {
+  return [...(wrapped ? [wrapped] : []), ...[...pipe, ...options].filter(isShape)];
+}
+
+function valueAt(value: unknown, keys: readonly Key[]): unknown {
+  return keys.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
+    value,
+  );
+}
+
+function replaced(value: unknown, [key, ...rest]: readonly Key[], by: unknown): unknown {
+  if (key === undefined) return by;
+  const into = (old: unknown): unknown => replaced(old, rest, by);
+  if (Array.isArray(value))
+    return value.map((one, index) => (index === Number(key) ? into(one) : one));
+  const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const old = members.find(([name]) => name === key)?.[1];
+  const others = members.map(([name, one]): [string, unknown] => [
+    name,
+    name === key ? into(one) : one,
+  ]);
+  const all = members.some(([name]) => name === key)
+    ? others
+    : [...others, [String(key), into(old)] as const];
+  return Object.fromEntries(all.filter(([, one]) => one !== undefined));
+}
