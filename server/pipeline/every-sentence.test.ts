@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { exampleOf } from '../testing/example.ts';
 import { Refusal } from '../http/refusal.ts';
+import { exampleOf } from '../testing/example.ts';
 import { readJson, readQuery } from './input.ts';
 
 const rows: readonly Operation[] = Object.values({ ...operations, ...managementOperations });
