@@ -15,8 +15,8 @@ interface ExplainOptions extends ControlOptions {
 const help = `
 The request ID is in the answer: as request_id in the body, and in the header X-SVC-RequestID.
 A poll that was answered 204 is explained by the rule that withheld the update, as at that time.
---device explains what the device would get if it polled now as it did last; the last poll of each
-device is kept until the server stops, also when it is no longer in the journal.
+--device explains what the device would get if it polled now as it did last, with a valid token;
+the last poll of each device is kept until the server stops, also when it is no longer in the journal.
 
 Exit codes:
   0  explained

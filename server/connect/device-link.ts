@@ -10,7 +10,7 @@ import {
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 import { closeCodes, closeWith } from './closing.ts';
-import { messageIn } from './received-message.ts';
+import { messageIn, noMessageText } from './received-message.ts';
 
 /** The user's end of a session. */
 export interface SessionEnd {
@@ -42,7 +42,7 @@ export class DeviceLink {
   constructor(socket: WebSocket) {
     this.#socket = socket;
     // Without fragments a binary message of the library is one Buffer.
-    socket.on('message', (data) => this.#take(data as Buffer));
+    socket.on('message', (data, isBinary) => this.#take(data as Buffer, isBinary));
     // Every error is followed by close, which handles it. Cutting the connection here would lose
     // the close frame with the reason whenever the device is still sending.
     socket.on('error', () => undefined);
@@ -95,10 +95,10 @@ export class DeviceLink {
     this.#socket.terminate();
   }
 
-  #take(bytes: Buffer): void {
+  #take(bytes: Buffer, isBinary: boolean): void {
     const message = messageIn(bytes);
     if (message instanceof ConnectMessageError) {
-      this.close(closeCodes.internalError, message.message);
+      this.close(closeCodes.internalError, noMessageText(message, isBinary));
       return;
     }
     // A session that has ended may still be answered: that is not a fault of the device.

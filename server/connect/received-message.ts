@@ -25,3 +25,8 @@ function attempt(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
     throw fault;
   }
 }
+
+/** Why the bytes of a frame are no message; of text that a client of JSON sends, the kind says it. */
+export function noMessageText({ message }: ConnectMessageError, isBinary: boolean): string {
+  return isBinary ? message : 'a text frame: send a binary one that holds a message in msgpack';
+}

@@ -16,7 +16,7 @@ import type { ByteBudget, Holding } from '../http/byte-budget.ts';
 import type { RecordAct } from './acts.ts';
 import { closeCodes, closeWith, makeWay } from './closing.ts';
 import type { DeviceLink, Session, SessionEnd } from './device-link.ts';
-import { messageIn } from './received-message.ts';
+import { messageIn, noMessageText } from './received-message.ts';
 
 const { shell, portForward, control } = connectProtocols;
 /** `status` of a shell message that reports an error. */
@@ -48,7 +48,7 @@ export class Relay implements SessionEnd {
     this.#record = record;
     this.#session = link.openSession({ id: sessionId, userId }, this);
     // Without fragments a binary message of the library is one Buffer.
-    socket.on('message', (data) => this.#forward(data as Buffer));
+    socket.on('message', (data, isBinary) => this.#forward(data as Buffer, isBinary));
     // Every error is followed by close, which handles it.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#leave());
@@ -77,11 +77,11 @@ export class Relay implements SessionEnd {
     this.#unread.set(isGone ? 0 : this.#socket.bufferedAmount);
   }
 
-  #forward(bytes: Buffer): void {
+  #forward(bytes: Buffer, isBinary: boolean): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const message = messageIn(bytes);
     if (message instanceof ConnectMessageError) {
-      closeWith(this.#socket, closeCodes.internalError, message.message);
+      closeWith(this.#socket, closeCodes.internalError, noMessageText(message, isBinary));
       return;
     }
     if (!this.#session.send(message, () => this.#socket.resume())) {

@@ -24,7 +24,7 @@ function detailOf(
   if (status === 416) {
     return {
       path: 'header.Range',
-      expected: `a range that begins within the ${sizeBytes} bytes of the file`,
+      expected: `bytes=FIRST-LAST with FIRST at most LAST and below ${sizeBytes}, the size of the file`,
       remedy: 'send it again without Range, or with one within the file: the link is good',
     };
   }

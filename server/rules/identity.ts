@@ -11,10 +11,15 @@ export interface Identity {
 /** Why a text is no identity. */
 export interface NoIdentity {
   readonly because: string;
+  /** Set where the size is what is wrong. */
+  readonly expected?: string;
 }
 
 const DEPTH_MAX = 32;
-const tooLong = { because: `must have at most ${limits.identityMaxBytes} bytes` };
+const tooLong = {
+  because: `must have at most ${limits.identityMaxBytes} bytes`,
+  expected: `at most ${limits.identityMaxBytes} bytes`,
+};
 
 /** Reads the text of id_data. */
 export function readIdentity(idData: string): Identity | NoIdentity {

@@ -24,7 +24,10 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
   ({ body }, context) => {
     const identity = readIdentity(body.id_data);
     if ('because' in identity)
-      return refuse.malformed(`body: id_data: ${identity.because}`, notIdentity);
+      return refuse.malformed(`body: id_data: ${identity.because}`, {
+        ...notIdentity,
+        ...(identity.expected !== undefined && { expected: identity.expected }),
+      });
     const key = readPublicKey(body.pubkey);
     if ('because' in key) return unusableKey(body.pubkey, key.because);
     const { signature } = context.names;

@@ -61,11 +61,15 @@ export type GenerateForm = v.InferOutput<typeof formShape> & { readonly fileName
 /** The form of an upload; the name of the file is the caller's only as far as it is a plain one. */
 export function readGenerateForm({ fields, fileName: given }: Upload): GenerateForm | Refusal {
   const checked = v.safeParse(formShape, Object.fromEntries(fields));
-  if (!checked.success)
-    return refuse.malformed(
-      faultOf(checked.issues[0]),
-      shapeDetail('form', checked.issues[0], { schema: formShape }),
-    );
+  if (!checked.success) {
+    const [issue] = checked.issues;
+    const detail = shapeDetail('form', issue, { schema: formShape });
+    // What comes after the file has not been read.
+    if (detail.actual !== 'nothing') return refuse.malformed(faultOf(issue), detail);
+    const expected = `${detail.expected}, in a part before that of the file`;
+    const before = { ...detail, expected, actual: 'no such part before the file' };
+    return refuse.malformed(`${faultOf(issue)}, before the file`, before);
+  }
   const { filename = plain(given) } = checked.output.args;
   return { ...checked.output, fileName: filename };
 }

@@ -66,7 +66,7 @@ export function sendSecret(
 export const completePasswordReset = defineEndpointWithOwnTransactions(
   'complete-password-reset',
   async ({ query, body }, context) => {
-    const secret = body.secret_hash ?? query.secret_hash;
+    const secret = { body: body.secret_hash, query: query.secret_hash };
     const known = findSecret(context, 'password', secret);
     if (known instanceof Refusal) return known;
     const fault = passwordFault(body.password, known.user.email);
@@ -130,7 +130,10 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
 export const completeEmailChange = defineEndpointWithOwnTransactions(
   'complete-email-change',
   ({ query, body }, context) => {
-    const found = findSecret(context, 'email', body?.secret_hash ?? query.secret_hash);
+    const found = findSecret(context, 'email', {
+      body: body?.secret_hash,
+      query: query.secret_hash,
+    });
     if (found instanceof Refusal) return found;
     const { tenant, user, confirmation } = found;
     const { email = user.email } = confirmation;
@@ -161,30 +164,28 @@ interface FoundSecret {
 function findSecret(
   { tenants }: HandlerContext,
   kind: ConfirmationKind,
-  secret: string | undefined,
+  sent: Readonly<Record<'body' | 'query', string | undefined>>,
 ): FoundSecret | Refusal {
+  const secret = sent.body ?? sent.query;
+  const detail = {
+    path: `${sent.body === undefined ? 'query' : 'body'}.secret_hash`,
+    expected: 'the unused secret of the newest e-mail, before it expires',
+  };
   if (secret === undefined) {
-    return refuse.malformed('secret_hash: is required, in the body or in the query', secretDetail);
+    return refuse.malformed('secret_hash: is required, in the body or in the query', detail);
   }
   const digest = digestOf(secret);
   for (const tenant of tenants.list()) {
     const confirmation = tenant.store.confirmations.find(kind, digest);
     const user = confirmation && tenant.store.users.find(confirmation.userId);
     if (!user) continue;
-    if (confirmation.expiresMs <= tenant.clock.now()) return expired;
+    if (confirmation.expiresMs <= tenant.clock.now()) {
+      return refuse.malformed('secret_hash: has expired; request a new one', detail);
+    }
     return tenant.status === 'suspended' ? accountSuspended : { tenant, user, confirmation };
   }
-  return refuse.malformed(
-    'secret_hash: is unknown or already used; request a new one',
-    secretDetail,
-  );
+  return refuse.malformed('secret_hash: is unknown or already used; request a new one', detail);
 }
-
-const secretDetail = {
-  path: 'query.secret_hash',
-  expected: 'the unused secret of the newest e-mail, before it expires',
-};
-const expired = refuse.malformed('secret_hash: has expired; request a new one', secretDetail);
 
 function recordOwnChange(context: HandlerContext, user: StoredUser, change: string): void {
   const object = userObject(user);

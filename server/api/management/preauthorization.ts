@@ -25,6 +25,16 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
     });
   const { devices } = context.store;
   const known = devices.findByIdentity(identity.canonical);
+  const own = known && devices.findAuthSet(known.id, key.pem);
+  if (known && own?.status === 'accepted' && !body.force) {
+    const because = 'the device is accepted with this key already';
+    return refuse.conflict(because, deviceView(known, devices.authSets(known.id)), {
+      path: 'state',
+      expected: 'a device that is not accepted with this key',
+      actual: 'one that is',
+      remedy: 'nothing is to be done: the device can sign in',
+    });
+  }
   if (known && !body.force) {
     const because =
       'the identity is already known; send force: true to preauthorize the key anyway';

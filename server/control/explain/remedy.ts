@@ -7,7 +7,14 @@ import { quoted } from '../../pipeline/shell.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { isInOtherForm } from './polls.ts';
-import { authSetIn, isOfToken, isUnaccepted, type KnownStore, type Step } from './steps.ts';
+import {
+  authSetIn,
+  hasOtherKey,
+  isOfToken,
+  isUnaccepted,
+  type KnownStore,
+  type Step,
+} from './steps.ts';
 import type { RefusedRequest } from './wrong.ts';
 
 interface Refused extends RefusedRequest {
@@ -16,6 +23,9 @@ interface Refused extends RefusedRequest {
   readonly mounts: Mounts;
   readonly otherTenant?: string;
 }
+
+const takesOver =
+  'the command opens a websocket of its own: one that the device has now is closed by it';
 
 const words: Readonly<Record<number, string>> = {
   409: 'check the current state, and resolve the conflict',
@@ -44,6 +54,7 @@ export function remedyOf(
     const isFirst = operation.id === operations['post-next-deployment'].id;
     return `version ${isFirst ? 1 : 2} of this operation has what the device provides ${isFirst ? 'in the body itself' : 'in device_provides'}: this is the body of the other version`;
   }
+  if (next && 101 in next.success && next === operation && refusal.status === 400) return takesOver;
   const told = refusal.detail?.remedy ?? told401(refused, steps) ?? toldIn(refusal.error);
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =
@@ -117,7 +128,11 @@ function acceptanceWords(refused: Refused, steps: readonly Step[]): string {
     const user = otherTenant === undefined ? '' : ` --email <of a user of ${quoted(otherTenant)}>`;
     return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again`;
   }
-  const status = authSetIn(asked, store)?.status;
+  const set = authSetIn(asked, store);
+  if (set && hasOtherKey(set, store)) {
+    return `sign in with the key that the device is accepted with; only if this one is to replace it, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
+  }
+  const status = set?.status;
   if (status === 'accepted') return `${fine}: its key is accepted now, so send it again`;
   if (status === 'preauthorized') {
     return `${fine}: decommission or reject another device, or raise the limit, and send it again`;

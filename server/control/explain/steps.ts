@@ -76,7 +76,12 @@ const preauthorize: Step = { does: 'preauthorize' };
 function acceptance({ asked, refusal, operation, store }: Refused): Step[] {
   if (!isUnaccepted({ refusal, operation })) return [];
   const set = authSetIn(asked, store);
-  return set ? acceptOf(set) : [];
+  return set && !hasOtherKey(set, store) ? acceptOf(set) : [];
+}
+
+/** Whether the device is accepted with another key, which would lose its access to this one. */
+export function hasOtherKey({ id, deviceId }: StoredAuthSet, { devices }: KnownStore): boolean {
+  return devices.authSets(deviceId).some((set) => set.status === 'accepted' && set.id !== id);
 }
 
 /** Whether an auth request was refused for what is known of its device. */

@@ -11,6 +11,7 @@ import {
   acceptedDevice,
   authenticate,
   decide,
+  newDevice,
 } from '../../testing/test-device.ts';
 import { explanationOf } from '../../testing/test-explanations.ts';
 import { journalPage } from '../../testing/test-journal.ts';
@@ -26,6 +27,11 @@ beforeAll(async () => {
 });
 
 afterAll(() => server.close());
+
+function openSocket(): WebSocket {
+  const headers = { Authorization: `Bearer ${device.token}` };
+  return new WebSocket(server.baseUrl.replace('http', 'ws') + operations.connect.path, { headers });
+}
 
 async function told(method: string, path: string, call: Call = {}) {
   return explanationOf(server, await server.request(method, path, call));
@@ -94,7 +100,12 @@ it('a mistake that was found is not contradicted by what is said of any wrong si
 
 describe('of a link that is good', () => {
   it.each([
-    [416, { Range: 'bytes=99999999-' }, 'header.Range', /within the \d+ bytes of the file/],
+    [
+      416,
+      { Range: 'bytes=99999999-' },
+      'header.Range',
+      /FIRST at most LAST and below \d+, the size/,
+    ],
     [412, { 'If-Match': '"another"' }, 'header.If-Match', /^"[0-9a-f]{64}" or \*$/],
     [
       412,
@@ -110,6 +121,43 @@ describe('of a link that is good', () => {
     expect([explained.status, explained.wrong.path]).toEqual([status, path]);
     expect(explained.wrong.expected).toMatch(expected);
     expect(explained.first).toMatch(/^send it again without .*the link is good$/);
+  });
+});
+
+describe('of a second key of a device', () => {
+  it('what it would take from the first one is told, and the command does not accept it', async () => {
+    const own = await acceptedDevice(server, 'two keys');
+    const second = { ...newDevice('two keys'), idData: own.idData };
+    const explained = await explanationOf(server, await authenticate(server, second));
+    expect([explained.status, explained.isUnchanged]).toEqual([401, true]);
+    expect(explained.first).toMatch(/^sign in with the key that .* ends the access of the other/);
+    expect(explained.command).not.toContain('"status":"accepted"');
+  });
+
+  it('which is accepted already, nothing is to be done', async () => {
+    const own = await acceptedDevice(server, 'one key');
+    const path = managementOperations['preauthorize-device'].path;
+    const json = { identity_data: JSON.parse(own.idData), pubkey: own.publicKeyPem };
+    const { status, first } = await told('POST', path, { token: server.adminToken, json });
+    expect([status, first]).toEqual([409, expect.stringMatching(/^nothing is to be done/)]);
+  });
+});
+
+describe('of a form', () => {
+  it('the part that comes after the file is said to be in the wrong place', async () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ name: 'r', type: 'single-file' })) {
+      form.append(name, value);
+    }
+    form.append('file', new Blob(['x']), 'x');
+    form.append('device_types_compatible', 'board');
+    const path = managementOperations['generate-artifact'].path;
+    const { wrong } = await told('POST', path, { token: server.adminToken, body: form });
+    expect(wrong).toMatchObject({
+      path: 'form.device_types_compatible',
+      expected: expect.stringMatching(/in a part before that of the file$/),
+      actual: 'no such part before the file',
+    });
   });
 });
 
@@ -178,10 +226,24 @@ it('a planned fault is named', async () => {
   );
 });
 
+it('a text frame is named in the reason for the end of a websocket', async () => {
+  const socket = openSocket();
+  await once(socket, 'open');
+  socket.send('hello');
+  const [code, reason] = await once(socket, 'close');
+  expect([code, String(reason)]).toEqual([
+    1011,
+    expect.stringMatching(/^a text frame: send a bin/),
+  ]);
+});
+
+it('the command for a websocket says that it ends the one that the device has', async () => {
+  const { first } = await told('GET', operations.connect.path, { token: device.token });
+  expect(first).toMatch(/opens a websocket of its own: one that the device has now is closed/);
+});
+
 it('the journal has what the server closed a websocket with', async () => {
-  const socket = new WebSocket(server.baseUrl.replace('http', 'ws') + operations.connect.path, {
-    headers: { Authorization: `Bearer ${device.token}` },
-  });
+  const socket = openSocket();
   await once(socket, 'open');
   socket.send(Buffer.from([0xc1]));
   await once(socket, 'close');
