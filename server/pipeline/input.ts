@@ -92,11 +92,19 @@ const noObject = refuse.malformed('body: must be an object, not an array', {
   actual: 'an array',
 });
 
+/** What every gzip stream begins with. */
+const GZIP = [0x1f, 0x8b] as const;
+
 function notJson(raw: Buffer, fault: unknown): RefusalDetail {
   const isText = fault instanceof SyntaxError;
+  const expected = 'JSON text in UTF-8';
+  if (raw[0] === GZIP[0] && raw[1] === GZIP[1]) {
+    const remedy = 'send the body uncompressed: requests take no Content-Encoding';
+    return { path: 'body', expected, actual: 'bytes compressed with gzip', remedy };
+  }
   return {
     path: 'body',
-    expected: 'JSON text in UTF-8',
+    expected,
     actual: isText
       ? `text that is not JSON: it ${breakOf(utf8.decode(raw))}`
       : `${raw.length} bytes that are not UTF-8`,

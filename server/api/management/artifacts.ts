@@ -105,11 +105,12 @@ export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters },
   const { store } = context;
   const found = store.artifacts.find(parameters.id);
   if (!found) return noSuchArtifact;
-  if (store.deployments.activeOf([found.artifact.name]).length > 0) {
+  const [active] = store.deployments.activeOf([found.artifact.name]);
+  if (active !== undefined) {
     return refuse.conflict(
       'the artifact is used in an active deployment; abort it first',
       undefined,
-      inState('an artifact without active deployments', 'one that is being deployed'),
+      inState('an artifact without active deployments', `one of the deployment ${active}`),
     );
   }
   removeArtifact(context, found);

@@ -55,6 +55,10 @@ export function remedyOf(
     return `version ${isFirst ? 1 : 2} of this operation has what the device provides ${isFirst ? 'in the body itself' : 'in device_provides'}: this is the body of the other version`;
   }
   if (next && 101 in next.success && next === operation && refusal.status === 400) return takesOver;
+  const wait = steps.find(({ does }) => does === 'wait');
+  if (wait?.does === 'wait' && refusal.status === 429) {
+    return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;
+  }
   const told = refusal.detail?.remedy ?? told401(refused, steps) ?? toldIn(refusal.error);
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
@@ -159,6 +160,25 @@ describe('of a form', () => {
       actual: 'no such part before the file',
     });
   });
+});
+
+it('of a compressed body the compression is told', async () => {
+  const call = { token: device.token, headers: JSON_TYPE, body: gzipSync('{}') };
+  const { wrong, first } = await told('PUT', setting, call);
+  expect([wrong.actual, first]).toEqual([
+    'bytes compressed with gzip',
+    expect.stringMatching(/^send the body uncompressed/),
+  ]);
+});
+
+it('of an artifact in use the deployment is named', async () => {
+  const id = await publish(server, { name: 'release-used' });
+  const deployed = await createDeployment(server, [device], { artifact_name: 'release-used' });
+  const path = managementOperations['delete-artifact'].path.replace('{id}', id);
+  const { wrong } = await told('DELETE', path, { token: server.adminToken });
+  expect(wrong.actual).toBe(
+    `one of the deployment ${deployed.headers.get('location')?.split('/').at(-1)}`,
+  );
 });
 
 describe('of what is too much', () => {
