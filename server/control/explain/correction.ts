@@ -85,13 +85,11 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   // Who asks for a link has no token that says whose it is.
   const deviceId = isOther ? (parameters.device_id ?? ownerOf(asked)) : ownerOf(asked);
   const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
-  return plan(poll.operation, {
-    asked: poll.asked,
-    parameters,
-    status,
-    // What was wrong is no longer there.
-    ...(poll.asked === own ? { place, expected } : { place: '' }),
-  });
+  const faulty = { asked: poll.asked, parameters, status };
+  if (poll.asked === own) return plan(poll.operation, { ...faulty, place, expected });
+  // What was wrong is no longer there.
+  const { isAsSent: _isAsSent, ...other } = plan(poll.operation, { ...faulty, place: '' });
+  return other;
 }
 
 /** The operation that the request was for, or most likely meant; undefined where there is none. */

@@ -131,7 +131,7 @@ function adviceView(
     Object.entries(used).map(([name, meaning]) => [name, meanings[name] ?? meaning]),
   );
   const correctedRequest = correctedView(correction);
-  const isUnchanged = isSame(correctedRequest, refused);
+  const isUnchanged = isSame(correctedRequest, refused, correction.request.isAsSent);
   // What was wrong with it is still wrong with the same request, and nothing better is known.
   if (isUnchanged && /^(body|query|path)\b/.test(wrong.path) && correction.steps.length === 0) {
     return { first: first ?? `correct ${wrong.path} as the message says`, needs: {} };
@@ -157,6 +157,7 @@ function neededInPath(needs: Needs, { wrong }: AdvisedRequest): Record<string, s
 function isSame(
   { method, path, body }: CorrectedRequest,
   { asked, wrong, refusal }: AdvisedRequest,
+  isBodyAsSent = false,
 ): boolean {
   const target = asked.search === '' ? asked.path : `${asked.path}?${asked.search}`;
   // Of an unknown path the request goes to another one, or to another port.
@@ -171,7 +172,7 @@ function isSame(
     !isOfHeader &&
     method === asked.method &&
     path === maskText(target) &&
-    body === textOf(asked)
+    (isBodyAsSent || body === textOf(asked))
   );
 }
 
@@ -212,7 +213,7 @@ const variables: Readonly<Record<string, string>> = {
   USER_PASSWORD: 'the password that the user is to have',
   CURRENT_PASSWORD: 'the current password of the user',
   SECRET_HASH: 'the secret from the e-mail',
-  TENANT_TOKEN: 'the token of the tenant that the device belongs to',
+  TENANT_TOKEN: 'the token of the tenant that the device belongs to, as it sends it',
   FILE: 'the file to send',
   BODY_FILE: 'the file with the body of the request, which the server has not kept',
   ARTIFACT_NAME: 'the name of an artifact',

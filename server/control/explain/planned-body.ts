@@ -29,6 +29,8 @@ interface FaultyBody {
 export interface PlannedBody {
   readonly text: Text;
   readonly needs: Needs;
+  /** Set where it is what was sent, but for its secrets. */
+  readonly isAsSent?: true;
   /** Set where the text is the name of the file with the body. */
   readonly isFile?: true;
 }
@@ -55,8 +57,10 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
     ? improved(given.value, { operation, schema, faulty, needs })
     : better.value;
   const shown = withoutSecrets(inOwnForm(ruled));
-  if (isSound && shown === given.value) return { text: [text ?? ''], needs };
-  return { text: textWithVariables(JSON.stringify(shown)), needs };
+  const ofSound = isSound && ruled === given.value && inOwnForm(ruled) === ruled;
+  if (ofSound && shown === given.value) return { text: [text ?? ''], needs, isAsSent: true };
+  const marked = textWithVariables(JSON.stringify(shown));
+  return { text: marked, needs, ...(ofSound && { isAsSent: true as const }) };
 }
 
 const inFile: PlannedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFile: true };

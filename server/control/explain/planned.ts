@@ -28,6 +28,8 @@ export interface Planned {
   /** Set where the body is the content of a file that only the reader has. */
   readonly isBodyInFile?: true;
   readonly form?: readonly FormPart[];
+  /** Set where the body is what was sent, but for its secrets. */
+  readonly isAsSent?: true;
   /** What the variables in it are, where more is known than their names. */
   readonly needs: Needs;
 }
@@ -76,6 +78,7 @@ export function plan(operation: Operation, faulty: Faulty): Planned {
       ...(101 in operation.success ? handshake : []),
     ],
     ...(body && { body: body.text }),
+    ...(body?.isAsSent && { isAsSent: true as const }),
     ...(body?.isFile && { isBodyInFile: true as const }),
     ...(form && { form }),
     needs: { ...query.needs, ...body?.needs, ...(isPoll(operation) && ofPoll) },

@@ -55,6 +55,9 @@ export function remedyOf(
     return `version ${isFirst ? 1 : 2} of this operation has what the device provides ${isFirst ? 'in the body itself' : 'in device_provides'}: this is the body of the other version`;
   }
   if (next && 101 in next.success && next === operation && refusal.status === 400) return takesOver;
+  if (operation?.authorization === 'link' && /%26|amp;|\\u0026/i.test(asked.search)) {
+    return 'take the link out of the JSON text with a reader of JSON: an escaped "&" was sent as it stood there';
+  }
   const wait = steps.find(({ does }) => does === 'wait');
   if (wait?.does === 'wait' && refusal.status === 429) {
     return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;

@@ -181,6 +181,17 @@ it('of an artifact in use the deployment is named', async () => {
   );
 });
 
+it('of a link whose "&" was escaped the reader of JSON is missed', async () => {
+  const id = await publish(server, { name: 'release-escaped' });
+  await createDeployment(server, [device], { artifact_name: 'release-escaped' });
+  const { uri } = await linkTo(server, device.token, id);
+  const path = uri.slice(server.baseUrl.length);
+  for (const escaped of ['&amp;', '%26', '\\u0026']) {
+    const { first } = await told('GET', path.replaceAll('&', escaped));
+    expect(first).toMatch(/^take the link out of the JSON text with a reader of JSON/);
+  }
+});
+
 describe('of what is too much', () => {
   it.each<[string, string, unknown, string, string]>([
     ['PUT', setting, { a: 'x'.repeat(5000) }, 'at most 4096 characters', '5000 characters'],

@@ -25,6 +25,7 @@ const TEXT_MAX_CHARACTERS = 16_384;
 /** Anywhere in the text: such files often begin with the parameters of a curve. */
 const privateBlock = /-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY)-----/;
 const takePublic = '`openssl pkey -in KEY -pubout` writes it as "PUBLIC KEY".';
+const oneLine = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/= ]+)-----END PUBLIC KEY-----$/;
 const takenKeys = 'Use RSA of 1024 to 8192 bits, ECDSA P-256 or Ed25519.';
 
 /** Every mistake with a key, each one apart from all others. */
@@ -68,6 +69,15 @@ export const keyMistakes: readonly KeyMistake[] = [
     sentence: 'The line breaks of the PEM text are the two characters \\n.',
     remedy: 'Let the JSON encoder escape the text; do not escape it yourself as well.',
     fits: ({ text }) => text.includes('\\n') && isTaken(text.replace(/(\\r)?\\n/g, '\n')),
+  },
+  {
+    id: 'no-line-breaks',
+    sentence: 'The PEM text has lost its line breaks.',
+    remedy: 'Keep the line breaks of the PEM file: in JSON each one is written as \\n.',
+    fits: ({ text }) => {
+      const [, base64] = oneLine.exec(text) ?? [];
+      return base64 !== undefined && isTaken(block(base64));
+    },
   },
   {
     id: 'no-pem-lines',
