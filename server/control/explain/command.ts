@@ -10,7 +10,7 @@ import { quoted } from '../../pipeline/shell.ts';
 import { jsonOf } from './asked.ts';
 import type { Correction } from './correction.ts';
 import type { FormPart, Planned } from './planned.ts';
-import { quotedText } from './shell-text.ts';
+import { escapingLines, quotedText } from './shell-text.ts';
 import type { Step } from './steps.ts';
 import { readable, type Text } from './text.ts';
 
@@ -45,7 +45,7 @@ export function commandOf(correction: Correction, around: Surroundings): string 
   if (request.operation.authorization === 'signature') {
     return [...before, ...signed(request, around)].join('\n');
   }
-  before.push(...identityLines(request));
+  before.push(...escapingLines(request.body ?? []));
   if (followsLink) return [...before, ...linked(request)].join('\n');
   if (request.operation.authorization === 'basic') before.push(emailLine(around.adminEmail));
   return [...before, callOf(request)].join('\n');
@@ -102,31 +102,16 @@ function deviceTokenLines(
   ];
 }
 
-/** An identity is JSON text, and goes into a member of JSON with its quotes escaped. */
-const identityLine = `IDENTITY=$(printf %s "$ID_DATA" | sed 's/[\\"]/\\&/g')`;
-
-function isIdentity(part: Text[number]): boolean {
-  return typeof part !== 'string' && part.variable === 'ID_DATA';
-}
-
-function identityLines({ body = [] }: Planned): string[] {
-  return body.some(isIdentity) ? [identityLine] : [];
-}
-
-function escapedIdentity(body: Text): Text {
-  return body.map((part) => (isIdentity(part) ? { variable: 'IDENTITY' } : part));
-}
-
 /** The body goes into a file, so that what is signed and what is sent are the same bytes. */
 function signed(request: Planned, { names }: Surroundings): string[] {
   const body = request.isBodyInFile ? [] : (request.body ?? []);
   const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
   return [
     ...(usesKey ? [publicKeyLine] : []),
-    ...identityLines(request),
+    ...escapingLines(body),
     ...(request.isBodyInFile
       ? ['BODY=$(realpath "$BODY_FILE")']
-      : ['BODY=$(mktemp)', `printf %s ${quotedText(escapedIdentity(body))} > "$BODY"`]),
+      : ['BODY=$(mktemp)', `printf %s ${quotedText(body)} > "$BODY"`]),
     `SIGNATURE=$(${signerFor(body)} | base64 -w0)`,
     `curl -isS -X POST ${jsonHeader} -H "${names.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf(request.target)}`,
   ];
@@ -166,7 +151,7 @@ function requestWords({ operation, headers, target, body, isBodyInFile, form }: 
   words.push(...headersOf(headers));
   if (form) words.push(...form.map(partOf));
   if (isBodyInFile) words.push('--data-binary @"$BODY_FILE"');
-  else if (body) words.push(`--data-raw ${quotedText(escapedIdentity(body))}`);
+  else if (body) words.push(`--data-raw ${quotedText(body)}`);
   const hasBody = form ?? body;
   return [...words, ...(hasBody ? [urlOf(target)] : withEncodedQuery(target))].join(' ');
 }

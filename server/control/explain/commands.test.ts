@@ -199,6 +199,26 @@ describe('the command of a request without a token in force', () => {
     await expectAfter(reply, { refused: 401, answered: 200, KEY, ID_DATA: device.idData });
   });
 
+  it('puts the identity that the reader sets into the body with its quotes', async () => {
+    const body = JSON.stringify({ id_data: 'mac=1', pubkey: device.publicKeyPem });
+    const reply = await authenticate(server, device, { body });
+    const KEY = await keyFile(device);
+    await expectAfter(reply, { refused: 400, answered: 200, KEY, ID_DATA: device.idData });
+  });
+
+  it.each(['say "hi"', 'a\\b', "it's $(x) & more"])(
+    'puts any text into a body: %s',
+    async (text) => {
+      const reply = await server.call('put-configuration', {
+        token: device.token,
+        json: { a: null },
+      });
+      await expectAfter(reply, { refused: 400, answered: 204, VALUE_A: text });
+      const stored = await server.call('get-configuration', { token: device.token });
+      expect(stored.json()).toMatchObject({ a: text });
+    },
+  );
+
   it.each(keyTypes)('gets one in the place of a revoked one, with a key of %s', async (type) => {
     const own = await acceptedDevice(server, `revoked '${type}"\\`, type);
     const parameters = { jti: own.authSetId };

@@ -53,10 +53,12 @@ export interface Refused extends RefusedRequest {
 export function adviceOn(refused: Refused): Advice {
   const meant = meantBy(refused);
   if (!meant) return firstOf(remedyOf(refused, undefined, []));
-  const request = requestFor(instead(meant, refused) ?? meant, meant, refused);
+  const { isOtherPoll, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
   const steps = stepsOf(refused, request.operation);
+  const words = [remedyOf(refused, request.operation, steps), isOtherPoll ? otherPoll : undefined];
+  const first = words.filter((one) => one !== undefined).join('; ');
   return {
-    ...firstOf(remedyOf(refused, request.operation, steps)),
+    ...(first !== '' && { first }),
     correction: {
       request,
       steps,
@@ -69,7 +71,15 @@ function firstOf(first: string | undefined): Pick<Advice, 'first'> {
   return first === undefined ? {} : { first };
 }
 
-function requestFor(operation: Operation, meant: Operation, refused: Refused): Planned {
+const otherPoll =
+  'the last poll of the device said other things: one that differs from it ends an update under way';
+
+interface PlannedPoll extends Planned {
+  /** Set where the device has polled otherwise. */
+  readonly isOtherPoll?: boolean;
+}
+
+function requestFor(operation: Operation, meant: Operation, refused: Refused): PlannedPoll {
   const { asked, refusal, place, expected } = refused;
   const { status } = refusal;
   const parameters = parametersIn(meant, asked.path);
@@ -86,7 +96,10 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   const deviceId = isOther ? (parameters.device_id ?? ownerOf(asked)) : ownerOf(asked);
   const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
   const faulty = { asked: poll.asked, parameters, status };
-  if (poll.asked === own) return plan(poll.operation, { ...faulty, place, expected });
+  if (poll.asked === own) {
+    const isOtherPoll = poll.isOther === true;
+    return { ...plan(poll.operation, { ...faulty, place, expected }), isOtherPoll };
+  }
   // What was wrong is no longer there.
   const { isAsSent: _isAsSent, ...other } = plan(poll.operation, { ...faulty, place: '' });
   return other;
@@ -112,7 +125,7 @@ function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | un
 
 function methodsLike(method: string): readonly string[] {
   const isWrite = /^(POST|PUT|PATCH)$/.test(method);
-  return isWrite ? [method, 'PUT', 'POST', 'PATCH'] : [method];
+  return isWrite ? [method, 'PATCH', 'PUT', 'POST'] : [method];
 }
 
 function similarTo({ method, path }: Asked, known: readonly Operation[]): Operation | undefined {

@@ -242,7 +242,7 @@ function needsOf(lines: string, base: string): Record<string, string> {
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
     if (own.has(name) || name === 'URL') continue;
     const any = /(^|_)ID$/.test(name) ? 'the id of one that there is' : 'a value of your choice';
-    needs[name] = variables[name] ?? any;
+    needs[name] = variables[name.replace(/(_\d+)+$/, '')] ?? any;
   }
   return needs;
 }

@@ -5,7 +5,7 @@ import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { mountedOperations } from '../../pipeline/endpoint.ts';
 import { exampleOf } from '../../testing/example.ts';
 import { mended } from './mending.ts';
-import { readable, textWithVariables } from './text.ts';
+import { jsonWithVariables, readable } from './text.ts';
 
 const rows: readonly Operation[] = Object.values(mountedOperations);
 const bodies = rows.flatMap(({ id, body }) => (body ? [{ id, schema: body }] : []));
@@ -17,7 +17,7 @@ function bodyOf(id: keyof typeof mountedOperations): v.GenericSchema {
 /** As it is shown, with `$NAME` for what is asked for. */
 function shown(schema: v.GenericSchema, given: unknown) {
   const better = mended(schema, given);
-  const text = better && readable(textWithVariables(JSON.stringify(better.value)));
+  const text = better && readable(jsonWithVariables(better.value));
   return { text, needs: better?.needs };
 }
 
@@ -52,16 +52,16 @@ describe('a mended value', () => {
       { id_data: '{"a":"b"}', pubkey: 'a key' },
     ],
     [
-      'a time without its zone',
+      'a time with a blank',
       'put-deployment-log',
-      { messages: [{ timestamp: '2026-11-26 08:00:00', level: 'info', message: 'm' }] },
-      { messages: [{ timestamp: '2026-11-26T08:00:00.000Z', level: 'info', message: 'm' }] },
+      { messages: [{ timestamp: '2026-11-26 08:00:00+01:00', level: 'info', message: 'm' }] },
+      { messages: [{ timestamp: '2026-11-26T07:00:00.000Z', level: 'info', message: 'm' }] },
     ],
   ])('is what was sent in the right form: %s', (_, id, given, expected) => {
     expect(mended(bodyOf(id), given)).toEqual({ value: expected, needs: {} });
   });
 
-  it.each<[string, keyof typeof mountedOperations, unknown, string, Record<string, string>]>([
+  it.each<[string, keyof typeof mountedOperations, unknown, string, object]>([
     [
       'a word that is none',
       'put-deployment-status',
@@ -81,6 +81,36 @@ describe('a mended value', () => {
       'create-user',
       { roles: ['r'] },
       '{"roles":["r"],"email":"$USER_EMAIL"}',
+      {},
+    ],
+    ...['2026-02-30T08:00:00Z', '2026-11-26 08:00:00', 'yesterday', 1790000000].map(
+      (timestamp): [string, keyof typeof mountedOperations, unknown, string, object] => [
+        `the time ${timestamp}`,
+        'put-deployment-log',
+        { messages: [{ timestamp, level: 'info', message: 'm' }] },
+        '{"messages":[{"timestamp":"$TIMESTAMP_0","level":"info","message":"m"}]}',
+        { TIMESTAMP_0: expect.stringMatching(/RFC 3339/) },
+      ],
+    ),
+    [
+      'a word that means something else',
+      'put-deployment-status',
+      { status: 'installed' },
+      '{"status":"$STATUS"}',
+      {},
+    ],
+    [
+      'texts in the place of objects',
+      'put-deployment-log',
+      { messages: ['text'] },
+      '{"messages":[$MESSAGES_0]}',
+      { MESSAGES_0: 'an object, as JSON' },
+    ],
+    [
+      'a setting, whose name may be that of a variable of bash',
+      'put-configuration',
+      { hostname: null },
+      '{"hostname":"$VALUE_HOSTNAME"}',
       {},
     ],
     [
@@ -114,6 +144,7 @@ describe('a mended value', () => {
     ['put-attributes', { attributes: [] }],
     ['put-configuration', { '': 'x' }],
     ['put-configuration', null],
+    ['put-configuration', [{ key: 'tz', value: 'UTC' }]],
     ['put-deployment-log', 'text'],
   ])('is left to the sender where its whole form is another: %s %j', (id, given) => {
     expect(mended(bodyOf(id), given)?.value).not.toEqual(

@@ -47,14 +47,27 @@ export function mended(
     else if (isOfName(fault) || !shapeAt(schema, fault.keys)) return undefined;
     else {
       const asked = askedAt(schema, value, fault.keys);
-      const { expected = 'a string' } = shapeDetail('body', issue, { schema });
-      const meaning = asked.isText ? expected : `${expected}, as JSON`;
-      if (expected !== 'a string') needs[asked.variable] = meaning;
+      const meaning = meaningOf(fault, asked.isText);
+      if (meaning !== undefined) needs[asked.variable] = meaning;
       marked.add(placeOf(issue));
       value = asked.value;
     }
   }
   return undefined;
+}
+
+/** What is expected at a place; undefined where that says less than the name of the member. */
+function meaningOf({ schema, issue, keys }: Fault, isText: boolean): string | undefined {
+  const { expected = 'a string' } = shapeDetail('body', issue, { schema });
+  if (!isText) return `${expected}, as JSON`;
+  const shape = shapeAt(schema, keys);
+  // Of what was no string, or of none, the rules for its text were not looked at.
+  const ofText = shape && v.safeParse(shape, '?').issues?.[0];
+  const told =
+    expected === 'a string' && ofText
+      ? (shapeDetail('body', ofText, { schema }).expected ?? expected)
+      : expected;
+  return /^(a string|a value|filled)\b/.test(told) ? undefined : told;
 }
 
 interface Fault {
@@ -92,16 +105,22 @@ function isOfName({ issue, value, keys }: Fault): boolean {
 export function askedAt(schema: v.GenericSchema, value: unknown, keys: readonly Key[]) {
   const shape = shapeAt(schema, keys);
   const isText = shape === undefined || takesText(shape);
-  const name = nameOf(keys);
+  const name = nameOf(schema, keys);
   const mark = isText ? markFor(name) : rawMarkFor(name);
   return { value: replaced(value, keys, mark), variable: variableNamed(name), isText };
 }
 
-/** A name for the variable: that of the member, with the places in the lists that it is in. */
-function nameOf(keys: readonly Key[]): string {
+/**
+ * A name for the variable: that of the member, with the places in the lists that it is in. One that
+ * the sender has chosen may be that of a variable which is set already.
+ */
+function nameOf(schema: v.GenericSchema, keys: readonly Key[]): string {
   const isIndex = (key: Key): boolean => /^\d+$/.test(String(key));
-  const word = keys.findLast((key) => !isIndex(key)) ?? 'value';
-  return [word, ...keys.filter(isIndex)].join('_');
+  const at = keys.findLastIndex((key) => !isIndex(key));
+  const word = String(keys[at] ?? 'value');
+  const outer = shapeAt(schema, keys.slice(0, Math.max(at, 0)));
+  const isOfContract = outer !== undefined && memberNames(outer).includes(word);
+  return [...(isOfContract ? [] : ['value']), word, ...keys.filter(isIndex)].join('_');
 }
 
 function placeOf(issue: v.BaseIssue<unknown>): string {
@@ -141,13 +160,10 @@ interface ConversionFacts extends MendingOptions {
 
 /** What was sent, in a form that the shape takes; undefined where it says nothing of that. */
 function conversionOf(given: unknown, shape: Shape, facts: ConversionFacts): unknown {
-  // Of an object that lacks all of its members each one is asked for.
-  const isOfMembers = memberNames(shape).length > 0 && !v.is(shape, {});
-  const forms = [...(given === undefined ? [] : [[given]]), ...formsOf(given, shape, facts)];
-  return (
-    forms.find((form) => v.is(shape, form)) ??
-    (isOfMembers && !isObjectLike(given) ? {} : undefined)
-  );
+  // Of an object that is missing each member that it needs is asked for.
+  if (given === undefined)
+    return memberNames(shape).length > 0 && !v.is(shape, {}) ? {} : undefined;
+  return [[given], ...formsOf(given, shape, facts)].find((form) => v.is(shape, form));
 }
 
 function isObjectLike(value: unknown): boolean {
@@ -156,7 +172,9 @@ function isObjectLike(value: unknown): boolean {
 
 function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly unknown[] {
   if (Array.isArray(given)) {
-    return given.length === 1 ? [given[0], ...formsOf(given[0], shape, facts)] : [];
+    const [one] = given;
+    const isOne = given.length === 1 && typeof one !== 'object';
+    return isOne ? [one, ...formsOf(one, shape, facts)] : [];
   }
   if (typeof given === 'number' || typeof given === 'boolean') {
     return [String(given), ...(facts.takesBounds ? boundsNear(Number(given), shape) : [])];
@@ -170,33 +188,38 @@ const dateTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d
 
 function formsOfText(text: string, shape: Shape, { takesBounds }: ConversionFacts): unknown[] {
   const number = text.trim() === '' ? Number.NaN : Number(text);
-  const time = dateTime.test(text)
-    ? Date.parse(/T| /.test(text) ? withZone(text) : text)
-    : Number.NaN;
+  const time = dateTime.test(text) ? timeIn(text, takesBounds) : Number.NaN;
   return [
     ...nearestOf(
       text,
       wordsIn(shape).filter((word) => isNearly(text, word)),
     ),
     text.trim(),
-    ...(Number.isNaN(number) ? [] : [number]),
+    ...(Number.isFinite(number) ? [number] : []),
     ...(Number.isNaN(time) ? [] : [new Date(time).toISOString(), time / 1000, String(time / 1000)]),
     ...(/^(true|yes|on)$/i.test(text) ? [true, 'true'] : []),
     ...(/^(false|no|off)$/i.test(text) ? [false, 'false'] : []),
     ...(/^\s*[[{]/.test(text) ? [jsonOf(text)?.value] : []),
-    ...(takesBounds ? boundsNear(number, shape) : []),
+    ...(takesBounds && Number.isFinite(number) ? boundsNear(number, shape) : []),
   ];
 }
 
-function withZone(text: string): string {
-  return `${text.replace(' ', 'T')}${/(Z|[+-]\d\d:\d\d)$/.test(text) ? '' : 'Z'}`;
+/** Milliseconds since the Unix epoch; NaN where the day is none, or the zone would be a guess. */
+function timeIn(text: string, takesUtc = false): number {
+  const hasZone = /(Z|:\d\d[+-]\d\d:\d\d)$/.test(text);
+  if (!hasZone && !takesUtc) return Number.NaN;
+  const [day = ''] = text.split(/[T ]/);
+  const isDay = new Date(day).toJSON()?.startsWith(day) ?? false;
+  return isDay
+    ? Date.parse(hasZone || day === text ? text.replace(' ', 'T') : `${text.replace(' ', 'T')}Z`)
+    : Number.NaN;
 }
 
 /** A word that has little in common with what was sent, or is only a part of it, may mean the opposite. */
 function isNearly(text: string, word: string): boolean {
   const [given, wanted] = [text.toLowerCase(), word.toLowerCase()];
   if (given !== wanted && given.includes(wanted)) return false;
-  return 3 * lettersApart(given, wanted) <= given.length;
+  return 4 * lettersApart(given, wanted) <= given.length;
 }
 
 /** The least and the greatest number that a shape takes, the nearer one first. */

@@ -54,10 +54,14 @@ export function nearestOperation(
 
 const writes: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Whether an operation may be meant by a request with this method: who reads is not made to write. */
+/**
+ * Whether an operation may be meant by a request with this method: who reads is not made to write,
+ * and who changes a part is not made to replace the whole.
+ */
 export function mayBeMeant(method: string, { method: other, success }: Operation): boolean {
   const reads = other === 'GET' && !(101 in success);
-  return other === method || reads || (writes.has(method) && writes.has(other));
+  const replaces = method === 'PATCH' && other === 'PUT';
+  return other === method || reads || (writes.has(method) && writes.has(other) && !replaces);
 }
 
 /** Whether a request to an operation leaves out parts of the path that was sent. */

@@ -8,11 +8,11 @@ import { readPublicKey } from '../../crypto/public-key.ts';
 import { type Asked, hasUnknownBody, jsonOf, textOf } from './asked.ts';
 import { askedAt, mended } from './mending.ts';
 import {
+  jsonWithVariables,
   markFor,
   type Needs,
   rawMarkFor,
   type Text,
-  textWithVariables,
   withoutSecrets,
 } from './text.ts';
 
@@ -43,15 +43,17 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   const { body: schema } = operation;
   const { asked } = faulty;
   if (!schema) return undefined;
-  if (hasUnknownBody(asked)) return inFile;
+  if (hasUnknownBody(asked)) return faulty.status === 413 ? smaller(faulty) : inFile;
   if (!asked.body && operation.bodyOptional) return undefined;
   const text = textOf(asked);
   const given = asked.body ? jsonOf(text) : { value: {} };
   const better = given && mended(schema, given.value);
   // Nothing at all would be right, and would take away what there is.
   const isEmpty = !asked.body && Object.keys(better?.needs ?? {}).length === 0;
-  if (!better || isEmpty) return corrected(faulty);
-  const isSound = asked.body !== undefined && v.is(schema, given.value);
+  const isSound = asked.body !== undefined && given !== undefined && v.is(schema, given.value);
+  // A number that JSON readers round would be sent as another one.
+  const isRounded = !isSound && /\d{16}/.test(text ?? '');
+  if (!better || isEmpty || isRounded) return corrected(faulty);
   const needs = { ...better.needs };
   const ruled = isSound
     ? improved(given.value, { operation, schema, faulty, needs })
@@ -59,7 +61,7 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   const shown = withoutSecrets(inOwnForm(ruled));
   const ofSound = isSound && ruled === given.value && inOwnForm(ruled) === ruled;
   if (ofSound && shown === given.value) return { text: [text ?? ''], needs, isAsSent: true };
-  const marked = textWithVariables(JSON.stringify(shown));
+  const marked = jsonWithVariables(shown);
   return { text: marked, needs, ...(ofSound && { isAsSent: true as const }) };
 }
 
@@ -69,6 +71,10 @@ const inFile: PlannedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFi
 function corrected({ expected, place }: FaultyBody): PlannedBody {
   const what = expected === undefined || place !== 'body' ? '' : `: ${expected}`;
   return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${what}` } };
+}
+
+function smaller({ expected = 'less than was sent' }: FaultyBody): PlannedBody {
+  return { ...inFile, needs: { BODY_FILE: `a file with a smaller body: ${expected}` } };
 }
 
 interface Facts {

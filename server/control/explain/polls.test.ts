@@ -85,11 +85,12 @@ describe('a corrected poll', () => {
     await server.call('get-next-deployment', { token, query: said });
     const call = { token, json: { device_provides: provided } };
     const reply = await server.call('post-next-deployment-v2', call);
-    const { correctedRequest, needs } = await correctedOf(server, reply);
+    const { correctedRequest, needs, first } = await correctedOf(server, reply);
     expect(JSON.parse(correctedRequest.body ?? '')).toEqual({
       device_provides: { ...provided, artifact_name: '$ARTIFACT_NAME' },
     });
     expect(needs.ARTIFACT_NAME).toContain('installed on the device now');
+    expect(first).toContain('one that differs from it ends an update under way');
   });
 
   it('that is no JSON is left to the sender', async () => {

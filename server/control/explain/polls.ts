@@ -18,6 +18,8 @@ const required = Object.keys(inQuery.query ?? {});
 interface Poll {
   readonly operation: Operation;
   readonly asked: Asked;
+  /** Set where the device has said other things, so that this poll may end its update. */
+  readonly isOther?: true;
 }
 
 /**
@@ -44,7 +46,11 @@ export function safePoll(
     if (Object.entries(sent).every(([name, value]) => said[name] === value)) return again;
   }
   const isNothing = Object.keys(sent).length === 0 && bodyOf(asked) === undefined;
-  return { operation, asked: isNothing && operation === inQuery ? withoutBody(asked) : asked };
+  return {
+    operation,
+    asked: isNothing && operation === inQuery ? withoutBody(asked) : asked,
+    ...(last && { isOther: true }),
+  };
 }
 
 function inForm(asked: Asked, operation: Operation, provides: Provides): Asked {

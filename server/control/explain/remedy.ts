@@ -83,9 +83,9 @@ function toldIn(error: string): string | undefined {
   return end >= 0 && instruction.test(last) ? last : undefined;
 }
 
-function lookUpWords({ id, method, path }: Operation): string {
+function lookUpWords({ id, method, path, deploymentRole }: Operation): string {
   const verb =
-    id === operations['get-next-deployment'].id
+    deploymentRole === 'hands-out'
       ? 'hands out the deployment that the device has now, with a new link'
       : id === operations['get-artifact-link'].id
         ? 'makes a new link'

@@ -2,6 +2,17 @@
 import { quoted } from '../../pipeline/shell.ts';
 import type { Text, Variable } from './text.ts';
 
+/** The public key is escaped where it is read. */
+function isEscaped({ variable, isInJson }: Variable): boolean {
+  return isInJson === true && variable !== 'PUBLIC_KEY';
+}
+
+/** The definition of what puts a value into a string of JSON; nothing where no text needs it. */
+export function escapingLines(text: Text): string[] {
+  const isNeeded = text.some((part) => typeof part !== 'string' && isEscaped(part));
+  return isNeeded ? [`json() { printf %s "$1" | sed 's/[\\\\"]/\\\\&/g'; }`] : [];
+}
+
 /** What means itself between double quotes. */
 const tame = /^[A-Za-z0-9 _./:=@%+,?&;-]*$/;
 
@@ -13,9 +24,13 @@ export function quotedText(text: Text): string {
     return `"${inner.join('').replace(/\$\{(\w+)\}(?!\w)/g, '$$$1')}"`;
   }
   const words = joined(text).map((part) =>
-    typeof part === 'string' ? quoted(part) : `"$${part.variable}"`,
+    typeof part === 'string' ? quoted(part) : wordOf(part),
   );
   return words.length === 0 ? "''" : words.join('');
+}
+
+function wordOf(part: Variable): string {
+  return isEscaped(part) ? `"$(json "$${part.variable}")"` : `"$${part.variable}"`;
 }
 
 /** Without empty parts, and with neighbouring strings in one. */

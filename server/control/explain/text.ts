@@ -4,6 +4,8 @@ import { isSecretName, masked, maskJson, maskText } from '../../http/masking.ts'
 /** Stands for the value of a shell variable. */
 export interface Variable {
   readonly variable: string;
+  /** Set within a string of JSON. */
+  readonly isInJson?: true;
 }
 
 /** A text in parts; the shell fills in the variables. */
@@ -33,11 +35,21 @@ export function rawMarkFor(name: string): string {
 }
 
 /** The text with a variable in the place of each mark. */
-export function textWithVariables(marked: string): Text {
+function textWithVariables(marked: string): Text {
   const parts = marked.split(mark);
   return parts
     .map((part, index) => (index % 3 === 0 ? part : part && { variable: part }))
     .filter((part) => part !== '' && part !== undefined);
+}
+
+/** The same for a JSON value as its text. */
+export function jsonWithVariables(value: unknown): Text {
+  const text = textWithVariables(JSON.stringify(value));
+  return text.map((part, at) => {
+    const before = text[at - 1];
+    const isText = typeof before === 'string' && before.endsWith('"');
+    return typeof part !== 'string' && isText ? { ...part, isInJson: true } : part;
+  });
 }
 
 /** The JSON value with a mark in the place of each secret; the same one when it holds none. */
@@ -70,7 +82,7 @@ export function queryWithoutSecrets(search: string): Text {
 
 /** Names that bash, its commands or the other lines of a command use for something else. */
 const taken: ReadonlySet<string> = new Set(
-  'BODY CDPATH ENV HOME IDENTITY IFS KEY LANG LINK PATH PWD SHELL SIGNATURE TERM TMPDIR TOKEN UID URL USER'.split(
+  'BODY CDPATH ENV HOME IFS KEY LANG LINK PATH PWD SHELL SIGNATURE TERM TMPDIR TOKEN UID URL USER'.split(
     ' ',
   ),
 );
