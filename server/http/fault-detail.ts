@@ -45,7 +45,7 @@ export function shapeDetail(
   const expected = nearest && (expectedOf(nearest) ?? expectationIn(nearest.message));
   const isSecret = isSecretName(String(keys.at(-1) ?? ''));
   const last = issue.path?.at(-1);
-  const value = last?.origin === 'key' ? last.key : (last?.value ?? issue.input);
+  const value = last?.origin === 'key' ? last.key : last ? last.value : issue.input;
   return {
     path: placeAt(place, keys, names),
     ...(expected !== undefined && { expected: expected.slice(0, SHOWN_MAX_CHARACTERS) }),

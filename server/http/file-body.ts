@@ -25,7 +25,7 @@ function detailOf(
     return {
       path: 'header.Range',
       expected: `bytes=FIRST-LAST with FIRST at most LAST and below ${sizeBytes}, the size of the file`,
-      remedy: 'send it again without Range, or with one within the file: the link is good',
+      remedy: `send it again without Range, or with one within the file: the link is good, and a file of ${sizeBytes} bytes is complete`,
     };
   }
   if (status !== 412) return undefined;

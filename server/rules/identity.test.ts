@@ -164,6 +164,7 @@ describe('the size of an identity', () => {
     expect(refusal(numbers(190))).toBe('must have at most 4096 bytes');
     expect(identityOf(JSON.parse(ofBytes(4097)))).toEqual({
       because: 'must have at most 4096 bytes',
+      expected: 'at most 4096 bytes',
     });
   });
 });

@@ -35,16 +35,20 @@ describe('phases are refused', () => {
   it.each<[string, readonly GivenPhase[], string]>([
     ['without a share', [{}, { start_ts: hour(1) }], 'phases.0.batch_size: is required'],
     ['without a start', [{ batch_size: 50 }, {}], 'phases.1.start_ts: is required'],
-    ['below 100 percent', [{ batch_size: 99 }], 'phases.0.batch_size: the phases must add up'],
+    [
+      'below 100 percent',
+      [{ batch_size: 99 }],
+      'phases.0.batch_size: the phases must have batch sizes that add up to 100 percent',
+    ],
     [
       'above 100 percent',
       [{ batch_size: 60 }, { batch_size: 50, start_ts: hour(1) }],
-      'phases.1.batch_size: the phases must add up',
+      'phases.1.batch_size: the phases must have batch sizes that add up to 100 percent',
     ],
     [
       'with nothing left for the last',
       [{ batch_size: 100 }, { start_ts: hour(1) }],
-      'phases.1.batch_size: the phases must add up',
+      'phases.1.batch_size: the phases must have batch sizes that add up to 100 percent',
     ],
     [
       'that begin at the same time',
@@ -59,7 +63,7 @@ describe('phases are refused', () => {
     [
       'of no device',
       [{ batch_size: 5 }, { start_ts: hour(1) }],
-      'phases.0.batch_size: is less than one device of 10',
+      'phases.0.batch_size: must be the share of at least one of 10 devices',
     ],
   ])('%s', (_, given, because) => {
     expect(plan(given)).toEqual({ because: expect.stringContaining(because) });

@@ -29,7 +29,9 @@ export function planPhases(
     if (start === undefined && at > 0) return { because: `phases.${at}.start_ts: is required` };
     percent += batchSize;
     if (batchSize <= 0 || percent > 100 || (isLast && percent < 100)) {
-      return { because: `phases.${at}.batch_size: the phases must add up to 100 percent` };
+      return {
+        because: `phases.${at}.batch_size: the phases must have batch sizes that add up to 100 percent`,
+      };
     }
     const before = phases.at(-1);
     const startMs = start === undefined ? nowMs : timestampMs(start);
@@ -39,7 +41,9 @@ export function planPhases(
     const devices = Math.floor((deviceCount * batchSize) / 100);
     const devicesUntil = isLast ? deviceCount : (before?.devicesUntil ?? 0) + devices;
     if (devicesUntil === (before?.devicesUntil ?? 0)) {
-      return { because: `phases.${at}.batch_size: is less than one device of ${deviceCount}` };
+      return {
+        because: `phases.${at}.batch_size: must be the share of at least one of ${deviceCount} devices`,
+      };
     }
     phases.push({ batchSize, startMs, devicesUntil });
   }

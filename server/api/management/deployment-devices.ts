@@ -59,7 +59,7 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   if (log === undefined)
     return refuse.notFound('this device has sent no log for this deployment', {
       ...inState('a device that has sent a log', 'one that has sent none'),
-      remedy: 'wait until the device has uploaded its log',
+      remedy: 'the log of a device is there once it has failed in this deployment and uploaded it',
     });
   return { status: 200, body: log };
 });

@@ -38,9 +38,15 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
   if (known && !body.force) {
     const because =
       'the identity is already known; send force: true to preauthorize the key anyway';
-    return refuse.conflict(because, deviceView(known, devices.authSets(known.id)), {
+    const sets = devices.authSets(known.id);
+    const isAccepted = sets.some(({ status }) => status === 'accepted');
+    return refuse.conflict(because, deviceView(known, sets), {
       path: 'body.force',
-      expected: 'force: true for an identity that is known',
+      expected: 'true',
+      ...(isAccepted && {
+        remedy:
+          'send force: true only if this key is to replace the one that the device is accepted with, which loses its access',
+      }),
     });
   }
   const device = { id: known?.id ?? context.random.uuid(), identity: identity.canonical };

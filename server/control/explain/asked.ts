@@ -83,6 +83,8 @@ function levelsOf(text: string): number {
 interface TokenOwner {
   readonly subject: string;
   readonly isDevice: boolean;
+  /** That of the authentication set, of a device. */
+  readonly tokenId: unknown;
 }
 
 /** The owner of the token, which may be forged. */
@@ -92,5 +94,5 @@ export function tokenOwnerIn({ headers }: Asked): TokenOwner | undefined {
   const text = claims && Buffer.from(claims, 'base64url').toString();
   const read = jsonOf(text)?.value;
   if (!isObject(read) || typeof read.sub !== 'string') return undefined;
-  return { subject: read.sub, isDevice: read['svc.device'] === true };
+  return { subject: read.sub, isDevice: read['svc.device'] === true, tokenId: read.jti };
 }

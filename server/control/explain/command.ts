@@ -29,7 +29,7 @@ const jsonHeader = "-H 'Content-Type: application/json'";
 const publicKeyLine = `PUBLIC_KEY=$(openssl pkey -in "$KEY" -pubout | awk '{printf "%s\\\\n", $0}')`;
 
 const preauthorizePath = managementOperations['preauthorize-device'].path;
-const preauthorizeLine = `printf '{"identity_data":%s,"pubkey":"%s","force":true}' "$ID_DATA" "$PUBLIC_KEY" | curl -fsS -X POST -H "Authorization: Bearer $ADMIN_TOKEN" ${jsonHeader} --data-binary @- ${urlOf([preauthorizePath])}`;
+const preauthorizeLine = `printf '{"identity_data":%s,"pubkey":"%s"}' "$ID_DATA" "$PUBLIC_KEY" | curl -fsS -X POST -H "Authorization: Bearer $ADMIN_TOKEN" ${jsonHeader} --data-binary @- ${urlOf([preauthorizePath])}`;
 
 const signers: Readonly<Record<KeyType, string>> = {
   rsa: 'openssl dgst -sha256 -sign "$KEY" "$BODY"',
@@ -130,7 +130,8 @@ function linked(request: Planned): string[] {
   return [
     `LINK=$(curl -fsS ${requestWords(request)} | ${find})`,
     `: "\${LINK:?the answer has no link: there is none for this device now}"`,
-    'curl -sS -D - -o artifact.mender "$LINK"',
+    // The file of the reader, which may be there in part, is left as it is.
+    'curl -sS -D - -o /dev/null "$LINK"',
   ];
 }
 

@@ -55,7 +55,12 @@ export function adviceOn(refused: Refused): Advice {
   if (!meant) return firstOf(remedyOf(refused, undefined, []));
   const { isOtherPoll, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
   const steps = stepsOf(refused, request.operation);
-  const words = [remedyOf(refused, request.operation, steps), isOtherPoll ? otherPoll : undefined];
+  const { id } = request.operation;
+  const words = [
+    remedyOf(refused, request.operation, steps),
+    isOtherPoll ? otherPoll : undefined,
+    id === operations.connect.id ? takesOver : undefined,
+  ];
   const first = words.filter((one) => one !== undefined).join('; ');
   return {
     ...(first !== '' && { first }),
@@ -70,6 +75,9 @@ export function adviceOn(refused: Refused): Advice {
 function firstOf(first: string | undefined): Pick<Advice, 'first'> {
   return first === undefined ? {} : { first };
 }
+
+const takesOver =
+  'the command opens a websocket of its own: one that the device has now is closed by it';
 
 const otherPoll =
   'the last poll of the device said other things: one that differs from it ends an update under way';
@@ -96,13 +104,13 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   const deviceId = isOther ? (parameters.device_id ?? ownerOf(asked)) : ownerOf(asked);
   const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
   const faulty = { asked: poll.asked, parameters, status };
+  const isOtherPoll = poll.isOther === true;
   if (poll.asked === own) {
-    const isOtherPoll = poll.isOther === true;
     return { ...plan(poll.operation, { ...faulty, place, expected }), isOtherPoll };
   }
   // What was wrong is no longer there.
   const { isAsSent: _isAsSent, ...other } = plan(poll.operation, { ...faulty, place: '' });
-  return other;
+  return { ...other, isOtherPoll };
 }
 
 /** The operation that the request was for, or most likely meant; undefined where there is none. */

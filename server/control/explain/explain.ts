@@ -133,9 +133,12 @@ function adviceView(
   const correctedRequest = correctedView(correction);
   const isUnchanged = isSame(correctedRequest, refused, correction.request.isAsSent);
   // What was wrong with it is still wrong with the same request, and nothing better is known.
-  if (isUnchanged && /^(body|query|path)\b/.test(wrong.path) && correction.steps.length === 0) {
+  const isOfRequest = /^(body|query|path)\b/.test(wrong.path);
+  if (isUnchanged && isOfRequest && correction.steps.length === 0) {
     return { first: first ?? `correct ${wrong.path} as the message says`, needs: {} };
   }
+  // What cannot be fulfilled is not fulfilled the second time.
+  if (isUnchanged && refused.refusal.status === 422) return { ...words, needs: {} };
   return {
     ...words,
     correctedRequest,
@@ -247,6 +250,11 @@ function needsOf(lines: string, base: string): Record<string, string> {
   return needs;
 }
 
+/** What bash would expand within the message of an expansion is escaped. */
+function plainInExpansion(text: string): string {
+  return text.replace(/[\\$`"}]/g, '\\$&');
+}
+
 /** Defines what is known, and ends with a sentence where only the reader knows. */
 function definitionsOf(needs: Needs, base: string, lines: string): string[] {
   const known: Readonly<Record<string, string>> = { URL: base, KEY: 'device.pem' };
@@ -255,7 +263,7 @@ function definitionsOf(needs: Needs, base: string, lines: string): string[] {
     .map(([name, meaning]) => {
       const value = known[name];
       return value === undefined
-        ? `: "\${${name}:?set ${name} to ${meaning}}"`
+        ? `: "\${${name}:?set ${name} to ${plainInExpansion(meaning)}}"`
         : `${name}=\${${name}:-${value}}`;
     });
   return 'CURL_CA_BUNDLE' in needs ? [...definitions, 'export CURL_CA_BUNDLE'] : definitions;

@@ -18,8 +18,8 @@ export interface Mended {
 }
 
 interface MendingOptions {
-  /** Set for what only selects what is shown, where the nearest bound does no harm. */
-  readonly takesBounds?: boolean;
+  /** Set for a query: all in it is text, and the nearest bound does no harm. */
+  readonly isQuery?: boolean;
 }
 
 /** Number of faults to correct before the reader is asked for the whole. */
@@ -38,15 +38,16 @@ export function mended(
     const issues = v.safeParse(schema, value).issues ?? [];
     const issue = issues.find((one) => !marked.has(placeOf(one)));
     if (!issue) return { value, needs };
-    const fault = { schema, value, issue, keys: keysOf(issue) };
+    const fault = { schema, value, issue, keys: reachable(value, keysOf(issue)) };
     const better = converted(fault, options);
     if (better) value = better.value;
     // Of the whole nothing more is said than of what is asked for in it.
     else if (fault.keys.length === 0) return marked.size > 0 ? { value, needs } : undefined;
     // With a name that cannot be there, what it stands for would be lost.
-    else if (isOfName(fault) || !shapeAt(schema, fault.keys)) return undefined;
-    else {
-      const asked = askedAt(schema, value, fault.keys);
+    else if (isOfName(fault) || issue.expected === 'never' || !shapeAt(schema, fault.keys)) {
+      return undefined;
+    } else {
+      const asked = askedAt(schema, value, fault.keys, options);
       const meaning = meaningOf(fault, asked.isText);
       if (meaning !== undefined) needs[asked.variable] = meaning;
       marked.add(placeOf(issue));
@@ -67,7 +68,7 @@ function meaningOf({ schema, issue, keys }: Fault, isText: boolean): string | un
     expected === 'a string' && ofText
       ? (shapeDetail('body', ofText, { schema }).expected ?? expected)
       : expected;
-  return /^(a string|a value|filled)\b/.test(told) ? undefined : told;
+  return /^(a string|an array|a value|filled)\b/.test(told) ? undefined : told;
 }
 
 interface Fault {
@@ -102,9 +103,14 @@ function isOfName({ issue, value, keys }: Fault): boolean {
 }
 
 /** The value with a mark at a place, and the variable that it stands for. */
-export function askedAt(schema: v.GenericSchema, value: unknown, keys: readonly Key[]) {
+export function askedAt(
+  schema: v.GenericSchema,
+  value: unknown,
+  keys: readonly Key[],
+  { isQuery = false }: MendingOptions = {},
+) {
   const shape = shapeAt(schema, keys);
-  const isText = shape === undefined || takesText(shape);
+  const isText = isQuery || shape === undefined || takesText(shape);
   const name = nameOf(schema, keys);
   const mark = isText ? markFor(name) : rawMarkFor(name);
   return { value: replaced(value, keys, mark), variable: variableNamed(name), isText };
@@ -121,6 +127,15 @@ function nameOf(schema: v.GenericSchema, keys: readonly Key[]): string {
   const outer = shapeAt(schema, keys.slice(0, Math.max(at, 0)));
   const isOfContract = outer !== undefined && memberNames(outer).includes(word);
   return [...(isOfContract ? [] : ['value']), word, ...keys.filter(isIndex)].join('_');
+}
+
+/** The keys as far as the value has a place for them: a text has no items. */
+function reachable(value: unknown, keys: readonly Key[]): readonly Key[] {
+  const end = keys.findIndex((_, at) => {
+    const outer = valueAt(value, keys.slice(0, at));
+    return outer !== undefined && (typeof outer !== 'object' || outer === null);
+  });
+  return end < 0 ? keys : keys.slice(0, end);
 }
 
 function placeOf(issue: v.BaseIssue<unknown>): string {
@@ -177,7 +192,7 @@ function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly
     return isOne ? [one, ...formsOf(one, shape, facts)] : [];
   }
   if (typeof given === 'number' || typeof given === 'boolean') {
-    return [String(given), ...(facts.takesBounds ? boundsNear(Number(given), shape) : [])];
+    return [String(given), ...(facts.isQuery ? boundsNear(Number(given), shape) : [])];
   }
   if (typeof given === 'string') return formsOfText(given, shape, facts);
   // An identity that was sent in place of its JSON text.
@@ -186,9 +201,9 @@ function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly
 
 const dateTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
-function formsOfText(text: string, shape: Shape, { takesBounds }: ConversionFacts): unknown[] {
+function formsOfText(text: string, shape: Shape, { isQuery }: ConversionFacts): unknown[] {
   const number = text.trim() === '' ? Number.NaN : Number(text);
-  const time = dateTime.test(text) ? timeIn(text, takesBounds) : Number.NaN;
+  const time = dateTime.test(text) ? timeIn(text, isQuery) : Number.NaN;
   return [
     ...nearestOf(
       text,
@@ -200,7 +215,7 @@ function formsOfText(text: string, shape: Shape, { takesBounds }: ConversionFact
     ...(/^(true|yes|on)$/i.test(text) ? [true, 'true'] : []),
     ...(/^(false|no|off)$/i.test(text) ? [false, 'false'] : []),
     ...(/^\s*[[{]/.test(text) ? [jsonOf(text)?.value] : []),
-    ...(takesBounds && Number.isFinite(number) ? boundsNear(number, shape) : []),
+    ...(isQuery && Number.isFinite(number) ? boundsNear(number, shape) : []),
   ];
 }
 

@@ -111,7 +111,9 @@ export function lookUpFor(
       !deprecated &&
       !(101 in success),
   );
-  const rated = lists.map((list) => {
+  const isOfService = ({ path }: Operation): boolean => wordsOf(path)[2] === wanted[2];
+  const own = lists.some(isOfService) ? lists.filter(isOfService) : lists;
+  const rated = own.map((list) => {
     const words = wordsOf(list.path);
     const same = words.findIndex((word, index) => word !== wanted[index]);
     const isOwner = words.at(-1) === owner ? 2 : 0;

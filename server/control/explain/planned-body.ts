@@ -103,7 +103,8 @@ function improved(value: unknown, { operation, schema, faulty, needs }: Facts): 
   if (!isOfRule || keys.length === 0) return value;
   const asked = askedAt(schema, value, keys);
   const meaning = expected ?? (status === 409 ? 'another one than was sent' : undefined);
-  if (meaning !== undefined && sent.length > 0) needs[asked.variable] = meaning;
+  const form = asked.isText ? '' : ', as JSON';
+  if (meaning !== undefined && sent.length > 0) needs[asked.variable] = meaning + form;
   return asked.value;
 }
 

@@ -174,7 +174,7 @@ function queryFor(
   // Refused by a rule that no shape expresses.
   if (fits && refused in query) given[refused] = markFor(refused);
   else if (fits && isSent) return { text: questionOf(encodeOdd(asked.search)), needs: {} };
-  const better = mended(schema, given, { takesBounds: true }) ?? { value: given, needs: {} };
+  const better = mended(schema, given, { isQuery: true }) ?? { value: given, needs: {} };
   const isAsked = fits && expected !== undefined;
   const needs = isAsked ? { [variableNamed(refused)]: expected } : better.needs;
   return { text: questionOf(searchOf(better.value)), needs };

@@ -32,25 +32,23 @@ export function safePoll(
   { devices }: KnownStore,
   deviceId: string,
 ): Poll {
-  if (hasUnknownBody(asked)) return { operation, asked };
-  const sent = providesIn(asked);
-  const isWhole = required.every((name) => name in sent);
-  const isOther = isInOtherForm(asked, operation);
-  if (isWhole && !isOther) return { operation, asked };
-  if (isWhole) return { operation, asked: inForm(asked, operation, sent) };
   const last = devices.facts(deviceId)?.lastPoll?.answered;
   const lastOperation = last && operationsById.get(last.operation);
-  if (last && lastOperation) {
-    const again = { operation: lastOperation, asked: withSaid(asked, last) };
-    const said = providesIn(again.asked);
-    if (Object.entries(sent).every(([name, value]) => said[name] === value)) return again;
+  const again = lastOperation && { operation: lastOperation, asked: withSaid(asked, last) };
+  const said = again && providesIn(again.asked);
+  if (hasUnknownBody(asked)) return { operation, asked, ...(said && { isOther: true }) };
+  const sent = providesIn(asked);
+  const isSaid = said && Object.entries(sent).every(([name, value]) => said[name] === value);
+  const isWhole = required.every((name) => name in sent);
+  if (again && isSaid && !isWhole) return again;
+  const isSame = isSaid && Object.keys(said).length === Object.keys(sent).length;
+  const other = said && !isSame ? { isOther: true as const } : {};
+  if (isWhole && isInOtherForm(asked, operation)) {
+    return { operation, asked: inForm(asked, operation, sent), ...other };
   }
   const isNothing = Object.keys(sent).length === 0 && bodyOf(asked) === undefined;
-  return {
-    operation,
-    asked: isNothing && operation === inQuery ? withoutBody(asked) : asked,
-    ...(last && { isOther: true }),
-  };
+  const bare = isNothing && operation === inQuery ? withoutBody(asked) : asked;
+  return { operation, asked: bare, ...other };
 }
 
 function inForm(asked: Asked, operation: Operation, provides: Provides): Asked {

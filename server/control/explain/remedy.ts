@@ -24,9 +24,6 @@ interface Refused extends RefusedRequest {
   readonly otherTenant?: string;
 }
 
-const takesOver =
-  'the command opens a websocket of its own: one that the device has now is closed by it';
-
 const words: Readonly<Record<number, string>> = {
   409: 'check the current state, and resolve the conflict',
   413: 'send a smaller body',
@@ -54,7 +51,6 @@ export function remedyOf(
     const isFirst = operation.id === operations['post-next-deployment'].id;
     return `version ${isFirst ? 1 : 2} of this operation has what the device provides ${isFirst ? 'in the body itself' : 'in device_provides'}: this is the body of the other version`;
   }
-  if (next && 101 in next.success && next === operation && refusal.status === 400) return takesOver;
   if (operation?.authorization === 'link' && /%26|amp;|\\u0026/i.test(asked.search)) {
     return 'take the link out of the JSON text with a reader of JSON: an escaped "&" was sent as it stood there';
   }
@@ -119,6 +115,12 @@ function tokenWords(steps: readonly Step[]): string {
     if (step.does === 'accept') {
       return `run "npx fleetbed accept ${step.deviceId}", then sign in for a new token: the device is not accepted now`;
     }
+    if (step.does === 'device-token' && step.instead === 'another key') {
+      return 'sign in with the key that the device is accepted with now: the token is of another one';
+    }
+    if (step.does === 'device-token' && step.instead === 'nobody') {
+      return `a user has rejected the device; only if it is to be let in again, run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
+    }
     if (step.does === 'preauthorize') {
       return 'let the device sign in again and accept it, then use its new token: the server does not know it now';
     }
@@ -138,6 +140,9 @@ function acceptanceWords(refused: Refused, steps: readonly Step[]): string {
   const set = authSetIn(asked, store);
   if (set && hasOtherKey(set, store)) {
     return `sign in with the key that the device is accepted with; only if this one is to replace it, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
+  }
+  if (set?.status === 'rejected') {
+    return `${fine}, but a user has rejected the device; only if it is to be let in again, run "npx fleetbed accept ${set.deviceId}"`;
   }
   const status = set?.status;
   if (status === 'accepted') return `${fine}: its key is accepted now, so send it again`;

@@ -14,7 +14,14 @@ import type { RefusedRequest } from './wrong.ts';
 
 /** A step before the request itself. */
 export type Step =
-  | { readonly does: 'device-token'; readonly identity?: string; readonly keyType?: KeyType }
+  | {
+      readonly does: 'device-token';
+      readonly deviceId?: string;
+      readonly identity?: string;
+      readonly keyType?: KeyType;
+      /** Who has the access that the token's key has lost. */
+      readonly instead?: 'another key' | 'nobody';
+    }
   /** Of the same user, where one is known, or of another one. */
   | { readonly does: 'user-token'; readonly email?: string; readonly isOther?: boolean }
   | { readonly does: 'accept'; readonly path: string; readonly deviceId: string }
@@ -64,9 +71,17 @@ function deviceToken({ asked, store }: Refused): Step[] {
   const set = sets.find(({ status }) => status === 'accepted') ?? sets[0];
   const key = set && readPublicKey(set.publicKeyPem);
   const keyType = key && 'keyType' in key ? key.keyType : undefined;
+  const isOther = set?.status === 'accepted' && owner?.tokenId !== set.id;
+  const instead = isOther ? 'another key' : set?.status === 'rejected' ? 'nobody' : undefined;
   return [
     ...(set ? acceptOf(set) : [preauthorize]),
-    { does: 'device-token', identity: device.identity, ...(keyType && { keyType }) },
+    {
+      does: 'device-token',
+      deviceId: device.id,
+      identity: device.identity,
+      ...(keyType && { keyType }),
+      ...(instead && { instead }),
+    },
   ];
 }
 
@@ -105,7 +120,8 @@ export function authSetIn(asked: Asked, { devices }: KnownStore): StoredAuthSet 
 }
 
 function acceptOf({ id, deviceId, status }: StoredAuthSet): Step[] {
-  if (status !== 'pending' && status !== 'rejected') return [];
+  // What a user has rejected only a user lets in again.
+  if (status !== 'pending') return [];
   const row = managementOperations['set-auth-set-status'];
   return [{ does: 'accept', path: pathOf(row, { id: deviceId, aid: id }), deviceId }];
 }
