@@ -2,17 +2,18 @@
  * Snapshots of a store: taken whole, and restored whole or for one device, while handlers keep the
  * same store. Names are given by the caller.
  */
+import type { ArtifactStore } from './artifacts.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { DeviceHistoryStore } from './device-history.ts';
-import type { FileStore } from './files.ts';
+import type { FileContent, FileStore } from './files.ts';
 import { number, text } from './row.ts';
 import type { Sql, SqlCopy } from './sql.ts';
 
 /** The state of a store at one moment; it can be restored in any store of this process. */
 export interface Snapshot {
   readonly copy: SqlCopy;
-  /** Contents of artifact files by name, which stay in the folder as long as the snapshot. */
-  readonly contents: readonly string[];
+  /** Contents of artifact files, which stay in the folder as long as the snapshot. */
+  readonly contents: readonly FileContent[];
   readonly folder: string;
   isDiscarded(): boolean;
   /** Frees its memory and files; it cannot be restored any more. */
@@ -36,6 +37,7 @@ interface ResetDevice {
 
 /** The areas of the store that a snapshot touches beyond its tables. */
 interface Areas {
+  readonly artifacts: ArtifactStore;
   readonly files: FileStore;
   readonly parts: DeploymentDeviceStore;
   readonly history: DeviceHistoryStore;
@@ -62,23 +64,25 @@ const inSnapshot = 'SELECT id FROM snapshot.deployments';
 /** The snapshots of one store. */
 export class Snapshots {
   readonly #sql: Sql;
+  readonly #artifacts: ArtifactStore;
   readonly #files: FileStore;
   readonly #parts: DeploymentDeviceStore;
   readonly #history: DeviceHistoryStore;
   readonly #live = new Set<Snapshot>();
 
-  constructor(sql: Sql, { files, parts, history }: Areas) {
+  constructor(sql: Sql, { artifacts, files, parts, history }: Areas) {
     this.#sql = sql;
+    this.#artifacts = artifacts;
     this.#files = files;
     this.#parts = parts;
     this.#history = history;
   }
 
   take(): Snapshot {
-    const rows = this.#sql.all('SELECT DISTINCT sha256 FROM artifacts');
-    const contents = rows.map((row) => text(row, 'sha256'));
+    const contents = this.#artifacts.contents();
+    const names = contents.map(({ sha256 }) => sha256);
     const copy = this.#sql.copy();
-    this.#files.hold(contents);
+    this.#files.hold(names);
     const snapshot: Snapshot = {
       copy,
       contents,
@@ -87,7 +91,7 @@ export class Snapshots {
       discard: () => {
         if (!this.#live.delete(snapshot)) return;
         copy.discard();
-        this.#files.release(contents);
+        this.#files.release(names);
       },
     };
     this.#live.add(snapshot);
@@ -98,10 +102,10 @@ export class Snapshots {
   restore(snapshot: Snapshot, { keepsUsers = false }: RestoreOptions): void {
     const { contents, folder } = snapshot;
     if (folder !== this.#files.folder && !snapshot.isDiscarded()) {
-      for (const name of contents) this.#files.adopt(folder, name);
+      for (const content of contents) this.#files.adopt(folder, content);
     }
     this.#reading(snapshot, () => this.#copyTables(keepsUsers ? usersTables : new Set([signIns])));
-    this.#files.keepOnly(new Set(contents));
+    this.#files.keepOnly(new Set(contents.map(({ sha256 }) => sha256)));
   }
 
   /** Brings one device back; presence stays as it is, unless the device is gone. */

@@ -1,9 +1,18 @@
 /** A file of state: a database of ours in a file, checked before it is opened. */
 
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { plainFile } from '../../fixtures/plain-file.ts';
-import { checkDatabase } from './database-check.ts';
+import { checkDatabase, salvagedBytes } from './database-check.ts';
 import type { Sql } from './sql.ts';
 import { type FileSql, openFileSql, openPlainSql, openSqlInPlace } from './sql-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
@@ -21,6 +30,8 @@ export interface StateShape {
 
 /** Number of reported findings of a check. */
 const FINDINGS_MAX = 3;
+/** At a time. */
+const COPIED_BYTES = 2 ** 20;
 
 /**
  * Reads a state file, which must exist and not be in use, without changing it.
@@ -81,10 +92,35 @@ function openCopy(path: string): FileSql {
   }
 }
 
-/** Copies a database with what the engine needs to bring it up to date. */
+/** Copies what a database has, with what the engine needs to bring it up to date; no holes after it. */
 export function copyDatabase(from: string, to: string): void {
-  for (const end of ['', '-wal', '-journal']) {
-    if (existsSync(from + end)) copyFileSync(plainFile(from + end), to + end);
+  const log = new WriteAheadLog(`${from}-wal`);
+  try {
+    log.follow();
+    const most = salvagedBytes(from, log);
+    copyStart(from, to, most.database);
+    copyStart(`${from}-journal`, `${to}-journal`, most.journal);
+    copyStart(`${from}-wal`, `${to}-wal`, log.bytes);
+  } finally {
+    log.close();
+  }
+}
+
+/** Copies a file, if it is there, up to so many bytes. */
+function copyStart(from: string, to: string, bytesMax: number): void {
+  if (!existsSync(from)) return;
+  const [source, copy] = [openSync(plainFile(from), 'r'), openSync(to, 'w', 0o600)];
+  try {
+    const piece = Buffer.allocUnsafe(COPIED_BYTES);
+    for (let at = 0; at < bytesMax; ) {
+      const length = readSync(source, piece, 0, Math.min(piece.length, bytesMax - at), at);
+      if (length === 0) return;
+      writeSync(copy, piece, 0, length);
+      at += length;
+    }
+  } finally {
+    closeSync(source);
+    closeSync(copy);
   }
 }
 
