@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Alert, AttributeValue } from '../../fixtures/contract/resources.ts';
 import type { KeptAttribute } from '../rules/inventory.ts';
+import { InventoryStore } from './inventory.ts';
+import { schema } from './schema.ts';
+import { openMemorySql } from './sql-memory.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
@@ -120,6 +123,19 @@ describe('the attributes of a device', () => {
       ['e', ''],
     ]);
     expect([...store.tags.valuesOf(ids, 'x')]).toEqual([]);
+  });
+
+  it('are shown in lists by two short texts, without reading the others', async () => {
+    const sql = await openMemorySql(schema);
+    const inventory = new InventoryStore(sql, 'inventory');
+    inventory.replace('d', [kept('artifact_name', 'r'), kept('device_type', 'x'.repeat(300))]);
+    inventory.replace('e', [kept('device_type', ['no', 'text'])]);
+    sql.run("UPDATE attributes SET document = 'not JSON'");
+    expect([...inventory.shownOf(['d', 'e', 'f'])]).toEqual([
+      ['d', { artifactName: 'r', deviceType: `${'x'.repeat(256)}…` }],
+      ['e', {}],
+    ]);
+    sql.close();
   });
 
   it('have a version once it is set, which goes with the device', () => {

@@ -24,8 +24,6 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 export interface StateShape {
   readonly schema: string;
   readonly version: number;
-  /** Statements by the version that they make the next one of; any other version is refused. */
-  readonly upgrades?: Readonly<Record<number, string>>;
 }
 
 /** Number of reported findings of a check. */
@@ -137,10 +135,7 @@ export function openStateFile(path: string, shape: StateShape): FileSql {
     const sql = openFileSql(path);
     try {
       if (isEmpty(sql)) found(sql, shape, folder);
-      else {
-        requireVersion(sql, path, shape);
-        upgrade(sql, shape);
-      }
+      else requireVersion(sql, path, shape);
       return sql;
     } catch (fault) {
       sql.abandon();
@@ -172,23 +167,13 @@ function found(sql: FileSql, { schema, version }: StateShape, folder: string): v
   syncPath(folder);
 }
 
-function requireVersion(
-  sql: Sql,
-  path: string,
-  { version, upgrades = {} }: Omit<StateShape, 'schema'>,
-): void {
+function requireVersion(sql: Sql, path: string, { version }: StateShape): void {
   const actual = versionOf(sql);
-  if (actual === version || upgrades[actual] !== undefined) return;
+  if (actual === version) return;
   throw new StateFault(
     'version',
     `${path} has version ${actual} of the tables, and this fleetbed works with version ${version}`,
   );
-}
-
-function upgrade(sql: FileSql, { version, upgrades = {} }: StateShape): void {
-  for (let from = versionOf(sql); from < version; from += 1) {
-    sql.script(`BEGIN; ${upgrades[from]} PRAGMA user_version = ${from + 1}; COMMIT;`);
-  }
 }
 
 function requireStructure(sql: Sql, path: string): void {
