@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import {
   constants,
-  copyFileSync,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -14,6 +13,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
@@ -147,16 +147,22 @@ export class FileStore {
     throw new StateFault('damaged', `${path} is damaged: its content has changed`);
   }
 
-  /** Keeps a file of another store's folder under the same name. @throws StateFault of another size */
-  adopt(folder: string, { sha256, sizeBytes }: FileContent): void {
+  /** Keeps a file of another store's folder under the same name. Rejects with StateFault for another size. */
+  async adopt(folder: string, { sha256, sizeBytes }: FileContent): Promise<void> {
     const [from, path] = [join(folder, sha256), this.#pathOf(sha256)];
     this.#unwanted.delete(sha256);
     if (existsSync(path)) return;
     this.#checked.delete(sha256);
-    const draft = join(this.folder, `incoming-${sha256}`);
-    copyFileSync(fileOfSize(from, sizeBytes), draft, constants.COPYFILE_FICLONE);
-    if (this.#isLasting) syncPath(draft);
-    renameSync(draft, path);
+    this.#received += 1;
+    const draft = join(this.folder, `incoming-${this.#received}`);
+    try {
+      await copyFile(fileOfSize(from, sizeBytes), draft, constants.COPYFILE_FICLONE);
+      if (this.#isLasting) syncPath(draft);
+      renameSync(draft, path);
+    } catch (fault) {
+      rmSync(draft, { force: true });
+      throw fault;
+    }
     this.#syncFolder();
   }
 

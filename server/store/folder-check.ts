@@ -6,7 +6,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { plainFile } from '../../fixtures/plain-file.ts';
-import { ArtifactStore } from './artifacts.ts';
+import { contentsIn } from './artifacts.ts';
 import {
   artifactsFolder,
   contentName,
@@ -91,7 +91,7 @@ function checkWorld(folder: string): void {
 
 /** Sizes only: the content of a file is checked when it is asked for. */
 function requireContents(sql: Sql, folder: string): void {
-  for (const { name, sha256, sizeBytes } of new ArtifactStore(sql).contents()) {
+  for (const { name, sha256, sizeBytes } of contentsIn(sql)) {
     const path = join(folder, sha256);
     const fault = sizeFault(path, sizeBytes);
     if (fault === undefined) continue;

@@ -30,7 +30,7 @@ import { type FileContent, fileOfSize } from './files.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { text } from './row.ts';
 import { SCHEMA_VERSION } from './schema.ts';
-import type { SqlRow } from './sql.ts';
+import { insertRow } from './sql.ts';
 import { type FileSql, openPlainSql } from './sql-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
 import { copyDatabase, versionOf } from './state-file.ts';
@@ -163,9 +163,9 @@ class StateExport {
   #exportServer(): string[] {
     const listed: string[] = [];
     this.#reading(join(this.#options.folder, serverFile), (server) => {
-      for (const row of server.all('SELECT * FROM secrets')) this.#insert('secrets', row);
+      for (const row of server.all('SELECT * FROM secrets')) insertRow(this.#out, 'secrets', row);
       for (const row of server.all('SELECT * FROM worlds WHERE is_complete ORDER BY seq')) {
-        this.#insert('worlds', row);
+        insertRow(this.#out, 'worlds', row);
         listed.push(text(row, 'id'));
       }
       const begun = server.all('SELECT id FROM worlds WHERE NOT is_complete');
@@ -183,7 +183,7 @@ class StateExport {
       const token = this.#options.newToken();
       const named = { id, name: `Recovered ${at + 1}`, token, status: 'active' };
       const isFirst = listed.length === 0 && at === 0;
-      this.#insert('worlds', {
+      insertRow(this.#out, 'worlds', {
         ...named,
         is_first: isFirst ? 1 : 0,
         created_ms: 0,
@@ -221,7 +221,7 @@ class StateExport {
     this.#out.atomically(() => {
       try {
         for (const row of world.each(query)) {
-          this.#insert(name, { world: id, ...row });
+          insertRow(this.#out, name, { world: id, ...row });
           this.#rows += 1;
         }
       } catch (cause) {
@@ -258,22 +258,14 @@ class StateExport {
     let part = 0;
     for (const content of partsOf(fileOfSize(path, sizeBytes))) {
       hash.update(content);
-      this.#insert('artifact_files', { world: id, sha256, part, content });
+      insertRow(this.#out, 'artifact_files', { world: id, sha256, part, content });
       part += 1;
     }
     if (hash.digest('hex') !== sha256) throw new Error('its content has changed');
     // An empty file has one part too.
     if (part === 0) {
-      this.#insert('artifact_files', { world: id, sha256, part, content: Buffer.alloc(0) });
+      insertRow(this.#out, 'artifact_files', { world: id, sha256, part, content: Buffer.alloc(0) });
     }
-  }
-
-  #insert(table: string, row: SqlRow): void {
-    const columns = Object.keys(row);
-    this.#out.run(
-      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-      Object.values(row),
-    );
   }
 
   #lose(path: string, cause: unknown): void {
