@@ -59,7 +59,7 @@ function* allDevices(store: Store): Generator<DeviceOverview> {
 
 /** What makes the view of each of these devices; what all need is read once. */
 function factsFor(store: Store, devices: readonly StoredDevice[]) {
-  const connected = new Set(store.connections.connectedIds());
+  const connected = store.connections.connectedIds();
   const shown = store.inventory.shownOf(devices.map(({ id }) => id));
   return (device: StoredDevice): DeviceOverview => {
     const { deviceType, artifactName } = shown.get(device.id) ?? {};

@@ -62,6 +62,15 @@ describe('the presence of a device', () => {
     store.connections.record('d', 'connected', 1);
     store.connections.remove('d');
     expect(store.connections.find('d')).toBeUndefined();
+    expect([...store.connections.connectedIds()]).toEqual([]);
+  });
+
+  it('ends for all devices at once without a write, as when their process has ended', () => {
+    store.atomically(() => store.connections.record('d', 'connected', 1));
+    store.connections.record('e', 'connected', 1);
+    store.connections.disconnectAll();
+    expect(store.connections.find('d')?.status).toBe('disconnected');
+    expect(store.connections.find('e')).toMatchObject({ status: 'disconnected', updatedMs: 1 });
   });
 });
 

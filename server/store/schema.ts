@@ -126,7 +126,6 @@ CREATE TABLE configurations (
 
 CREATE TABLE connections (
   device_id TEXT PRIMARY KEY,
-  status TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
   updated_ms INTEGER NOT NULL
 );

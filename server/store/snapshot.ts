@@ -3,6 +3,7 @@
  * same store. Names are given by the caller.
  */
 import { contentsIn } from './artifacts.ts';
+import type { ConnectionStore } from './connections.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { DeviceHistoryStore } from './device-history.ts';
 import type { FileContent, FileStore } from './files.ts';
@@ -42,6 +43,7 @@ interface ResetDevice {
 
 /** The areas of the store that a snapshot touches beyond its tables. */
 interface Areas {
+  readonly connections: ConnectionStore;
   readonly files: FileStore;
   readonly parts: DeploymentDeviceStore;
   readonly history: DeviceHistoryStore;
@@ -66,13 +68,15 @@ const deviceTables = [
 /** The snapshots of one store. */
 export class Snapshots {
   readonly #sql: Sql;
+  readonly #connections: ConnectionStore;
   readonly #files: FileStore;
   readonly #parts: DeploymentDeviceStore;
   readonly #history: DeviceHistoryStore;
   readonly #live = new Set<Snapshot>();
 
-  constructor(sql: Sql, { files, parts, history }: Areas) {
+  constructor(sql: Sql, { connections, files, parts, history }: Areas) {
     this.#sql = sql;
+    this.#connections = connections;
     this.#files = files;
     this.#parts = parts;
     this.#history = history;
@@ -192,7 +196,7 @@ export class Snapshots {
       );
       this.#history.startOver(deviceId);
     } else {
-      this.#sql.run('DELETE FROM connections WHERE device_id = ?', [deviceId]);
+      this.#connections.remove(deviceId);
       this.#sql.run('DELETE FROM deployment_devices WHERE device_id = ?', [deviceId]);
     }
   }

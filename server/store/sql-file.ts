@@ -177,6 +177,7 @@ export class FileSql extends Transactional implements Sql {
 
   /** As long as its file is copied, what is written stays in the log. */
   async #copyNow(): Promise<SqlCopy> {
+    this.#requireOpen();
     this.requireWritable();
     this.#copies += 1;
     const location = `${this.#path}.copy-${this.#copies}`;
@@ -185,7 +186,7 @@ export class FileSql extends Transactional implements Sql {
     this.#isCopied = true;
     try {
       await copyFile(this.#path, location, constants.COPYFILE_FICLONE);
-      if (this.#isClosed) throw new Error(`${this.#path} was closed while it was copied`);
+      this.#requireOpen();
       noteNoLog(location);
       return new FileCopy(location);
     } catch (fault) {
@@ -194,6 +195,10 @@ export class FileSql extends Transactional implements Sql {
     } finally {
       this.#isCopied = false;
     }
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new Error(`${this.#path} was closed before it was copied`);
   }
 
   /** In one go: what is half brought back would be seen. */

@@ -92,7 +92,6 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
     files.removeUnfinished();
     files.keepOnly(new Set(contentsIn(sql).map(({ sha256 }) => sha256)));
     store.devices.load();
-    unlessUnwritable(() => store.connections.disconnectAll());
     return store;
   } catch (fault) {
     sql.abandon();

@@ -59,14 +59,15 @@ const formShape = v.object({
 export type GenerateForm = v.InferOutput<typeof formShape> & { readonly fileName: string };
 
 /** The form of an upload; the name of the file is the caller's only as far as it is a plain one. */
-export function readGenerateForm({ fields, fileName: given }: Upload): GenerateForm | Refusal {
-  const checked = v.safeParse(formShape, Object.fromEntries(fields));
+export function readGenerateForm({ fields, fileName: called }: Upload): GenerateForm | Refusal {
+  const given = Object.fromEntries(fields);
+  const checked = v.safeParse(formShape, given, { abortEarly: true });
   if (!checked.success)
     return refuse.malformed(
       faultOf(checked.issues[0]),
       shapeDetail('form', checked.issues[0], { schema: formShape }),
     );
-  const { filename = plain(given) } = checked.output.args;
+  const { filename = plain(called) } = checked.output.args;
   return { ...checked.output, fileName: filename };
 }
 

@@ -84,7 +84,7 @@ const FAULTS_MAX = 100;
 export function mended(schema: v.GenericSchema, sent: unknown): unknown {
   let value = sent;
   for (let round = 0; round < FAULTS_MAX; round += 1) {
-    const checked = v.safeParse(schema, value);
+    const checked = v.safeParse(schema, value, { abortEarly: true });
     if (checked.success) return value;
     const [issue] = checked.issues;
     const keys = keysOf(issue);

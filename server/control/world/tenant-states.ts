@@ -229,7 +229,8 @@ export class TenantStates {
   #restore({ store }: Tenant, snapshot: Snapshot): Promise<void> {
     const { sockets } = this.#services;
     const before = (): void => {
-      for (const id of store.connections.connectedIds()) sockets.drop(id, 'the tenant was reset');
+      for (const id of [...store.connections.connectedIds()])
+        sockets.drop(id, 'the tenant was reset');
     };
     return store.restore(snapshot, { before });
   }
