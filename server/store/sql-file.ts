@@ -181,8 +181,7 @@ export class FileSql extends Transactional implements Sql {
     this.requireWritable();
     this.#copies += 1;
     const location = `${this.#path}.copy-${this.#copies}`;
-    this.#sums?.fold();
-    this.#checkpoint();
+    this.#moveLog();
     this.#isCopied = true;
     try {
       await copyFile(this.#path, location, constants.COPYFILE_FICLONE);
@@ -278,8 +277,16 @@ export class FileSql extends Transactional implements Sql {
     }
   }
 
-  #checkpoint(): void {
-    const [done] = this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').raw().all();
+  /** Everything is in the file then, and the log is empty. */
+  #moveLog(): void {
+    this.#sums?.fold();
+    this.#checkpoint();
+    this.#sums?.settle();
+    this.#checkpoint('TRUNCATE');
+  }
+
+  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
+    const [done] = this.#database.prepare(`PRAGMA wal_checkpoint(${mode})`).raw().all();
     const [, frames, moved] = done as number[];
     if (frames !== moved)
       throw new Error(`${this.#path} has a write-ahead log that cannot be recovered`);
