@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inNextRound } from '../../fixtures/clock.ts';
+import { seededRandom } from '../../fixtures/random.ts';
 import { openStore, type Store } from './store.ts';
 import { engines, TestFolder } from './testing/engines.ts';
 
@@ -116,5 +117,51 @@ describe('a large store in memory that is restored', () => {
     snapshot.discard();
     await expect(restoring).rejects.toThrow('the state cannot be copied');
     expect(store.inventory.list('d0')).toEqual([attribute('kept')]);
+  });
+});
+
+describe.each(engines)('a database %s', (_engine, { openSql }) => {
+  const tables = {
+    numbered: 'seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, value TEXT UNIQUE',
+    named: 'name TEXT PRIMARY KEY, value TEXT UNIQUE',
+    paired: 'name TEXT, value TEXT UNIQUE, PRIMARY KEY (name, value)',
+    gone: 'name TEXT PRIMARY KEY, value TEXT',
+  };
+
+  it('is restored row by row as it was, whatever was changed since', async () => {
+    const random = seededRandom('restored row by row');
+    const folder = new TestFolder();
+    const made = Object.entries(tables).map(
+      ([name, columns]) =>
+        `CREATE TABLE ${name} (${columns})${name === 'paired' ? ' WITHOUT ROWID' : ''};`,
+    );
+    const trigger = `CREATE TRIGGER removed AFTER DELETE ON numbered BEGIN
+      INSERT OR REPLACE INTO gone VALUES (old.name, old.value); END;`;
+    const sql = await openSql(`${made.join('')}${trigger}`, folder);
+    const any = (): string => String(random.integer(0, 8));
+    const change = (): void => {
+      const table = ['numbered', 'named', 'paired'][random.integer(0, 2)] ?? '';
+      const how = random.integer(0, 3);
+      if (how === 0) sql.run(`DELETE FROM ${table} WHERE name = ?`, [any()]);
+      else if (how === 1) {
+        sql.run(`UPDATE OR REPLACE ${table} SET value = ? WHERE name = ?`, [any(), any()]);
+      } else sql.run(`INSERT OR REPLACE INTO ${table} (name, value) VALUES (?, ?)`, [any(), any()]);
+    };
+    const dump = () =>
+      Object.keys(tables).map((table) =>
+        sql.all(`SELECT ${table === 'paired' ? '' : 'rowid, '}* FROM ${table} ORDER BY 1, 2`),
+      );
+    const moment = { keptTables: new Set<string>(), before() {}, within() {}, after() {} };
+    for (let round = 0; round < 40; round++) {
+      for (let count = 0; count < 12; count++) change();
+      const copy = await sql.copy();
+      const before = dump();
+      for (let count = 0; count < 12; count++) change();
+      await sql.restore(copy, moment);
+      expect(dump()).toEqual(before);
+      copy.discard();
+    }
+    sql.close();
+    folder.remove();
   });
 });

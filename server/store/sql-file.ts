@@ -216,16 +216,37 @@ export class FileSql extends Transactional implements Sql {
     moment.after();
   }
 
+  /** Writes the rows that differ only: what is written goes through the log into the file. */
   #bringBack(keptTables: ReadonlySet<string>): void {
-    const query = `SELECT name FROM main.sqlite_master
-      WHERE type = 'table' AND (name NOT LIKE 'sqlite_%' OR name = 'sqlite_sequence')`;
+    // In the order of the schema: what a trigger writes is put right after its table.
+    const query = `SELECT name, wr FROM pragma_table_list l JOIN main.sqlite_master s USING (name)
+      WHERE l.schema = 'main' AND l.type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY s.rowid`;
     for (const row of this.all(query)) {
       const table = text(row, 'name');
-      if (keptTables.has(table)) continue;
-      const own = table === 'sqlite_sequence' ? notOf(keptTables) : '';
-      this.run(`DELETE FROM main.${table} ${own}`);
-      this.run(`INSERT INTO main.${table} SELECT * FROM snapshot.${table} ${own}`);
+      if (!keptTables.has(table)) this.#bringBackTable(table, row.wr === 0);
     }
+    const others = `WHERE name NOT IN (${[...keptTables].map((table) => `'${table}'`).join(', ')})`;
+    this.run(`DELETE FROM main.sqlite_sequence ${others}`);
+    this.run(`INSERT INTO main.sqlite_sequence SELECT * FROM snapshot.sqlite_sequence ${others}`);
+  }
+
+  #bringBackTable(table: string, hasRowId: boolean): void {
+    const columns = this.all('SELECT name, pk FROM pragma_table_info(?)', [table]);
+    const names = columns.map((column) => text(column, 'name'));
+    const keys = hasRowId ? ['rowid'] : names.filter((_, at) => columns[at]?.pk !== 0);
+    const isSame = keys.map((key) => `m.${key} = s.${key}`).join(' AND ');
+    const listed = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
+    const rowId = hasRowId ? { into: 'rowid, ', of: 's.rowid, ' } : { into: '', of: '' };
+    this.run(
+      `DELETE FROM main.${table} AS m
+       WHERE NOT EXISTS (SELECT 1 FROM snapshot.${table} s WHERE ${isSame})`,
+    );
+    // A row that is replaced for the sake of a unique value differs too, and so comes again.
+    this.run(
+      `INSERT OR REPLACE INTO main.${table} (${rowId.into}${names.join(', ')})
+       SELECT ${rowId.of}${listed('s')} FROM snapshot.${table} s
+       LEFT JOIN main.${table} m ON ${isSame} WHERE (${listed('s')}) IS NOT (${listed('m')})`,
+    );
   }
 
   /** Leaves one plain file behind, without a log beside it. */
@@ -336,10 +357,6 @@ function noteNoLog(location: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function notOf(tables: ReadonlySet<string>): string {
-  return `WHERE name NOT IN (${[...tables].map((table) => `'${table}'`).join(', ')})`;
 }
 
 /** 0 where nothing is. */
