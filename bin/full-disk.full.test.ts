@@ -118,6 +118,9 @@ describe.each(lastingDisks())('a server that was killed with -9 on a full disk',
       const device = await acceptedDevice(first.server, 'a');
       await openSocket(first.server, device);
       const artifact = await publish(first.server);
+      // More than the copy of the first start leaves room for.
+      const json = [{ name: 'large', value: 'x'.repeat(250_000) }];
+      await first.server.call('put-attributes', { token: device.token, json });
       disk.fill();
       expect((await authenticate(first.server, newDevice('b'))).status).toBe(507);
       await first.running.end('SIGKILL');
@@ -129,6 +132,8 @@ describe.each(lastingDisks())('a server that was killed with -9 on a full disk',
       expect([listed.status, listed.json<unknown[]>().length]).toEqual([200, 1]);
       const link = (await linkTo(server, device.token, artifact)).uri;
       expect((await fetchFile(link)).status).toBe(200);
+      const { devices } = JSON.parse((await control(server, 'GET', '/devices')).text);
+      expect(devices).toMatchObject([{ id: device.id, connected: false }]);
       disk.empty();
       await acceptedDevice(server, 'b');
       const reset = await control(server, 'POST', '/reset');

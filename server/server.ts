@@ -25,7 +25,7 @@ import { Watchdog } from './pipeline/watchdog.ts';
 import { completeSettings, type Settings } from './settings.ts';
 import { DataFolder } from './store/data-folder.ts';
 import { stateFault } from './store/state-fault.ts';
-import { storageFault, unlessUnwritable } from './store/storage-fault.ts';
+import { storageFault, unlessOfDisk } from './store/storage-fault.ts';
 import { signedInAdmin } from './tenants/admin.ts';
 
 /** Settings, and time and chance as inputs; every one has a default. */
@@ -102,7 +102,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const { openInside, openInMemory, openPassage } = listeners;
     const states = new TenantStates(services, openInside);
     // Where the disk is full, all that is there can be read.
-    unlessUnwritable(() => states.markStart(services.tenants.first));
+    await states.markStart(services.tenants.first).catch(unlessOfDisk);
     const { adminEmail } = admin;
     const passage = openPassage();
     const seen = { activity, controlToken, adminEmail, passage, startRun, addresses };

@@ -32,12 +32,12 @@ async function worst(engine: string, store: Store): Promise<number> {
   store.atomically(() => fill(store));
   const timesMs = { snapshot: [] as number[], all: [] as number[], device: [] as number[] };
   for (let round = 0; round < ROUNDS; round += 1) {
-    let snapshot = store.snapshot();
+    let snapshot = await store.snapshot();
     snapshot.discard();
-    timesMs.snapshot.push(took(() => (snapshot = store.snapshot())));
+    timesMs.snapshot.push(await took(async () => (snapshot = await store.snapshot())));
     change(store);
-    timesMs.device.push(took(() => store.resetDevice(`device-${round}`, snapshot, 1)));
-    timesMs.all.push(took(() => store.restore(snapshot)));
+    timesMs.device.push(await took(() => store.resetDevice(`device-${round}`, snapshot, 1)));
+    timesMs.all.push(await took(() => store.restore(snapshot)));
     snapshot.discard();
   }
   store.close();
@@ -87,9 +87,9 @@ function change(store: Store): void {
   });
 }
 
-function took(act: () => unknown): number {
+async function took(act: () => unknown): Promise<number> {
   const startedMs = systemClock.monotonicMs();
-  act();
+  await act();
   return systemClock.monotonicMs() - startedMs;
 }
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { endOf } from '../testing/test-sockets.ts';
-import { closeWith } from './closing.ts';
+import { closeAll, closeWith } from './closing.ts';
 
 let server: WebSocketServer;
 let ours: WebSocket;
@@ -39,5 +39,13 @@ describe('a reason of a close', () => {
     const ended = endOf(theirs);
     closeWith(ours, 1011, given);
     expect(await ended).toEqual({ code: 1011, reason: sent });
+  });
+});
+
+describe('sockets that are closed together', () => {
+  it('end though the other side has stopped reading', async () => {
+    theirs.pause();
+    await closeAll([ours], 'server shutting down');
+    expect(ours.readyState).toBe(WebSocket.CLOSED);
   });
 });

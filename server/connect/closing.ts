@@ -1,6 +1,6 @@
 /** How sockets are closed: the codes of RFC 6455, section 7.4.1, and closing many at once. */
 import type { WebSocket } from 'ws';
-import type { Clock } from '../../fixtures/clock.ts';
+import { systemClock } from '../../fixtures/clock.ts';
 
 /** Codes that the server closes with. */
 export const closeCodes = {
@@ -33,15 +33,15 @@ export function makeWay(socket: WebSocket): void {
   socket.terminate();
 }
 
-/** Closes every socket as going away, and cuts those that do not answer within a second. */
-export async function closeAll(
-  sockets: Iterable<WebSocket>,
-  { clock, because }: { readonly clock: Clock; readonly because: string },
-): Promise<void> {
+/**
+ * Closes every socket as going away, and cuts those that do not answer within a second: of the
+ * machine's time, as nobody moves the clock of a test that waits for the end of its server.
+ */
+export async function closeAll(sockets: Iterable<WebSocket>, because: string): Promise<void> {
   const closing = [...sockets].map(
     (socket) =>
       new Promise<void>((resolve) => {
-        const timer = clock.after(GRACE_MS, () => socket.terminate());
+        const timer = systemClock.after(GRACE_MS, () => socket.terminate());
         socket.once('close', () => {
           timer.cancel();
           resolve();

@@ -4,7 +4,6 @@
  * connect
  */
 import type { WebSocket } from 'ws';
-import type { Clock } from '../../fixtures/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -39,7 +38,6 @@ type DeviceCommand = 'check-update' | 'send-inventory';
 export class DeviceSockets implements DeviceSessions {
   /** Files of the devices, for users. */
   readonly files = new DeviceFiles(this);
-  readonly #clock: Clock;
   readonly #random: Random;
   readonly #settings: Pick<Settings, 'variants'>;
   readonly #handshakes: Handshakes;
@@ -52,7 +50,6 @@ export class DeviceSockets implements DeviceSessions {
   #userSockets = 0;
 
   constructor(options: {
-    clock: Clock;
     random: Random;
     settings: Pick<Settings, 'variants'>;
     requestIdHeader: string;
@@ -60,7 +57,6 @@ export class DeviceSockets implements DeviceSessions {
     observers: readonly SocketObserver[];
   }) {
     this.#observers = options.observers;
-    this.#clock = options.clock;
     this.#settings = options.settings;
     this.#random = options.random;
     this.#handshakes = new Handshakes(options.requestIdHeader, options.underway);
@@ -184,7 +180,7 @@ export class DeviceSockets implements DeviceSessions {
   #closeAll(sockets: readonly WebSocket[], because: string): Promise<void> {
     // Users' sockets were opened after the devices': newest first, so that each receives the
     // reason.
-    return closeAll(sockets.toReversed(), { clock: this.#clock, because });
+    return closeAll(sockets.toReversed(), because);
   }
 
   #hold(socket: WebSocket, { deviceId, tenant }: ConnectingDevice): void {

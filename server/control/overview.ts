@@ -59,13 +59,10 @@ function* allDevices(store: Store): Generator<DeviceOverview> {
 
 /** What makes the view of each of these devices; what all need is read once. */
 function factsFor(store: Store, devices: readonly StoredDevice[]) {
-  const connected = new Set(store.connections.connectedIds());
-  const told = store.inventory.textsOf(
-    devices.map(({ id }) => id),
-    ['device_type', 'artifact_name'],
-  );
+  const connected = store.connections.connectedIds();
+  const shown = store.inventory.shownOf(devices.map(({ id }) => id));
   return (device: StoredDevice): DeviceOverview => {
-    const { device_type: deviceType, artifact_name: artifactName } = told.get(device.id) ?? {};
+    const { deviceType, artifactName } = shown.get(device.id) ?? {};
     return {
       id: device.id,
       identity: device.identity,

@@ -76,7 +76,7 @@ export async function openServices({
     tenants,
     tokens: createTokenIssuer(await tokenKey(algorithm, random, keep)),
     links: createLinkSigner(await keep('link signature', () => random.bytes(LINK_SECRET_BYTES))),
-    sockets: new DeviceSockets({ clock, random, settings, requestIdHeader, underway, observers }),
+    sockets: new DeviceSockets({ random, settings, requestIdHeader, underway, observers }),
     outbox: new Outbox(random),
     log,
     openFiles,

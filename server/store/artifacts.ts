@@ -20,6 +20,13 @@ export interface StoredArtifact {
   readonly modifiedMs: number;
 }
 
+/** The file of an artifact. */
+export interface ArtifactContent {
+  readonly name: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
 /** An artifact as the rule of the next deployment sees it. */
 export function candidate({ artifact }: StoredArtifact): Candidate {
   return {
@@ -106,16 +113,6 @@ export class ArtifactStore {
     return numberIn(this.#sql, `SELECT count(*) AS n FROM artifacts ${where}`, values);
   }
 
-  /** Every content that an artifact has, with the name of one that has it. */
-  contents(): { readonly name: string; readonly sha256: string; readonly sizeBytes: number }[] {
-    const query = 'SELECT min(name) AS name, sha256, size_bytes FROM artifacts GROUP BY sha256';
-    return this.#sql.all(query).map((row) => ({
-      name: text(row, 'name'),
-      sha256: text(row, 'sha256'),
-      sizeBytes: number(row, 'size_bytes'),
-    }));
-  }
-
   /** Bytes of all files together; a file that two artifacts share counts once. */
   usedBytes(): number {
     return numberIn(
@@ -153,6 +150,16 @@ export class ArtifactStore {
     const other = this.#sql.first('SELECT 1 FROM artifacts WHERE sha256 = ? LIMIT 1', [sha256]);
     return { contentInUse: other !== undefined };
   }
+}
+
+/** Every content that an artifact has, with the name of one that has it. */
+export function contentsIn(sql: Pick<Sql, 'all'>): ArtifactContent[] {
+  const query = 'SELECT min(name) AS name, sha256, size_bytes FROM artifacts GROUP BY sha256';
+  return sql.all(query).map((row) => ({
+    name: text(row, 'name'),
+    sha256: text(row, 'sha256'),
+    sizeBytes: number(row, 'size_bytes'),
+  }));
 }
 
 const updateType = "json_extract(u.value, '$.type_info.type')";

@@ -80,9 +80,9 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     ['the end of what is there', [55, 56, 1000, 54, 10]],
   ])('has the same pages when %s is asked for first', async (_, numbers) => {
     appendAll(anyhow);
-    const fork = store.snapshot();
+    const fork = await store.snapshot();
     // Nothing is known of a log that was replaced.
-    store.restore(fork);
+    await store.restore(fork);
     fork.discard();
     expectPages(numbers);
     expectPages();
@@ -117,13 +117,13 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     expectPages();
   });
 
-  it('has the pages of a snapshot that was restored', () => {
+  it('has the pages of a snapshot that was restored', async () => {
     appendAll(forwards.slice(0, 3210));
-    const snapshot = store.snapshot();
+    const snapshot = await store.snapshot();
     const before = [...times];
     appendAll(anyhow.slice(0, 1500));
     expectPages();
-    store.restore(snapshot);
+    await store.restore(snapshot);
     times = before;
     expectPages();
     append(0);

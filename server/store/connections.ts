@@ -1,5 +1,5 @@
 /** Presence of the devices' websockets. */
-import { number, text } from './row.ts';
+import { number } from './row.ts';
 import type { Sql } from './sql.ts';
 
 export interface StoredConnection {
@@ -8,9 +8,10 @@ export interface StoredConnection {
   readonly updatedMs: number;
 }
 
-/** The verbs for presence. */
+/** The verbs for presence. A device is connected to a process: when that has ended, none is. */
 export class ConnectionStore {
   readonly #sql: Sql;
+  readonly #connected = new Set<string>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -20,7 +21,7 @@ export class ConnectionStore {
     const row = this.#sql.first('SELECT * FROM connections WHERE device_id = ?', [deviceId]);
     return (
       row && {
-        status: text(row, 'status') === 'connected' ? 'connected' : 'disconnected',
+        status: this.#connected.has(deviceId) ? 'connected' : 'disconnected',
         createdMs: number(row, 'created_ms'),
         updatedMs: number(row, 'updated_ms'),
       }
@@ -28,25 +29,27 @@ export class ConnectionStore {
   }
 
   /** The devices whose sockets are open. */
-  connectedIds(): string[] {
-    const rows = this.#sql.all("SELECT device_id FROM connections WHERE status = 'connected'");
-    return rows.map((row) => text(row, 'device_id'));
+  connectedIds(): ReadonlySet<string> {
+    return this.#connected;
   }
 
   record(deviceId: string, status: StoredConnection['status'], nowMs: number): void {
+    if (status === 'connected') this.#connected.add(deviceId);
+    else this.#connected.delete(deviceId);
     this.#sql.run(
-      `INSERT INTO connections VALUES (?, ?, ?, ?) ON CONFLICT (device_id)
-       DO UPDATE SET status = excluded.status, updated_ms = excluded.updated_ms`,
-      [deviceId, status, nowMs, nowMs],
+      `INSERT INTO connections VALUES (?, ?, ?) ON CONFLICT (device_id)
+       DO UPDATE SET updated_ms = excluded.updated_ms`,
+      [deviceId, nowMs, nowMs],
     );
   }
 
-  /** Takes every device for disconnected, as when the process that held its socket is gone. */
+  /** Takes every device for disconnected. */
   disconnectAll(): void {
-    this.#sql.run("UPDATE connections SET status = 'disconnected' WHERE status = 'connected'");
+    this.#connected.clear();
   }
 
   remove(deviceId: string): void {
     this.#sql.run('DELETE FROM connections WHERE device_id = ?', [deviceId]);
+    this.#sql.afterCommit(() => this.#connected.delete(deviceId));
   }
 }

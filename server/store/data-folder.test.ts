@@ -11,8 +11,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
-import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import type { ServerOptions } from '../server.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
@@ -204,46 +202,6 @@ describe('a server with a data folder', () => {
     expect(readdirSync(artifacts)).toEqual([]);
     expect(readdirSync(join(data, 'worlds'))).not.toContain(id);
   });
-});
-
-it('brings a tenant of the former tables to the present ones, with all that it holds', async () => {
-  const before = await start();
-  await acceptedDevice(before, 'kept');
-  await before.close();
-  const sql = openFileSql(join(worldFolder(), 'world.sqlite'));
-  const identity = '{"mac":"kept"}';
-  sql.script(`DROP TRIGGER devices_removed; DROP TABLE former_devices; DROP TABLE attributes;
-    DROP INDEX audit_logs_by_time; DROP INDEX audit_logs_by_object;
-    CREATE TABLE attributes (device_id TEXT NOT NULL, scope TEXT NOT NULL, name TEXT NOT NULL,
-      value TEXT NOT NULL, description TEXT, updated_ms INTEGER NOT NULL,
-      PRIMARY KEY (device_id, scope, name)) WITHOUT ROWID;
-    INSERT INTO attributes
-      SELECT id, 'inventory', 'place', '["here"]', 'where it is', 1000 FROM devices
-      UNION SELECT id, 'inventory', 'load', '1.5', NULL, 2000 FROM devices;
-    PRAGMA user_version = 1;`);
-  const inline = `json_set(document, '$.object.device.identity_data', ?)`;
-  sql.run(`UPDATE audit_logs SET document = ${inline}`, [identity]);
-  sql.close();
-  const after = await start();
-  const { adminToken: token } = after;
-  const [device] = (await after.call('list-devices', { token })).json<{ id: string }[]>();
-  const parameters = { id: device?.id ?? '' };
-  const told = (await after.call('get-inventory', { token, parameters })).json<InventoryDevice>();
-  expect(told.attributes.filter(({ scope }) => scope === 'inventory')).toEqual([
-    { name: 'load', scope: 'inventory', value: 1.5, timestamp: '1970-01-01T00:00:02.000Z' },
-    {
-      name: 'place',
-      scope: 'inventory',
-      value: ['here'],
-      description: 'where it is',
-      timestamp: '1970-01-01T00:00:01.000Z',
-    },
-  ]);
-  expect((await after.call('decommission-device', { token, parameters })).status).toBe(204);
-  const shown = (await after.call('list-audit-logs', { token })).json<AuditLog[]>();
-  const identities = shown.map(({ object }) => object.device?.identity_data);
-  expect(identities).toEqual([identity, identity, identity]);
-  await after.close();
 });
 
 describe('a data folder that cannot be used', () => {

@@ -12,6 +12,9 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 
 const magic = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
+const PAGE_BYTES_MAX = 65_536;
+/** At most; the engine fills a sector with it. */
+const JOURNAL_HEAD_BYTES = 65_536;
 /** How much of the database is read at a time. */
 const CHUNK_PAGES = 256;
 
@@ -34,6 +37,7 @@ export function checkDatabase(path: string): CheckedDatabase {
   try {
     log.follow();
     const isOpen = header[18] !== 1 || sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0;
+    requireSizes(path, { header, saved, log });
     if (!saved) return { isVouchedFor: false, isOpen };
     requireLog(path, saved, log);
     requirePages(path, saved, log);
@@ -87,6 +91,61 @@ function readHeader(path: string): Buffer {
 function pageBytesOf(header: Buffer): number {
   const told = header.readUInt16BE(16);
   return told === 1 ? 65_536 : told;
+}
+
+/** Number of pages by the head of the file, as every engine of ours writes it. */
+function pagesByHead(header: Buffer): number {
+  return header.readUInt32BE(28);
+}
+
+/** The most bytes that a database of so many pages has, and its rollback journal. */
+function sizesOf(pageBytes: number, pages: number): { database: number; journal: number } {
+  const database = pageBytes * Math.max(pages, 1);
+  // The journal has each page at most once, with some bytes of its own.
+  return { database, journal: 2 * database + JOURNAL_HEAD_BYTES };
+}
+
+/** What is larger, by holes for instance, may be more than can be read in any time. */
+function requireSizes(
+  path: string,
+  { header, saved, log }: { header: Buffer; saved: SavedSums | undefined; log: WriteAheadLog },
+): void {
+  const pages = Math.max(saved ? saved.sums.length : pagesByHead(header), log.databasePages);
+  const most = sizesOf(saved ? saved.pageBytes : pageBytesOf(header), pages);
+  const bytes = sizeOf(path);
+  if (bytes > most.database) {
+    throw new StateFault('damaged', `${path} has ${bytes} of ${most.database} bytes`);
+  }
+  const journal = `${path}-journal`;
+  const journalBytes = sizeOf(journal);
+  if (journalBytes > most.journal) {
+    const rest = `more than changes to ${path} can have`;
+    throw new StateFault('damaged', `${journal} has ${journalBytes} bytes, ${rest}`);
+  }
+}
+
+/**
+ * How many bytes are worth copying of a database that may be damaged, and of its journal: what sums,
+ * head or log tell of; one page where all are lost, in which the engine sees no database.
+ */
+export function salvagedBytes(
+  path: string,
+  log: WriteAheadLog,
+): { database: number; journal: number } {
+  const saved = unlessDamaged(() => readSums(path));
+  const header = unlessDamaged(() => readHeader(path));
+  const pageBytes = saved?.pageBytes ?? (header ? pageBytesOf(header) : PAGE_BYTES_MAX);
+  const byHead = header ? pagesByHead(header) : 0;
+  return sizesOf(pageBytes, Math.max(saved?.sums.length ?? 0, byHead, log.databasePages));
+}
+
+function unlessDamaged<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch {
+    // The check of the database names the damage.
+    return undefined;
+  }
 }
 
 /**

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Alert, AttributeValue } from '../../fixtures/contract/resources.ts';
 import type { KeptAttribute } from '../rules/inventory.ts';
+import { InventoryStore } from './inventory.ts';
+import { schema } from './schema.ts';
+import { openMemorySql } from './sql-memory.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
@@ -59,6 +62,15 @@ describe('the presence of a device', () => {
     store.connections.record('d', 'connected', 1);
     store.connections.remove('d');
     expect(store.connections.find('d')).toBeUndefined();
+    expect([...store.connections.connectedIds()]).toEqual([]);
+  });
+
+  it('ends for all devices at once without a write, as when their process has ended', () => {
+    store.atomically(() => store.connections.record('d', 'connected', 1));
+    store.connections.record('e', 'connected', 1);
+    store.connections.disconnectAll();
+    expect(store.connections.find('d')?.status).toBe('disconnected');
+    expect(store.connections.find('e')).toMatchObject({ status: 'disconnected', updatedMs: 1 });
   });
 });
 
@@ -120,6 +132,19 @@ describe('the attributes of a device', () => {
       ['e', ''],
     ]);
     expect([...store.tags.valuesOf(ids, 'x')]).toEqual([]);
+  });
+
+  it('are shown in lists by two short texts, without reading the others', async () => {
+    const sql = await openMemorySql(schema);
+    const inventory = new InventoryStore(sql, 'inventory');
+    inventory.replace('d', [kept('artifact_name', 'r'), kept('device_type', 'x'.repeat(300))]);
+    inventory.replace('e', [kept('device_type', ['no', 'text'])]);
+    sql.run("UPDATE attributes SET document = 'not JSON'");
+    expect([...inventory.shownOf(['d', 'e', 'f'])]).toEqual([
+      ['d', { artifactName: 'r', deviceType: `${'x'.repeat(256)}…` }],
+      ['e', {}],
+    ]);
+    sql.close();
   });
 
   it('have a version once it is set, which goes with the device', () => {

@@ -6,6 +6,7 @@ import type { LastPoll } from './last-poll.ts';
 import { bounds, type Page } from './page.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
+import { type WaitingKeys, WaitingKeyTotals } from './waiting-keys.ts';
 
 export interface StoredAuthSet {
   readonly id: string;
@@ -50,12 +51,6 @@ export interface NewAuthSet {
   readonly nowMs: number;
 }
 
-/** What waits to be accepted. */
-export interface WaitingKeys {
-  readonly count: number;
-  readonly bytes: number;
-}
-
 /** Read at a time where all are. */
 const PORTION_DEVICES = 500;
 
@@ -72,10 +67,11 @@ export class DeviceStore {
   readonly #sql: Sql;
   readonly #accepted = new Map<string, DeviceFacts>();
   readonly #facts = new Map<string, DeviceFacts>();
-  readonly #waiting = { count: 0, bytes: 0 };
+  readonly #waiting: WaitingKeyTotals;
 
   constructor(sql: Sql) {
     this.#sql = sql;
+    this.#waiting = new WaitingKeyTotals(sql);
   }
 
   /** The device of an accepted set; from memory, as every authenticated call needs it. */
@@ -88,12 +84,9 @@ export class DeviceStore {
     return this.#facts.get(deviceId);
   }
 
-  /**
-   * The number of keys that have never been accepted, rejected ones included, and the bytes of these
-   * and of their identities; from memory, as every first contact needs it.
-   */
+  /** Of the keys that were never accepted. */
   get waiting(): WaitingKeys {
-    return this.#waiting;
+    return this.#waiting.totals;
   }
 
   /** Rebuilds the facts, check-ins included, after the tables were replaced. */
@@ -103,7 +96,7 @@ export class DeviceStore {
     this.#accepted.clear();
     this.#loadAccepted(['']);
     this.#keepLastPolls(before);
-    Object.assign(this.#waiting, this.#waitingIn(['']));
+    this.#waiting.load();
   }
 
   /** Builds the facts of some devices anew, check-ins too. */
@@ -117,7 +110,7 @@ export class DeviceStore {
       this.#loadAccepted(['AND s.device_id = ?', id]);
     }
     this.#keepLastPolls(before);
-    Object.assign(this.#waiting, this.#waitingIn(['']));
+    this.#waiting.load();
   }
 
   /** Writes the check-ins, which are in memory only, into the table. */
@@ -217,7 +210,7 @@ export class DeviceStore {
 
   /** Adds a set to a known device. */
   recordAuthSet(deviceId: string, set: NewAuthSet): void {
-    this.#changeSets(deviceId, () => {
+    this.#waiting.during(deviceId, () => {
       this.#sql.run(
         `INSERT INTO auth_sets (id, device_id, pubkey, status, created_ms)
          VALUES (?, ?, ?, ?, ?)`,
@@ -233,7 +226,7 @@ export class DeviceStore {
 
   /** Sets a set's status; accepting one rejects every other accepted set of the device. */
   setAuthSetStatus(set: StoredAuthSet, status: AuthSetStatus, nowMs: number): void {
-    this.#changeSets(set.deviceId, () => {
+    this.#waiting.during(set.deviceId, () => {
       if (status === 'accepted') {
         const others = "device_id = ? AND id <> ? AND status = 'accepted'";
         this.#changeStatus([others, set.deviceId, set.id], 'rejected', nowMs);
@@ -254,7 +247,7 @@ export class DeviceStore {
 
   /** Forgets one set of a device, which stays. */
   removeAuthSet(set: StoredAuthSet, nowMs: number): void {
-    this.#changeSets(set.deviceId, () => {
+    this.#waiting.during(set.deviceId, () => {
       this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
       this.#restoreWhenUndone(set.deviceId, [set.id]);
       this.#accepted.delete(set.id);
@@ -264,7 +257,7 @@ export class DeviceStore {
 
   /** Forgets the device and its sets. */
   remove(deviceId: string): void {
-    this.#changeSets(deviceId, () => {
+    this.#waiting.during(deviceId, () => {
       const ids = this.authSets(deviceId).map(({ id }) => id);
       this.#restoreWhenUndone(deviceId, ids);
       for (const id of ids) this.#accepted.delete(id);
@@ -272,29 +265,6 @@ export class DeviceStore {
       this.#sql.run('DELETE FROM devices WHERE id = ?', [deviceId]);
       this.#facts.delete(deviceId);
     });
-  }
-
-  /** Changes sets of a device, and what is known of those that wait. */
-  #changeSets(deviceId: string, change: () => void): void {
-    this.#sql.atomically(() => {
-      const before = this.#waitingIn(['AND s.device_id = ?', deviceId]);
-      change();
-      const after = this.#waitingIn(['AND s.device_id = ?', deviceId]);
-      const kept = { ...this.#waiting };
-      this.#sql.afterUndo(() => Object.assign(this.#waiting, kept));
-      this.#waiting.count += after.count - before.count;
-      this.#waiting.bytes += after.bytes - before.bytes;
-    });
-  }
-
-  /** A key that was accepted once, as before a rotation, is not waiting. */
-  #waitingIn([more, ...values]: Condition): WaitingKeys {
-    const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))
-        + length(CAST(d.identity AS BLOB))), 0) AS bytes
-      FROM auth_sets s JOIN devices d ON d.id = s.device_id
-      WHERE s.status IN ('pending', 'rejected') AND s.tokens_from = 0 ${more}`;
-    const row = this.#sql.first(query, values);
-    return { count: row ? number(row, 'n') : 0, bytes: row ? number(row, 'bytes') : 0 };
   }
 
   /** When the work under way is undone, the facts of the device are again as its rows are. */

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import {
   constants,
-  copyFileSync,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -14,20 +13,26 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { plainFile } from '../../fixtures/plain-file.ts';
+import { contentName } from './data-layout.ts';
 import { StateFault, stateFault } from './state-fault.ts';
 import { FilesGone } from './storage-fault.ts';
 import { syncPath } from './sync-path.ts';
 
-/** A file that is written but not yet kept. */
-export interface ReceivedFile {
-  readonly path: string;
+/** What a file has in it. */
+export interface FileContent {
   readonly sha256: string;
   readonly sizeBytes: number;
+}
+
+/** A file that is written but not yet kept. */
+export interface ReceivedFile extends FileContent {
+  readonly path: string;
 }
 
 /** Where the files are, and how long. */
@@ -40,7 +45,23 @@ interface FileOptions {
   readonly afterUndo?: (act: () => void) => void;
 }
 
-const contentName = /^[0-9a-f]{64}$/;
+/**
+ * The same path, once it is known that the file may be read: one of another size may have more, by
+ * holes for instance, than can be read in any time.
+ * @throws StateFault, NotAFile
+ */
+export function fileOfSize(path: string, sizeBytes: number): string {
+  const fault = sizeFault(plainFile(path), sizeBytes);
+  if (fault === undefined) return path;
+  throw new StateFault('damaged', `${path} ${fault}`);
+}
+
+/** What is the matter with the size of a file that must have so many bytes. */
+export function sizeFault(path: string, sizeBytes: number): string | undefined {
+  const actual = statSync(path, { throwIfNoEntry: false })?.size;
+  if (actual === sizeBytes) return undefined;
+  return actual === undefined ? 'is missing' : `has ${actual} of ${sizeBytes} bytes`;
+}
 
 /** The verbs for files, all in one folder, which goes with the server unless it was given. */
 export class FileStore {
@@ -105,20 +126,20 @@ export class FileStore {
    * Rejects with a StateFault when it is not what was kept, this time and from then on.
    * @throws FilesGone
    */
-  check(sha256: string): Promise<void> | undefined {
+  check(file: FileContent): Promise<void> | undefined {
     if (!existsSync(this.folder)) throw new FilesGone(this.folder);
-    const known = this.#checked.get(sha256);
+    const known = this.#checked.get(file.sha256);
     if (known) return known === true ? undefined : known;
-    const check = this.#read(sha256).then(() => void this.#checked.set(sha256, true));
-    this.#checked.set(sha256, check);
+    const check = this.#read(file).then(() => void this.#checked.set(file.sha256, true));
+    this.#checked.set(file.sha256, check);
     return check;
   }
 
-  async #read(sha256: string): Promise<void> {
+  async #read({ sha256, sizeBytes }: FileContent): Promise<void> {
     const path = this.#pathOf(sha256);
     const hash = createHash('sha256');
     try {
-      await pipeline(createReadStream(plainFile(path)), hash);
+      await pipeline(createReadStream(fileOfSize(path, sizeBytes)), hash);
     } catch (fault) {
       throw stateFault(path, fault);
     }
@@ -126,16 +147,22 @@ export class FileStore {
     throw new StateFault('damaged', `${path} is damaged: its content has changed`);
   }
 
-  /** Keeps a file of another store's folder under the same name. */
-  adopt(folder: string, sha256: string): void {
+  /** Keeps a file of another store's folder under the same name. Rejects with StateFault for another size. */
+  async adopt(folder: string, { sha256, sizeBytes }: FileContent): Promise<void> {
     const [from, path] = [join(folder, sha256), this.#pathOf(sha256)];
     this.#unwanted.delete(sha256);
     if (existsSync(path)) return;
     this.#checked.delete(sha256);
-    const draft = join(this.folder, `incoming-${sha256}`);
-    copyFileSync(plainFile(from), draft, constants.COPYFILE_FICLONE);
-    if (this.#isLasting) syncPath(draft);
-    renameSync(draft, path);
+    this.#received += 1;
+    const draft = join(this.folder, `incoming-${this.#received}`);
+    try {
+      await copyFile(fileOfSize(from, sizeBytes), draft, constants.COPYFILE_FICLONE);
+      if (this.#isLasting) syncPath(draft);
+      renameSync(draft, path);
+    } catch (fault) {
+      rmSync(draft, { force: true });
+      throw fault;
+    }
     this.#syncFolder();
   }
 

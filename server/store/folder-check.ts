@@ -3,10 +3,10 @@
  * a tenant's artifacts name their files, and a database has its sums beside it. Only reads, so that
  * a folder that is refused stays as it was found.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { plainFile } from '../../fixtures/plain-file.ts';
-import { ArtifactStore } from './artifacts.ts';
+import { contentsIn } from './artifacts.ts';
 import {
   artifactsFolder,
   contentName,
@@ -18,6 +18,7 @@ import {
   worldsFolder,
 } from './data-layout.ts';
 import { isUnfounded } from './database-check.ts';
+import { sizeFault } from './files.ts';
 import { text } from './row.ts';
 import { worldShape } from './schema.ts';
 import type { Sql } from './sql.ts';
@@ -90,11 +91,10 @@ function checkWorld(folder: string): void {
 
 /** Sizes only: the content of a file is checked when it is asked for. */
 function requireContents(sql: Sql, folder: string): void {
-  for (const { name, sha256, sizeBytes } of new ArtifactStore(sql).contents()) {
+  for (const { name, sha256, sizeBytes } of contentsIn(sql)) {
     const path = join(folder, sha256);
-    const actual = statSync(path, { throwIfNoEntry: false })?.size;
-    if (actual === sizeBytes) continue;
-    const fault = actual === undefined ? 'is missing' : `has ${actual} of ${sizeBytes} bytes`;
+    const fault = sizeFault(path, sizeBytes);
+    if (fault === undefined) continue;
     throw new StateFault('damaged', `${path}, the file of the artifact ${name}, ${fault}`);
   }
 }

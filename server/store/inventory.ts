@@ -4,8 +4,16 @@
  */
 import type { AttributeValue } from '../../fixtures/contract/resources.ts';
 import type { KeptAttribute } from '../rules/inventory.ts';
-import { document, text } from './row.ts';
+import { document, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
+
+/** The attributes that are texts, cut to what a list has room for. */
+export interface ShownAttributes {
+  readonly deviceType: string | undefined;
+  readonly artifactName: string | undefined;
+}
+
+const SHOWN_CHARACTERS = 256;
 
 /** The verbs for the attributes of one scope. */
 export class InventoryStore {
@@ -35,29 +43,30 @@ export class InventoryStore {
     return values;
   }
 
-  /** The values of these attributes that are texts, by the ids of these devices. */
-  textsOf(
-    deviceIds: readonly string[],
-    names: readonly string[],
-  ): Map<string, Readonly<Record<string, string>>> {
-    const query = `SELECT device_id, document FROM attributes
+  /** What lists show, by the ids of those of these devices that have any; the rest is not read. */
+  shownOf(deviceIds: readonly string[]): Map<string, ShownAttributes> {
+    const query = `SELECT device_id, device_type, artifact_name FROM attributes
        WHERE scope = ? AND device_id IN (SELECT value FROM json_each(?))`;
-    const texts = new Map<string, Readonly<Record<string, string>>>();
-    for (const row of this.#sql.all(query, [this.#scope, JSON.stringify(deviceIds)])) {
-      const wanted = attributesIn(row).flatMap(({ name, value }): [string, string][] =>
-        names.includes(name) && typeof value === 'string' ? [[name, value]] : [],
-      );
-      texts.set(text(row, 'device_id'), Object.fromEntries(wanted));
-    }
-    return texts;
+    const rows = this.#sql.all(query, [this.#scope, JSON.stringify(deviceIds)]);
+    return new Map(
+      rows.map((row) => [
+        text(row, 'device_id'),
+        {
+          deviceType: textOrNothing(row, 'device_type'),
+          artifactName: textOrNothing(row, 'artifact_name'),
+        },
+      ]),
+    );
   }
 
   /** Makes these the whole set. */
   replace(deviceId: string, attributes: readonly KeptAttribute[]): void {
     // Bytes are copied into the engine at once, the characters of a text one by one.
-    this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, CAST(? AS TEXT))', [
+    this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?, ?, CAST(? AS TEXT))', [
       deviceId,
       this.#scope,
+      shown(attributes, 'device_type'),
+      shown(attributes, 'artifact_name'),
       Buffer.from(JSON.stringify(attributes)),
     ]);
   }
@@ -88,4 +97,10 @@ export class InventoryStore {
 
 function attributesIn(row: SqlRow): KeptAttribute[] {
   return document(row, 'document');
+}
+
+function shown(attributes: readonly KeptAttribute[], name: string): string | null {
+  const value = attributes.find((attribute) => attribute.name === name)?.value;
+  if (typeof value !== 'string') return null;
+  return value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}…` : value;
 }

@@ -11,8 +11,10 @@ import {
   closeSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -59,16 +61,14 @@ export const noSums: SavedSums = { pageBytes: 4096, sums: new Uint32Array(), mar
  */
 export function readSums(database: string): SavedSums | undefined {
   const path = sumsPathOf(database);
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(plainFile(path));
-  } catch (fault) {
-    if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return undefined;
-    throw fault;
-  }
-  const pages = bytes.length < PLACE_OF_SUMS ? 0 : bytes.readUInt32LE(FIELDS + 4);
+  const size = statSync(plainFile(path), { throwIfNoEntry: false })?.size;
+  if (size === undefined) return undefined;
+  const pages = pagesIn(path);
+  const wanted = PLACE_OF_SUMS + 4 * pages;
+  if (size !== wanted) throw new StateFault('damaged', `${path} has ${size} of ${wanted} bytes`);
+  const bytes = readFileSync(path);
   const isWhole =
-    bytes.length === PLACE_OF_SUMS + 4 * pages &&
+    bytes.length === wanted &&
     bytes.toString('latin1', 0, title.length) === title &&
     isPageSize(bytes.readUInt32LE(FIELDS)) &&
     bytes.readUInt32LE(FIELDS + 8) === sumOf(bytes) &&
@@ -86,6 +86,18 @@ export function readSums(database: string): SavedSums | undefined {
       frames: bytes.readUInt32LE(PLACE_OF_MARK + 8),
     },
   };
+}
+
+/** How many the file says it has, read before the rest, which may be more than can be read. */
+function pagesIn(path: string): number {
+  const head = Buffer.alloc(PLACE_OF_SUMS);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, head);
+  } finally {
+    closeSync(descriptor);
+  }
+  return head.readUInt32LE(FIELDS + 4);
 }
 
 /** Writes the whole file through to the disk, in one step. */

@@ -1,52 +1,5 @@
 /** Goes up with every change of the tables; a database of another version is refused. */
-export const SCHEMA_VERSION = 4;
-
-/** Identities of devices that are gone, for the audit log; every other entry finds them in `devices`. */
-const formerDevices = `
-CREATE TABLE former_devices (
-  id TEXT PRIMARY KEY,
-  identity TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TRIGGER devices_removed AFTER DELETE ON devices BEGIN
-  INSERT OR REPLACE INTO former_devices VALUES (old.id, old.identity);
-END;
-`;
-
-/** All attributes of a device in one scope, by name: they are read and written together. */
-const attributes = `
-CREATE TABLE attributes (
-  device_id TEXT NOT NULL,
-  scope TEXT NOT NULL,
-  document TEXT NOT NULL,
-  PRIMARY KEY (device_id, scope)
-);
-`;
-
-/** They had a row each; the patch leaves out a description that is null. */
-const attributesTogether = `
-ALTER TABLE attributes RENAME TO single_attributes;
-${attributes}
-INSERT INTO attributes
-  SELECT device_id, scope, json_group_array(json_patch(
-    json_object('name', name, 'value', json(value), 'updatedMs', updated_ms),
-    json_object('description', description)))
-  FROM (SELECT * FROM single_attributes ORDER BY device_id, scope, name)
-  GROUP BY device_id, scope;
-DROP TABLE single_attributes;
-`;
-
-/** A page of a million entries without sorting them all, and what happened to one device. */
-const auditIndexes = `
-CREATE INDEX audit_logs_by_time ON audit_logs (time_ms);
-CREATE INDEX audit_logs_by_object ON audit_logs (object_id, time_ms);
-`;
-
-/** What makes the tables of an older version those of the next one. */
-const upgrades: Readonly<Record<number, string>> = {
-  1: formerDevices,
-  2: attributesTogether,
-  3: auditIndexes,
-};
+export const SCHEMA_VERSION = 5;
 
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */
 export const schema = `
@@ -173,12 +126,21 @@ CREATE TABLE configurations (
 
 CREATE TABLE connections (
   device_id TEXT PRIMARY KEY,
-  status TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
   updated_ms INTEGER NOT NULL
 );
 
-${attributes}
+-- All attributes of a device in one scope: they are read and written together. In front of the
+-- document, so that the engine reads it without that, stands what lists of devices show.
+CREATE TABLE attributes (
+  device_id TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  device_type TEXT,
+  artifact_name TEXT,
+  document TEXT NOT NULL,
+  PRIMARY KEY (device_id, scope)
+);
+
 CREATE TABLE attribute_versions (
   device_id TEXT NOT NULL,
   scope TEXT NOT NULL,
@@ -223,7 +185,10 @@ CREATE TABLE audit_logs (
   object_deployment_name TEXT,
   document TEXT NOT NULL
 );
-${auditIndexes}
+-- A page of a million entries without sorting them all, and what happened to one device.
+CREATE INDEX audit_logs_by_time ON audit_logs (time_ms);
+CREATE INDEX audit_logs_by_object ON audit_logs (object_id, time_ms);
+
 CREATE TABLE user_tokens (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
@@ -252,7 +217,16 @@ CREATE TABLE confirmations (
   expires_ms INTEGER NOT NULL,
   PRIMARY KEY (kind, user_id)
 ) WITHOUT ROWID;
-${formerDevices}`;
 
-/** The database of a tenant, from whichever version it comes. */
-export const worldShape = { schema, version: SCHEMA_VERSION, upgrades };
+-- Identities of devices that are gone, for the audit log; every other entry finds them in devices.
+CREATE TABLE former_devices (
+  id TEXT PRIMARY KEY,
+  identity TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER devices_removed AFTER DELETE ON devices BEGIN
+  INSERT OR REPLACE INTO former_devices VALUES (old.id, old.identity);
+END;
+`;
+
+/** The database of a tenant. */
+export const worldShape = { schema, version: SCHEMA_VERSION };

@@ -2,19 +2,20 @@
  * Snapshots of a store: taken whole, and restored whole or for one device, while handlers keep the
  * same store. Names are given by the caller.
  */
+import { contentsIn } from './artifacts.ts';
+import type { ConnectionStore } from './connections.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { DeviceHistoryStore } from './device-history.ts';
-import type { FileStore } from './files.ts';
+import type { FileContent, FileStore } from './files.ts';
 import { number, text } from './row.ts';
-import type { Sql, SqlCopy } from './sql.ts';
+import { insertRow, type Sql, type SqlCopy, type SqlRow } from './sql.ts';
 
 /** The state of a store at one moment; it can be restored in any store of this process. */
 export interface Snapshot {
   readonly copy: SqlCopy;
-  /** Contents of artifact files by name, which stay in the folder as long as the snapshot. */
-  readonly contents: readonly string[];
+  /** Contents of artifact files, which stay in the folder as long as the snapshot. */
+  readonly contents: readonly FileContent[];
   readonly folder: string;
-  isDiscarded(): boolean;
   /** Frees its memory and files; it cannot be restored any more. */
   discard(): void;
 }
@@ -23,6 +24,12 @@ export interface Snapshot {
 export interface RestoreOptions {
   /** Leaves users and roles as they are, as when the snapshot is another tenant's. */
   readonly keepsUsers?: boolean;
+  /** Runs in the round in which all is brought back, just before. */
+  readonly before?: () => void;
+}
+
+interface After {
+  readonly after: () => void;
 }
 
 /** The outcome for a device: as in the snapshot, removed as the snapshot lacks it, or unknown. */
@@ -36,6 +43,7 @@ interface ResetDevice {
 
 /** The areas of the store that a snapshot touches beyond its tables. */
 interface Areas {
+  readonly connections: ConnectionStore;
   readonly files: FileStore;
   readonly parts: DeploymentDeviceStore;
   readonly history: DeviceHistoryStore;
@@ -57,61 +65,80 @@ const deviceTables = [
   'monitor_configurations',
 ] as const;
 
-const inSnapshot = 'SELECT id FROM snapshot.deployments';
-
 /** The snapshots of one store. */
 export class Snapshots {
   readonly #sql: Sql;
+  readonly #connections: ConnectionStore;
   readonly #files: FileStore;
   readonly #parts: DeploymentDeviceStore;
   readonly #history: DeviceHistoryStore;
   readonly #live = new Set<Snapshot>();
 
-  constructor(sql: Sql, { files, parts, history }: Areas) {
+  constructor(sql: Sql, { connections, files, parts, history }: Areas) {
     this.#sql = sql;
+    this.#connections = connections;
     this.#files = files;
     this.#parts = parts;
     this.#history = history;
   }
 
-  take(): Snapshot {
-    const rows = this.#sql.all('SELECT DISTINCT sha256 FROM artifacts');
-    const contents = rows.map((row) => text(row, 'sha256'));
-    const copy = this.#sql.copy();
-    this.#files.hold(contents);
+  /** As the state is at one moment between the call and the end. */
+  async take(): Promise<Snapshot> {
+    const before = namesOf(contentsIn(this.#sql));
+    // What the copy names may be removed while it is made.
+    this.#files.hold(before);
+    try {
+      const copy = await this.#sql.copy();
+      const contents = contentsIn(copy);
+      this.#files.hold(namesOf(contents));
+      return this.#keep(copy, contents);
+    } finally {
+      this.#files.release(before);
+    }
+  }
+
+  #keep(copy: SqlCopy, contents: readonly FileContent[]): Snapshot {
     const snapshot: Snapshot = {
       copy,
       contents,
       folder: this.#files.folder,
-      isDiscarded: () => !this.#live.has(snapshot),
       discard: () => {
         if (!this.#live.delete(snapshot)) return;
         copy.discard();
-        this.#files.release(contents);
+        this.#files.release(namesOf(contents));
       },
     };
     this.#live.add(snapshot);
     return snapshot;
   }
 
-  /** Brings everything back but presence: every device counts as disconnected. */
-  restore(snapshot: Snapshot, { keepsUsers = false }: RestoreOptions): void {
-    const { contents, folder } = snapshot;
-    if (folder !== this.#files.folder && !snapshot.isDiscarded()) {
-      for (const name of contents) this.#files.adopt(folder, name);
+  /** Brings everything back but presence. @param after runs in the round in which all is back */
+  async restore(
+    { copy, contents, folder }: Snapshot,
+    { keepsUsers = false, before = () => undefined, after }: RestoreOptions & After,
+  ): Promise<void> {
+    requireKept(copy);
+    if (folder !== this.#files.folder) {
+      for (const content of contents) await this.#files.adopt(folder, content);
     }
-    this.#reading(snapshot, () => this.#copyTables(keepsUsers ? usersTables : new Set([signIns])));
-    this.#files.keepOnly(new Set(contents));
+    requireKept(copy);
+    const keptTables = keepsUsers ? usersTables : new Set([signIns]);
+    const within = (): void => {
+      this.#sql.run(`DELETE FROM ${signIns} WHERE user_id NOT IN (SELECT id FROM users)`);
+    };
+    await this.#sql.restore(copy, { keptTables, before, within, after });
+    this.#files.keepOnly(new Set(namesOf(contents)));
   }
 
   /** Brings one device back; presence stays as it is, unless the device is gone. */
-  resetDevice(deviceId: string, snapshot: Snapshot, nowMs: number): ResetDevice {
-    return this.#reading(snapshot, () => {
-      const { wantedId, ids } = this.#devicesToReset(deviceId);
-      const isHere = this.#sql.first('SELECT 1 FROM main.devices WHERE id = ?', [deviceId]);
-      const deployments = new Set(ids.flatMap((id) => this.#deploymentsOf(id)));
-      for (const id of ids) this.#remove(id, id === wantedId);
-      if (wantedId) this.#bringBack(wantedId);
+  resetDevice(deviceId: string, { copy }: Snapshot, nowMs: number): ResetDevice {
+    requireKept(copy);
+    return this.#sql.atomically(() => {
+      const { wantedId, ids } = this.#devicesToReset(deviceId, copy);
+      const isHere = this.#sql.first('SELECT 1 FROM devices WHERE id = ?', [deviceId]);
+      const deployments = new Set(ids.flatMap((id) => this.#deploymentsOf(id, copy)));
+      for (const id of ids) this.#remove(id, id === wantedId ? copy : undefined);
+      if (wantedId) this.#bringBack(wantedId, copy);
       this.#parts.refresh([...deployments], nowMs);
       const absent = isHere ? 'gone' : 'unknown';
       return { reset: wantedId ? 'restored' : absent, ids };
@@ -122,40 +149,17 @@ export class Snapshots {
     for (const snapshot of this.#live) snapshot.discard();
   }
 
-  #reading<Result>({ copy, isDiscarded }: Snapshot, work: () => Result): Result {
-    if (isDiscarded()) throw new Error('the snapshot was discarded');
-    this.#sql.run('ATTACH ? AS snapshot', [copy.location]);
-    try {
-      return this.#sql.atomically(work);
-    } finally {
-      this.#sql.run('DETACH snapshot');
-    }
-  }
-
-  #copyTables(kept: ReadonlySet<string>): void {
-    const query = `SELECT name FROM main.sqlite_master
-      WHERE type = 'table' AND (name NOT LIKE 'sqlite_%' OR name = 'sqlite_sequence')`;
-    for (const row of this.#sql.all(query)) {
-      const table = text(row, 'name');
-      if (kept.has(table)) continue;
-      const own = table === 'sqlite_sequence' ? notOf(kept) : '';
-      this.#sql.run(`DELETE FROM main.${table} ${own}`);
-      this.#sql.run(`INSERT INTO main.${table} SELECT * FROM snapshot.${table} ${own}`);
-    }
-    this.#sql.run(`DELETE FROM ${signIns} WHERE user_id NOT IN (SELECT id FROM main.users)`);
-  }
-
   /** The device of the snapshot, if it has it, and the ids under which it is to be removed here. */
-  #devicesToReset(deviceId: string) {
-    const known = 'SELECT identity FROM main.devices WHERE id = ?';
-    const wanted = this.#sql.first(
-      `SELECT id, identity FROM snapshot.devices WHERE id = ? OR identity = (${known})
-       ORDER BY id = ? DESC LIMIT 1`,
-      [deviceId, deviceId, deviceId],
+  #devicesToReset(deviceId: string, copy: SqlCopy) {
+    const identityOf = 'SELECT identity FROM devices WHERE id = ?';
+    const known = this.#sql.first(identityOf, [deviceId])?.identity ?? null;
+    const [wanted] = copy.all(
+      'SELECT id, identity FROM devices WHERE id = ? OR identity = ? ORDER BY id = ? DESC LIMIT 1',
+      [deviceId, known, deviceId],
     );
     const wantedId = wanted && text(wanted, 'id');
     // A device that was removed since and came again has another id, and the same identity.
-    const others = this.#sql.all('SELECT id FROM main.devices WHERE identity = ?', [
+    const others = this.#sql.all('SELECT id FROM devices WHERE identity = ?', [
       wanted ? text(wanted, 'identity') : null,
     ]);
     const ids = new Set([deviceId, ...others.map((row) => text(row, 'id'))]);
@@ -164,69 +168,80 @@ export class Snapshots {
   }
 
   /** Those that the device has, or will have, a part in. */
-  #deploymentsOf(deviceId: string): number[] {
+  #deploymentsOf(deviceId: string, copy: SqlCopy): number[] {
     const rows = this.#sql.all(
-      `SELECT deployment_seq AS seq FROM main.deployment_devices WHERE device_id = ?
-       UNION SELECT m.seq FROM main.deployments m JOIN snapshot.deployments d ON d.id = m.id
-         JOIN snapshot.deployment_devices p ON p.deployment_seq = d.seq WHERE p.device_id = ?`,
-      [deviceId, deviceId],
+      `SELECT deployment_seq AS seq FROM deployment_devices WHERE device_id = ?
+       UNION SELECT seq FROM deployments WHERE id IN (SELECT value FROM json_each(?))`,
+      [deviceId, JSON.stringify(deploymentIds(copy, deviceId))],
     );
     return rows.map((row) => number(row, 'seq'));
   }
 
-  #remove(deviceId: string, comesBack: boolean): void {
+  /** @param copy of which the device comes back, if it does */
+  #remove(deviceId: string, copy: SqlCopy | undefined): void {
     for (const table of deviceTables) {
-      this.#sql.run(`DELETE FROM main.${table} WHERE device_id = ?`, [deviceId]);
+      this.#sql.run(`DELETE FROM ${table} WHERE device_id = ?`, [deviceId]);
     }
-    this.#sql.run('DELETE FROM main.devices WHERE id = ?', [deviceId]);
-    if (comesBack) {
+    this.#sql.run('DELETE FROM devices WHERE id = ?', [deviceId]);
+    if (copy) {
+      const mine = JSON.stringify(deploymentIds(this.#sql, deviceId));
+      const inCopy = copy.all(
+        'SELECT id FROM deployments WHERE id IN (SELECT value FROM json_each(?))',
+        [mine],
+      );
       this.#sql.run(
-        `DELETE FROM main.deployment_devices WHERE device_id = ? AND deployment_seq IN
-           (SELECT seq FROM main.deployments WHERE id IN (${inSnapshot}))`,
-        [deviceId],
+        `DELETE FROM deployment_devices WHERE device_id = ? AND deployment_seq IN
+           (SELECT seq FROM deployments WHERE id IN (SELECT value FROM json_each(?)))`,
+        [deviceId, JSON.stringify(inCopy.map(({ id }) => id))],
       );
       this.#history.startOver(deviceId);
     } else {
-      this.#sql.run('DELETE FROM main.connections WHERE device_id = ?', [deviceId]);
-      this.#sql.run('DELETE FROM main.deployment_devices WHERE device_id = ?', [deviceId]);
+      this.#connections.remove(deviceId);
+      this.#sql.run('DELETE FROM deployment_devices WHERE device_id = ?', [deviceId]);
     }
   }
 
-  #bringBack(deviceId: string): void {
-    this.#copyRows('devices', 'id = ?', deviceId);
-    for (const table of deviceTables) this.#copyRows(table, 'device_id = ?', deviceId);
-    const [, ...parts] = this.#columns('deployment_devices').map((column) => `s.${column}`);
-    this.#sql.run(
-      `INSERT INTO main.deployment_devices
-       SELECT m.seq, ${parts.join(', ')}
-       FROM (SELECT p.*, d.id AS deployment_id FROM snapshot.deployment_devices p
-         JOIN snapshot.deployments d ON d.seq = p.deployment_seq WHERE p.device_id = ?) s
-       JOIN main.deployments m ON m.id = s.deployment_id`,
+  #bringBack(deviceId: string, copy: SqlCopy): void {
+    for (const row of copy.all('SELECT * FROM devices WHERE id = ?', [deviceId])) {
+      this.#insert('devices', row);
+    }
+    for (const table of deviceTables) {
+      const rows = copy.all(`SELECT * FROM ${table} WHERE device_id = ?`, [deviceId]);
+      for (const row of rows) this.#insert(table, row);
+    }
+    const parts = copy.all(
+      `SELECT p.*, d.id AS deployment_id FROM deployment_devices p
+       JOIN deployments d ON d.seq = p.deployment_seq WHERE p.device_id = ?`,
       [deviceId],
     );
+    for (const { deployment_id: id = null, ...part } of parts) {
+      const seq = this.#sql.first('SELECT seq FROM deployments WHERE id = ?', [id])?.seq;
+      if (seq !== undefined) this.#insert('deployment_devices', { ...part, deployment_seq: seq });
+    }
   }
 
   /** A place in the order that has been given away meanwhile is changed for a new one. */
-  #copyRows(table: string, condition: string, deviceId: string): void {
-    const columns = this.#columns(table);
-    const values = columns.map((column) =>
-      column === 'seq'
-        ? `CASE WHEN EXISTS (SELECT 1 FROM main.${table} m WHERE m.seq = s.seq) THEN NULL ELSE seq END`
-        : column,
-    );
-    this.#sql.run(
-      `INSERT INTO main.${table} (${columns.join(', ')})
-       SELECT ${values.join(', ')} FROM snapshot.${table} s WHERE ${condition}`,
-      [deviceId],
-    );
-  }
-
-  #columns(table: string): string[] {
-    const rows = this.#sql.all('SELECT name FROM pragma_table_info(?)', [table]);
-    return rows.map((row) => text(row, 'name'));
+  #insert(table: string, row: SqlRow): void {
+    const taken = row.seq === undefined ? undefined : `SELECT 1 FROM ${table} WHERE seq = ?`;
+    const isTaken = taken !== undefined && this.#sql.first(taken, [row.seq ?? null]);
+    insertRow(this.#sql, table, isTaken ? { ...row, seq: null } : row);
   }
 }
 
-function notOf(tables: ReadonlySet<string>): string {
-  return `WHERE name NOT IN (${[...tables].map((table) => `'${table}'`).join(', ')})`;
+/** Of the deployments that the device has a part in. */
+function deploymentIds(sql: Pick<Sql, 'all'>, deviceId: string): string[] {
+  const rows = sql.all(
+    `SELECT d.id FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq
+     WHERE p.device_id = ?`,
+    [deviceId],
+  );
+  return rows.map((row) => text(row, 'id'));
+}
+
+function namesOf(contents: readonly FileContent[]): string[] {
+  return contents.map(({ sha256 }) => sha256);
+}
+
+function requireKept(copy: SqlCopy): void {
+  if (copy.isDiscarded()) throw new Error('the snapshot was discarded');
 }

@@ -5,12 +5,21 @@
  *
  * It truncates texts at a NUL when reading, so the file has SUB 0 for NUL, and SUB SUB for SUB.
  */
-import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
 import { ensureSums } from './database-check.ts';
 import { forgetSums, PageSums } from './page-sums.ts';
-import { PreparedStatements, type Sql, type SqlCopy, type SqlRow, type SqlValue } from './sql.ts';
+import { text } from './row.ts';
+import {
+  PreparedStatements,
+  type RestoreMoment,
+  type Sql,
+  type SqlCopy,
+  type SqlRow,
+  type SqlValue,
+} from './sql.ts';
 import { FilesGone, storageFault } from './storage-fault.ts';
 import { Transactional } from './transactions.ts';
 
@@ -22,6 +31,9 @@ interface Prepared {
 const nul = '\0';
 const sub = '\x1a';
 const BUSY_TIMEOUT_MS = 200;
+/** Where the head of a database says how it is written and read, and what it says without a log. */
+const FORMATS_AT = 18;
+const ROLLBACK_FORMAT = 1;
 /** Pages in the log that are enough for a checkpoint. */
 const CHECKPOINT_FRAMES = 1000;
 const settings = [
@@ -82,6 +94,10 @@ export class FileSql extends Transactional implements Sql {
   #inode = 0;
   #checkpointAt = CHECKPOINT_FRAMES;
   #copies = 0;
+  #isCopied = false;
+  /** The end of the last copy. */
+  #copied: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
   readonly #isReadOnly: boolean;
 
   constructor(path: string, { isReadOnly = false } = {}) {
@@ -152,18 +168,90 @@ export class FileSql extends Transactional implements Sql {
     return this.#database.inTransaction;
   }
 
-  copy(): SqlCopy {
+  /** One after the other, as each begins with a checkpoint. */
+  copy(): Promise<SqlCopy> {
+    const copied = this.#copied.then(() => this.#copyNow());
+    this.#copied = copied.catch(() => undefined);
+    return copied;
+  }
+
+  /** As long as its file is copied, what is written stays in the log. */
+  async #copyNow(): Promise<SqlCopy> {
+    this.#requireOpen();
     this.requireWritable();
     this.#copies += 1;
     const location = `${this.#path}.copy-${this.#copies}`;
-    rmSync(location, { force: true });
-    closeSync(openSync(location, 'wx', 0o600));
-    this.run('VACUUM INTO ?', [location]);
-    return { location, discard: () => rmSync(location, { force: true }) };
+    this.#moveLog();
+    this.#isCopied = true;
+    try {
+      await copyFile(this.#path, location, constants.COPYFILE_FICLONE);
+      this.#requireOpen();
+      noteNoLog(location);
+      return new FileCopy(location);
+    } catch (fault) {
+      rmSync(location, { force: true });
+      throw fault;
+    } finally {
+      this.#isCopied = false;
+    }
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new Error(`${this.#path} was closed before it was copied`);
+  }
+
+  /** In one go: what is half brought back would be seen. */
+  async restore(copy: SqlCopy, moment: RestoreMoment): Promise<void> {
+    if (!(copy instanceof FileCopy)) throw new TypeError('a copy of another engine');
+    moment.before();
+    this.run('ATTACH ? AS snapshot', [copy.location]);
+    try {
+      this.atomically(() => {
+        this.#bringBack(moment.keptTables);
+        moment.within();
+      });
+    } finally {
+      this.run('DETACH snapshot');
+    }
+    moment.after();
+  }
+
+  /** Writes the rows that differ only: what is written goes through the log into the file. */
+  #bringBack(keptTables: ReadonlySet<string>): void {
+    // In the order of the schema: what a trigger writes is put right after its table.
+    const query = `SELECT name, wr FROM pragma_table_list l JOIN main.sqlite_master s USING (name)
+      WHERE l.schema = 'main' AND l.type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY s.rowid`;
+    for (const row of this.all(query)) {
+      const table = text(row, 'name');
+      if (!keptTables.has(table)) this.#bringBackTable(table, row.wr === 0);
+    }
+    const others = `WHERE name NOT IN (${[...keptTables].map((table) => `'${table}'`).join(', ')})`;
+    this.run(`DELETE FROM main.sqlite_sequence ${others}`);
+    this.run(`INSERT INTO main.sqlite_sequence SELECT * FROM snapshot.sqlite_sequence ${others}`);
+  }
+
+  #bringBackTable(table: string, hasRowId: boolean): void {
+    const columns = this.all('SELECT name, pk FROM pragma_table_info(?)', [table]);
+    const names = columns.map((column) => text(column, 'name'));
+    const keys = hasRowId ? ['rowid'] : names.filter((_, at) => columns[at]?.pk !== 0);
+    const isSame = keys.map((key) => `m.${key} = s.${key}`).join(' AND ');
+    const listed = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
+    const rowId = hasRowId ? { into: 'rowid, ', of: 's.rowid, ' } : { into: '', of: '' };
+    this.run(
+      `DELETE FROM main.${table} AS m
+       WHERE NOT EXISTS (SELECT 1 FROM snapshot.${table} s WHERE ${isSame})`,
+    );
+    // A row that is replaced for the sake of a unique value differs too, and so comes again.
+    this.run(
+      `INSERT OR REPLACE INTO main.${table} (${rowId.into}${names.join(', ')})
+       SELECT ${rowId.of}${listed('s')} FROM snapshot.${table} s
+       LEFT JOIN main.${table} m ON ${isSame} WHERE (${listed('s')}) IS NOT (${listed('m')})`,
+    );
   }
 
   /** Leaves one plain file behind, without a log beside it. */
   close(): void {
+    this.#isClosed = true;
     this.#prepared.clear();
     if (this.#isReadOnly) {
       this.#database.close();
@@ -201,7 +289,7 @@ export class FileSql extends Transactional implements Sql {
     try {
       const frames = this.#sums.committed();
       if (frames < CHECKPOINT_FRAMES) this.#checkpointAt = CHECKPOINT_FRAMES;
-      if (frames < this.#checkpointAt) return;
+      if (frames < this.#checkpointAt || this.#isCopied) return;
       this.#checkpointAt = frames + CHECKPOINT_FRAMES;
       this.#sums.fold();
       this.#checkpoint();
@@ -210,8 +298,16 @@ export class FileSql extends Transactional implements Sql {
     }
   }
 
-  #checkpoint(): void {
-    const [done] = this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').raw().all();
+  /** Everything is in the file then, and the log is empty. */
+  #moveLog(): void {
+    this.#sums?.fold();
+    this.#checkpoint();
+    this.#sums?.settle();
+    this.#checkpoint('TRUNCATE');
+  }
+
+  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
+    const [done] = this.#database.prepare(`PRAGMA wal_checkpoint(${mode})`).raw().all();
     const [, frames, moved] = done as number[];
     if (frames !== moved)
       throw new Error(`${this.#path} has a write-ahead log that cannot be recovered`);
@@ -224,6 +320,42 @@ export class FileSql extends Transactional implements Sql {
     this.#checkpoint();
     this.#sums.settle();
     this.#sums.close();
+  }
+}
+
+/** A database file of its own. */
+class FileCopy implements SqlCopy {
+  readonly location: string;
+  readonly #sql: FileSql;
+  #isDiscarded = false;
+
+  constructor(location: string) {
+    this.location = location;
+    this.#sql = openPlainSql(location);
+  }
+
+  all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
+    return this.#sql.all(query, values);
+  }
+
+  isDiscarded(): boolean {
+    return this.#isDiscarded;
+  }
+
+  discard(): void {
+    this.#isDiscarded = true;
+    this.#sql.abandon();
+    rmSync(this.location, { force: true });
+  }
+}
+
+/** Writes into a copied database that it needs no log. */
+function noteNoLog(location: string): void {
+  const descriptor = openSync(location, 'r+');
+  try {
+    writeSync(descriptor, Buffer.from([ROLLBACK_FORMAT, ROLLBACK_FORMAT]), 0, 2, FORMATS_AT);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -11,15 +11,26 @@ export type SqlValue = string | number | Uint8Array | null;
 /** A row as the engine gives it. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** A copy of a whole database at one moment. */
+/** A copy of a whole database at one moment, which any store of the same engine can be restored to. */
 export interface SqlCopy {
-  /** What ATTACH opens; of any database of the same engine in this process. */
-  readonly location: string;
+  /** All rows; the query bounds them. */
+  all(query: string, values?: readonly SqlValue[]): SqlRow[];
+  isDiscarded(): boolean;
   /** Frees the copy; has no effect the second time. */
   discard(): void;
 }
 
-/** One open database. Every method is synchronous; statements are prepared once and kept. */
+/** What is not brought back from a copy, and what is done in the round in which the rest is. */
+export interface RestoreMoment {
+  /** Tables that stay as they are. */
+  readonly keptTables: ReadonlySet<string>;
+  readonly before: () => void;
+  /** In a transaction with what is kept and brought back. */
+  readonly within: () => void;
+  readonly after: () => void;
+}
+
+/** One open database. All but copies is synchronous; statements are prepared once and kept. */
 export interface Sql {
   readonly changes: TableChanges;
   /** Runs a statement. @returns the number of changed rows */
@@ -34,9 +45,18 @@ export interface Sql {
   afterCommit(act: () => void): void;
   /** Runs `act` when the work under way is undone; what is in memory only is put right by it. */
   afterUndo(act: () => void): void;
-  /** Copies everything; not within a transaction. */
-  copy(): SqlCopy;
+  /** Copies everything in turns: as it is at one moment between the call and the end. */
+  copy(): Promise<SqlCopy>;
+  /** Makes everything as in a copy. @throws TypeError for a copy of the other engine */
+  restore(copy: SqlCopy, moment: RestoreMoment): Promise<void>;
   close(): void;
+}
+
+/** Inserts a row with its columns by their names. */
+export function insertRow(sql: Pick<Sql, 'run'>, table: string, row: SqlRow): void {
+  const columns = Object.keys(row);
+  const places = columns.map(() => '?').join(', ');
+  sql.run(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`, Object.values(row));
 }
 
 /** Bounds the memory of statements that vary with a filter. */

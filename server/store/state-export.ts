@@ -15,7 +15,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { NotAFile, plainFile } from '../../fixtures/plain-file.ts';
+import { NotAFile } from '../../fixtures/plain-file.ts';
 import {
   artifactsFolder,
   contentName,
@@ -26,10 +26,11 @@ import {
   worldsFolder,
 } from './data-layout.ts';
 import { checkDatabase } from './database-check.ts';
+import { type FileContent, fileOfSize } from './files.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { text } from './row.ts';
 import { SCHEMA_VERSION } from './schema.ts';
-import type { SqlRow } from './sql.ts';
+import { insertRow } from './sql.ts';
 import { type FileSql, openPlainSql } from './sql-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
 import { copyDatabase, versionOf } from './state-file.ts';
@@ -115,7 +116,6 @@ class StateExport {
     const lock = lockIfPossible(folder);
     try {
       const ids = this.#exportServer();
-      for (const id of ids) this.#out.atomically(() => this.#exportContents(id));
       for (const id of ids) this.#exportWorld(id);
       const counts = { rows: this.#rows, artifactFiles: this.#artifactFiles };
       return { worlds: ids.length, ...counts, lost: this.#lost };
@@ -163,9 +163,9 @@ class StateExport {
   #exportServer(): string[] {
     const listed: string[] = [];
     this.#reading(join(this.#options.folder, serverFile), (server) => {
-      for (const row of server.all('SELECT * FROM secrets')) this.#insert('secrets', row);
+      for (const row of server.all('SELECT * FROM secrets')) insertRow(this.#out, 'secrets', row);
       for (const row of server.all('SELECT * FROM worlds WHERE is_complete ORDER BY seq')) {
-        this.#insert('worlds', row);
+        insertRow(this.#out, 'worlds', row);
         listed.push(text(row, 'id'));
       }
       const begun = server.all('SELECT id FROM worlds WHERE NOT is_complete');
@@ -183,7 +183,7 @@ class StateExport {
       const token = this.#options.newToken();
       const named = { id, name: `Recovered ${at + 1}`, token, status: 'active' };
       const isFirst = listed.length === 0 && at === 0;
-      this.#insert('worlds', {
+      insertRow(this.#out, 'worlds', {
         ...named,
         is_first: isFirst ? 1 : 0,
         created_ms: 0,
@@ -205,7 +205,7 @@ class StateExport {
       requireVersion(world, path);
       for (const table of this.#tables) this.#exportTable(id, world, { path, table });
     });
-    this.#leaveOutEmptyArtifacts(id);
+    this.#exportContents(id);
   }
 
   /** Copies the rows of a table up to the first that cannot be read. */
@@ -221,7 +221,7 @@ class StateExport {
     this.#out.atomically(() => {
       try {
         for (const row of world.each(query)) {
-          this.#insert(name, { world: id, ...row });
+          insertRow(this.#out, name, { world: id, ...row });
           this.#rows += 1;
         }
       } catch (cause) {
@@ -231,57 +231,41 @@ class StateExport {
     });
   }
 
+  /** Leaves out an artifact whose file is lost; a file that no artifact names is of no use. */
   #exportContents(id: string): void {
     const folder = join(this.#options.folder, worldsFolder, id, artifactsFolder);
-    const names = existsSync(folder) ? readdirSync(folder) : [];
-    for (const name of names.filter((other) => contentName.test(other))) {
+    const query = `SELECT min(name) AS name, sha256, size_bytes FROM artifacts
+      WHERE world = ? GROUP BY sha256`;
+    for (const { name, sha256, size_bytes: size } of this.#out.all(query, [id])) {
+      const path = join(folder, String(sha256));
       try {
-        this.#exportContent(id, join(folder, name), name);
+        const content = { sha256: String(sha256), sizeBytes: Number(size) };
+        this.#out.atomically(() => this.#exportContent(id, path, content));
+        this.#artifactFiles += 1;
       } catch (cause) {
-        this.#lose(join(folder, name), cause);
-        this.#out.run('DELETE FROM artifact_files WHERE world = ? AND sha256 = ?', [id, name]);
+        this.#lose(path, cause);
+        const told = `the file of the artifact ${name} is lost`;
+        this.#lose(path, `${told}, and so the artifact is left out`);
+        const lost = 'DELETE FROM artifacts WHERE world = ? AND sha256 IS ?';
+        this.#rows -= this.#out.run(lost, [id, sha256 ?? null]);
       }
     }
   }
 
-  #exportContent(id: string, path: string, name: string): void {
+  #exportContent(id: string, path: string, { sha256, sizeBytes }: FileContent): void {
+    if (!contentName.test(sha256)) throw new Error('no artifact file has this name');
     const hash = createHash('sha256');
     let part = 0;
-    for (const content of partsOf(path)) {
+    for (const content of partsOf(fileOfSize(path, sizeBytes))) {
       hash.update(content);
-      this.#insert('artifact_files', { world: id, sha256: name, part, content });
+      insertRow(this.#out, 'artifact_files', { world: id, sha256, part, content });
       part += 1;
     }
-    if (hash.digest('hex') !== name) throw new Error('its content has changed');
+    if (hash.digest('hex') !== sha256) throw new Error('its content has changed');
     // An empty file has one part too.
     if (part === 0) {
-      this.#insert('artifact_files', { world: id, sha256: name, part, content: Buffer.alloc(0) });
+      insertRow(this.#out, 'artifact_files', { world: id, sha256, part, content: Buffer.alloc(0) });
     }
-    this.#artifactFiles += 1;
-  }
-
-  #leaveOutEmptyArtifacts(id: string): void {
-    const lost = `world = ? AND sha256 NOT IN (SELECT sha256 FROM artifact_files WHERE world = ?)`;
-    for (const row of this.#out.all(`SELECT name, sha256 FROM artifacts WHERE ${lost}`, [id, id])) {
-      const path = join(
-        this.#options.folder,
-        worldsFolder,
-        id,
-        artifactsFolder,
-        text(row, 'sha256'),
-      );
-      const told = `the file of the artifact ${text(row, 'name')} is lost`;
-      this.#lose(path, `${told}, and so the artifact is left out`);
-    }
-    this.#rows -= this.#out.run(`DELETE FROM artifacts WHERE ${lost}`, [id, id]);
-  }
-
-  #insert(table: string, row: SqlRow): void {
-    const columns = Object.keys(row);
-    this.#out.run(
-      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-      Object.values(row),
-    );
   }
 
   #lose(path: string, cause: unknown): void {
@@ -313,7 +297,7 @@ function requireVersion(world: FileSql, path: string): void {
 }
 
 function* partsOf(path: string): Generator<Buffer> {
-  const descriptor = openSync(plainFile(path), 'r');
+  const descriptor = openSync(path, 'r');
   try {
     for (;;) {
       const part = Buffer.alloc(PART_BYTES);

@@ -1,9 +1,18 @@
 /** A file of state: a database of ours in a file, checked before it is opened. */
 
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { plainFile } from '../../fixtures/plain-file.ts';
-import { checkDatabase } from './database-check.ts';
+import { checkDatabase, salvagedBytes } from './database-check.ts';
 import type { Sql } from './sql.ts';
 import { type FileSql, openFileSql, openPlainSql, openSqlInPlace } from './sql-file.ts';
 import { StateFault, stateFault } from './state-fault.ts';
@@ -15,12 +24,12 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 export interface StateShape {
   readonly schema: string;
   readonly version: number;
-  /** Statements by the version that they make the next one of; any other version is refused. */
-  readonly upgrades?: Readonly<Record<number, string>>;
 }
 
 /** Number of reported findings of a check. */
 const FINDINGS_MAX = 3;
+/** At a time. */
+const COPIED_BYTES = 2 ** 20;
 
 /**
  * Reads a state file, which must exist and not be in use, without changing it.
@@ -81,10 +90,35 @@ function openCopy(path: string): FileSql {
   }
 }
 
-/** Copies a database with what the engine needs to bring it up to date. */
+/** Copies what a database has, with what the engine needs to bring it up to date; no holes after it. */
 export function copyDatabase(from: string, to: string): void {
-  for (const end of ['', '-wal', '-journal']) {
-    if (existsSync(from + end)) copyFileSync(plainFile(from + end), to + end);
+  const log = new WriteAheadLog(`${from}-wal`);
+  try {
+    log.follow();
+    const most = salvagedBytes(from, log);
+    copyStart(from, to, most.database);
+    copyStart(`${from}-journal`, `${to}-journal`, most.journal);
+    copyStart(`${from}-wal`, `${to}-wal`, log.bytes);
+  } finally {
+    log.close();
+  }
+}
+
+/** Copies a file, if it is there, up to so many bytes. */
+function copyStart(from: string, to: string, bytesMax: number): void {
+  if (!existsSync(from)) return;
+  const [source, copy] = [openSync(plainFile(from), 'r'), openSync(to, 'w', 0o600)];
+  try {
+    const piece = Buffer.allocUnsafe(COPIED_BYTES);
+    for (let at = 0; at < bytesMax; ) {
+      const length = readSync(source, piece, 0, Math.min(piece.length, bytesMax - at), at);
+      if (length === 0) return;
+      writeSync(copy, piece, 0, length);
+      at += length;
+    }
+  } finally {
+    closeSync(source);
+    closeSync(copy);
   }
 }
 
@@ -101,10 +135,7 @@ export function openStateFile(path: string, shape: StateShape): FileSql {
     const sql = openFileSql(path);
     try {
       if (isEmpty(sql)) found(sql, shape, folder);
-      else {
-        requireVersion(sql, path, shape);
-        upgrade(sql, shape);
-      }
+      else requireVersion(sql, path, shape);
       return sql;
     } catch (fault) {
       sql.abandon();
@@ -136,23 +167,13 @@ function found(sql: FileSql, { schema, version }: StateShape, folder: string): v
   syncPath(folder);
 }
 
-function requireVersion(
-  sql: Sql,
-  path: string,
-  { version, upgrades = {} }: Omit<StateShape, 'schema'>,
-): void {
+function requireVersion(sql: Sql, path: string, { version }: StateShape): void {
   const actual = versionOf(sql);
-  if (actual === version || upgrades[actual] !== undefined) return;
+  if (actual === version) return;
   throw new StateFault(
     'version',
     `${path} has version ${actual} of the tables, and this fleetbed works with version ${version}`,
   );
-}
-
-function upgrade(sql: FileSql, { version, upgrades = {} }: StateShape): void {
-  for (let from = versionOf(sql); from < version; from += 1) {
-    sql.script(`BEGIN; ${upgrades[from]} PRAGMA user_version = ${from + 1}; COMMIT;`);
-  }
 }
 
 function requireStructure(sql: Sql, path: string): void {

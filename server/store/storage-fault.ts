@@ -35,8 +35,13 @@ export function unlessUnwritable(write: () => void): void {
   try {
     write();
   } catch (fault) {
-    if (storageFault(fault) === undefined) throw fault;
+    unlessOfDisk(fault);
   }
+}
+
+/** Throws a fault again that is not the disk's. */
+export function unlessOfDisk(fault: unknown): void {
+  if (storageFault(fault) === undefined) throw fault;
 }
 
 /** What is the matter with the folder that follows; nothing for a fault that is not the disk's. */

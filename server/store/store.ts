@@ -1,6 +1,6 @@
 /** The store: all verbs of all areas over one database and one folder of files. */
 import { join } from 'node:path';
-import { ArtifactStore } from './artifacts.ts';
+import { ArtifactStore, contentsIn } from './artifacts.ts';
 import { AuditLogStore } from './audit-logs.ts';
 import { ConfigurationStore } from './configurations.ts';
 import { ConfirmationStore } from './confirmations.ts';
@@ -50,13 +50,13 @@ export interface Store {
   readonly files: FileStore;
   /** Runs `work` so that an exception undoes all it wrote. */
   atomically<Result>(work: () => Result): Result;
-  /** Copies the whole state, last check-ins too; not within `atomically`. */
-  snapshot(): Snapshot;
+  /** Copies the whole state, last check-ins too, as it is at one moment between the call and the end. */
+  snapshot(): Promise<Snapshot>;
   /**
    * Makes this store as the snapshot has it, which may be another store's. Tokens of users stay
    * valid as they are; every device counts as disconnected until its socket opens again.
    */
-  restore(snapshot: Snapshot, options?: RestoreOptions): void;
+  restore(snapshot: Snapshot, options?: RestoreOptions): Promise<void>;
   /**
    * Makes one device as the snapshot has it, its parts in deployments too; in deployments that are
    * younger and still run it has not begun. Presence and the audit log stay as they are.
@@ -90,9 +90,8 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
     });
     const store = storeOver(sql, files);
     files.removeUnfinished();
-    files.keepOnly(new Set(store.artifacts.contents().map(({ sha256 }) => sha256)));
+    files.keepOnly(new Set(contentsIn(sql).map(({ sha256 }) => sha256)));
     store.devices.load();
-    unlessUnwritable(() => store.connections.disconnectAll());
     return store;
   } catch (fault) {
     sql.abandon();
@@ -121,11 +120,13 @@ function storeOver(sql: Sql, files: FileStore): Store {
       return snapshots.take();
     },
     restore: (snapshot, options = {}) => {
-      snapshots.restore(snapshot, options);
-      auditLogs.load();
-      devices.load();
-      waiting.load();
-      connections.disconnectAll();
+      const after = () => {
+        auditLogs.load();
+        devices.load();
+        waiting.load();
+        connections.disconnectAll();
+      };
+      return snapshots.restore(snapshot, { ...options, after });
     },
     resetDevice: (deviceId, snapshot, nowMs) => {
       const { reset, ids } = snapshots.resetDevice(deviceId, snapshot, nowMs);

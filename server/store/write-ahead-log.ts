@@ -53,6 +53,12 @@ export class WriteAheadLog {
     return this.#databasePages;
   }
 
+  /** How far it reaches, with its head; 0 without a commit. */
+  get bytes(): number {
+    const { frames } = this.#mark;
+    return frames === 0 ? 0 : HEAD_BYTES + frames * (FRAME_HEAD_BYTES + this.#pageBytes);
+  }
+
   /** Reads on to the last commit that is whole. */
   follow(): void {
     const descriptor = this.#open();

@@ -33,16 +33,17 @@ export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters
 export const downloadArtifact = defineEndpoint('download-artifact', ({ parameters }, { store }) => {
   const found = store.artifacts.find(parameters.id);
   if (!found) return noSuchArtifact;
+  const { sha256, artifact, modifiedMs } = found;
   const file = {
     status: 200,
     fileBody: {
       folder: store.files.folder,
-      name: found.sha256,
+      name: sha256,
       mediaType: artifactMediaType,
-      downloadName: `${found.artifact.name}.mender`,
-      modifiedMs: found.modifiedMs,
-      sizeBytes: found.artifact.size,
+      downloadName: `${artifact.name}.mender`,
+      modifiedMs,
+      sizeBytes: artifact.size,
     },
   } as const;
-  return store.files.check(found.sha256)?.then(() => file) ?? file;
+  return store.files.check({ sha256, sizeBytes: artifact.size })?.then(() => file) ?? file;
 });

@@ -115,7 +115,7 @@ function uploadOf(
   name: string | undefined,
   content: AsyncIterable<Uint8Array>,
 ): DeviceFileUpload | Refusal {
-  const checked = v.safeParse(fieldsShape, given);
+  const checked = v.safeParse(fieldsShape, given, { abortEarly: true });
   if (!checked.success)
     return refuse.malformed(
       `${faultOf(checked.issues[0])}, before the file`,

@@ -59,8 +59,9 @@ const formShape = v.object({
 export type GenerateForm = v.InferOutput<typeof formShape> & { readonly fileName: string };
 
 /** The form of an upload; the name of the file is the caller's only as far as it is a plain one. */
-export function readGenerateForm({ fields, fileName: given }: Upload): GenerateForm | Refusal {
-  const checked = v.safeParse(formShape, Object.fromEntries(fields));
+export function readGenerateForm({ fields, fileName: called }: Upload): GenerateForm | Refusal {
+  const given = Object.fromEntries(fields);
+  const checked = v.safeParse(formShape, given, { abortEarly: true });
   if (!checked.success) {
     const [issue] = checked.issues;
     const detail = shapeDetail('form', issue, { schema: formShape });
@@ -70,7 +71,7 @@ export function readGenerateForm({ fields, fileName: given }: Upload): GenerateF
     const before = { ...detail, expected, actual: 'no such part before the file' };
     return refuse.malformed(`${faultOf(issue)}, before the file`, before);
   }
-  const { filename = plain(given) } = checked.output.args;
+  const { filename = plain(called) } = checked.output.args;
   return { ...checked.output, fileName: filename };
 }
 

@@ -22,8 +22,10 @@ interface MendingOptions {
   readonly isQuery?: boolean;
 }
 
-/** Number of faults to correct before the reader is asked for the whole. */
+/** Of more faults than these the reader is asked for the whole. */
 const FAULTS_MAX = 100;
+/** What was mended may be wrong on a deeper level. */
+const ROUNDS_MAX = 10;
 
 /** The value with its faulty places mended or marked; undefined where the whole is asked for. */
 export function mended(
@@ -34,27 +36,38 @@ export function mended(
   const needs: Record<string, string> = {};
   const marked = new Set<string>();
   let value = sent;
-  for (let round = 0; round < FAULTS_MAX; round += 1) {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const issues = v.safeParse(schema, value).issues ?? [];
-    const issue = issues.find((one) => !marked.has(placeOf(one)));
-    if (!issue) return { value, needs };
-    const fault = { schema, value, issue, keys: reachable(value, keysOf(issue)) };
-    const better = converted(fault, options);
-    if (better) value = better.value;
-    // Of the whole nothing more is said than of what is asked for in it.
-    else if (fault.keys.length === 0) return marked.size > 0 ? { value, needs } : undefined;
-    // With a name that cannot be there, what it stands for would be lost.
-    else if (isOfName(fault) || issue.expected === 'never' || !shapeAt(schema, fault.keys)) {
-      return undefined;
-    } else {
-      const asked = askedAt(schema, value, fault.keys, options);
-      const meaning = meaningOf(fault, asked.isText);
-      if (meaning !== undefined) needs[asked.variable] = meaning;
-      marked.add(placeOf(issue));
-      value = asked.value;
+    const open = issues.filter((one) => !marked.has(placeOf(one)));
+    if (open.length === 0) return { value, needs };
+    if (open.length > FAULTS_MAX) return undefined;
+    for (const issue of open) {
+      const fault = { schema, value, issue, keys: reachable(value, keysOf(issue)) };
+      const better = converted(fault, options);
+      // Of the whole nothing more is said than of what is asked for in it.
+      const isOfMarked = fault.keys.length === 0 && marked.size > 0;
+      if (better) value = better.value;
+      else if (isOfMarked) return { value, needs };
+      else if (!isAskable(fault)) return undefined;
+      else {
+        const asked = askedAt(schema, value, fault.keys, options);
+        const meaning = meaningOf(fault, asked.isText);
+        if (meaning !== undefined) needs[asked.variable] = meaning;
+        marked.add(placeOf(issue));
+        value = asked.value;
+      }
+      // The places of the others are those of the value as it was.
+      if (fault.keys.length === 0) break;
     }
   }
   return undefined;
+}
+
+/** With a name that cannot be there, or a member that is not taken, what was meant would be lost. */
+function isAskable(fault: Fault): boolean {
+  const { schema, issue, keys } = fault;
+  const isPlace = keys.length > 0 && shapeAt(schema, keys) !== undefined;
+  return isPlace && !isOfName(fault) && issue.expected !== 'never';
 }
 
 /** What is expected at a place; undefined where that says less than the name of the member. */

@@ -99,7 +99,7 @@ export function readQuery(
 ): JournalQuery {
   const foreign = special.find((name) => name in query && !takes.includes(name));
   if (foreign !== undefined) refuse(400, `query: ${foreign}: is not a parameter of this path`);
-  const checked = v.safeParse(queryShape, query);
+  const checked = v.safeParse(queryShape, query, { abortEarly: true });
   if (!checked.success) {
     const [issue] = checked.issues;
     const known = Object.keys({ ...filterEntries, ...periodEntries }).concat('tenant', takes);

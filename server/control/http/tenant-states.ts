@@ -36,15 +36,15 @@ export function mountTenantStates(app: Express, tenants: Tenants, states: Tenant
   mount(app, '/snapshots', { get: within((tenant) => states.snapshots(tenant).map(view)) });
   mount(app, '/snapshots/:name', {
     put: within((tenant, { params }) => take(states, tenant, String(params.name))),
-    delete: within((tenant, { params }) => {
+    delete: within(async (tenant, { params }) => {
       const name = String(params.name);
-      if (!states.discard(tenant, name)) refuse(404, unknownSnapshot(states, tenant, name));
+      if (!(await states.discard(tenant, name))) refuse(404, unknownSnapshot(states, tenant, name));
     }),
   });
   mount(app, '/snapshots/:name/restore', {
-    post: within((tenant, { params }) => {
+    post: within(async (tenant, { params }) => {
       const name = String(params.name);
-      if (!states.restore(tenant, name)) refuse(404, unknownSnapshot(states, tenant, name));
+      if (!(await states.restore(tenant, name))) refuse(404, unknownSnapshot(states, tenant, name));
     }),
   });
   mount(app, '/fork', {
@@ -95,11 +95,11 @@ function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): 
   return `there is no snapshot with this name; ${told}`;
 }
 
-function take(states: TenantStates, tenant: Tenant, name: string): void {
+async function take(states: TenantStates, tenant: Tenant, name: string): Promise<void> {
   if (!namePattern.test(name)) {
     refuse(400, 'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores');
   }
-  if (!states.take(tenant, name)) {
+  if (!(await states.take(tenant, name))) {
     refuse(422, `the tenant already has ${SNAPSHOTS_MAX} snapshots, the maximum; delete one first`);
   }
 }

@@ -53,8 +53,8 @@ export class TenantStates {
   /** Before anything was loaded. */
   readonly #origins = new WeakMap<Tenant, Snapshot>();
   readonly #starts = new WeakMap<Tenant, Snapshot>();
-  /** Loads are sequential: each moves the clock of its tenant. */
-  #loading: Promise<unknown> = Promise.resolve();
+  /** All are changed one after the other: a load moves the clock of its tenant too. */
+  #changed: Promise<unknown> = Promise.resolve();
 
   constructor(services: Services, openInside: () => Promise<Inside>) {
     this.#services = services;
@@ -64,7 +64,7 @@ export class TenantStates {
   /** Adds a tenant with its first user; its start is empty. */
   async add(name: string, admin: GivenAdmin): Promise<AddedTenant | TenantFault> {
     const added = await this.#services.tenants.add(name, admin);
-    if (typeof added !== 'string') this.markStart(added.tenant);
+    if (typeof added !== 'string') await this.markStart(added.tenant);
     return added;
   }
 
@@ -88,8 +88,8 @@ export class TenantStates {
   }
 
   /** Makes the present state the one to reset to, and the one that files are loaded into. */
-  markStart(tenant: Tenant): void {
-    const start = tenant.store.snapshot();
+  async markStart(tenant: Tenant): Promise<void> {
+    const start = await tenant.store.snapshot();
     this.#origins.set(tenant, start);
     this.#starts.set(tenant, start);
   }
@@ -105,17 +105,19 @@ export class TenantStates {
    * Restores state and clock of the start; closes sockets, removes faults, mail and journal.
    * Rejects with StartNotKept.
    */
-  async reset(tenant: Tenant): Promise<void> {
-    const start = kept(this.#starts, tenant);
-    await this.#services.sockets.closeTenant(tenant.store);
-    this.#restore(tenant, start);
-    tenant.clock.reset();
-    tenant.rates.set(this.#services.settings.rateLimit);
-    const { faults, journal } = controlled(tenant);
-    faults.clear();
-    tenant.status = 'active';
-    this.#services.outbox.forget(tenant.id);
-    journal.clear();
+  reset(tenant: Tenant): Promise<void> {
+    return this.#inOrder(async () => {
+      const start = kept(this.#starts, tenant);
+      await this.#services.sockets.closeTenant(tenant.store);
+      await this.#restore(tenant, start);
+      tenant.clock.reset();
+      tenant.rates.set(this.#services.settings.rateLimit);
+      const { faults, journal } = controlled(tenant);
+      faults.clear();
+      tenant.status = 'active';
+      this.#services.outbox.forget(tenant.id);
+      journal.clear();
+    });
   }
 
   /**
@@ -136,9 +138,7 @@ export class TenantStates {
    * Rejects with WorldFault or StartNotKept.
    */
   load(tenant: Tenant, world: World): Promise<LoadedWorld> {
-    const loaded = this.#loading.then(() => this.#load(tenant, world));
-    this.#loading = loaded.catch(() => undefined);
-    return loaded;
+    return this.#inOrder(() => this.#load(tenant, world));
   }
 
   snapshots(tenant: Tenant): readonly NamedSnapshot[] {
@@ -146,57 +146,77 @@ export class TenantStates {
   }
 
   /** Takes a snapshot, in place of one of the same name; false when there are too many. */
-  take(tenant: Tenant, name: string): boolean {
-    const named = this.#of(tenant);
-    const former = named.get(name);
-    if (!former && named.size >= SNAPSHOTS_MAX) return false;
-    named.set(name, { name, takenMs: tenant.clock.now(), snapshot: tenant.store.snapshot() });
-    former?.snapshot.discard();
-    return true;
+  take(tenant: Tenant, name: string): Promise<boolean> {
+    return this.#inOrder(async () => {
+      const named = this.#of(tenant);
+      const former = named.get(name);
+      if (!former && named.size >= SNAPSHOTS_MAX) return false;
+      const snapshot = await tenant.store.snapshot();
+      named.set(name, { name, takenMs: tenant.clock.now(), snapshot });
+      former?.snapshot.discard();
+      return true;
+    });
   }
 
   /** False when there is none of this name. */
-  restore(tenant: Tenant, name: string): boolean {
-    const kept = this.#of(tenant).get(name);
-    if (kept) this.#restore(tenant, kept.snapshot);
-    return kept !== undefined;
+  restore(tenant: Tenant, name: string): Promise<boolean> {
+    return this.#inOrder(async () => {
+      const found = this.#of(tenant).get(name);
+      if (found) await this.#restore(tenant, found.snapshot);
+      return found !== undefined;
+    });
   }
 
   /** False when there is none of this name. */
-  discard(tenant: Tenant, name: string): boolean {
-    const named = this.#of(tenant);
-    named.get(name)?.snapshot.discard();
-    return named.delete(name);
+  discard(tenant: Tenant, name: string): Promise<boolean> {
+    return this.#inOrder(async () => {
+      const named = this.#of(tenant);
+      named.get(name)?.snapshot.discard();
+      return named.delete(name);
+    });
   }
 
   /** Creates a tenant with the present state of this one, but with its own admin. */
-  async fork(
+  fork(
     tenant: Tenant,
     { name, admin }: { name: string; admin: GivenAdmin },
   ): Promise<AddedTenant | TenantFault> {
-    const added = await this.#services.tenants.add(name, admin);
-    if (typeof added === 'string') return added;
-    const snapshot = tenant.store.snapshot();
-    added.tenant.store.restore(snapshot, { keepsUsers: true });
-    snapshot.discard();
-    this.markStart(added.tenant);
-    return added;
+    return this.#inOrder(async () => {
+      const added = await this.#services.tenants.add(name, admin);
+      if (typeof added === 'string') return added;
+      try {
+        const snapshot = await tenant.store.snapshot();
+        await added.tenant.store.restore(snapshot, { keepsUsers: true });
+        snapshot.discard();
+        await this.markStart(added.tenant);
+        return added;
+      } catch (fault) {
+        await this.drop(added.tenant);
+        throw fault;
+      }
+    });
+  }
+
+  #inOrder<Result>(change: () => Promise<Result>): Promise<Result> {
+    const changed = this.#changed.then(change);
+    this.#changed = changed.catch(() => undefined);
+    return changed;
   }
 
   async #load(tenant: Tenant, world: World): Promise<LoadedWorld> {
     const origin = kept(this.#origins, tenant);
-    const before = tenant.store.snapshot();
+    const before = await tenant.store.snapshot();
     const inside = await this.#openInside();
     const goOn = controlled(tenant).faults.pause();
     try {
-      this.#restore(tenant, origin);
+      await this.#restore(tenant, origin);
       const loaded = await loadWorld(this.#services, tenant, { world, ask: askAt(inside.url) });
       const former = this.#starts.get(tenant);
       if (former !== origin) former?.discard();
-      this.#starts.set(tenant, tenant.store.snapshot());
+      this.#starts.set(tenant, await tenant.store.snapshot());
       return loaded;
     } catch (fault) {
-      this.#restore(tenant, before);
+      await this.#restore(tenant, before);
       throw fault;
     } finally {
       goOn();
@@ -206,11 +226,13 @@ export class TenantStates {
   }
 
   /** Closes sockets, which a restored store does not know: devices reconnect. */
-  #restore(tenant: Tenant, snapshot: Snapshot): void {
+  #restore({ store }: Tenant, snapshot: Snapshot): Promise<void> {
     const { sockets } = this.#services;
-    for (const id of tenant.store.connections.connectedIds())
-      sockets.drop(id, 'the tenant was reset');
-    tenant.store.restore(snapshot);
+    const before = (): void => {
+      for (const id of [...store.connections.connectedIds()])
+        sockets.drop(id, 'the tenant was reset');
+    };
+    return store.restore(snapshot, { before });
   }
 
   #of(tenant: Tenant): Map<string, Kept> {

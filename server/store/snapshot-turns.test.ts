@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inNextRound } from '../../fixtures/clock.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { openStore, type Store } from './store.ts';
+import { engines, TestFolder } from './testing/engines.ts';
+
+const large = 'x'.repeat(250_000);
+/** At most; each is more than the log has room for without a checkpoint. */
+const WRITES = 20;
+
+function attribute(value: string) {
+  return { name: 'a', value, updatedMs: 1 };
+}
+
+/** Runs in each round of the event loop until the work is done. */
+async function meanwhile(work: Promise<unknown>, act: (round: number) => void): Promise<number> {
+  let rounds = 0;
+  let isDone = false;
+  const again = (): void => {
+    if (isDone) return;
+    act(rounds);
+    rounds += 1;
+    inNextRound(again);
+  };
+  inNextRound(again);
+  await work.finally(() => {
+    isDone = true;
+  });
+  return rounds;
+}
+
+describe.each(engines)('a large store %s', (engine, { openStore }) => {
+  // As much as takes several turns.
+  const devices = engine === 'in memory' ? 640 : 128;
+  let folder: TestFolder;
+  let store: Store;
+
+  beforeEach(async () => {
+    folder = new TestFolder();
+    store = await openStore(folder);
+    for (let at = 0; at < devices; at++) tell(at, large);
+  });
+
+  afterEach(() => {
+    store.close();
+    folder.remove();
+  });
+
+  function tell(at: number, value: string): void {
+    store.inventory.replace(`d${at}`, [attribute(value)]);
+  }
+
+  function told(): unknown[] {
+    const ids = Array.from({ length: devices }, (_, at) => store.inventory.list(`d${at}`));
+    return ids.map(([attribute]) => attribute?.value);
+  }
+
+  it('lets others have their turns while it is copied', async () => {
+    expect(await meanwhile(store.snapshot(), () => undefined)).toBeGreaterThan(1);
+  });
+
+  it('is copied as it was at one moment, whatever is written meanwhile', async () => {
+    const copying = store.snapshot();
+    let written = 0;
+    await meanwhile(copying, (round) => {
+      if (round >= WRITES) return;
+      // All in one transaction: a copy has each of them or none.
+      store.atomically(() => {
+        for (let at = 0; at < devices; at += 16) tell(at, `${round}${large}`);
+      });
+      written += 1;
+    });
+    expect(written).toBeGreaterThan(0);
+    tell(1, 'later');
+    await store.restore(await copying);
+    const values = told();
+    const changed = new Set(values.filter((_, at) => at % 16 === 0));
+    expect(changed.size).toBe(1);
+    expect(values[1]).toBe(large);
+  });
+
+  it('can be copied twice at the same time', async () => {
+    const [first, second] = await Promise.all([store.snapshot(), store.snapshot()]);
+    tell(0, 'later');
+    first.discard();
+    await store.restore(second);
+    expect(told()[0]).toBe(large);
+  });
+
+  it('rejects a copy that is under way when it is closed', async () => {
+    const copying = store.snapshot();
+    store.close();
+    await expect(copying).rejects.toThrow('closed');
+    store = await openStore(folder, 'other');
+  });
+});
+
+describe('a large store in memory that is restored', () => {
+  let store: Store;
+
+  beforeEach(async () => {
+    store = await openStore();
+    for (let at = 0; at < 640; at++) store.inventory.replace(`d${at}`, [attribute(large)]);
+  });
+
+  afterEach(() => store.close());
+
+  it('lets others have their turns', async () => {
+    const restoring = store.restore(await store.snapshot());
+    expect(await meanwhile(restoring, () => undefined)).toBeGreaterThan(1);
+  });
+
+  it('stays as it is when the snapshot is discarded meanwhile', async () => {
+    const snapshot = await store.snapshot();
+    store.inventory.replace('d0', [attribute('kept')]);
+    const restoring = store.restore(snapshot);
+    snapshot.discard();
+    await expect(restoring).rejects.toThrow('the state cannot be copied');
+    expect(store.inventory.list('d0')).toEqual([attribute('kept')]);
+  });
+});
+
+describe.each(engines)('a database %s', (_engine, { openSql }) => {
+  const tables = {
+    numbered: 'seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, value TEXT UNIQUE',
+    named: 'name TEXT PRIMARY KEY, value TEXT UNIQUE',
+    paired: 'name TEXT, value TEXT UNIQUE, PRIMARY KEY (name, value)',
+    gone: 'name TEXT PRIMARY KEY, value TEXT',
+  };
+
+  it('is restored row by row as it was, whatever was changed since', async () => {
+    const random = seededRandom('restored row by row');
+    const folder = new TestFolder();
+    const made = Object.entries(tables).map(
+      ([name, columns]) =>
+        `CREATE TABLE ${name} (${columns})${name === 'paired' ? ' WITHOUT ROWID' : ''};`,
+    );
+    const trigger = `CREATE TRIGGER removed AFTER DELETE ON numbered BEGIN
+      INSERT OR REPLACE INTO gone VALUES (old.name, old.value); END;`;
+    const sql = await openSql(`${made.join('')}${trigger}`, folder);
+    const any = (): string => String(random.integer(0, 8));
+    const change = (): void => {
+      const table = ['numbered', 'named', 'paired'][random.integer(0, 2)] ?? '';
+      const how = random.integer(0, 3);
+      if (how === 0) sql.run(`DELETE FROM ${table} WHERE name = ?`, [any()]);
+      else if (how === 1) {
+        sql.run(`UPDATE OR REPLACE ${table} SET value = ? WHERE name = ?`, [any(), any()]);
+      } else sql.run(`INSERT OR REPLACE INTO ${table} (name, value) VALUES (?, ?)`, [any(), any()]);
+    };
+    const dump = () =>
+      Object.keys(tables).map((table) =>
+        sql.all(`SELECT ${table === 'paired' ? '' : 'rowid, '}* FROM ${table} ORDER BY 1, 2`),
+      );
+    const moment = { keptTables: new Set<string>(), before() {}, within() {}, after() {} };
+    for (let round = 0; round < 40; round++) {
+      for (let count = 0; count < 12; count++) change();
+      const copy = await sql.copy();
+      const before = dump();
+      for (let count = 0; count < 12; count++) change();
+      await sql.restore(copy, moment);
+      expect(dump()).toEqual(before);
+      copy.discard();
+    }
+    sql.close();
+    folder.remove();
+  });
+});
