@@ -154,11 +154,11 @@ class Doors {
     mounted: readonly Endpoint[],
     { port, tls }: { port: number; tls: TlsIdentity | undefined },
   ): Promise<string> {
-    const { names, random, log, settings, tenants } = this.#services;
+    const { names, random, log, settings, tenants, turns } = this.#services;
     const routes = mountRoutes(mounted, this.#pipeline, confirmationPages);
     const { newRequestId } = this.#pipeline;
     const { connectionLimits } = settings;
-    const shared = { routes, names, random, log, tls, newRequestId, connectionLimits };
+    const shared = { routes, names, random, log, turns, tls, newRequestId, connectionLimits };
     const connections = this.#connections;
     const server = createListener({
       ...shared,
