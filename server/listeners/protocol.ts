@@ -28,6 +28,7 @@ import {
 } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
 import { inOrder } from './pipelining.ts';
+import { spreadHandshakes } from './tls/handshake-turns.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 import { answerUnreadable, bareAnswer, isTlsFault } from './unreadable.ts';
 import { onUpgrade, restoreHeaders } from './upgrades.ts';
@@ -191,6 +192,7 @@ function openServer(
   classes: ReturnType<typeof classesOf>,
   {
     tls,
+    turns,
     handshakeMaxMs = HANDSHAKE_MAX_MS,
     connectionLimits,
   }: ListenerOptions & { readonly connectionLimits: ConnectionLimits },
@@ -198,7 +200,9 @@ function openServer(
   const bounds = connectionOptions(connectionLimits);
   const shared = { ...bounds, ...classes, requireHostHeader: false, keepAliveTimeout: 65_000 };
   if (!tls) return createServer(shared);
-  return createSecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
+  const server = createSecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
+  spreadHandshakes(server, { turns, handshakeMaxMs });
+  return server;
 }
 
 function classesOf(app: Routes['app']) {
