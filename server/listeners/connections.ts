@@ -12,15 +12,20 @@ import type { StagedClosing } from './staged-closing.ts';
 interface ConnectionsOptions {
   /** Each connection holds one while it is open. */
   readonly openFiles: Semaphore;
-  /** Maximum surplus connections waiting for their refusal; a further one displaces the oldest. */
+  /**
+   * Maximum surplus connections that wait for their refusal, or to be ended after it; a further one
+   * cuts the oldest that was refused, or else refuses the oldest at once.
+   */
   readonly surplusMax: number;
   readonly closing: StagedClosing;
 }
 
 interface Surplus {
-  /** True once a request on it is being refused, which ends it in stages. */
+  /** True once it has been refused, which ends it in stages. */
   isRefused: boolean;
-  readonly displace: () => void;
+  /** Refuses it without a request, where that is possible; else cuts it. */
+  readonly turnOut: () => void;
+  readonly cut: () => void;
 }
 
 /** The connections of one listener or several. */
@@ -72,25 +77,35 @@ export class Connections {
 
   #defer(socket: Socket, lastWord: () => string): void {
     const end = endOf(socket);
-    const displace = (): void => {
+    const cut = (): void => {
       this.#surplus.delete(end);
       socket.destroy();
     };
-    const surplus: Surplus = { isRefused: false, displace };
     const turnOut = (): void => {
-      const word = surplus.isRefused ? '' : lastWord();
-      if (word !== '') this.closing.close(socket, word);
-      else if (!surplus.isRefused) displace();
+      if (surplus.isRefused) return;
+      surplus.isRefused = true;
+      const word = lastWord();
+      if (word === '') cut();
+      else this.closing.close(socket, word);
     };
+    const surplus: Surplus = { isRefused: false, turnOut, cut };
     const timer = systemClock.after(RESPONSE_READ_MAX_MS, turnOut, true);
     socket.once('close', () => {
       timer.cancel();
       if (this.#surplus.get(end) === surplus) this.#surplus.delete(end);
     });
     this.#surplus.set(end, surplus);
-    if (this.#surplus.size <= this.#options.surplusMax) return;
+    if (this.#surplus.size > this.#options.surplusMax) this.#makeRoom();
+  }
+
+  #makeRoom(): void {
     const [longest] = this.#surplus.values();
-    longest?.displace();
+    for (const surplus of this.#surplus.values()) {
+      if (!surplus.isRefused) continue;
+      surplus.cut();
+      return;
+    }
+    longest?.turnOut();
   }
 }
 

@@ -64,10 +64,10 @@ export function createListener(options: ListenerOptions): Server {
   const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
     openExchange(request, response, { names, newRequestId });
   const route = routed(options.routes);
-  const dispatch = (exchange: Exchange): void => {
-    const isSurplus = connections.refuses(exchange.request.socket);
-    if (isSurplus) options.routes.refuse(exchange, tooManyConnections);
-    else route(exchange);
+  const dispatch = (request: IncomingMessage, begin: () => Exchange): void => {
+    // Its place is needed for the next one: it does not wait for a turn.
+    if (connections.refuses(request.socket)) options.routes.refuse(begin(), tooManyConnections);
+    else turns.start(request, () => route(begin()));
   };
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const server = openServer(classes, { ...options, connectionLimits });
@@ -87,13 +87,11 @@ export function createListener(options: ListenerOptions): Server {
   });
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     restoreHeaders(request);
-    inOrder(request, response, () => {
-      turns.start(request, () => dispatch(open(request, response)));
-    });
+    inOrder(request, response, () => dispatch(request, () => open(request, response)));
   };
   const takeBare = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const response = responseOn(request, socket as Socket, classes.ServerResponse);
-    turns.start(request, () => dispatch({ ...open(request, response), upgrade: { socket, head } }));
+    dispatch(request, () => ({ ...open(request, response), upgrade: { socket, head } }));
   };
   server.on('request', take);
   // Node would answer these two on its own: an empty 417, and nothing at all.
