@@ -20,6 +20,19 @@ interface ConnectionsOptions {
   readonly closing: StagedClosing;
 }
 
+/** Node has it; its types do not. */
+interface Reading {
+  /** What is wanted of it, while it may be stopped for a moment. */
+  readonly reading: boolean;
+  readStart(): void;
+  readStop(): void;
+}
+
+interface Read {
+  readonly parser?: object | null;
+  readonly _handle?: Reading | null;
+}
+
 interface Surplus {
   /** True once it has been refused, which ends it in stages. */
   isRefused: boolean;
@@ -68,6 +81,21 @@ export class Connections {
     const surplus = this.#surplus.get(endOf(socket));
     if (surplus) surplus.isRefused = true;
     return surplus !== undefined;
+  }
+
+  /** Stops reading requests from all of them that are not stopped already; returns what goes on. */
+  stopReading(): () => void {
+    const stopped: Reading[] = [];
+    for (const socket of this.#open) {
+      const { _handle: handle, parser } = socket as Socket & Read;
+      // Others than those that HTTP reads have an order of their own between reading and waiting.
+      if (!parser || !handle?.reading || socket.isPaused()) continue;
+      handle.readStop();
+      stopped.push(handle);
+    }
+    return () => {
+      for (const handle of stopped) if (handle.reading) handle.readStart();
+    };
   }
 
   /** Ends all of them at once. */

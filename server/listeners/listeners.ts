@@ -134,6 +134,7 @@ class Doors {
   readonly #host: string;
   readonly #servers: Server[] = [];
   readonly #connections: Connections;
+  readonly #noCrowds: () => void;
 
   constructor(services: Services, { pipeline, observers }: Inner, host = services.settings.host) {
     this.#observers = observers;
@@ -146,6 +147,7 @@ class Doors {
       underway,
     );
     this.#connections = new Connections({ openFiles, surplusMax: refused, closing });
+    this.#noCrowds = services.turns.onCrowd(() => this.#connections.stopReading());
     this.#pipeline = pipeline;
   }
 
@@ -186,6 +188,7 @@ class Doors {
     const longest = systemClock.sleep(RESPONSE_READ_MAX_MS, over.signal);
     await Promise.race([farewell, longest]);
     over.abort();
+    this.#noCrowds();
     this.#connections.destroy();
     await Promise.all(closed);
   }

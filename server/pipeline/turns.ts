@@ -5,8 +5,13 @@ import { type Clock, inNextRound } from '../../fixtures/clock.ts';
 
 /** Time in one round after which no further request starts. */
 const ROUND_MS = 10;
+/** Time in one round after which no further request is read: each takes its time before it waits. */
+const READ_MS = 20;
 /** Of those that wait, in one round: each in a callback of its own, so that its time is known. */
 const STARTS_MAX = 16;
+
+/** Stops reading from connections; returns what goes on with it. */
+export type StopReading = () => () => void;
 
 interface Waiting {
   readonly share: number;
@@ -27,6 +32,9 @@ export class Turns {
   readonly #waiting = new CallerQueue<Waiting>();
   /** When the first request of this round started. */
   #beganMs: number | undefined;
+  /** When the first request that has to wait was read in this round. */
+  #readMs: number | undefined;
+  readonly #readers = new Set<StopReading>();
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock;
@@ -40,9 +48,32 @@ export class Turns {
   next(caller: string, share: number): Promise<void> | undefined {
     if (this.#waiting.isEmpty && this.#fits(share)) return undefined;
     return new Promise((start) => {
+      this.#boundReading();
       if (this.#waiting.isEmpty) this.#startInNextRound(1);
       this.#waiting.push(caller, { share, start });
     });
+  }
+
+  /**
+   * Calls `stop` where so much was read in this round that the rest has to wait for the next one,
+   * until the returned function is called.
+   */
+  onCrowd(stop: StopReading): () => void {
+    this.#readers.add(stop);
+    return () => this.#readers.delete(stop);
+  }
+
+  #boundReading(): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#readMs === undefined) {
+      this.#readMs = nowMs;
+      inNextRound(() => {
+        this.#readMs = undefined;
+      });
+    }
+    if (nowMs - this.#readMs <= READ_MS) return;
+    this.#readMs = Number.POSITIVE_INFINITY;
+    for (const stop of this.#readers) inNextRound(stop());
   }
 
   /** Calls `act` when the request may start: at once, or in the turn of who sends it. */

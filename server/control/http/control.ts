@@ -137,6 +137,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
   );
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
+  const noCrowds = options.turns.onCrowd(() => connections.stopReading());
   await listening(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -146,6 +147,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
         server.close(() => resolve());
         streams.close();
         options.runs.close();
+        noCrowds();
         connections.destroy();
       }),
   };

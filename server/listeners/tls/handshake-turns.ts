@@ -56,7 +56,7 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
 
 /** Calls once the first message is there, or what is none; it stays to be read. */
 function onceHello(socket: Socket, act: (isWhole: boolean) => void): void {
-  let read = Buffer.alloc(0);
+  let read: Buffer = Buffer.alloc(0);
   const look = (piece: Buffer): void => {
     read = read.length === 0 ? piece : Buffer.concat([read, piece]);
     const isWhole = holdsHello(read);
