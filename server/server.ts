@@ -185,7 +185,8 @@ function transformsOf(services: Services): ResponseTransform[] {
 
 /** What all connections of the API share; says where the system gives less than was asked for. */
 function openBudgets({ connectionLimits }: Settings, log: Log) {
-  const { connectionsMax, underwayMaxBytes } = completeConnectionLimits(connectionLimits);
+  const { connectionsMax, underwayMaxBytes, unreadMaxBytes } =
+    completeConnectionLimits(connectionLimits);
   const openFiles = new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api);
   if (openFiles.max < connectionsMax) {
     const sentence = fewerConnections(openFiles.max, connectionsMax);
@@ -193,7 +194,11 @@ function openBudgets({ connectionLimits }: Settings, log: Log) {
     if (connectionLimits?.connectionsMax === undefined) log.debug(sentence);
     else log.info(sentence);
   }
-  return { openFiles, underway: new ByteBudget(underwayMaxBytes) };
+  return {
+    openFiles,
+    underway: new ByteBudget(underwayMaxBytes),
+    unread: new ByteBudget(unreadMaxBytes),
+  };
 }
 
 function fewerConnections(most: number, wanted: number): string {

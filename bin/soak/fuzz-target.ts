@@ -17,6 +17,8 @@ export interface FuzzTarget {
   readonly child: ServerChild;
   readonly ready: ServerReady;
   readonly insider: Insider;
+  /** Of all devices. */
+  readonly deviceTokens: readonly string[];
 }
 
 /** Event loop stalls as reported by the server. */
@@ -61,7 +63,7 @@ async function furnished(child: ServerChild): Promise<FuzzTarget> {
     userToken: ready.adminToken,
     ids: devices.slice(0, 5).map(({ id }) => id),
   };
-  return { child, ready, insider };
+  return { child, ready, insider, deviceTokens: tokens };
 }
 
 /** Returns the stalls so far. */

@@ -14,6 +14,14 @@ import { soakParts } from './parts.ts';
 /** Most faults printed per part. */
 const FAULTS_SHOWN = 20;
 
+const usage = `npm run soak -- [options]
+
+  --part NAME  one of ${Object.keys(soakParts).join(', ')}; all of them by default, may be repeated
+  --short      each part in about a minute
+  --seed N     repeats a run
+  --times N    number of repetitions of each part
+  --help       shows this`;
+
 const output = createOutput(false);
 try {
   process.exitCode = await soak();
@@ -24,14 +32,11 @@ try {
 }
 
 async function soak(): Promise<ExitCode> {
-  const { values } = parseArgs({
-    options: {
-      part: { type: 'string', multiple: true },
-      seed: { type: 'string' },
-      times: { type: 'string' },
-      short: { type: 'boolean', default: false },
-    },
-  });
+  const values = readOptions();
+  if (values.help) {
+    output.line(usage);
+    return exitCodes.pass;
+  }
   const seed = wholeNumber('--seed', values.seed) ?? systemRandom.integer(1, 2 ** 31 - 1);
   const times = wholeNumber('--times', values.times);
   let found = 0;
@@ -43,6 +48,23 @@ async function soak(): Promise<ExitCode> {
     found += faults.length;
   }
   return found === 0 ? exitCodes.pass : exitCodes.failed;
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        part: { type: 'string', multiple: true },
+        seed: { type: 'string' },
+        times: { type: 'string' },
+        short: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (fault) {
+    if (!(fault instanceof TypeError)) throw fault;
+    throw new CommandFault(`${fault.message}; --help shows the options`, exitCodes.usage);
+  }
 }
 
 function chosen(names: readonly string[]): [string, SoakPart][] {

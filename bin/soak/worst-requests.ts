@@ -8,6 +8,7 @@ import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
+import { fillInventories, inventoryQuestions } from './worst-inventory.ts';
 import { sendMessages, sendRequests } from './worst-senders.ts';
 import {
   artifactPart,
@@ -166,6 +167,22 @@ const requests: Readonly<Record<string, RequestRow>> = {
     ...{ as: 'user', line: inventory },
     sent: () => ({ headers: Array.from({ length: 1500 }, () => 'Cookie: b') }),
   },
+  'headers, thousands on each of many connections': {
+    ...{ as: 'nobody', line: 'GET /nope', times: 500 },
+    sent: () => ({ headers: Array.from({ length: 1500 }, (_, index) => `a${index}: b`) }),
+  },
+  'paths of thousands of segments, on many connections': {
+    ...{ as: 'nobody', line: `GET /api/devices/v1/${'a/'.repeat(7000)}`, times: 500 },
+    sent: () => ({}),
+  },
+  'paths of thousands of escapes, on many connections': {
+    ...{ as: 'nobody', line: `GET /api/devices/v1/${'%41/'.repeat(3500)}`, times: 500 },
+    sent: () => ({}),
+  },
+  'small requests, on many connections': {
+    ...{ as: 'nobody', line: 'GET /nope', times: 1000 },
+    sent: () => ({}),
+  },
   'filters, patterns': {
     ...{ as: 'user', line: search },
     // Letters of all scripts, whatever their case, take long to be looked up.
@@ -223,6 +240,14 @@ export const worstRequests: readonly WorstRequest[] = [
       ...{ as: 'user', line: upload },
       sent: async () => formOf(form(0, artifactPart(await artifact()))),
     }),
+  })),
+  ...Object.entries(inventoryQuestions).map(([name, { line, json: body }]) => ({
+    name,
+    prepare: async (target: FuzzTarget) => {
+      await fillInventories(target);
+      const sent = () => (body === undefined ? {} : json(body));
+      return prepared({ as: 'user', line, times: 4, sent })(target);
+    },
   })),
   {
     name: 'requests that do not wait for their answers',

@@ -5,14 +5,22 @@ import { inTurns } from '../../fixtures/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { SteeredClock } from '../../fixtures/steered-clock.ts';
 import type { Addresses } from './addresses.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import type { Exchange } from './exchange.ts';
 import { sendFile } from './file-body.ts';
+import { JsonList } from './json-list.ts';
+import { keptText } from './kept-bytes.ts';
 import type { Semaphore } from './open-files.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { FileBody, Success } from './success.ts';
 
 type HeaderValue = string | readonly string[];
-type Parts = Iterable<string> | AsyncIterable<Uint8Array>;
+type Parts = Iterable<string> | AsyncIterable<string | Uint8Array>;
+
+/** What a connection may hold of an answer without being counted. */
+const UNCOUNTED_BYTES = 16_384;
+/** What an answer that is made while it is read takes besides its bytes. */
+const STREAM_BYTES = 65_536;
 
 /** Media type of every JSON answer. */
 export const jsonType = 'application/json; charset=utf-8';
@@ -42,6 +50,8 @@ interface WriterOptions {
   /** Used for exchanges without a clock of their own. */
   readonly clock: SteeredClock;
   readonly openFiles: Semaphore;
+  /** Counts what clients have not read; the oldest one that is not read is cut for others. */
+  readonly unread: ByteBudget;
   /** Receives every answer sent in one piece, if set. */
   readonly rewrite?: AnswerRewriter | undefined;
   /** URL where refusals are explained, if answers are to include it. */
@@ -53,13 +63,15 @@ export class AnswerWriter {
   readonly #names: VendorNames;
   readonly #clock: SteeredClock;
   readonly #openFiles: Semaphore;
+  readonly #unread: ByteBudget;
   readonly #rewrite: AnswerRewriter | undefined;
   readonly #explainedAt: Readonly<Addresses> | undefined;
 
-  constructor({ names, clock, openFiles, rewrite, explainedAt }: WriterOptions) {
+  constructor({ names, clock, openFiles, unread, rewrite, explainedAt }: WriterOptions) {
     this.#names = names;
     this.#clock = clock;
     this.#openFiles = openFiles;
+    this.#unread = unread;
     this.#rewrite = rewrite;
     this.#explainedAt = explainedAt;
   }
@@ -75,6 +87,13 @@ export class AnswerWriter {
       this.#sendFile(exchange, fileBody, headers);
     } else if (body === undefined) {
       this.#write(exchange, status, headers);
+    } else if (body instanceof JsonList) {
+      headers.push(['Content-Type', jsonType]);
+      if (!body.isWhole) {
+        exchange.record.answerBody = keptText(body.beginning);
+        return this.#stream(exchange, status, { headers, parts: body });
+      }
+      this.#write(exchange, status, headers, body.beginning);
     } else if (mediaType === undefined) {
       headers.push(['Content-Type', jsonType]);
       this.#write(exchange, status, headers, JSON.stringify(body));
@@ -164,6 +183,7 @@ export class AnswerWriter {
       const given = exchange.request.headers[this.#names.requestId.toLowerCase()];
       const ownRequestId = given !== exchange.requestId;
       this.#rewrite(exchange, { status, flat, body, ownRequestId });
+      this.#countUnread(response);
       return;
     }
     const { record } = exchange;
@@ -172,6 +192,16 @@ export class AnswerWriter {
     record.answerBody = body;
     response.writeHead(status, flat as string[]);
     response.end(body);
+    this.#countUnread(response);
+  }
+
+  /** Counts what is left of an answer that has ended, until its client has read it. */
+  #countUnread(response: Exchange['response']): void {
+    const { writableLength = 0 } = response.socket ?? {};
+    if (writableLength <= UNCOUNTED_BYTES) return;
+    const held = this.#unread.open(() => response.destroy());
+    response.once('close', () => held.set(0));
+    held.set(writableLength);
   }
 
   #applyHeaders(exchange: Exchange, headers: readonly (readonly [string, HeaderValue])[]): void {
@@ -193,12 +223,17 @@ export class AnswerWriter {
     response.writeHead(status);
     // Generated parts must not block other requests.
     const paced = Symbol.asyncIterator in parts ? parts : inTurns(parts);
+    const held = this.#unread.open(() => response.destroy());
     for await (const part of paced) {
       if (response.destroyed) return;
-      record.answerBytes += part.length;
-      if (!response.write(part)) await drained(response);
+      record.answerBytes += Buffer.byteLength(part);
+      if (response.write(part)) continue;
+      held.set(STREAM_BYTES + response.writableLength);
+      await drained(response);
+      held.set(0);
     }
     response.end();
+    this.#countUnread(response);
   }
 
   /** Returns the headers that every answer of this exchange has besides its own. */

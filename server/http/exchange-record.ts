@@ -57,7 +57,7 @@ export class ExchangeRecord {
   /** 0 until it is answered; it stays 0 when the connection was cut instead. */
   status = 0;
   answerHeaders: FlatHeaders = [];
-  /** The answer if sent in one piece, bounded as `body`; absent for files and streams. */
+  /** The answer, or the beginning of a long list, bounded as `body`; absent for other streams. */
   answerBody: string | Buffer | undefined;
   /** Length of the whole answer; for a file or a stream, the bytes handed to the connection. */
   answerBytes = 0;
@@ -96,7 +96,8 @@ export class ExchangeRecord {
     }
     const { answerBody } = this;
     if (answerBody === undefined) return;
-    this.answerBytes = Buffer.byteLength(answerBody);
+    // Those of a stream were counted as they were sent.
+    if (!this.isStreamed) this.answerBytes = Buffer.byteLength(answerBody);
     this.answerBody = typeof answerBody === 'string' ? keptText(answerBody) : keptBytes(answerBody);
   }
 }

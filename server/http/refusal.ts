@@ -107,6 +107,12 @@ export const refuse = {
       headers: { 'Retry-After': String(retryAfterSeconds) },
       detail: { path: 'state', ...detail },
     }),
+  /** The connection ends, since what was left out of the headers may tell how it goes on. */
+  tooManyHeaders: (headersMax: number) =>
+    new Refusal(431, `the request has more than ${headersMax} headers; send fewer`, {
+      headers: { Connection: 'close' },
+      detail: { path: 'header', expected: `at most ${headersMax} headers`, actual: 'more headers' },
+    }),
   internal: () => new Refusal(500, 'internal error', { detail: { path: 'state' } }),
   unavailable: (error: string) =>
     new Refusal(503, error, {

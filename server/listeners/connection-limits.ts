@@ -26,6 +26,8 @@ export interface ConnectionLimits {
   readonly discardMaxBytes: number;
   /** Of incomplete bodies and messages, of all connections of the API together. */
   readonly underwayMaxBytes: number;
+  /** Of answers that wait for clients who do not read them, of all connections of the API. */
+  readonly unreadMaxBytes: number;
 }
 
 const defaultPatience: ConnectionLimits = {
@@ -38,6 +40,7 @@ const defaultPatience: ConnectionLimits = {
   discardMaxMs: 10_000,
   discardMaxBytes: 4 * limits.bodyMaxBytes,
   underwayMaxBytes: 134_217_728,
+  unreadMaxBytes: 134_217_728,
 };
 
 /** Fills in defaults. */
@@ -46,6 +49,9 @@ export function completeConnectionLimits(
 ): ConnectionLimits {
   return { ...defaultPatience, ...given };
 }
+
+/** Of one request; as many as widespread servers take. */
+export const HEADERS_MAX = 100;
 
 /** How long a connection beyond the limit may take to send its request, and a farewell to leave. */
 export const RESPONSE_READ_MAX_MS = 2000;

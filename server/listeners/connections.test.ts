@@ -4,7 +4,7 @@ import { connect as connectSecurely } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { shareOpenFiles } from '../http/open-files.ts';
+import { openFilesLimit, shareOpenFiles } from '../http/open-files.ts';
 import { openServer, type RunningServer, type ServerOptions } from '../server.ts';
 import { readReply } from '../testing/raw-http.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
@@ -110,6 +110,28 @@ describe('a connection beyond the limit', () => {
     if (server.tls) await once(silent, 'end');
     else expect((await answerOn(silent)).status).toBe(503);
     expect((await fetch(`${server.controlUrl}/ready`)).status).toBe(200);
+    await server.close();
+  });
+
+  it.each([
+    ['that sends nothing', ''],
+    ['that sends its request', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('is answered 503 when many come at once, each of them: one %s', async (_, request) => {
+    const server = await startTestServer({ connectionLimits: { connectionsMax: 1 } });
+    await reach(server.baseUrl);
+    const many = 2 * shareOpenFiles(openFilesLimit(), 1).refused + 1;
+    const answers = Array.from({ length: many }, async () => {
+      const socket = await reach(server.baseUrl);
+      let text = '';
+      socket.on('data', (piece) => {
+        text += piece;
+      });
+      socket.once('end', () => socket.destroy());
+      if (request !== '') socket.write(request);
+      await new Promise((resolve) => socket.once('close', resolve));
+      return text.slice(0, 'HTTP/1.1 503'.length);
+    });
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 503']));
     await server.close();
   });
 

@@ -12,15 +12,33 @@ import type { StagedClosing } from './staged-closing.ts';
 interface ConnectionsOptions {
   /** Each connection holds one while it is open. */
   readonly openFiles: Semaphore;
-  /** Maximum surplus connections waiting for their refusal; a further one displaces the oldest. */
+  /**
+   * Maximum surplus connections that wait for their refusal, or to be ended after it; a further one
+   * cuts the oldest that was refused, or else refuses the oldest at once.
+   */
   readonly surplusMax: number;
   readonly closing: StagedClosing;
 }
 
+/** Node has it; its types do not. */
+interface Reading {
+  /** What is wanted of it, while it may be stopped for a moment. */
+  readonly reading: boolean;
+  readStart(): void;
+  readStop(): void;
+}
+
+interface Read {
+  readonly parser?: object | null;
+  readonly _handle?: Reading | null;
+}
+
 interface Surplus {
-  /** True once a request on it is being refused, which ends it in stages. */
+  /** True once it has been refused, which ends it in stages. */
   isRefused: boolean;
-  readonly displace: () => void;
+  /** Refuses it without a request, where that is possible; else cuts it. */
+  readonly turnOut: () => void;
+  readonly cut: () => void;
 }
 
 /** The connections of one listener or several. */
@@ -65,6 +83,21 @@ export class Connections {
     return surplus !== undefined;
   }
 
+  /** Stops reading requests from all of them that are not stopped already; returns what goes on. */
+  stopReading(): () => void {
+    const stopped: Reading[] = [];
+    for (const socket of this.#open) {
+      const { _handle: handle, parser } = socket as Socket & Read;
+      // Others than those that HTTP reads have an order of their own between reading and waiting.
+      if (!parser || !handle?.reading || socket.isPaused()) continue;
+      handle.readStop();
+      stopped.push(handle);
+    }
+    return () => {
+      for (const handle of stopped) if (handle.reading) handle.readStart();
+    };
+  }
+
   /** Ends all of them at once. */
   destroy(): void {
     for (const socket of this.#open) socket.destroy();
@@ -72,25 +105,35 @@ export class Connections {
 
   #defer(socket: Socket, lastWord: () => string): void {
     const end = endOf(socket);
-    const displace = (): void => {
+    const cut = (): void => {
       this.#surplus.delete(end);
       socket.destroy();
     };
-    const surplus: Surplus = { isRefused: false, displace };
     const turnOut = (): void => {
-      const word = surplus.isRefused ? '' : lastWord();
-      if (word !== '') this.closing.close(socket, word);
-      else if (!surplus.isRefused) displace();
+      if (surplus.isRefused) return;
+      surplus.isRefused = true;
+      const word = lastWord();
+      if (word === '') cut();
+      else this.closing.close(socket, word);
     };
+    const surplus: Surplus = { isRefused: false, turnOut, cut };
     const timer = systemClock.after(RESPONSE_READ_MAX_MS, turnOut, true);
     socket.once('close', () => {
       timer.cancel();
       if (this.#surplus.get(end) === surplus) this.#surplus.delete(end);
     });
     this.#surplus.set(end, surplus);
-    if (this.#surplus.size <= this.#options.surplusMax) return;
+    if (this.#surplus.size > this.#options.surplusMax) this.#makeRoom();
+  }
+
+  #makeRoom(): void {
     const [longest] = this.#surplus.values();
-    longest?.displace();
+    for (const surplus of this.#surplus.values()) {
+      if (!surplus.isRefused) continue;
+      surplus.cut();
+      return;
+    }
+    longest?.turnOut();
   }
 }
 

@@ -134,6 +134,7 @@ class Doors {
   readonly #host: string;
   readonly #servers: Server[] = [];
   readonly #connections: Connections;
+  readonly #noCrowds: () => void;
 
   constructor(services: Services, { pipeline, observers }: Inner, host = services.settings.host) {
     this.#observers = observers;
@@ -146,6 +147,7 @@ class Doors {
       underway,
     );
     this.#connections = new Connections({ openFiles, surplusMax: refused, closing });
+    this.#noCrowds = services.turns.onCrowd(() => this.#connections.stopReading());
     this.#pipeline = pipeline;
   }
 
@@ -154,11 +156,11 @@ class Doors {
     mounted: readonly Endpoint[],
     { port, tls }: { port: number; tls: TlsIdentity | undefined },
   ): Promise<string> {
-    const { names, random, log, settings, tenants } = this.#services;
+    const { names, random, log, settings, tenants, turns } = this.#services;
     const routes = mountRoutes(mounted, this.#pipeline, confirmationPages);
     const { newRequestId } = this.#pipeline;
     const { connectionLimits } = settings;
-    const shared = { routes, names, random, log, tls, newRequestId, connectionLimits };
+    const shared = { routes, names, random, log, turns, tls, newRequestId, connectionLimits };
     const connections = this.#connections;
     const server = createListener({
       ...shared,
@@ -186,6 +188,7 @@ class Doors {
     const longest = systemClock.sleep(RESPONSE_READ_MAX_MS, over.signal);
     await Promise.race([farewell, longest]);
     over.abort();
+    this.#noCrowds();
     this.#connections.destroy();
     await Promise.all(closed);
   }

@@ -162,3 +162,38 @@ describe('an Upgrade header where no upgrade is', () => {
     expect(JSON.parse(reply.body).error).toContain('Content-Type');
   });
 });
+
+describe('a request with many headers', () => {
+  const headers = (count: number) => Array.from({ length: count }, (_, at) => `A${at}: b`);
+
+  it('is read up to 100 of them', async () => {
+    // Host, Authorization and Connection are three.
+    const request = rawRequest(`GET ${path}`, [authorization(), ...headers(97)]);
+    expect((await sendRaw(server, request)).status).toBe(200);
+  });
+
+  it.each([
+    ['', []],
+    ['that asks for another protocol', ['Upgrade: h2c']],
+    ['that is a handshake', ['Upgrade: websocket']],
+  ])('is 431 beyond them, and the connection ends: one %s', async (_, more) => {
+    const asked = ['Connection: keep-alive, Upgrade', authorization(), ...more, ...headers(2000)];
+    const reply = await sendRaw(server, rawRequest(`GET ${path}`, asked));
+    expect([reply.status, reply.headers.connection]).toEqual([431, 'close']);
+    expect(JSON.parse(reply.body)).toEqual({
+      error: 'the request has more than 100 headers; send fewer',
+      request_id: expect.any(String),
+    });
+  });
+});
+
+describe('a path', () => {
+  it.each([
+    ['of thousands of segments', `${path}${'/a'.repeat(7000)}`],
+    ['of thousands of escaped segments', `${path}${'/%41'.repeat(3500)}`],
+    ['of one long escaped segment', `${path}/${'%41'.repeat(5000)}`],
+  ])('%s is 404', async (_, target) => {
+    const reply = await sendRaw(server, rawRequest(`GET ${target}`, [authorization()]));
+    expect(reply.status).toBe(404);
+  });
+});

@@ -9,17 +9,26 @@ import type { Duplex } from 'node:stream';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { type Exchange, openExchange, originForm } from '../http/exchange.ts';
+import { type Refusal, refuse } from '../http/refusal.ts';
 import type { Log } from '../pipeline/log.ts';
 import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
-import { type CarriesExchange, type Routes, tooManyConnections } from '../pipeline/routes.ts';
+import {
+  type CarriesExchange,
+  missingHost,
+  type Routes,
+  tooManyConnections,
+} from '../pipeline/routes.ts';
+import type { Turns } from '../pipeline/turns.ts';
 import {
   type ConnectionLimits,
   completeConnectionLimits,
   connectionOptions,
   enforceConnectionLimits,
+  HEADERS_MAX,
 } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
 import { inOrder } from './pipelining.ts';
+import { spreadHandshakes } from './tls/handshake-turns.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 import { answerUnreadable, bareAnswer, isTlsFault } from './unreadable.ts';
 import { onUpgrade, restoreHeaders } from './upgrades.ts';
@@ -31,6 +40,8 @@ interface ListenerOptions {
   /** Creates ids for requests without one; UUIDs by default. */
   readonly newRequestId?: () => string;
   readonly log: Pick<Log, 'info'>;
+  /** Taken by each request before it is routed. */
+  readonly turns: Turns;
   /** Tracks connections, and decides which are too many. */
   readonly connections: Connections;
   /** Called for requests that cannot be parsed. */
@@ -48,18 +59,21 @@ const HANDSHAKE_MAX_MS = 10_000;
 
 /** Creates the server; it does not listen yet. */
 export function createListener(options: ListenerOptions): Server {
-  const { names, random, log, connections, newRequestId = () => random.uuid() } = options;
+  const { names, random, log, turns, connections, newRequestId = () => random.uuid() } = options;
   const classes = classesOf(options.routes.app);
   const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
     openExchange(request, response, { names, newRequestId });
   const route = routed(options.routes);
-  const dispatch = (exchange: Exchange): void => {
-    if (connections.refuses(exchange.request.socket)) options.routes.refuseSurplus(exchange);
-    else route(exchange);
+  const dispatch = (request: IncomingMessage, begin: () => Exchange): void => {
+    // Its place is needed for the next one: it does not wait for a turn.
+    if (connections.refuses(request.socket)) options.routes.refuse(begin(), tooManyConnections);
+    else turns.start(request, () => route(begin()));
   };
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const server = openServer(classes, { ...options, connectionLimits });
   enforceConnectionLimits(server, connectionLimits);
+  // Node leaves out the others; one more tells that there were some.
+  server.maxHeadersCount = HEADERS_MAX + 1;
   const refusalWith = (error: string) => {
     const id = random.uuid();
     return { id, body: { error, request_id: id }, headers: { [names.requestId]: id } };
@@ -73,11 +87,11 @@ export function createListener(options: ListenerOptions): Server {
   });
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     restoreHeaders(request);
-    inOrder(request, response, () => dispatch(open(request, response)));
+    inOrder(request, response, () => dispatch(request, () => open(request, response)));
   };
   const takeBare = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const response = responseOn(request, socket as Socket, classes.ServerResponse);
-    dispatch({ ...open(request, response), upgrade: { socket, head } });
+    dispatch(request, () => ({ ...open(request, response), upgrade: { socket, head } }));
   };
   server.on('request', take);
   // Node would answer these two on its own: an empty 417, and nothing at all.
@@ -86,7 +100,8 @@ export function createListener(options: ListenerOptions): Server {
     isTaken: (request) => opensSocket(options.routes, request),
     take: takeBare,
   });
-  answerUnreadable(server, connections.closing, ({ fault, status, error }) => {
+  const { closing } = connections;
+  answerUnreadable(server, { closing, turns }, ({ fault, status, error }) => {
     const { id, body, headers } = refusalWith(error);
     const { code = '' } = fault;
     if (isTlsFault(fault)) log.info(`a TLS connection failed: ${code}`);
@@ -100,12 +115,18 @@ export function createListener(options: ListenerOptions): Server {
 }
 
 /** Passes exchanges to the routes, those in the table directly. */
-export function routed({ app, find, withoutHost }: Routes): (exchange: Exchange) => void {
+export function routed(routes: Routes): (exchange: Exchange) => void {
+  const { app, find, unknown } = routes;
   return (exchange) => {
     const { request, response, path } = exchange;
-    const isNamed = request.headers.host !== undefined || request.httpVersion === '1.0';
-    const known = path.includes('%') ? withPlainLetters(path) : path;
-    const answer = isNamed ? find(known) : withoutHost;
+    const refusal = refusalOf(request);
+    if (refusal) {
+      routes.refuse(exchange, refusal);
+      return;
+    }
+    const isTooDeep = hasMoreSegments(path, SEGMENTS_MAX);
+    const known = !isTooDeep && path.includes('%') ? withPlainLetters(path) : path;
+    const answer = isTooDeep ? unknown : find(known);
     if (answer) {
       answer(exchange);
       return;
@@ -126,15 +147,50 @@ export function opensSocket(
   return routes.opensSocket(method ?? '', withPlainLetters(path));
 }
 
-/** The path without escapes of characters that need none, which name the same path (RFC 3986, 6.2.2). */
-function withPlainLetters(path: string): string {
-  return path.replace(/%(?:2D|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/gi, decodeURIComponent);
+/** Why a request is refused that no route needs to see. */
+function refusalOf({ headers, httpVersion, rawHeaders }: IncomingMessage): Refusal | undefined {
+  if (rawHeaders.length > 2 * HEADERS_MAX) return tooManyHeaders;
+  return headers.host === undefined && httpVersion !== '1.0' ? missingHost : undefined;
 }
+
+const tooManyHeaders = refuse.tooManyHeaders(HEADERS_MAX);
+
+/** More than the path of any operation has. */
+const SEGMENTS_MAX = 16;
+/** More than the fixed segment of any operation has, all of it escaped. */
+const ESCAPED_SEGMENT_MAX = 128;
+
+/** Looks no further than it must, as a path may have thousands. */
+function hasMoreSegments(path: string, segmentsMax: number): boolean {
+  let at = -1;
+  for (let found = 0; found <= segmentsMax; found += 1) {
+    at = path.indexOf('/', at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+/**
+ * The path without escapes of characters that need none, which name the same path (RFC 3986, 6.2.2).
+ * Those of a long segment, which can only be the value of a parameter, are left to who reads it.
+ */
+function withPlainLetters(path: string): string {
+  const segments = path.split('/', SEGMENTS_MAX + 1);
+  const plain = segments.map((segment) =>
+    segment.length > ESCAPED_SEGMENT_MAX
+      ? segment
+      : segment.replace(escapedLetters, decodeURIComponent),
+  );
+  return plain.join('/');
+}
+
+const escapedLetters = /%(?:2D|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/gi;
 
 function openServer(
   classes: ReturnType<typeof classesOf>,
   {
     tls,
+    turns,
     handshakeMaxMs = HANDSHAKE_MAX_MS,
     connectionLimits,
   }: ListenerOptions & { readonly connectionLimits: ConnectionLimits },
@@ -142,7 +198,9 @@ function openServer(
   const bounds = connectionOptions(connectionLimits);
   const shared = { ...bounds, ...classes, requireHostHeader: false, keepAliveTimeout: 65_000 };
   if (!tls) return createServer(shared);
-  return createSecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
+  const server = createSecureServer({ ...shared, ...tls, handshakeTimeout: handshakeMaxMs });
+  spreadHandshakes(server, { turns, handshakeMaxMs });
+  return server;
 }
 
 function classesOf(app: Routes['app']) {

@@ -2,6 +2,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { jsonType } from '../http/answer.ts';
+import type { Turns } from '../pipeline/turns.ts';
 import type { StagedClosing } from './staged-closing.ts';
 
 /** What Node says about such input. */
@@ -25,9 +26,10 @@ export interface Unreadable {
 /** Answers unreadable input of a server, even what is no HTTP at all, with what `answer` returns. */
 export function answerUnreadable(
   server: Server,
-  closing: StagedClosing,
+  { closing, turns }: { readonly closing: StagedClosing; readonly turns: Turns },
   answer: (unreadable: Unreadable) => string,
 ): void {
+  const waiting = new WeakSet<Socket>();
   server.on('clientError', (fault: ReadFault, stream) => {
     // Every connection of a listener is one.
     const socket = stream as Socket;
@@ -40,9 +42,17 @@ export function answerUnreadable(
     const isLost = code === 'ECONNRESET' || isTlsFault(fault) || !socket.writable;
     const status = isLost ? '0' : (statuses[code] ?? '400 Bad Request');
     const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
-    const text = answer({ fault, status, error });
-    if (isLost) socket.destroy();
-    else closing.close(socket, text);
+    const act = (): void => {
+      const text = answer({ fault, status, error });
+      if (isLost) socket.destroy();
+      else closing.close(socket, text);
+    };
+    // More of the same may arrive before the answer.
+    if (isLost) act();
+    else if (!waiting.has(socket)) {
+      waiting.add(socket);
+      turns.start({ headers: {} }, act);
+    }
   });
 }
 

@@ -1,6 +1,7 @@
 /** One request on its way through the stages; its handler sees it as a `HandlerContext`. */
 import type { IncomingMessage } from 'node:http';
 import type { Addresses } from '../http/addresses.ts';
+import { RequestCutOff } from '../http/body.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
@@ -11,6 +12,7 @@ import type { Endpoint, HandlerContext } from './endpoint.ts';
 import type { Interception } from './interception.ts';
 import { originOf } from './links.ts';
 import type { Services } from './services.ts';
+import { callerNamedIn } from './turns.ts';
 
 /** What a request comes into. */
 interface Surroundings {
@@ -39,6 +41,7 @@ export class RequestContext implements HandlerContext {
   readonly openFiles: Services['openFiles'];
   readonly underway: Services['underway'];
   readonly turns: Services['turns'];
+  readonly longWork: Services['longWork'];
   /** The first one until another one is known. */
   tenant: Tenant;
   store: Store;
@@ -74,6 +77,7 @@ export class RequestContext implements HandlerContext {
     this.openFiles = services.openFiles;
     this.underway = services.underway;
     this.turns = services.turns;
+    this.longWork = services.longWork;
     const { first } = services.tenants;
     this.tenant = first;
     this.store = first.store;
@@ -84,6 +88,17 @@ export class RequestContext implements HandlerContext {
 
   get request(): IncomingMessage {
     return this.exchange.request;
+  }
+
+  /** In whose turn it is handled: what the request names, whether it is true or not. */
+  get caller(): string {
+    return callerNamedIn(this.request);
+  }
+
+  /** @throws RequestCutOff when the connection, on which the answer is waited for, has closed */
+  stopIfGone(): void {
+    if (!this.request.socket.destroyed) return;
+    throw new RequestCutOff('the connection closed before the request was handled');
   }
 
   get requestId(): string {

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type * as v from 'valibot';
+import type { LongTaskOf } from '../../fixtures/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   SuccessAnswer,
 } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
+import type { JsonList } from '../http/json-list.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { FileBody, Success, Upgrading } from '../http/success.ts';
 import type { Store } from '../store/store.ts';
@@ -47,7 +49,7 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
     : object;
 
 /** What every handler receives besides its input. */
-export interface HandlerContext extends Omit<Services, 'storageFaults'> {
+export interface HandlerContext extends Omit<Services, 'storageFaults' | 'unread'>, LongTaskOf {
   /** The caller's tenant; the first one where the caller has no token. */
   readonly tenant: Tenant;
   /** The tenant's store. */
@@ -66,9 +68,11 @@ export interface HandlerContext extends Omit<Services, 'storageFaults'> {
   readonly rawBody: Buffer;
 }
 
+type ListOf<Body> = Body extends readonly (infer Item)[] ? JsonList<Item> : never;
+
 type BodyOf<Success extends SuccessAnswer> = Success extends { shape: infer Shape }
   ? Shape extends v.GenericSchema
-    ? { readonly body: v.InferInput<Shape> }
+    ? { readonly body: v.InferInput<Shape> | ListOf<v.InferInput<Shape>> }
     : never
   : Success extends { mediaType: string }
     ? { readonly body: Buffer | Iterable<string> | AsyncIterable<Uint8Array> }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import express from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom, systemRandom } from '../../fixtures/random.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
@@ -12,6 +13,7 @@ import { createListener } from '../listeners/protocol.ts';
 import { StagedClosing } from '../listeners/staged-closing.ts';
 import { createAuthority, freshSigningKey, longValidity } from '../listeners/tls/authority.ts';
 import { startOfTest } from '../testing/test-server.ts';
+import { Turns } from './turns.ts';
 
 type Listener = ReturnType<typeof createListener>;
 let listener: Listener | undefined;
@@ -41,11 +43,12 @@ async function listen(handshakeMaxMs: number) {
     routes: {
       find: () => undefined,
       app: express(),
-      refuseSurplus: () => undefined,
-      withoutHost: () => undefined,
+      unknown: () => undefined,
+      refuse: () => undefined,
       opensSocket: () => false,
     },
     connections,
+    turns: new Turns(systemClock),
     names: vendorNames('X-SVC'),
     random,
     log: { info: (line) => lines.push(line) },

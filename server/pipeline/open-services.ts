@@ -20,6 +20,7 @@ import type { DataFolder } from '../store/data-folder.ts';
 import { Outbox } from '../tenants/outbox.ts';
 import { type Tenant, Tenants } from '../tenants/tenants.ts';
 import type { Log } from './log.ts';
+import { LongWork } from './long-work.ts';
 import type { Services } from './services.ts';
 import { StorageFaults } from './storage-faults.ts';
 import { Turns } from './turns.ts';
@@ -40,6 +41,8 @@ interface Inputs {
   readonly openFiles?: Semaphore;
   /** Shared by all incomplete transfers; unlimited when absent. */
   readonly underway?: ByteBudget;
+  /** Shared by all answers that are not read; unlimited when absent. */
+  readonly unread?: ByteBudget;
 }
 
 /**
@@ -56,6 +59,7 @@ export async function openServices({
   observers = [],
   openFiles = new Semaphore(Number.MAX_SAFE_INTEGER),
   underway = new ByteBudget(Number.MAX_SAFE_INTEGER),
+  unread = new ByteBudget(Number.MAX_SAFE_INTEGER),
 }: Inputs): Promise<Services> {
   const tenants = await Tenants.open({
     clock,
@@ -86,7 +90,9 @@ export async function openServices({
       clock,
       folder: data?.path ?? tenants.first.store.files.folder,
     }),
+    unread,
     turns: new Turns(clock),
+    longWork: new LongWork(underway),
   };
 }
 

@@ -44,6 +44,14 @@ interface StageLists {
   readonly transformed: readonly Stage[];
 }
 
+/** Of a request that nobody waits for. */
+const gone: readonly Stage[] = [
+  (context) => {
+    context.stopIfGone();
+    return 'answered';
+  },
+];
+
 /** Passes exchanges through the stages to their endpoint and back. */
 export class Pipeline {
   /** Creates ids for requests without one. */
@@ -56,7 +64,7 @@ export class Pipeline {
   readonly #lists = new WeakMap<Endpoint, StageLists>();
 
   constructor(services: Services, options: PipelineOptions) {
-    const { names, tenants, random, settings, openFiles, clock } = services;
+    const { names, tenants, random, settings, openFiles, unread, clock } = services;
     const { addresses, observers, transforms } = options;
     this.#services = services;
     this.#options = options;
@@ -65,7 +73,7 @@ export class Pipeline {
     const { rewrite } = transforms.find((transform) => transform.rewrite) ?? {};
     const explainedAt = settings.explainHeader ? addresses : undefined;
     const { clock: firstClock } = tenants.first;
-    const own = { names, clock: firstClock, openFiles };
+    const own = { names, clock: firstClock, openFiles, unread };
     this.#writer = new AnswerWriter({ ...own, rewrite, explainedAt });
     const renaming = transforms.find((transform) => transform.newRequestId);
     this.newRequestId = () => renaming?.newRequestId?.(random.uuid()) ?? random.uuid();
@@ -88,7 +96,9 @@ export class Pipeline {
     );
     const { usual, transformed } = this.#listsOf(endpoint);
     const isArmed = transforms.some((transform) => transform.isArmed);
-    this.#advance(context, isArmed ? transformed : usual, 0);
+    // Its turn may come after its caller has gone.
+    if (exchange.request.socket.destroyed) this.#advance(context, gone, 0);
+    else this.#advance(context, isArmed ? transformed : usual, 0);
   }
 
   /** Runs the stages from this one on, until one ends the request or has to wait. */
@@ -150,23 +160,22 @@ export class Pipeline {
     const announce = deprecated ? [announceDeprecation(deprecated, callers)] : [];
     const retired = deprecated ? [refuseRetired(deprecated)] : [];
     const received = body ? [receiveBody, takeTurn] : [];
-    const first = body ? announce : [takeTurn, ...announce];
     const transform = transformResponse(transforms, { callers, recorder: this.#recorder });
     // A link may be used by anyone, and is not counted for a caller.
     const limited = isUnlimited || authorization === 'link' ? [] : [limitRate];
     const admit = [...retired, authenticate(callers), ...limited];
     // There is no caller whom to look up before the body is read.
     if (authorization === 'signature') {
-      const arrive = [...first, ...received];
+      const arrive = [...announce, ...received];
       return {
         usual: [...arrive, ...admit, validate, handle],
         transformed: [...arrive, transform, ...admit, validate, handle],
       };
     }
     return {
-      usual: [...first, ...admit, ...received, validate, handle],
+      usual: [...announce, ...admit, ...received, validate, handle],
       // A planned change may depend on the body, and may end the token.
-      transformed: [...first, ...received, transform, ...admit, validate, handle],
+      transformed: [...announce, ...received, transform, ...admit, validate, handle],
     };
   }
 
@@ -176,7 +185,9 @@ export class Pipeline {
    */
   reject(exchange: Exchange, refusal: Refusal): void {
     const { settings } = this.#services;
-    const kind = settings.variants.has('token-before-routing') && callerKindOf(exchange.path);
+    const isGone = exchange.request.socket.destroyed;
+    const isTokenFirst = settings.variants.has('token-before-routing') && !isGone;
+    const kind = isTokenFirst && callerKindOf(exchange.path);
     const caller = kind && this.#callers.find(exchange, { authorization: kind });
     this.refuseUnmatched(exchange, caller instanceof Refusal ? caller : refusal);
   }

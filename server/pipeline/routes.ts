@@ -6,7 +6,7 @@
 import express, { type Express } from 'express';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { refuse } from '../http/refusal.ts';
+import { type Refusal, refuse } from '../http/refusal.ts';
 import type { Endpoint } from './endpoint.ts';
 import { mountedOperations } from './endpoint.ts';
 import { UnknownPath } from './mounted.ts';
@@ -20,10 +20,10 @@ export interface Routes {
   readonly find: (path: string) => Answerer | undefined;
   /** Every other path; expects `exchange` on the request. */
   readonly app: Express;
-  /** Answers requests on a surplus connection. */
-  readonly refuseSurplus: Answerer;
-  /** Refuses a request without a Host, whatever its path. */
-  readonly withoutHost: Answerer;
+  /** Answers a path that no route has. */
+  readonly unknown: Answerer;
+  /** Refuses a request, whatever its path. */
+  readonly refuse: (exchange: Exchange, refusal: Refusal) => void;
   /** Returns true for an operation that takes over the connection, as a websocket's handshake. */
   readonly opensSocket: (method: string, path: string) => boolean;
 }
@@ -68,12 +68,11 @@ export function mountRoutes(
     }
   }
   const operations = endpoints.map(({ operation }) => operation);
-  addFallbacks(app, pipeline, new UnknownPath(operations, pipeline.mounts));
-  const refuseSurplus: Answerer = (exchange) =>
-    pipeline.refuseUnmatched(exchange, tooManyConnections);
-  const withoutHost: Answerer = (exchange) => pipeline.refuseUnmatched(exchange, missingHost);
+  const unknown = unknownIn(pipeline, new UnknownPath(operations, pipeline.mounts));
+  addFallbacks(app, pipeline, unknown);
+  const refuseAny = pipeline.refuseUnmatched.bind(pipeline);
   const find = (path: string): Answerer | undefined => exact.get(path) ?? among(frequent, path);
-  return { find, app, refuseSurplus, withoutHost, opensSocket: socketsAmong(endpoints) };
+  return { find, app, unknown, refuse: refuseAny, opensSocket: socketsAmong(endpoints) };
 }
 
 function socketsAmong(endpoints: readonly Endpoint[]): Routes['opensSocket'] {
@@ -113,7 +112,8 @@ export const tooManyConnections = refuse.unavailable(
   'the server has reached its limit of open connections; try again later',
 );
 
-const missingHost = refuse.malformed('the Host header is missing, which HTTP/1.1 requires', {
+/** Refuses a request without a Host. */
+export const missingHost = refuse.malformed('the Host header is missing, which HTTP/1.1 requires', {
   path: 'header.Host',
   expected: 'exactly one Host header (RFC 9112, section 3.2)',
   actual: 'none',
@@ -142,13 +142,16 @@ function isOpenedByBrowser({ request }: Exchange): boolean {
   return request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '');
 }
 
-function addFallbacks(app: Express, pipeline: Pipeline, evidence: UnknownPath): void {
-  app.use((request) => {
-    const { exchange } = request as unknown as CarriesExchange;
+function unknownIn(pipeline: Pipeline, evidence: UnknownPath): Answerer {
+  return (exchange) => {
     const detail = { path: 'path', actual: exchange.path, evidence };
     const told = exchange.path === '/' ? pipeline.whatLivesWhere : 'this API has no such path';
     pipeline.reject(exchange, refuse.notFound(told, detail));
-  });
+  };
+}
+
+function addFallbacks(app: Express, pipeline: Pipeline, unknown: Answerer): void {
+  app.use((request) => unknown((request as unknown as CarriesExchange).exchange));
   app.use(((fault, request, _response, _next) => {
     const { exchange } = request as unknown as CarriesExchange;
     const refusal =

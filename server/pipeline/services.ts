@@ -11,6 +11,7 @@ import type { Settings } from '../settings.ts';
 import type { Outbox } from '../tenants/outbox.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 import type { Log } from './log.ts';
+import type { LongWork } from './long-work.ts';
 import type { StorageFaults } from './storage-faults.ts';
 import type { Turns } from './turns.ts';
 
@@ -30,6 +31,10 @@ export interface Services {
   /** Used by incomplete bodies and messages. */
   readonly underway: ByteBudget;
   readonly storageFaults: StorageFaults;
+  /** Answers that their clients have not read. */
+  readonly unread: ByteBudget;
   /** Taken by requests that arrive at once. */
   readonly turns: Turns;
+  /** Where searches have their places. */
+  readonly longWork: LongWork;
 }

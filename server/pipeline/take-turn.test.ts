@@ -161,6 +161,31 @@ describe('many sign-ins at once', () => {
   });
 });
 
+describe('many requests of nobody at once', () => {
+  it.each([
+    ['to no path', 404, () => rawRequest('GET /nope')],
+    ['to a path of thousands of segments', 404, () => rawRequest(`GET /${'a/'.repeat(7000)}`)],
+    ['with a method that the path has not', 405, () => rawRequest(`DELETE ${signInPath}`)],
+    ['with too many headers', 431, () => rawRequest('GET /nope', Array(200).fill('A: b'))],
+    ['that are no HTTP', 400, () => 'nothing\r\n\r\n'],
+  ])('%s do not hold up the poll that comes after them: %s', async (_, status, request) => {
+    const [polling] = await acceptedConnections(1);
+    const sockets = await acceptedConnections(names.length);
+    let answers = 0;
+    const replies = sockets.map(async (socket) => {
+      socket.once('data', () => {
+        answers += 1;
+      });
+      return readReply(await untilClosed(socket)).status;
+    });
+    for (const socket of sockets) socket.write(request());
+    polling?.write(poll());
+    await once(polling as Socket, 'data');
+    expect(answers).toBeLessThan(names.length / 2);
+    expect(new Set(await Promise.all(replies))).toEqual(new Set([status]));
+  });
+});
+
 describe('a caller with many requests at once', () => {
   it('has one turn while another caller has one', async () => {
     const other = await acceptedDevice(server, 'other');

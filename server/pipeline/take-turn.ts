@@ -1,5 +1,5 @@
-/** The stage that spreads requests which arrive at once over rounds of the event loop. */
-import { RequestCutOff, tooManyBytes } from '../http/body.ts';
+/** The stage that spreads bodies which arrive at once over rounds of the event loop. */
+import { tooManyBytes } from '../http/body.ts';
 import type { RequestContext } from './context.ts';
 import type { Stage } from './stage.ts';
 
@@ -7,25 +7,22 @@ import type { Stage } from './stage.ts';
 const ROUND_BYTES = 131_072;
 
 /**
- * Waits while this round of the event loop has no time left: all that arrived with the request would
- * wait for it. Comes before the caller is looked up where nothing has to be read before it, which
- * could be outdated otherwise. @throws RequestCutOff
+ * Waits while this round of the event loop has no time left: all that arrived with the body would
+ * wait for it. The request had a turn of its own before it was routed. @throws RequestCutOff
  */
 export const takeTurn: Stage = (context) => {
   const { received, exchange, turns } = context;
-  const { request, response } = exchange;
   // Whoever calls in this process has made its own turns.
-  if (response.socket === null) return undefined;
-  const { authorization = '', cookie = '' } = request.headers;
+  if (exchange.response.socket === null) return undefined;
   const bytes = Buffer.isBuffer(received) ? received.length : 0;
-  const start = turns.next(authorization || cookie, bytes / ROUND_BYTES);
+  const start = turns.next(context.caller, bytes / ROUND_BYTES);
   if (!start) return undefined;
   const letGo = holdBody(context);
   return start.then(() => {
     letGo();
     // A server that stops closes its stores before the requests on its connections are told.
-    if (!request.socket.destroyed) return undefined;
-    throw new RequestCutOff('the connection closed before the request was handled');
+    context.stopIfGone();
+    return undefined;
   });
 };
 

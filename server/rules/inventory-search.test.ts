@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type {
-  AttributePlace,
   InventoryFilter,
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
-import { conditionsOf, fulfilling, sortedBy } from './inventory-search.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { conditionsOf, fulfils, type ReadValue, SortedIds, SortFault } from './inventory-search.ts';
 import { PatternFault } from './pattern.ts';
 
 type Terms = Pick<InventoryFilter, 'type' | 'value'>;
@@ -104,13 +104,25 @@ describe('a search', () => {
     ]),
   };
   const ids = ['d1', 'd2', 'd3', 'd4', 'd5'];
-  const columnOf = ({ attribute }: AttributePlace) => columns[attribute] ?? new Map();
 
-  function sorted(...sort: readonly (readonly [string, 'asc' | 'desc'])[]): readonly string[] {
+  function readerOf(id: string): ReadValue {
+    return ({ attribute }) => columns[attribute]?.get(id);
+  }
+
+  function sorting(
+    sort: readonly (readonly [string, 'asc' | 'desc'])[],
+    charactersMax?: number,
+  ): SortedIds {
     const keys = sort.map(
       ([attribute, order]): InventorySort => ({ scope: 'inventory', attribute, order }),
     );
-    return resultOf(sortedBy(ids, keys, (_, place) => columnOf(place)));
+    const sorting = new SortedIds(keys, charactersMax);
+    for (const id of ids) sorting.add(id, readerOf(id));
+    return sorting;
+  }
+
+  function sorted(...sort: readonly (readonly [string, 'asc' | 'desc'])[]): readonly string[] {
+    return resultOf(sorting(sort).inOrder());
   }
 
   it('without terms gives what it is given, in its order', () => {
@@ -123,7 +135,8 @@ describe('a search', () => {
       { scope: 'inventory', attribute: 'size', type: '$lte', value: 10 },
     ];
     const conditions = resultOf(conditionsOf(filters));
-    expect(resultOf(fulfilling(ids, conditions, columnOf))).toEqual(['d1']);
+    const found = ids.filter((id) => resultOf(fulfils(conditions, readerOf(id))));
+    expect(found).toEqual(['d1']);
   });
 
   it('puts what has no value first, then numbers, texts and lists', () => {
@@ -135,6 +148,26 @@ describe('a search', () => {
     expect(sorted(['site', 'desc'])).toEqual(['d1', 'd3', 'd2', 'd4', 'd5']);
     expect(sorted(['site', 'desc'], ['size', 'desc'])).toEqual(['d3', 'd1', 'd2', 'd4', 'd5']);
     expect(sorted(['unheard-of', 'asc'])).toEqual(ids);
+  });
+
+  it('puts thousands into the order that the language puts them into, and may pause meanwhile', () => {
+    const random = seededRandom('sorted');
+    const values = new Map(
+      Array.from({ length: 1001 }, (_, at) => [`d${at}`, random.integer(0, 300)] as const),
+    );
+    const many = new SortedIds([{ scope: 'inventory', attribute: 'a', order: 'asc' }]);
+    for (const [id, value] of values) many.add(id, () => value);
+    const inOrder = [...values].toSorted(([, one], [, other]) => one - other);
+    const work = many.inOrder();
+    expect(work.next().done).toBe(false);
+    expect(resultOf(work)).toEqual(inOrder.map(([id]) => id));
+  });
+
+  it('is refused where the values to sort by are too long together', () => {
+    const refused = () => sorting([['site', 'asc']], 2);
+    expect(refused).toThrow(SortFault);
+    expect(refused).toThrow('sort by fewer attributes');
+    expect(sorting([['site', 'asc']], 3).count).toBe(ids.length);
   });
 });
 

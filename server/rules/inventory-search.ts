@@ -7,9 +7,6 @@ import type {
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { compilePattern, StepBudget } from './pattern.ts';
 
-/** The values of one attribute, by the ids of the devices that have it. */
-export type Column = ReadonlyMap<string, unknown>;
-
 /** One condition, ready to be asked of a value; a device without the attribute has none. */
 export interface Condition {
   readonly place: AttributePlace;
@@ -33,55 +30,108 @@ export function* conditionsOf(filters: readonly InventoryFilter[]): Generator<vo
   return conditions;
 }
 
-/** The ids that fulfil all conditions, in their order. Yields wherever the work may pause. */
-export function* fulfilling(
-  ids: readonly string[],
+/** The values of one device, by the place of their attribute; undefined where it has none. */
+export type ReadValue = (place: AttributePlace) => unknown;
+
+/** Whether a device fulfils all conditions. Yields wherever the work may pause. */
+export function* fulfils(
   conditions: readonly Condition[],
-  columnOf: (place: AttributePlace) => Column,
-): Generator<void, readonly string[]> {
-  let found = ids;
+  read: ReadValue,
+): Generator<void, boolean> {
   for (const { place, holds } of conditions) {
-    if (found.length === 0) return found;
     yield;
-    const column = columnOf(place);
-    const holding: string[] = [];
-    for (const id of found) {
-      yield;
-      if (holds(column.get(id))) holding.push(id);
-    }
-    found = holding;
+    if (!holds(read(place))) return false;
   }
-  return found;
+  return true;
 }
 
-/** How many devices are looked up at a time. */
-const PORTION = 500;
+/** Of all values that one search sorts by: in memory, two bytes each at most. */
+const SORTED_CHARACTERS_MAX = 67_108_864;
 
-/**
- * The ids in the order asked for; those that it leaves open stay in theirs. Yields wherever the work
- * may pause.
- */
-export function* sortedBy(
-  ids: readonly string[],
-  sort: readonly InventorySort[],
-  columnOf: (ids: readonly string[], place: AttributePlace) => Column,
-): Generator<void, readonly string[]> {
-  let ordered = ids;
-  // Sorting keeps the order of equals, so that the first key is the last one to sort by.
-  for (const { order, ...place } of sort.toReversed()) {
-    const keyed: SortKey[] = [];
-    for (let at = 0; at < ordered.length; at += PORTION) {
-      yield;
-      const portion = ordered.slice(at, at + PORTION);
-      const column = columnOf(portion, place);
-      for (const id of portion) keyed.push(keyOf(id, column.get(id)));
-    }
-    yield;
-    const direction = order === 'asc' ? 1 : -1;
-    keyed.sort((one, other) => compareKeys(one, other) * direction);
-    ordered = keyed.map(({ id }) => id);
+/** Why a search is refused whose devices cannot be sorted; the message is a whole sentence. */
+export class SortFault extends Error {
+  override readonly name = 'SortFault';
+}
+
+/** Puts the ids of devices into the order that a search asks for. */
+export class SortedIds {
+  readonly #sort: readonly InventorySort[];
+  readonly #found: Sorted[] = [];
+  #charactersLeft: number;
+
+  constructor(sort: readonly InventorySort[], charactersMax = SORTED_CHARACTERS_MAX) {
+    this.#sort = sort;
+    this.#charactersLeft = charactersMax;
   }
-  return ordered;
+
+  get count(): number {
+    return this.#found.length;
+  }
+
+  /** Adds a device. @throws SortFault where the values of all devices together are too long */
+  add(id: string, read: ReadValue): void {
+    const keys = this.#sort.map((place) => keyOf(read(place)));
+    for (const { value } of keys)
+      if (typeof value === 'string') this.#charactersLeft -= value.length;
+    if (this.#charactersLeft < 0) {
+      throw new SortFault(
+        `sort: the values to sort by have more than ${SORTED_CHARACTERS_MAX} characters together; sort by fewer attributes, or search fewer devices`,
+      );
+    }
+    this.#found.push({ id, keys });
+  }
+
+  /**
+   * Returns the ids; those that the order leaves open stay as they were added. Yields wherever the
+   * work may pause: to compare two long values takes its time.
+   */
+  *inOrder(): Generator<void, readonly string[]> {
+    const compare = (one: Sorted, other: Sorted): number => this.#compare(one, other);
+    const sorted = this.#sort.length > 0 ? yield* mergeSorted(this.#found, compare) : this.#found;
+    return sorted.map(({ id }) => id);
+  }
+
+  #compare(one: Sorted, other: Sorted): number {
+    for (const [at, { order }] of this.#sort.entries()) {
+      const [left, right] = [one.keys[at], other.keys[at]];
+      const found = left && right ? compareKeys(left, right) : 0;
+      if (found !== 0) return order === 'asc' ? found : -found;
+    }
+    return 0;
+  }
+}
+
+/** A device with its values in the order of the attributes to sort by. */
+interface Sorted {
+  readonly id: string;
+  readonly keys: readonly SortKey[];
+}
+
+/** Sorts as the language does, equals in their order, but may pause at each comparison. */
+function* mergeSorted<Item>(
+  items: readonly Item[],
+  compare: (one: Item, other: Item) => number,
+): Generator<void, readonly Item[]> {
+  let sorted = items;
+  for (let width = 1; width < items.length; width *= 2) {
+    const merged: Item[] = [];
+    for (let from = 0; from < items.length; from += 2 * width) {
+      const left = sorted.slice(from, from + width).values();
+      const right = sorted.slice(from + width, from + 2 * width).values();
+      let [one, other] = [left.next(), right.next()];
+      while (!one.done && !other.done) {
+        yield;
+        const isLeft = compare(one.value, other.value) <= 0;
+        merged.push(isLeft ? one.value : other.value);
+        if (isLeft) one = left.next();
+        else other = right.next();
+      }
+      for (; !one.done; one = left.next()) merged.push(one.value);
+      for (; !other.done; other = right.next()) merged.push(other.value);
+    }
+    sorted = merged;
+  }
+  return sorted;
 }
 
 type Test = (held: unknown) => boolean;
@@ -146,13 +196,12 @@ function not(test: Test): Test {
 
 /** What kind the value of a device is of, and the value in the form in which it is compared. */
 interface SortKey {
-  readonly id: string;
   readonly kind: number;
   readonly value: string | number;
 }
 
-function keyOf(id: string, value: unknown): SortKey {
-  return { id, kind: kindOf(value), value: typeof value === 'number' ? value : textOf(value) };
+function keyOf(value: unknown): SortKey {
+  return { kind: kindOf(value), value: typeof value === 'number' ? value : textOf(value) };
 }
 
 function compareKeys(one: SortKey, other: SortKey): number {

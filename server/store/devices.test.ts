@@ -207,10 +207,12 @@ describe('the list of devices', () => {
     ]).toEqual([4, 3, 0]);
   });
 
-  it('of accepted ones is bounded', () => {
+  it('gives the ids of a page alone', () => {
     meet('e', 'accepted');
-    expect(devices.acceptedIds(10)).toEqual(['d-d', 'd-e']);
-    expect(devices.acceptedIds(1)).toEqual(['d-d']);
+    const accepted = (page: number, perPage: number) =>
+      devices.ids({ status: ['accepted'] }, { page, perPage });
+    expect(accepted(1, 10)).toEqual(['d-d', 'd-e']);
+    expect(accepted(2, 1)).toEqual(['d-e']);
   });
 });
 

@@ -140,6 +140,13 @@ export class DeviceStore {
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => this.#device(row));
   }
 
+  /** Their ids, in the same order. */
+  ids(filter: DeviceFilter, page: Page): string[] {
+    const { where, values } = deviceFilter(filter);
+    const query = `SELECT id FROM devices ${where} ORDER BY seq LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => text(row, 'id'));
+  }
+
   /** All of them in the same order, a few hundred at a time: other work may come between. */
   *portions(filter: DeviceFilter): Generator<StoredDevice[]> {
     for (let afterSeq = 0; ; ) {
@@ -161,13 +168,6 @@ export class DeviceStore {
   /** How many devices are accepted; memory only, as every acceptance may ask. */
   acceptedCount(): number {
     return this.#accepted.size;
-  }
-
-  /** Ids of all accepted devices, at most `most`. */
-  acceptedIds(most: number, groups?: readonly string[]): string[] {
-    const { where, values } = deviceFilter({ status: ['accepted'], groups });
-    const query = `SELECT id FROM devices ${where} ORDER BY seq LIMIT ?`;
-    return this.#sql.all(query, [...values, most]).map((row) => text(row, 'id'));
   }
 
   authSets(deviceId: string): StoredAuthSet[] {

@@ -41,12 +41,6 @@ export class GroupStore {
     return this.#sql.all(query, [name, ...bounds(page)]).map((row) => text(row, 'device_id'));
   }
 
-  /** The group of every device that is in one, by device id. */
-  byDevice(): Map<string, string> {
-    const rows = this.#sql.all('SELECT device_id, name FROM device_groups');
-    return new Map(rows.map((row) => [text(row, 'device_id'), text(row, 'name')]));
-  }
-
   count(name: string): number {
     const query = 'SELECT count(*) AS n FROM device_groups WHERE name = ?';
     return numberIn(this.#sql, query, [name]);

@@ -2,7 +2,6 @@
  * Attributes of the scopes that are written: `inventory` by the device, `tags` by users. The other
  * scopes are derived from other stores.
  */
-import type { AttributeValue } from '../../fixtures/contract/resources.ts';
 import type { KeptAttribute } from '../rules/inventory.ts';
 import { document, text, textOrNothing } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
@@ -29,18 +28,6 @@ export class InventoryStore {
     const query = 'SELECT document FROM attributes WHERE device_id = ? AND scope = ?';
     const row = this.#sql.first(query, [deviceId, this.#scope]);
     return row ? attributesIn(row) : [];
-  }
-
-  /** The values of one attribute, by the ids of those of these devices that have it. */
-  valuesOf(deviceIds: readonly string[], name: string): Map<string, AttributeValue> {
-    const query = `SELECT device_id, document FROM attributes
-       WHERE scope = ? AND device_id IN (SELECT value FROM json_each(?))`;
-    const values = new Map<string, AttributeValue>();
-    for (const row of this.#sql.all(query, [this.#scope, JSON.stringify(deviceIds)])) {
-      const found = attributesIn(row).find((attribute) => attribute.name === name);
-      if (found) values.set(text(row, 'device_id'), found.value);
-    }
-    return values;
   }
 
   /** What lists show, by the ids of those of these devices that have any; the rest is not read. */

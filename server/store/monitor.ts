@@ -82,14 +82,6 @@ export class MonitorStore {
     return row && number(row, 'n') > 0 ? number(row, 'critical') : undefined;
   }
 
-  /** The same of every device that ever sent an alert, by device id. */
-  criticalCounts(): Map<string, number> {
-    const query = `SELECT device_id, sum(level = 'CRITICAL') AS critical
-      FROM alert_subjects GROUP BY device_id`;
-    const rows = this.#sql.all(query);
-    return new Map(rows.map((row) => [text(row, 'device_id'), number(row, 'critical')]));
-  }
-
   /** Replaces the device's monitor configuration. */
   saveConfiguration(deviceId: string, entries: readonly MonitorConfiguration[]): void {
     this.#sql.run('INSERT OR REPLACE INTO monitor_configurations VALUES (?, ?)', [

@@ -83,14 +83,14 @@ export async function serveEndpoint(
   const run = pipeline.run.bind(pipeline, endpoint);
   const find = (asked: string) => (asked === path ? run : undefined);
   const { names, random, log } = services;
-  const { openFiles } = services;
+  const { openFiles, turns } = services;
   const closing = new StagedClosing(completeConnectionLimits({}), services.underway);
   const connections = new Connections({ openFiles, surplusMax: 1, closing });
   const nothing = () => undefined;
   const opensSocket = () => false;
-  const others = { app: express(), refuseSurplus: nothing, withoutHost: nothing };
+  const others = { app: express(), unknown: nothing, refuse: nothing };
   const routes = { find, opensSocket, ...others };
-  const listener = createListener({ routes, connections, names, random, log });
+  const listener = createListener({ routes, connections, names, random, log, turns });
   listener.listen({ host: '127.0.0.1', port: 0 });
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo;

@@ -1,9 +1,11 @@
 /** Devices as a whole, for users: lists, one of them, how many, and taking one out of service. */
-
+import type { Device as DeviceView } from '../../../fixtures/contract/management/devices.ts';
+import { JsonList } from '../../http/json-list.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { Page } from '../../store/page.ts';
+import type { Store } from '../../store/store.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { linkHeader } from '../paging.ts';
 import { deviceView } from './views.ts';
@@ -14,12 +16,15 @@ export const listDevices = defineEndpoint('list-devices', ({ query }, context) =
   return devicePage(context, { status, id }, { page, perPage });
 });
 
-export const searchDevices = defineEndpoint('search-devices', ({ query, body }, context) => {
-  return devicePage(context, body, { page: query.page, perPage: query.per_page });
-});
+export const searchDevices = defineEndpointWithOwnTransactions(
+  'search-devices',
+  ({ query, body }, context) =>
+    devicePage(context, body, { page: query.page, perPage: query.per_page }),
+);
 
 /** Practice gives links here and no total. */
-function devicePage({ store, user, request }: UserContext, wanted: DeviceFilter, page: Page) {
+async function devicePage(context: UserContext, wanted: DeviceFilter, page: Page) {
+  const { store, user, request } = context;
   const filter = { ...wanted, groups: user.groups };
   // One more than asked for tells whether there is a next page.
   const beyond = store.devices.list(filter, { page: page.page * page.perPage + 1, perPage: 1 });
@@ -27,10 +32,16 @@ function devicePage({ store, user, request }: UserContext, wanted: DeviceFilter,
   return {
     status: 200,
     headers: linkHeader({ url: request.url ?? '', total, ...page }),
-    body: store.devices
-      .list(filter, page)
-      .map((device) => deviceView(device, store.devices.authSets(device.id))),
+    body: await JsonList.of(viewsOf(store, store.devices.ids(filter, page)), context),
   } as const;
+}
+
+/** The devices of these ids that are still there. */
+function* viewsOf({ devices }: Store, ids: readonly string[]): Generator<DeviceView> {
+  for (const id of ids) {
+    const device = devices.find(id);
+    if (device) yield deviceView(device, devices.authSets(id));
+  }
 }
 
 export const getDevice = defineEndpoint('get-device', ({ parameters }, context) => {

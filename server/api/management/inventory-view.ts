@@ -4,10 +4,9 @@
  */
 
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
-import type { AttributePlace } from '../../../fixtures/contract/management/inventory-search.ts';
 import type { AttributeScope } from '../../../fixtures/contract/vocabulary.ts';
 import type { KeptAttribute } from '../../rules/inventory.ts';
-import type { Column } from '../../rules/inventory-search.ts';
+import type { ReadValue } from '../../rules/inventory-search.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import type { Store } from '../../store/store.ts';
 import { identityData, iso } from './views.ts';
@@ -32,48 +31,27 @@ export function inventoryView(store: Store, device: StoredDevice): InventoryDevi
   };
 }
 
-/** Reads columns for one search, of a portion of the devices at a time. */
-export function columnReader(store: Store) {
-  // Of all devices, as it has a row for those alone that are in a group or sent an alert.
-  let groups: ReadonlyMap<string, string> | undefined;
-  let counts: ReadonlyMap<string, number> | undefined;
-  const columns: Record<
-    AttributeScope,
-    (devices: readonly StoredDevice[], name: string) => Column
-  > = {
-    inventory: (devices, name) => store.inventory.valuesOf(idsOf(devices), name),
-    tags: (devices, name) => store.tags.valuesOf(idsOf(devices), name),
-    identity: (devices, name) => valuesIn(devices, identityAttributes, name),
-    system: (devices, name) => {
-      groups ??= store.groups.byDevice();
-      const known = groups;
-      return valuesIn(devices, (device) => systemAttributes(device, known.get(device.id)), name);
-    },
-    monitor: (devices, name) => {
-      counts ??= store.monitor.criticalCounts();
-      const known = counts;
-      return valuesIn(devices, ({ id }) => monitorAttributes(known.get(id)), name);
-    },
+/** Reads the values of one device, those of a scope together when the first is asked for. */
+export function valueReader(store: Store, device: StoredDevice): ReadValue {
+  const { id } = device;
+  const scopes: Record<AttributeScope, () => readonly NamedValue[]> = {
+    inventory: () => store.inventory.list(id),
+    tags: () => store.tags.list(id),
+    identity: () => identityAttributes(device),
+    system: () => systemAttributes(device, store.groups.groupOf(id)),
+    monitor: () => monitorAttributes(store.monitor.criticalCount(id)),
   };
-  return (devices: readonly StoredDevice[], { scope, attribute }: AttributePlace): Column =>
-    columns[scope](devices, attribute);
+  const known = new Map<AttributeScope, readonly NamedValue[]>();
+  return ({ scope, attribute }) => {
+    const values = known.get(scope) ?? scopes[scope]();
+    known.set(scope, values);
+    return values.find(({ name }) => name === attribute)?.value;
+  };
 }
 
-function idsOf(devices: readonly StoredDevice[]): string[] {
-  return devices.map(({ id }) => id);
-}
-
-function valuesIn(
-  devices: readonly StoredDevice[],
-  attributesOf: (device: StoredDevice) => Attributes,
-  wanted: string,
-): Column {
-  const values = new Map<string, unknown>();
-  for (const device of devices) {
-    const found = attributesOf(device).find(({ name }) => name === wanted);
-    if (found) values.set(device.id, found.value);
-  }
-  return values;
+interface NamedValue {
+  readonly name: string;
+  readonly value: unknown;
 }
 
 function writtenAttributes(

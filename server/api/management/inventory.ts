@@ -1,18 +1,25 @@
 /** Devices with their attributes, for users: the list, one of them, and the search. */
-import { inTurns, mappedInTurns, resultInTurns } from '../../../fixtures/clock.ts';
+import { inTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {
   FilterableAttribute,
   InventoryDevice,
 } from '../../../fixtures/contract/management/inventory.ts';
 import type { AttributePlace } from '../../../fixtures/contract/management/inventory-search.ts';
+import { JsonList } from '../../http/json-list.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
+import {
+  defineEndpoint,
+  defineEndpointWithOwnTransactions,
+  type HandlerContext,
+} from '../../pipeline/endpoint.ts';
 import { readListTerms } from '../../rules/inventory-query.ts';
-import { conditionsOf } from '../../rules/inventory-search.ts';
+import { SortFault } from '../../rules/inventory-search.ts';
 import { PatternFault } from '../../rules/pattern.ts';
+import type { Page } from '../../store/page.ts';
+import type { Store } from '../../store/store.ts';
 import { pagingHeaders } from '../paging.ts';
-import { findDevices } from './found-devices.ts';
+import { type FoundDevices, findDevices, isSearch, pageOf, type Wanted } from './found-devices.ts';
 import { inventoryView } from './inventory-view.ts';
 import { provisionedDevice, provisionedOnly } from './provisioned-devices.ts';
 
@@ -22,13 +29,13 @@ export const listInventory = defineEndpoint('list-inventory', async ({ query }, 
   if ('because' in terms) return refuse.malformed(`query: ${terms.because}`);
   const { group, has_group: hasGroup } = query;
   const filter = { ...provisionedOnly(context), group, hasGroup };
-  const conditions = await resultInTurns(conditionsOf(terms.filters));
   const page = { page: query.page, perPage: query.per_page };
-  const found = await findDevices(store, { filter, conditions, sort: terms.sort, words: [] }, page);
+  const found = await searched(context, { filter, ...terms, words: [] }, page);
+  if (found instanceof Refusal) return found;
   return {
     status: 200,
     headers: pagingHeaders({ url: request.url ?? '', total: found.total, ...page }),
-    body: await mappedInTurns(found.devices, (device) => inventoryView(store, device)),
+    body: await JsonList.of(viewsOf(store, found.ids), context),
   };
 });
 
@@ -48,26 +55,47 @@ export const searchInventory = defineEndpointWithOwnTransactions(
   'search-inventory',
   async ({ body }, context) => {
     const { store } = context;
-    const { sort, text, attributes, page, per_page: perPage } = body;
+    const { filters, sort, text, attributes, page, per_page: perPage } = body;
     const filter = { ...provisionedOnly(context), id: body.device_ids };
     const words = text.split(/\s+/).filter((word) => word !== '');
-    try {
-      const conditions = await resultInTurns(conditionsOf(body.filters));
-      const wanted = { filter, conditions, sort, words };
-      const { total, devices } = await findDevices(store, wanted, { page, perPage });
-      return {
-        status: 200,
-        headers: { 'X-Total-Count': String(total) },
-        body: await mappedInTurns(devices, (device) =>
-          chosen(inventoryView(store, device), attributes),
-        ),
-      };
-    } catch (fault) {
-      if (!(fault instanceof PatternFault)) throw fault;
-      return refuse.malformed(`body: filters: the pattern of a $regex ${fault.message}`);
-    }
+    const found = await searched(context, { filter, filters, sort, words }, { page, perPage });
+    if (found instanceof Refusal) return found;
+    return {
+      status: 200,
+      headers: { 'X-Total-Count': String(found.total) },
+      body: await JsonList.of(viewsOf(store, found.ids, attributes), context),
+    };
   },
 );
+
+/** Finds what is wanted at once, or in its turn where devices have to be read one by one. */
+async function searched(
+  context: HandlerContext,
+  wanted: Wanted,
+  page: Page,
+): Promise<FoundDevices | Refusal> {
+  const { store, longWork } = context;
+  if (!isSearch(wanted)) return pageOf(store, wanted.filter, page);
+  try {
+    return await longWork.run(context, findDevices(store, wanted, page));
+  } catch (fault) {
+    if (fault instanceof SortFault) return refuse.malformed(fault.message);
+    if (!(fault instanceof PatternFault)) throw fault;
+    return refuse.malformed(`body: filters: the pattern of a $regex ${fault.message}`);
+  }
+}
+
+/** The devices of these ids that are still there. */
+function* viewsOf(
+  store: Store,
+  ids: readonly string[],
+  wanted: readonly AttributePlace[] = [],
+): Generator<InventoryDevice> {
+  for (const id of ids) {
+    const device = store.devices.find(id);
+    if (device) yield chosen(inventoryView(store, device), wanted);
+  }
+}
 
 /** The device with the attributes that are asked for only; all of them when none is named. */
 function chosen(device: InventoryDevice, wanted: readonly AttributePlace[]): InventoryDevice {
@@ -83,7 +111,8 @@ export const listFilterableAttributes = defineEndpoint(
     const { store } = context;
     const page = { page: 1, perPage: limits.filterableDevicesMax };
     const counted = new Map<string, FilterableAttribute>();
-    for await (const device of inTurns(store.devices.list(provisionedOnly(context), page))) {
+    const devices = store.devices.list(provisionedOnly(context), page);
+    for await (const device of inTurns(devices, context)) {
       for (const { scope, name } of inventoryView(store, device).attributes) {
         const key = `${scope}/${name}`;
         counted.set(key, { scope, name, count: (counted.get(key)?.count ?? 0) + 1 });

@@ -123,7 +123,10 @@ function allDevices({ store, user }: UserContext): Audience | Refusal {
       ofRoles('a deployment to one of these groups', 'body.all_devices'),
     );
   }
-  const deviceIds = store.devices.acceptedIds(limits.deploymentDevicesMax);
+  const deviceIds = store.devices.ids(
+    { status: ['accepted'] },
+    { page: 1, perPage: limits.deploymentDevicesMax },
+  );
   if (deviceIds.length > 0) return { deviceIds };
   return refuse.malformed('body: all_devices: no device is accepted yet', {
     ...inState('at least one accepted device', 'none'),

@@ -120,16 +120,24 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
     assets: await listAssets(),
   });
   const server = createServer(connectionOptions(connectionLimits), (request, response) =>
-    inOrder(request, response, () => app(request, response)),
+    inOrder(request, response, () =>
+      options.turns.start(request, () => {
+        // A server that stops closes its stores before the requests on its connections are told.
+        if (!request.socket.destroyed) app(request, response);
+      }),
+    ),
   );
   passSockets(server, {
     ...admission,
     ...{ tenants: options.tenants, passage: options.management.passage },
     requireOwn: (request) => checkOwnAddress(request, options.host),
   });
-  answerUnreadable(server, closing, ({ status, error }) => bareAnswer(status, { error }, {}));
+  answerUnreadable(server, { closing, turns: options.turns }, ({ status, error }) =>
+    bareAnswer(status, { error }, {}),
+  );
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
+  const noCrowds = options.turns.onCrowd(() => connections.stopReading());
   await listening(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -139,6 +147,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
         server.close(() => resolve());
         streams.close();
         options.runs.close();
+        noCrowds();
         connections.destroy();
       }),
   };
@@ -199,7 +208,6 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   }
   mount(app, '/ready', { get: taking('any', () => ({ ready: true })) });
   app.use(requireToken(controlToken));
-  app.use(inTurn(options.turns));
   const admission = mountManagement(app, options.tenants, options.management);
   app.use(boundBodies());
   app.use(['/world', controlPaths.faults], textBodies());
@@ -227,16 +235,6 @@ function watched(watchdog: Watchdog): RequestHandler {
     const begunMs = watchdog.begin();
     next();
     watchdog.end(begunMs, { operation: `${method} ${path} of the control listener` });
-  };
-}
-
-/** Spreads the requests that have arrived over rounds of the event loop. */
-function inTurn(turns: Turns): RequestHandler {
-  return (request, _, next) => {
-    const start = turns.next('control', 0);
-    if (!start) return next();
-    // A server that stops closes its stores before the requests on its connections are told.
-    void start.then(() => request.socket.destroyed || next());
   };
 }
 

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LookedAtClock } from '../../testing/looked-at-clock.ts';
+import { openConnection, untilClosed } from '../../testing/raw-http.ts';
+import { startOfTest, type TestServer } from '../../testing/test-server.ts';
+import { caOf, startTlsServer } from '../../testing/test-tls.ts';
+
+const HANDSHAKES = 60;
+
+let server: TestServer;
+let hello: Buffer;
+
+beforeAll(async () => {
+  server = await startTlsServer({}, { clock: new LookedAtClock(startOfTest) });
+  hello = await helloOfClient();
+});
+
+afterAll(() => server.close());
+
+/** What a client of Node sends first. */
+function helloOfClient(): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const write = (bytes: Buffer): void => resolve(bytes);
+    const socket = new Duplex({ read: () => undefined, write });
+    connect({ socket, rejectUnauthorized: false }).on('error', () => undefined);
+  });
+}
+
+/** The same message, in records of one byte each. */
+function inRecordsOfOneByte(): Buffer {
+  const payload = hello.subarray(5);
+  return Buffer.concat([...payload].map((byte) => Buffer.from([22, 3, 1, 0, 1, byte])));
+}
+
+function open(count: number): Promise<Socket[]> {
+  return Promise.all(Array.from({ length: count }, () => openConnection(server)));
+}
+
+describe('TLS handshakes that begin at once', () => {
+  it('are all answered, and do not hold up the request that comes behind them', async () => {
+    const { hostname: host, port } = new URL(server.baseUrl);
+    const polling = connect({ host, port: Number(port), ca: caOf(server) });
+    await once(polling, 'secureConnect');
+    const sockets = await open(HANDSHAKES);
+    let answered = 0;
+    const answers = sockets.map(async (socket) => {
+      await once(socket, 'data');
+      answered += 1;
+    });
+    for (const socket of sockets) socket.write(hello);
+    polling.write('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
+    expect(String((await once(polling, 'data'))[0])).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answered).toBeLessThan(HANDSHAKES / 2);
+    await Promise.all(answers);
+    for (const socket of [...sockets, polling]) socket.destroy();
+  });
+
+  it('leave out those whose clients have gone', async () => {
+    const sockets = await open(HANDSHAKES);
+    for (const socket of sockets) {
+      socket.write(hello);
+      socket.resetAndDestroy();
+    }
+    const [other] = await open(1);
+    other?.write(hello);
+    await once(other as Socket, 'data');
+    other?.destroy();
+  });
+});
+
+describe('the first message of a TLS handshake', () => {
+  it.each([
+    ['in records of one byte', inRecordsOfOneByte],
+    ['in two pieces, of which the first one ends within the head', () => hello],
+  ])('is read %s', async (_, made) => {
+    const [socket] = (await open(1)) as [Socket];
+    const bytes = made();
+    socket.setNoDelay();
+    socket.write(bytes.subarray(0, 3));
+    socket.write(bytes.subarray(3));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    // A record of the handshake: the server says hello.
+    expect(answer[0]).toBe(22);
+    socket.destroy();
+  });
+
+  it('is cut when it is longer than any client sends', async () => {
+    const [socket] = (await open(1)) as [Socket];
+    const records = Buffer.from([22, 3, 1, 0, 4, 1, 0, 255, 255]);
+    const piece = Buffer.from([22, 3, 1, 64, 0, ...Buffer.alloc(16_384)]);
+    socket.write(Buffer.concat([records, piece]));
+    expect(await untilClosed(socket).catch(() => '')).toBe('');
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { inNextRound } from '../../fixtures/clock.ts';
+import { ByteBudget } from '../http/byte-budget.ts';
+import { Refusal } from '../http/refusal.ts';
+import { LongWork } from './long-work.ts';
+
+const unlimited = new ByteBudget(Number.MAX_SAFE_INTEGER);
+
+class Gone extends Error {}
+
+/** Work that goes on until it is let go, and who has begun and ended it. */
+function workshop(work = new LongWork(unlimited)) {
+  const events: string[] = [];
+  const free = new Set<string>();
+  const left = new Set<string>();
+  function* step(name: string): Generator<void, string> {
+    events.push(`${name} begins`);
+    while (!free.has(name)) yield;
+    events.push(`${name} ends`);
+    return name;
+  }
+  const run = (caller: string, name: string): Promise<string | Refusal> => {
+    const stopIfGone = (): void => {
+      if (left.has(name)) throw new Gone(name);
+    };
+    return work.run({ caller, rawBody: Buffer.alloc(0), stopIfGone }, step(name));
+  };
+  return {
+    events,
+    run,
+    finish: (name: string) => free.add(name),
+    leave: (name: string) => left.add(name),
+  };
+}
+
+/** More rounds of the event loop than the work takes that is allowed to go on. */
+async function afterRounds(): Promise<void> {
+  for (let round = 0; round < 50; round += 1) {
+    await new Promise<void>((resolve) => inNextRound(resolve));
+  }
+}
+
+describe('long work', () => {
+  it('is done for two callers at a time, one piece for each, in turns of the callers', async () => {
+    const { events, run, finish } = workshop();
+    const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('b', 'b2'), run('c', 'c1')];
+    await afterRounds();
+    expect(events).toEqual(['a1 begins', 'b1 begins']);
+    for (const name of ['a1', 'a2']) finish(name);
+    await afterRounds();
+    expect(events.slice(2)).toEqual(['a1 ends', 'a2 begins', 'a2 ends', 'c1 begins']);
+    for (const name of ['b1', 'b2', 'c1']) finish(name);
+    expect(await Promise.all(all)).toEqual(['a1', 'a2', 'b1', 'b2', 'c1']);
+  });
+
+  it('stops when its caller has gone, and never begins when it goes before', async () => {
+    const { events, run, finish, leave } = workshop();
+    const [first, second, third] = [run('a', 'a1'), run('a', 'a2'), run('a', 'a3')];
+    await afterRounds();
+    leave('a1');
+    leave('a2');
+    await expect(first).rejects.toThrow(Gone);
+    await expect(second).rejects.toThrow(Gone);
+    finish('a3');
+    expect(await third).toBe('a3');
+    expect(events).toEqual(['a1 begins', 'a3 begins', 'a3 ends']);
+  });
+
+  it('refuses with 503 what waits longest where there is no room to wait', async () => {
+    const { run, finish } = workshop(new LongWork(new ByteBudget(40_000)));
+    const [first, ...waiting] = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
+    const refused = await waiting[0];
+    expect(refused instanceof Refusal && refused.status).toBe(503);
+    for (const name of ['a1', 'a3', 'a4']) finish(name);
+    expect(await Promise.all([first, ...waiting.slice(1)])).toEqual(['a1', 'a3', 'a4']);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { inNextRound, ManualClock } from '../../fixtures/clock.ts';
+import { LookedAtClock } from '../testing/looked-at-clock.ts';
+import { Turns } from './turns.ts';
+
+function nextRound(): Promise<void> {
+  return new Promise((resolve) => inNextRound(resolve));
+}
+
+function watched(turns: Turns) {
+  const events: string[] = [];
+  const release = turns.onCrowd(() => {
+    events.push('stopped');
+    return () => events.push('goes on');
+  });
+  return { events, release };
+}
+
+function crowd(turns: Turns): void {
+  for (let request = 0; request < 100; request += 1) turns.start({ headers: {} }, () => undefined);
+}
+
+describe('turns in a crowd', () => {
+  it('stop the reading of requests for the rest of the round', async () => {
+    const turns = new Turns(new LookedAtClock(0));
+    const { events, release } = watched(turns);
+    crowd(turns);
+    expect(events).toEqual(['stopped']);
+    await nextRound();
+    expect(events).toEqual(['stopped', 'goes on']);
+    release();
+    crowd(turns);
+    await nextRound();
+    expect(events).toHaveLength(2);
+  });
+
+  it('let everything be read while there is time', async () => {
+    const turns = new Turns(new ManualClock(0));
+    const { events } = watched(turns);
+    crowd(turns);
+    await nextRound();
+    expect(events).toEqual([]);
+  });
+});
