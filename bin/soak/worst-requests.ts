@@ -2,6 +2,7 @@
  * The requests that keep a server busy longest: for every reader of foreign structure what is just
  * within its limits, and what is far beyond them.
  */
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
@@ -172,11 +173,11 @@ const requests: Readonly<Record<string, RequestRow>> = {
     sent: () => ({ headers: Array.from({ length: 1500 }, (_, index) => `a${index}: b`) }),
   },
   'paths of thousands of segments, on many connections': {
-    ...{ as: 'nobody', line: `GET /api/devices/v1/${'a/'.repeat(7000)}`, times: 500 },
+    ...{ as: 'nobody', line: `GET ${apiPrefixes.device}v1/${'a/'.repeat(7000)}`, times: 500 },
     sent: () => ({}),
   },
   'paths of thousands of escapes, on many connections': {
-    ...{ as: 'nobody', line: `GET /api/devices/v1/${'%41/'.repeat(3500)}`, times: 500 },
+    ...{ as: 'nobody', line: `GET ${apiPrefixes.device}v1/${'%41/'.repeat(3500)}`, times: 500 },
     sent: () => ({}),
   },
   'small requests, on many connections': {

@@ -245,7 +245,9 @@ function needsOf(lines: string, base: string): Record<string, string> {
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
     if (own.has(name) || name === 'URL') continue;
     const any = /(^|_)ID$/.test(name) ? 'the id of one that there is' : 'a value of your choice';
-    needs[name] = variables[name.replace(/(_\d+)+$/, '')] ?? any;
+    // Without the places in lists.
+    const [field = name] = name.split(/_\d/, 1);
+    needs[name] = variables[field] ?? any;
   }
   return needs;
 }
