@@ -60,9 +60,9 @@ async function main(words: readonly string[]): Promise<number> {
     for (const line of lines) say(line);
     return isYoung ? 0 : 1;
   }
-  const chosen = option === '--step' ? steps.filter(({ name }) => name === value) : steps;
-  if (chosen.length === 0) {
-    say(`--step ${value ?? ''}: use one of ${steps.map(({ name }) => name).join(', ')}`);
+  const chosen = option === undefined ? steps : steps.filter(({ name }) => name === value);
+  if (chosen.length === 0 || (option !== undefined && option !== '--step')) {
+    say(`use --age, or --step with one of ${steps.map(({ name }) => name).join(', ')}`);
     return 2;
   }
   return runAll(chosen);
