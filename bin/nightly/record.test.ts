@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ageOfRecord, type NightlyStep, readRecord, withStep } from './record.ts';
 
@@ -65,4 +67,19 @@ describe('a step that passed again', () => {
     writeFileSync(file, JSON.stringify(withStep([step, other], { ...step, seconds: 7 })));
     expect(readRecord(file)).toEqual([other, { ...step, seconds: 7 }]);
   });
+});
+
+describe('the nightly run', () => {
+  const program = fileURLToPath(new URL('../../build/bin/nightly/nightly.js', import.meta.url));
+
+  it.each([[['--help']], [['--step', 'none']], [['slow tests']]])(
+    'runs nothing for words that it does not know, and says which it knows: %j',
+    (words) => {
+      const { status, stdout } = spawnSync(process.execPath, [program, ...words], {
+        encoding: 'utf8',
+        timeout: 15_000,
+      });
+      expect([status, stdout]).toEqual([2, expect.stringMatching(/^use --age, or --step with/)]);
+    },
+  );
 });
