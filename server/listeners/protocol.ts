@@ -18,7 +18,7 @@ import {
   type Routes,
   tooManyConnections,
 } from '../pipeline/routes.ts';
-import type { Turns } from '../pipeline/turns.ts';
+import { callerNamedIn, type Turns } from '../pipeline/turns.ts';
 import {
   type ConnectionLimits,
   completeConnectionLimits,
@@ -67,7 +67,7 @@ export function createListener(options: ListenerOptions): Server {
   const dispatch = (request: IncomingMessage, begin: () => Exchange): void => {
     // Its place is needed for the next one: it does not wait for a turn.
     if (connections.refuses(request.socket)) options.routes.refuse(begin(), tooManyConnections);
-    else turns.start(request, () => route(begin()));
+    else turns.start(callerNamedIn(request), () => route(begin()));
   };
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const server = openServer(classes, { ...options, connectionLimits });

@@ -51,7 +51,7 @@ export function answerUnreadable(
     if (isLost) act();
     else if (!waiting.has(socket)) {
       waiting.add(socket);
-      turns.start({ headers: {} }, act);
+      turns.start('', act);
     }
   });
 }

@@ -17,7 +17,7 @@ function watched(turns: Turns) {
 }
 
 function crowd(turns: Turns): void {
-  for (let request = 0; request < 100; request += 1) turns.start({ headers: {} }, () => undefined);
+  for (let request = 0; request < 100; request += 1) turns.start('', () => undefined);
 }
 
 describe('turns in a crowd', () => {

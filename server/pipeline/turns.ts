@@ -76,9 +76,9 @@ export class Turns {
     for (const stop of this.#readers) inNextRound(stop());
   }
 
-  /** Calls `act` when the request may start: at once, or in the turn of who sends it. */
-  start(request: Pick<IncomingMessage, 'headers'>, act: () => void): void {
-    const due = this.next(callerNamedIn(request), 0);
+  /** Calls `act` when what the caller asks for may start: at once, or in the turn of the caller. */
+  start(caller: string, act: () => void, share = 0): void {
+    const due = this.next(caller, share);
     if (due) void due.then(act);
     else act();
   }

@@ -165,6 +165,16 @@ it.each(keyTypes)(
   },
 );
 
+it.each([
+  ['{"iccid":89490200001234567890}', '@$BODY_FILE'],
+  ['{"version":1.10}', '@$BODY_FILE'],
+  ['{"text":"89490200001234567890","speed":96}', '{"text":"89490200001234567890","speed":"96"}'],
+])('the command sends no number in other digits than it came in: %s', async (body, expected) => {
+  const headers = { 'Content-Type': 'application/json' };
+  const reply = await server.call('put-configuration', { token: device.token, headers, body });
+  expect((await correctedOf(server, reply)).correctedRequest.body).toBe(expected);
+});
+
 describe('the command of a request that found nothing', () => {
   it('goes to the nearest path', async () => {
     const path = operations['put-configuration'].path.replace('deviceconfig', 'device-config');

@@ -11,13 +11,14 @@ import {
   isWider,
   lookUpFor,
   mayBeMeant,
+  methodsLike,
   nearestOperation,
   operationAt,
   parametersIn,
 } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { type Planned, plan } from './planned.ts';
-import { ownerOf, safePoll } from './polls.ts';
+import { isPollOperation, ownerOf, safePoll } from './polls.ts';
 import { remedyOf } from './remedy.ts';
 import { type KnownStore, type Step, stepsOf } from './steps.ts';
 import type { RefusedRequest } from './wrong.ts';
@@ -52,7 +53,10 @@ export interface Refused extends RefusedRequest {
 
 export function adviceOn(refused: Refused): Advice {
   const meant = meantBy(refused);
-  if (!meant) return firstOf(remedyOf(refused, undefined, []));
+  if (!meant) {
+    const first = remedyOf(refused, undefined, []);
+    return first === undefined ? {} : { first };
+  }
   const { isOtherPoll, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
   const steps = stepsOf(refused, request.operation);
   const { id } = request.operation;
@@ -70,10 +74,6 @@ export function adviceOn(refused: Refused): Advice {
       ...(meant.authorization === 'link' && { followsLink: true }),
     },
   };
-}
-
-function firstOf(first: string | undefined): Pick<Advice, 'first'> {
-  return first === undefined ? {} : { first };
 }
 
 const takesOver =
@@ -97,7 +97,7 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
   const search = type === undefined ? '' : `device_type=${type}`;
   const bare = { ...asked, search, headers: new Map(), body: undefined, bodyBytes: 0 };
   const own = isOther ? bare : asked;
-  if (operation.deploymentRole !== 'hands-out') {
+  if (!isPollOperation(operation)) {
     return plan(operation, { asked: own, parameters, status, place, expected });
   }
   // Who asks for a link has no token that says whose it is.
@@ -129,11 +129,6 @@ function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | un
   if (!meant || !mayBeMeant(method, meant)) return undefined;
   // Without a part of its path, the request may be about more than was asked for.
   return meant.method !== 'GET' && isWider(meant, path) ? undefined : meant;
-}
-
-function methodsLike(method: string): readonly string[] {
-  const isWrite = /^(POST|PUT|PATCH)$/.test(method);
-  return isWrite ? [method, 'PATCH', 'PUT', 'POST'] : [method];
 }
 
 function similarTo({ method, path }: Asked, known: readonly Operation[]): Operation | undefined {

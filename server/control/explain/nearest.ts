@@ -52,7 +52,13 @@ export function nearestOperation(
   };
 }
 
-const writes: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+/** Those that change a part come first. */
+const writes: ReadonlySet<string> = new Set(['PATCH', 'PUT', 'POST']);
+
+/** The method itself, and those that may be meant by it where it writes. */
+export function methodsLike(method: string): readonly string[] {
+  return writes.has(method) ? [method, ...writes] : [method];
+}
 
 /**
  * Whether an operation may be meant by a request with this method: who reads is not made to write,

@@ -6,7 +6,7 @@ import { isObject } from '../../../fixtures/json.ts';
 import { memberNames } from '../../../fixtures/shapes.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import { type Asked, hasUnknownBody, jsonOf, textOf } from './asked.ts';
-import { askedAt, mended } from './mending.ts';
+import { askedAt, correctedValue } from './corrected-value.ts';
 import {
   jsonWithVariables,
   markFor,
@@ -37,7 +37,7 @@ export interface PlannedBody {
 
 /**
  * The body as it was sent when nothing in it was wrong, so that a signature over its bytes stays
- * right; else with what was wrong mended or asked for. Nothing where none is needed.
+ * right; else with what was wrong corrected or asked for. Nothing where none is needed.
  */
 export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBody | undefined {
   const { body: schema } = operation;
@@ -47,13 +47,11 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   if (!asked.body && operation.bodyOptional) return undefined;
   const text = textOf(asked);
   const given = asked.body ? jsonOf(text) : { value: {} };
-  const better = given && mended(schema, given.value);
+  const better = given && correctedValue(schema, given.value);
   // Nothing at all would be right, and would take away what there is.
   const isEmpty = !asked.body && Object.keys(better?.needs ?? {}).length === 0;
   const isSound = asked.body !== undefined && given !== undefined && v.is(schema, given.value);
-  // A number that JSON readers round would be sent as another one.
-  const isRounded = !isSound && /\d{16}/.test(text ?? '');
-  if (!better || isEmpty || isRounded) return corrected(faulty);
+  if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) return corrected(faulty);
   const needs = { ...better.needs };
   const ruled = isSound
     ? improved(given.value, { operation, schema, faulty, needs })
@@ -63,6 +61,15 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   if (ofSound && shown === given.value) return { text: [text ?? ''], needs, isAsSent: true };
   const marked = jsonWithVariables(shown);
   return { text: marked, needs, ...(ofSound && { isAsSent: true as const }) };
+}
+
+const jsonString = /"(?:[^"\\]|\\.)*(?:"|$)/g;
+const jsonNumber = /-?\d[\d.eE+-]*/g;
+
+/** Whether a JSON text has numbers that would be written otherwise once they were read. */
+function hasOtherNumbers(text: string): boolean {
+  const numbers = text.replace(jsonString, '').match(jsonNumber) ?? [];
+  return numbers.some((number) => String(Number(number)) !== number);
 }
 
 const inFile: PlannedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFile: true };

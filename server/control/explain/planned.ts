@@ -1,13 +1,14 @@
-/** A request as it should have been: path, query, headers and body mended where they were wrong. */
+/** A request as it should have been: path, query, headers and body corrected where they were wrong. */
 import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { lettersApart } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import type { Asked } from './asked.ts';
-import { mended } from './mending.ts';
+import { correctedValue } from './corrected-value.ts';
 import { parametersIn } from './nearest.ts';
 import { plannedBody } from './planned-body.ts';
+import { isPollOperation } from './polls.ts';
 import { markFor, type Needs, queryWithoutSecrets, type Text, variableNamed } from './text.ts';
 
 /** One part of a form. */
@@ -81,7 +82,7 @@ export function plan(operation: Operation, faulty: Faulty): Planned {
     ...(body?.isAsSent && { isAsSent: true as const }),
     ...(body?.isFile && { isBodyInFile: true as const }),
     ...(form && { form }),
-    needs: { ...query.needs, ...body?.needs, ...(isPoll(operation) && ofPoll) },
+    needs: { ...query.needs, ...body?.needs, ...(isPollOperation(operation) && ofPoll) },
   };
 }
 
@@ -90,10 +91,6 @@ const ofPoll: Needs = {
   ARTIFACT_NAME: 'the name of the artifact that is installed on the device now',
   BODY_FILE: 'a file with all that the device provides, in the form of this operation',
 };
-
-function isPoll({ deploymentRole }: Operation): boolean {
-  return deploymentRole === 'hands-out';
-}
 
 function authorizationOf({ authorization }: Operation): readonly (readonly [string, Text])[] {
   const isToken = ['device', 'user', 'socket'].includes(authorization);
@@ -174,7 +171,7 @@ function queryFor(
   // Refused by a rule that no shape expresses.
   if (fits && refused in query) given[refused] = markFor(refused);
   else if (fits && isSent) return { text: questionOf(encodeOdd(asked.search)), needs: {} };
-  const better = mended(schema, given, { isQuery: true }) ?? { value: given, needs: {} };
+  const better = correctedValue(schema, given, { isQuery: true }) ?? { value: given, needs: {} };
   const isAsked = fits && expected !== undefined;
   const needs = isAsked ? { [variableNamed(refused)]: expected } : better.needs;
   return { text: questionOf(searchOf(better.value)), needs };

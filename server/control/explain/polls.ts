@@ -14,6 +14,11 @@ const inBody: Operation = operations['post-next-deployment'];
 /** What every device says. */
 const required = Object.keys(inQuery.query ?? {});
 
+/** Whether devices ask by the operation for what to install. */
+export function isPollOperation({ deploymentRole }: Operation): boolean {
+  return deploymentRole === 'hands-out';
+}
+
 /** A request for an operation. */
 interface Poll {
   readonly operation: Operation;
@@ -67,7 +72,7 @@ function withSaid(asked: Asked, { operation, said }: KnownPoll): Asked {
 /** Whether what was sent is the body of the other version. */
 export function isInOtherForm(asked: Asked, operation: Operation): boolean {
   const body = bodyOf(asked);
-  if (operation.deploymentRole !== 'hands-out' || operation === inQuery || !body) return false;
+  if (!isPollOperation(operation) || operation === inQuery || !body) return false;
   const isOfSecond = isObject(body.device_provides);
   if (operation === inBody) return isOfSecond;
   return !isOfSecond && required.some((name) => name in body);

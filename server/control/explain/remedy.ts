@@ -6,7 +6,7 @@ import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
 import { quoted } from '../../pipeline/shell.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
-import { isInOtherForm } from './polls.ts';
+import { isInOtherForm, isPollOperation } from './polls.ts';
 import {
   authSetIn,
   hasOtherKey,
@@ -79,13 +79,13 @@ function toldIn(error: string): string | undefined {
   return end >= 0 && instruction.test(last) ? last : undefined;
 }
 
-function lookUpWords({ id, method, path, deploymentRole }: Operation): string {
-  const verb =
-    deploymentRole === 'hands-out'
-      ? 'hands out the deployment that the device has now, with a new link'
-      : id === operations['get-artifact-link'].id
-        ? 'makes a new link'
-        : 'shows what exists';
+function lookUpWords(operation: Operation): string {
+  const { id, method, path } = operation;
+  const verb = isPollOperation(operation)
+    ? 'hands out the deployment that the device has now, with a new link'
+    : id === operations['get-artifact-link'].id
+      ? 'makes a new link'
+      : 'shows what exists';
   return `${method} ${path} ${verb}`;
 }
 

@@ -23,7 +23,7 @@ import { StagedClosing } from '../../listeners/staged-closing.ts';
 import { answerUnreadable, bareAnswer } from '../../listeners/unreadable.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { StorageFaults } from '../../pipeline/storage-faults.ts';
-import type { Turns } from '../../pipeline/turns.ts';
+import { callerNamedIn, type Turns } from '../../pipeline/turns.ts';
 import type { Watchdog } from '../../pipeline/watchdog.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
@@ -121,7 +121,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
   });
   const server = createServer(connectionOptions(connectionLimits), (request, response) =>
     inOrder(request, response, () =>
-      options.turns.start(request, () => {
+      options.turns.start(callerNamedIn(request), () => {
         // A server that stops closes its stores before the requests on its connections are told.
         if (!request.socket.destroyed) app(request, response);
       }),

@@ -35,6 +35,9 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
       const fault = Object.assign(new Error('the TLS handshake was not begun'), { code });
       server.emit('tlsClientError', fault, socket);
     };
+    const beginIfOpen = (): void => {
+      if (!socket.destroyed) for (const listener of begin) listener.call(server, socket);
+    };
     const tooLate = (): void => fail('ERR_TLS_HANDSHAKE_TIMEOUT');
     const timer = systemClock.after(handshakeMaxMs, tooLate, true);
     socket.on('error', () => socket.destroy());
@@ -42,14 +45,7 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
     onceHello(socket, (isWhole) => {
       timer.cancel();
       if (!isWhole) fail('ERR_SSL_EXCESSIVE_MESSAGE_SIZE');
-      else {
-        const due = turns.next(CALLER, SHARE);
-        const act = (): void => {
-          if (!socket.destroyed) for (const listener of begin) listener.call(server, socket);
-        };
-        if (due) void due.then(act);
-        else act();
-      }
+      else turns.start(CALLER, beginIfOpen, SHARE);
     });
   });
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { mountedOperations } from '../../pipeline/endpoint.ts';
 import { exampleOf } from '../../testing/example.ts';
-import { mended } from './mending.ts';
+import { correctedValue } from './corrected-value.ts';
 import { jsonWithVariables, readable } from './text.ts';
 
 const rows: readonly Operation[] = Object.values(mountedOperations);
@@ -16,7 +16,7 @@ function bodyOf(id: keyof typeof mountedOperations): v.GenericSchema {
 
 /** As it is shown, with `$NAME` for what is asked for. */
 function shown(schema: v.GenericSchema, given: unknown) {
-  const better = mended(schema, given);
+  const better = correctedValue(schema, given);
   const text = better && readable(jsonWithVariables(better.value));
   return { text, needs: better?.needs };
 }
@@ -26,7 +26,7 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value ? Object.values(value).flatMap(textsIn) : [];
 }
 
-describe('a mended value', () => {
+describe('a corrected value', () => {
   it.each<[string, keyof typeof mountedOperations, unknown, unknown]>([
     ['a typing error', 'put-deployment-status', { status: 'instaling' }, { status: 'installing' }],
     ['capital letters', 'put-deployment-status', { status: 'SUCCESS' }, { status: 'success' }],
@@ -58,7 +58,7 @@ describe('a mended value', () => {
       { messages: [{ timestamp: '2026-11-26T07:00:00.000Z', level: 'info', message: 'm' }] },
     ],
   ])('is what was sent in the right form: %s', (_, id, given, expected) => {
-    expect(mended(bodyOf(id), given)).toEqual({ value: expected, needs: {} });
+    expect(correctedValue(bodyOf(id), given)).toEqual({ value: expected, needs: {} });
   });
 
   it.each<[string, keyof typeof mountedOperations, unknown, string, object]>([
@@ -131,10 +131,10 @@ describe('a mended value', () => {
     expect(shown(bodyOf(id), given)).toEqual({ text, needs: expect.objectContaining(needs) });
   });
 
-  it('keeps what was right', () => {
+  it('keeps the right members beside the faulty ones', () => {
     const right = { timestamp: '2026-01-31T12:00:00Z', level: 'warn', message: 'own words' };
     const given = { messages: [right, { ...right, timestamp: 'yesterday', message: 7 }] };
-    expect(mended(bodyOf('put-deployment-log'), given)?.value).toMatchObject({
+    expect(correctedValue(bodyOf('put-deployment-log'), given)?.value).toMatchObject({
       messages: [right, { level: 'warn', message: '7' }],
     });
   });
@@ -147,16 +147,18 @@ describe('a mended value', () => {
     ['put-configuration', [{ key: 'tz', value: 'UTC' }]],
     ['put-deployment-log', 'text'],
   ])('is left to the sender where its whole form is another: %s %j', (id, given) => {
-    expect(mended(bodyOf(id), given)?.value).not.toEqual(
+    expect(correctedValue(bodyOf(id), given)?.value).not.toEqual(
       expect.objectContaining({ name: 'value' }),
     );
-    expect(JSON.stringify(mended(bodyOf(id), given)?.value ?? '')).not.toMatch(/some|example/);
+    expect(JSON.stringify(correctedValue(bodyOf(id), given)?.value ?? '')).not.toMatch(
+      /some|example/,
+    );
   });
 
   it.each(bodies)('holds no word that was not sent: $id', ({ schema }) => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), (given) => {
-        const better = mended(schema, given);
+        const better = correctedValue(schema, given);
         if (!better || v.is(schema, given)) return true;
         const sent = textsIn(given).concat(JSON.stringify(given)).join('\n').toLowerCase();
         return textsIn(better.value).every(
@@ -169,12 +171,12 @@ describe('a mended value', () => {
 
   it('is the same value when nothing was wrong', () => {
     const given = JSON.parse('{"__proto__": "own", "constructor": "too"}');
-    expect(mended(bodyOf('put-configuration'), given)?.value).toBe(given);
+    expect(correctedValue(bodyOf('put-configuration'), given)?.value).toBe(given);
   });
 
-  it('keeps a member that is called __proto__ beside one that is mended', () => {
+  it('keeps a member that is called __proto__ beside one that is corrected', () => {
     const given = JSON.parse('{"__proto__": "own", "speed": 7}');
-    const { value } = mended(bodyOf('put-configuration'), given) ?? {};
+    const { value } = correctedValue(bodyOf('put-configuration'), given) ?? {};
     expect(JSON.stringify(value)).toBe('{"__proto__":"own","speed":"7"}');
   });
 });

@@ -11,28 +11,28 @@ import { jsonOf } from './asked.ts';
 import { markFor, type Needs, rawMarkFor, variableNamed } from './text.ts';
 
 /** A value with marks in the place of what is asked for. */
-export interface Mended {
+export interface CorrectedValue {
   readonly value: unknown;
   /** What is asked for, where more is known than the name. */
   readonly needs: Needs;
 }
 
-interface MendingOptions {
+interface CorrectionOptions {
   /** Set for a query: all in it is text, and the nearest bound does no harm. */
   readonly isQuery?: boolean;
 }
 
 /** Of more faults than these the reader is asked for the whole. */
 const FAULTS_MAX = 100;
-/** What was mended may be wrong on a deeper level. */
+/** What was corrected may be wrong on a deeper level. */
 const ROUNDS_MAX = 10;
 
-/** The value with its faulty places mended or marked; undefined where the whole is asked for. */
-export function mended(
+/** The value with its faulty places corrected or marked; undefined where the whole is asked for. */
+export function correctedValue(
   schema: v.GenericSchema,
   sent: unknown,
-  options: MendingOptions = {},
-): Mended | undefined {
+  options: CorrectionOptions = {},
+): CorrectedValue | undefined {
   const needs: Record<string, string> = {};
   const marked = new Set<string>();
   let value = sent;
@@ -77,11 +77,11 @@ function meaningOf({ schema, issue, keys }: Fault, isText: boolean): string | un
   const shape = shapeAt(schema, keys);
   // Of what was no string, or of none, the rules for its text were not looked at.
   const ofText = shape && v.safeParse(shape, '?').issues?.[0];
-  const told =
+  const meaning =
     expected === 'a string' && ofText
       ? (shapeDetail('body', ofText, { schema }).expected ?? expected)
       : expected;
-  return /^(a string|an array|a value|filled)\b/.test(told) ? undefined : told;
+  return /^(a string|an array|a value|filled)\b/.test(meaning) ? undefined : meaning;
 }
 
 interface Fault {
@@ -92,7 +92,10 @@ interface Fault {
 }
 
 /** The value without a fault, where what was sent says what was meant. */
-function converted(fault: Fault, options: MendingOptions): { readonly value: unknown } | undefined {
+function converted(
+  fault: Fault,
+  options: CorrectionOptions,
+): { readonly value: unknown } | undefined {
   const { schema, value, issue, keys } = fault;
   if (isOfName(fault)) {
     const isNeedless = issue.expected === 'never';
@@ -108,7 +111,7 @@ function converted(fault: Fault, options: MendingOptions): { readonly value: unk
   return better === undefined ? undefined : { value: replaced(value, keys, better) };
 }
 
-/** Whether it is the name of a member that is wrong; of a missing one it is told in the same way. */
+/** Whether it is the name of a member that is wrong; of a missing one the fault has the same form. */
 function isOfName({ issue, value, keys }: Fault): boolean {
   const last = issue.path?.[keys.length - 1];
   const isName = last?.origin === 'key' && !Array.isArray(last.input);
@@ -120,7 +123,7 @@ export function askedAt(
   schema: v.GenericSchema,
   value: unknown,
   keys: readonly Key[],
-  { isQuery = false }: MendingOptions = {},
+  { isQuery = false }: CorrectionOptions = {},
 ) {
   const shape = shapeAt(schema, keys);
   const isText = isQuery || shape === undefined || takesText(shape);
@@ -182,7 +185,7 @@ function plain(name: string): string {
   return name.replace(/[_-]/g, '').toLowerCase();
 }
 
-interface ConversionFacts extends MendingOptions {
+interface ConversionFacts extends CorrectionOptions {
   readonly name: Key | undefined;
 }
 
