@@ -114,8 +114,12 @@ function finishedText({ deployment, status, request, finishedMs }: DescribedPart
   if (status === 'already-installed') {
     return `the device had ${deployment.artifactName} installed already when deployment ${deployment.name} (${deployment.id}) ended for it${at(finishedMs)}`;
   }
-  if (status !== 'noartifact')
+  if (status === 'failure') {
+    return `${label} ended for the device with failure${at(finishedMs)}: it reported so, or a poll differed from the one that got the update`;
+  }
+  if (status !== 'noartifact') {
     return `the device finished ${label} with ${status}${at(finishedMs)}`;
+  }
   // Which dependency was not met is not known any more: the artifacts may be others by now.
   const given = request === undefined ? '' : `; it reported ${pairsText(requestIn(request))}`;
   return `${label} ended for the device${at(finishedMs)} without a suitable artifact${given}`;

@@ -16,11 +16,22 @@ export interface DeviceFilter {
   readonly acceptedByMs?: number | undefined;
   /** Devices behind this one, in order of their first contact. */
   readonly afterSeq?: number | undefined;
+  /** Devices whose identity, as canonical JSON text, has one of these texts in it. */
+  readonly identityHas?: readonly string[] | undefined;
 }
 
 /** The filter as the WHERE part of a query on devices. */
 export function deviceFilter(filter: DeviceFilter): Filter {
-  const { status = [], id = [], groups, group, hasGroup, acceptedByMs, afterSeq } = filter;
+  const {
+    status = [],
+    id = [],
+    groups,
+    group,
+    hasGroup,
+    acceptedByMs,
+    afterSeq,
+    identityHas,
+  } = filter;
   return filterBy(
     oneOf('status', status),
     oneOf('id', id),
@@ -29,6 +40,7 @@ export function deviceFilter(filter: DeviceFilter): Filter {
     hasGroup === undefined ? undefined : grouped(hasGroup),
     acceptedByMs === undefined ? undefined : ['accepted_ms <= ?', acceptedByMs],
     afterSeq === undefined ? undefined : ['seq > ?', afterSeq],
+    identityHas && [identityHas.map(() => 'instr(identity, ?)').join(' OR '), ...identityHas],
   );
 }
 

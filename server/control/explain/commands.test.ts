@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endOfLife } from '../../../fixtures/contract/deprecations.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { keyTypes } from '../../../fixtures/contract/vocabulary.ts';
 import { artifactBytes, linkTo, publish } from '../../testing/test-artifacts.ts';
@@ -22,7 +23,7 @@ import {
   newDevice,
   type TestDevice,
 } from '../../testing/test-device.ts';
-import { correctedOf, runInBash } from '../../testing/test-explanations.ts';
+import { correctedOf, explanationOf, runInBash } from '../../testing/test-explanations.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control, secondTenant, signedInUser, testPassword } from '../../testing/test-tenants.ts';
 
@@ -384,7 +385,7 @@ describe('the command of what the state forbids', () => {
       TOKEN: server.adminToken,
       ARTIFACT_NAME: 'generated',
       DEVICE_TYPES: 'board,other',
-      ARGS: '{"filename":"motd","dest_dir":"/etc"}',
+      TYPE: 'single-file',
     });
   });
 
@@ -437,5 +438,9 @@ describe('the command of what time has ended', () => {
     const login = await server.call('login', { headers: { Authorization: credentials } });
     const reply = await server.call('list-deployments-v1', { token: login.text });
     await expectAfter(reply, { refused: 410, answered: 200, TOKEN: login.text });
+    const path = `${managementOperations['list-deployments-v1'].path}?search=spring&odd=1`;
+    const searched = await server.request('GET', path, { token: login.text });
+    const { correctedRequest } = await explanationOf(server, searched);
+    expect(correctedRequest?.path).toMatch(/v2\/deployments\/deployments\?name=spring$/);
   });
 });

@@ -33,6 +33,14 @@ describe('a corrected value', () => {
     ['a number', 'put-configuration', { speed: 9600 }, { speed: '9600' }],
     ['a boolean', 'put-configuration', { on: true }, { on: 'true' }],
     ['one for a list', 'put-attributes', { name: 'a', value: 1 }, [{ name: 'a', value: 1 }]],
+    ['a map for a list of pairs', 'put-attributes', { mem: 1 }, [{ name: 'mem', value: 1 }]],
+    ['a list in an object', 'add-group-devices', { devices: ['a'] }, ['a']],
+    [
+      'a list that belongs into an object',
+      'put-deployment-log',
+      [{ timestamp: '2026-11-26T08:00:00Z', level: 'info', message: 'm' }],
+      { messages: [{ timestamp: '2026-11-26T08:00:00Z', level: 'info', message: 'm' }] },
+    ],
     [
       'an identity as an object',
       'post-auth-request',

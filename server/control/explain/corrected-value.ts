@@ -3,6 +3,7 @@
  * word nearly right. Anything else is asked for, as an invented value would be acted upon.
  */
 import * as v from 'valibot';
+import { isObject } from '../../../fixtures/json.ts';
 import { lettersApart, nearestOf } from '../../../fixtures/nearest.ts';
 import { arrayForObject } from '../../../fixtures/shape-sentences.ts';
 import { isShape, type Key, memberNames, type Shape, shapeAt } from '../../../fixtures/shapes.ts';
@@ -197,22 +198,26 @@ function conversionOf(given: unknown, shape: Shape, facts: ConversionFacts): unk
   return [[given], ...formsOf(given, shape, facts)].find((form) => v.is(shape, form));
 }
 
-function isObjectLike(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly unknown[] {
   if (Array.isArray(given)) {
     const [one] = given;
     const isOne = given.length === 1 && typeof one !== 'object';
-    return isOne ? [one, ...formsOf(one, shape, facts)] : [];
+    // In its member, where the list was sent alone.
+    const within = memberNames(shape).map((name) => ({ [name]: given }));
+    return [...(isOne ? [one, ...formsOf(one, shape, facts)] : []), ...within];
   }
   if (typeof given === 'number' || typeof given === 'boolean') {
     return [String(given), ...(facts.isQuery ? boundsNear(Number(given), shape) : [])];
   }
   if (typeof given === 'string') return formsOfText(given, shape, facts);
+  if (!isObject(given)) return [];
   // An identity that was sent in place of its JSON text.
-  return facts.name === 'id_data' && isObjectLike(given) ? [JSON.stringify(given)] : [];
+  if (facts.name === 'id_data') return [JSON.stringify(given)];
+  const members = Object.entries(given);
+  const pairs = members.map(([name, value]) => ({ name, value }));
+  const only = members.length === 1 ? members[0]?.[1] : undefined;
+  // A map in place of a list of pairs; a list within an object, where it has to be alone.
+  return shape.type === 'array' ? [pairs, only] : [];
 }
 
 const dateTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;

@@ -19,7 +19,7 @@ import {
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { type Planned, plan } from './planned.ts';
 import { isPollOperation, ownerOf, safePoll } from './polls.ts';
-import { remedyOf } from './remedy.ts';
+import { isDeviceAsUser, remedyOf } from './remedy.ts';
 import { type KnownStore, type Step, stepsOf } from './steps.ts';
 import type { RefusedRequest } from './wrong.ts';
 
@@ -56,6 +56,10 @@ export function adviceOn(refused: Refused): Advice {
   if (!meant) {
     const first = remedyOf(refused, undefined, []);
     return first === undefined ? {} : { first };
+  }
+  // A user's write may do more than the device has asked for, such as end it for all devices.
+  if (isDeviceAsUser(refused) && meant.method !== 'GET') {
+    return { first: remedyOf(refused, undefined, []) ?? '' };
   }
   const { isOtherPoll, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
   const steps = stepsOf(refused, request.operation);

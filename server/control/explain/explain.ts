@@ -224,7 +224,7 @@ const variables: Readonly<Record<string, string>> = {
   DEVICE_TYPE: 'the type of the device',
   DEVICE_TYPES: 'the device types that the artifact fits, separated by commas',
   DEVICE_PATH: 'the path of the file on the device',
-  ARGS: 'the arguments of the generator as JSON, such as {"filename":"motd","dest_dir":"/etc"}',
+  TYPE: 'the kind of the artifact, such as single-file',
   DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
   PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
 };

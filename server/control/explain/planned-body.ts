@@ -47,6 +47,7 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   if (!asked.body && operation.bodyOptional) return undefined;
   const text = textOf(asked);
   const given = asked.body ? jsonOf(text) : { value: {} };
+  if (operation.bodyOptional && given && saysNothing(given.value, schema)) return undefined;
   const better = given && correctedValue(schema, given.value);
   // Nothing at all would be right, and would take away what there is.
   const isEmpty = !asked.body && Object.keys(better?.needs ?? {}).length === 0;
@@ -61,6 +62,12 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   if (ofSound && shown === given.value) return { text: [text ?? ''], needs, isAsSent: true };
   const marked = jsonWithVariables(shown);
   return { text: marked, needs, ...(ofSound && { isAsSent: true as const }) };
+}
+
+/** Whether nothing in an object is for this operation, as credentials that belong into a header. */
+function saysNothing(value: unknown, schema: v.GenericSchema): boolean {
+  const names = memberNames(schema);
+  return isObject(value) && names.length > 0 && !names.some((name) => name in value);
 }
 
 const jsonString = /"(?:[^"\\]|\\.)*(?:"|$)/g;

@@ -54,8 +54,7 @@ const forms: Readonly<Record<string, readonly FormPart[]>> = {
   [managementOperations['generate-artifact'].id]: [
     { name: 'name', value: [{ variable: 'ARTIFACT_NAME' }] },
     { name: 'device_types_compatible', value: [{ variable: 'DEVICE_TYPES' }] },
-    { name: 'type', value: ['single-file'] },
-    { name: 'args', value: [{ variable: 'ARGS' }] },
+    { name: 'type', value: [{ variable: 'TYPE' }] },
     { name: 'file', value: [{ variable: 'FILE' }], isFile: true },
   ],
   [managementOperations['upload-device-file'].id]: [
@@ -160,21 +159,35 @@ function encodeOdd(text: string): string {
 
 function queryFor(
   { query }: Operation,
-  { asked, place, expected }: Faulty,
+  { asked, status, place, expected }: Faulty,
 ): { readonly text: Text; readonly needs: Needs } {
   if (!query) return { text: [], needs: {} };
   const schema = v.object(query);
-  const given = givenIn(asked.search, Object.keys(query));
+  const names = Object.keys(query);
+  const search = status === 410 ? forSuccessor(asked.search, names) : asked.search;
+  const given = givenIn(search, names);
   const [, refused = ''] = /^query\.(.+)$/.exec(place) ?? [];
-  const isSent = Object.keys(given).every((name) => new URLSearchParams(asked.search).has(name));
+  const isSent = Object.keys(given).every((name) => new URLSearchParams(search).has(name));
   const fits = v.is(schema, given);
   // Refused by a rule that no shape expresses.
   if (fits && refused in query) given[refused] = markFor(refused);
-  else if (fits && isSent) return { text: questionOf(encodeOdd(asked.search)), needs: {} };
+  else if (fits && isSent) return { text: questionOf(encodeOdd(search)), needs: {} };
   const better = correctedValue(schema, given, { isQuery: true }) ?? { value: given, needs: {} };
   const isAsked = fits && expected !== undefined;
   const needs = isAsked ? { [variableNamed(refused)]: expected } : better.needs;
   return { text: questionOf(searchOf(better.value)), needs };
+}
+
+/**
+ * A query for the operation that replaces another one: what it does not know would filter nothing.
+ * Spec: Deprecated operations
+ */
+function forSuccessor(search: string, names: readonly string[]): string {
+  const pairs = [...new URLSearchParams(search)].map(([name, value]): [string, string] => {
+    const isId = /^[\da-f]{8}-/.test(value);
+    return name === 'search' ? [isId ? 'id' : 'name', value] : [name, value];
+  });
+  return new URLSearchParams(pairs.filter(([name]) => names.includes(name))).toString();
 }
 
 function questionOf(search: string): Text {

@@ -1,9 +1,12 @@
 /** What to do first about a refusal, in words. */
 
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
+import { isObject } from '../../../fixtures/json.ts';
 import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
 import { quoted } from '../../pipeline/shell.ts';
+import { type Asked, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
 import { neighbourOf, operationsOf } from './neighbour.ts';
 import { isInOtherForm, isPollOperation } from './polls.ts';
@@ -58,6 +61,10 @@ export function remedyOf(
   if (wait?.does === 'wait' && refusal.status === 429) {
     return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;
   }
+  if (operation?.id === managementOperations['create-deployment'].id && namesGroup(asked)) {
+    const { method, path } = managementOperations['create-group-deployment'];
+    return `the body takes no group: ${method} ${path} deploys to the devices of one`;
+  }
   const told = refusal.detail?.remedy ?? told401(refused, steps) ?? toldIn(refusal.error);
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =
@@ -65,6 +72,11 @@ export function remedyOf(
   if (!next || next === operation || isOfLink(refusal.status) || !operation) return first;
   const look = lookUpWords(next);
   return first === undefined ? look : `${first}; ${look}`;
+}
+
+function namesGroup(asked: Asked): boolean {
+  const body = jsonOf(textOf(asked))?.value;
+  return isObject(body) && 'group' in body;
 }
 
 /** Whether a link has ended, or is good and was asked in a way that does not fit its file. */
@@ -98,6 +110,9 @@ function told401(refused: Refused, steps: readonly Step[]): string | undefined {
   }
   if (!isOfToken(place)) return undefined;
   if (operation?.authorization === 'basic') return 'use the e-mail address and password of a user';
+  if (isDeviceAsUser(refused)) {
+    return 'use the token of a user; devices have operations of their own, below /api/devices';
+  }
   const token = tokenWords(steps);
   const known = operationsOf(mounts);
   if (operation ?? operationAt(asked.path, [asked.method], known)) return token;
@@ -108,6 +123,12 @@ function told401(refused: Refused, steps: readonly Step[]): string | undefined {
   const isPath = operationAt(asked.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
   const rest = isPath ? 'method' : 'path';
   return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
+}
+
+/** Whether a device called an operation for users. */
+export function isDeviceAsUser({ asked, refusal, operation }: RefusedRequest): boolean {
+  const isForUsers = operation?.authorization === 'user';
+  return refusal.status === 401 && isForUsers && tokenOwnerIn(asked)?.isDevice === true;
 }
 
 function tokenWords(steps: readonly Step[]): string {

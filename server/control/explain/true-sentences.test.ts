@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { VariantName } from '../../../fixtures/contract/variants.ts';
 import { linkTo, publish } from '../../testing/test-artifacts.ts';
@@ -282,4 +284,32 @@ it('the journal has what the server closed a websocket with', async () => {
   await once(socket, 'close');
   const { entries } = await journalPage(server, `device=${device.id}&kind=frame`);
   expect(entries.at(-1)).toMatchObject({ opcode: 'close', from: 'server', code: 1011 });
+});
+
+describe('of what was meant for another operation', () => {
+  it("a device's write is not done in a user's name", async () => {
+    const path = pathOf(managementOperations['abort-deployment'], { id: randomUUID() });
+    const explained = await told('PUT', path, {
+      token: device.token,
+      headers: JSON_TYPE,
+      body: '{"status":"aborted"}',
+    });
+    expect(explained.first).toContain('devices have operations of their own, below /api/devices');
+    expect(explained.command).toBeUndefined();
+  });
+
+  it('a group of devices is deployed to by its own path', async () => {
+    const { path } = managementOperations['create-deployment'];
+    const body = '{"name":"to-all-of-lab","artifact_name":"release-1","group":"lab"}';
+    const call = { token: server.adminToken, headers: JSON_TYPE, body };
+    expect((await told('POST', path, call)).first).toContain('deployments/group/{name}');
+  });
+
+  it('credentials in the body of a login are not asked for a second time', async () => {
+    const { path } = managementOperations.login;
+    const body = '{"email":"a@b.example","password":"a-long-password"}';
+    const { needs, correctedRequest } = await told('POST', path, { headers: JSON_TYPE, body });
+    expect(Object.keys(needs).toSorted()).toEqual(['EMAIL', 'PASSWORD', 'URL']);
+    expect(correctedRequest).not.toHaveProperty('body');
+  });
 });

@@ -187,7 +187,9 @@ describe('an assertion', () => {
 
   it('of a device that nobody knows is refused with the nearest names', async () => {
     const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
-    expect(text).toMatch(/body: device: there is no such device; nearest: aa:\d/);
+    expect(text).toMatch(
+      /body: device: there is no device with this id or identity value; nearest: aa:\d/,
+    );
   });
 
   it('tells of entries that are not kept any more', async () => {

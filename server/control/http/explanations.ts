@@ -9,7 +9,7 @@ import type { Tenants } from '../../tenants/tenants.ts';
 import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
 import type { ExplainFacts } from '../explain/explain.ts';
 import type { RefusedRecord } from '../explain/wrong.ts';
-import { deviceNamed } from '../journal/known-devices.ts';
+import { deviceNamed, notOneDevice } from '../journal/known-devices.ts';
 import type { UnreadableRecord } from '../journal/unreadable.ts';
 import { mount, namedTenant, ofTenant, refuse, taking } from './answers.ts';
 
@@ -67,14 +67,14 @@ const noDevices =
   'no device is known: let one send an authentication request to the API, or run "fleetbed simulate"';
 
 function findDevice(tenants: readonly ControlledTenant[], wanted: string) {
-  const nearest: string[] = [];
+  const others: string[] = [];
   for (const tenant of tenants) {
-    const found = deviceNamed(tenant.store, wanted);
-    if ('id' in found) return { tenant, id: found.id };
-    nearest.push(...found.nearest);
+    const named = deviceNamed(tenant.store, wanted);
+    if ('id' in named) return { tenant, id: named.id };
+    if ('several' in named) refuse(400, `query: device: ${notOneDevice(named, noDevices)}`);
+    others.push(...named.nearest);
   }
-  const told = nearest.length === 0 ? noDevices : `nearest: ${nearest.join(', ')}`;
-  refuse(404, maskText(`there is no device with this id or identity value; ${told}`));
+  refuse(404, maskText(notOneDevice({ nearest: others }, noDevices)));
 }
 
 /** The explanation as JSON, unless the caller prefers text, which is sent here. */

@@ -4,10 +4,11 @@ import * as v from 'valibot';
 import { noSuchOperation, operationIds } from '../../../fixtures/contract/operation-ids.ts';
 import { isTimestamp, queryInteger, timestampMs } from '../../../fixtures/contract/text.ts';
 import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
+import { maskText } from '../../http/masking.ts';
 import type { ControlledTenant } from '../controlled-tenant.ts';
 import { entryKinds } from '../journal/entry.ts';
 import { type EntryFilter, matcher } from '../journal/filter.ts';
-import { deviceNamed } from '../journal/known-devices.ts';
+import { deviceNamed, notOneDevice } from '../journal/known-devices.ts';
 import { refuse } from './answers.ts';
 
 /** Entries in one answer. */
@@ -85,11 +86,10 @@ export function requireKnownDevice(
 ): void {
   if (device === undefined) return;
   const named = deviceNamed(tenant.store, device);
-  if ('id' in named) return;
+  if (!('nearest' in named)) return;
   const matches = matcher({ device }, tenant);
   for (const entry of tenant.journal.entries()) if (matches(entry)) return;
-  const nearest = named.nearest.length === 0 ? 'there are none' : named.nearest.join(', ');
-  refuse(400, `${place}: device: there is no such device; nearest: ${nearest}`);
+  refuse(400, maskText(`${place}: device: ${notOneDevice(named, 'there are no devices')}`));
 }
 
 /** The checked query; a wrong one is refused with 400. `takes` names the path's own parameters. */

@@ -12,7 +12,13 @@ import {
   type Provides,
   report,
 } from '../../testing/test-deployments.ts';
-import { type AcceptedDevice, acceptedDevice, decide } from '../../testing/test-device.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  decide,
+  newDevice,
+} from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 import type { NoUpdateExplanation } from '../explain/no-update.ts';
@@ -143,7 +149,7 @@ const scenes: readonly [
     'a failed one',
     'finished',
     'no update',
-    /^the device finished deployment spring .* with failure at 2026-11-21T12/,
+    /^deployment spring .* ended for the device with failure at 2026-11-21T12.*: it reported so, or a poll differed/,
     (device) => finished(device, 'failure'),
   ],
   [
@@ -291,6 +297,18 @@ describe('how a device stands to its next update', () => {
       const at = new Date(server.clock.now()).toISOString();
       expect(said).toBe(`at ${at} with device_type=board, artifact_name=${artifact}`);
     }
+  });
+
+  it('of a value that several devices have is asked for by an id', async () => {
+    for (const mac of ['a', 'b']) {
+      const idData = JSON.stringify({ mac, rack: 'shared-rack' });
+      await authenticate(server, { ...newDevice(mac), idData });
+    }
+    const { status, text } = await control(server, 'GET', '/explanations?device=shared-rack');
+    expect([status, text]).toEqual([
+      400,
+      expect.stringMatching(/is the value of several devices; use an id: [\w-]{36}, [\w-]{36}"/),
+    ]);
   });
 
   it('is up to date as soon as the device has finished, whatever it reported before', async () => {

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { nearestOf } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
-import { deviceNamed } from '../journal/known-devices.ts';
+import { deviceNamed, notOneDevice } from '../journal/known-devices.ts';
 import {
   type NamedSnapshot,
   SNAPSHOTS_MAX,
@@ -80,10 +80,9 @@ async function reset(states: TenantStates, tenant: Tenant, request: Request) {
 }
 
 function unknownDevice({ store }: Tenant, wanted: string): string {
-  const named = deviceNamed(store, wanted);
-  const nearest = 'nearest' in named ? named.nearest.join(', ') : '';
-  const told = nearest === '' ? 'there are no devices' : `nearest: ${nearest}`;
-  return maskText(`body: device: there is no device with this id or identity value; ${told}`);
+  return maskText(
+    `body: device: ${notOneDevice(deviceNamed(store, wanted), 'there are no devices')}`,
+  );
 }
 
 function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): string {
