@@ -25,6 +25,7 @@ beforeAll(async () => {
     headersMaxMs: 2000,
     requestMaxMs: 2000,
     checkMs: 20,
+    discardMaxMs: 200,
   };
   const clock = new LookedAtClock(startOfTest);
   const options = { port: 0, controlPort: 0, logLevel: 'silent', connectionLimits, clock } as const;

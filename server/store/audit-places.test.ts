@@ -53,7 +53,8 @@ describe.each(engines)('a log %s', (engine, { openStore }) => {
     return found.map(({ change }) => change);
   }
 
-  function expectPages(numbers = Array.from({ length: 57 }, (_, at) => at)): void {
+  /** Of 57 pages, each third one when none is named. */
+  function expectPages(numbers = Array.from({ length: 19 }, (_, at) => 3 * at)): void {
     expect(store.auditLogs.count({})).toBe(times.length);
     for (const order of orders) {
       const all = expected(order);
