@@ -86,14 +86,16 @@ function own({ status, detail }: Refusal, operation: Operation | undefined): str
   const isMember = path.includes('.');
   // Of the whole body the contract says only of which kind it is.
   if (!isMember && !/^(JSON|an object|an array|a body)\b/.test(expected)) return undefined;
-  const about = ofStatus.filter(({ sentence }) =>
-    isMember ? sentence.includes(`\`${path.split('.').at(-1)}\``) : /\bbody\b/.test(sentence),
-  );
+  const isText = actual?.startsWith('"') ?? false;
+  const about = ofStatus
+    .filter(({ sentence }) => !(isText && /another (kind|JSON value)/.test(sentence)))
+    .filter(({ sentence }) =>
+      isMember ? sentence.includes(`\`${path.split('.').at(-1)}\``) : /\bbody\b/.test(sentence),
+    );
   const absent = /required|without|lacks/;
-  const deciding = about.find(({ sentence }) =>
+  return about.find(({ sentence }) =>
     isMember || isMissing ? absent.test(sentence) === isMissing : /\bJSON\b/.test(sentence),
-  );
-  return (deciding ?? (isMember ? about[0] : undefined))?.id;
+  )?.id;
 }
 
 function general(status: number, operation: Operation | undefined): string | undefined {

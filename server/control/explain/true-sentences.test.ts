@@ -286,6 +286,16 @@ it('the journal has what the server closed a websocket with', async () => {
   expect(entries.at(-1)).toMatchObject({ opcode: 'close', from: 'server', code: 1011 });
 });
 
+it('a text of other letters breaks no rule about its kind', async () => {
+  const path = pathOf(operations['put-deployment-status'], { id: randomUUID() });
+  const of = async (status: unknown) => {
+    const call = { token: device.token, headers: JSON_TYPE, body: JSON.stringify({ status }) };
+    return (await told('PUT', path, call)).rule.requirements;
+  };
+  expect(await of(5)).toEqual(['status.is-a-text']);
+  expect(await of('Downloading')).toEqual([]);
+});
+
 describe('of what was meant for another operation', () => {
   it("a device's write is not done in a user's name", async () => {
     const path = pathOf(managementOperations['abort-deployment'], { id: randomUUID() });
