@@ -31,12 +31,12 @@ export function pagingHeaders(list: PagedList): { Link: string[]; 'X-Total-Count
 }
 
 /** Answers with one page of a list, its neighbours as links, and the total. */
-export function pagedAnswer<Body>(
+export async function pagedAnswer<Body>(
   { request }: { readonly request: { readonly url?: string | undefined } },
   query: { readonly page: number; readonly per_page: number },
-  { total, list }: { readonly total: number; readonly list: (page: Page) => Body },
+  { total, list }: { readonly total: number; readonly list: (page: Page) => Body | Promise<Body> },
 ) {
   const page = { page: query.page, perPage: query.per_page };
   const headers = pagingHeaders({ url: request.url ?? '', total, ...page });
-  return { status: 200, headers, body: list(page) } as const;
+  return { status: 200, headers, body: await list(page) } as const;
 }

@@ -92,7 +92,9 @@ export class DeviceSession implements SessionEnd {
     const { proto, typ, body } = message;
     if (proto === control && typ === 'pong') return;
     if (proto === control && typ === 'ping') {
-      this.#session.send({ proto: control, typ: 'pong' });
+      const isRead = this.#session.backlogBytes <= limits.deviceBacklogMaxBytes;
+      if (isRead) this.#session.send({ proto: control, typ: 'pong' });
+      else this.#fail(new DeviceSessionFault(502, 'the device asks, and does not read'));
       return;
     }
     this.#inboxBytes += body?.length ?? 0;

@@ -76,6 +76,8 @@ export function shown(value: unknown): string {
 
 function beginningOf(value: unknown, levels: number): unknown {
   if (typeof value === 'string') return value.slice(0, SHOWN_TEXT_CHARACTERS);
+  // Its digits are those of the nearest number that could be read.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return 'a number of many digits';
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) return '…';
   if (Array.isArray(value)) {

@@ -34,6 +34,15 @@ export class JsonList<Item> {
     return new JsonList<Item>(beginning, pieces);
   }
 
+  /** The same of elements that are read one by one, those that are gone by then left out. */
+  static ofEach<Key, Item>(
+    keys: Iterable<Key>,
+    read: (key: Key) => Item | undefined,
+    of: LongTaskOf,
+  ): Promise<JsonList<Item>> {
+    return JsonList.of(present(keys, read), of);
+  }
+
   get isWhole(): boolean {
     return this.#rest === undefined;
   }
@@ -42,6 +51,16 @@ export class JsonList<Item> {
   async *[Symbol.asyncIterator](): AsyncGenerator<string> {
     yield this.beginning;
     if (this.#rest) yield* this.#rest;
+  }
+}
+
+function* present<Key, Item>(
+  keys: Iterable<Key>,
+  read: (key: Key) => Item | undefined,
+): Generator<Item> {
+  for (const key of keys) {
+    const item = read(key);
+    if (item !== undefined) yield item;
   }
 }
 

@@ -40,6 +40,15 @@ describe('settings that are merged', () => {
   });
 });
 
+it('settings have at most 256 KiB together, in the length of their JSON', () => {
+  const long = (value: string) =>
+    Object.fromEntries(Object.keys(many(60)).map((name) => [name, value]));
+  expect(mergeSettings({}, long('x'.repeat(4096)))).toHaveProperty('settings');
+  const because = 'the settings of a device can have at most 262144 bytes in total';
+  expect(mergeSettings({}, long('"'.repeat(4096)))).toEqual({ because });
+  expect(mergeSettings(long('x'.repeat(4096)), { one: 'x'.repeat(40_000) })).toEqual({ because });
+});
+
 describe('settings that are replaced', () => {
   it('are the given ones without the empty ones', () => {
     expect(replaceSettings({ a: '1', b: '' })).toEqual({ settings: { a: '1' } });

@@ -1,5 +1,6 @@
 /** How settings are merged and bounded. Spec: Device configuration */
 import { limits } from '../../fixtures/contract/limits.ts';
+import { isJsonWithin } from '../../fixtures/contract/text.ts';
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -26,8 +27,11 @@ export function keepSettings(change: Settings): MergeDecision {
   return bounded(new Map(Object.entries(change)));
 }
 
-function bounded(settings: ReadonlyMap<string, string>): MergeDecision {
-  return settings.size > limits.configurationKeysMax
-    ? { because: `a device can have at most ${limits.configurationKeysMax} settings` }
-    : { settings: Object.fromEntries(settings) };
+function bounded(all: ReadonlyMap<string, string>): MergeDecision {
+  const { configurationKeysMax: keysMax, configurationMaxBytes: bytesMax } = limits;
+  if (all.size > keysMax) return { because: `a device can have at most ${keysMax} settings` };
+  const settings = Object.fromEntries(all);
+  return isJsonWithin(settings, bytesMax)
+    ? { settings }
+    : { because: `the settings of a device can have at most ${bytesMax} bytes in total` };
 }

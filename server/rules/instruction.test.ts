@@ -26,7 +26,7 @@ function part(fields: Partial<InstructedPart> = {}): InstructedPart {
     offeredDevices: 0,
     deployment: {
       ...{ id: 'one', name: 'spring', artifactName: 'new', deviceCount: 1 },
-      ...{ seq: 1, createdMs: 10, forceInstallation: false },
+      ...{ seq: 1, createdMs: 10, type: 'software', forceInstallation: false },
     },
     ...fields,
   };
@@ -100,7 +100,7 @@ describe('a device that is served', () => {
 
   it('gets a configuration without an artifact', () => {
     const { deployment } = part();
-    const own = part({ deployment: { ...deployment, configuration: {} } });
+    const own = part({ deployment: { ...deployment, type: 'configuration' } });
     expect(decide([own], { candidates: [] })).toMatchObject({
       decision: 'serve',
       artifactId: undefined,

@@ -17,9 +17,9 @@ function requestOf(provides: Readonly<Record<string, string>> = {}, takesControl
 const request = requestOf();
 const waiting: ServablePart = {
   status: 'pending',
-  deployment: { forceInstallation: false },
+  deployment: { type: 'software', forceInstallation: false },
 };
-const bringingItsOwn = { forceInstallation: false, configuration: {} };
+const bringingItsOwn = { type: 'configuration', forceInstallation: false } as const;
 
 function artifact(id: string, fields: Partial<Candidate> = {}): Candidate {
   return { id, name: 'new', depends: { device_type: ['board'] }, sizeBytes: 10, ...fields };
@@ -88,7 +88,7 @@ describe('an artifact that the device has already', () => {
   });
 
   it('is served when the installation is forced', () => {
-    const forced = { ...waiting, deployment: { forceInstallation: true } };
+    const forced = { ...waiting, deployment: { ...waiting.deployment, forceInstallation: true } };
     expect(decideNext(forced, installed, [artifact('a')]).decision).toBe('serve');
   });
 

@@ -16,7 +16,7 @@ export interface ServablePart extends Pick<DeviceDeployment, 'status' | 'request
   readonly deployment: {
     readonly forceInstallation: boolean;
     /** Present where the deployment brings its own artifact. */
-    readonly configuration?: object;
+    readonly type: 'software' | 'configuration';
   };
 }
 
@@ -55,7 +55,7 @@ export function decideNext(
   if (part.request !== undefined && part.request !== requestText(request)) {
     return { decision: 'conflict' };
   }
-  if (part.deployment.configuration) return { decision: 'serve' };
+  if (part.deployment.type === 'configuration') return { decision: 'serve' };
   const chosen = candidates.find(({ id }) => id === part.artifactId) ?? choose(candidates, request);
   if (!chosen) return { decision: 'no-artifact', misfit: misfit(candidates, request) };
   const isInstalled = chosen.name === request.artifactName;

@@ -14,7 +14,10 @@ export interface NamedDeployment {
 /** A device deployment, with all that sentences tell of it. */
 export interface DescribedPart extends DeviceDeployment, PartFacts {
   readonly deployment: PartFacts['deployment'] &
-    NamedDeployment & { readonly deviceCount: number; readonly configuration?: object };
+    NamedDeployment & {
+      readonly deviceCount: number;
+      readonly type: 'software' | 'configuration';
+    };
 }
 
 /** The name of a deployment in sentences. */
@@ -59,13 +62,13 @@ export function keptBackText(rule: KeptBack, part: DescribedPart, nowMs: number)
 
 /** Nothing is open for the device, whose newest deployment this is. */
 export function overFor(part: DescribedPart, rule: KeptBack, nowMs: number): NoUpdate {
-  const { id, artifactName, configuration } = part.deployment;
+  const { id, artifactName, type } = part.deployment;
   const isUpToDate = rule === 'finished' && installed.has(part.status);
   return {
     rule,
     deploymentId: id,
     isUpToDate,
-    ...(isUpToDate && !configuration && { installed: artifactName }),
+    ...(isUpToDate && type === 'software' && { installed: artifactName }),
     because: flat(keptBackText(rule, part, nowMs)),
   };
 }

@@ -97,15 +97,11 @@ export class ArtifactStore {
     return this.#sql.all(query, [name]).map((row) => text(row, 'id'));
   }
 
-  /** Artifacts, the newest first unless another order is asked for. */
-  list(
-    filter: ArtifactFilter,
-    page: Page,
-    order: ArtifactOrder = 'modified:desc',
-  ): StoredArtifact[] {
+  /** Ids of artifacts, the newest first unless another order is asked for. */
+  ids(filter: ArtifactFilter, page: Page, order: ArtifactOrder = 'modified:desc'): string[] {
     const { where, values } = filterBy(...artifactConditions(filter));
-    const query = `SELECT * FROM artifacts ${where} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;
-    return this.#sql.all(query, [...values, ...bounds(page)]).map(stored);
+    const query = `SELECT id FROM artifacts ${where} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => text(row, 'id'));
   }
 
   count(filter: ArtifactFilter): number {

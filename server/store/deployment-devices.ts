@@ -4,7 +4,7 @@ import { completedMs } from '../rules/deployment-completion.ts';
 import { type DeviceDeployment, ended, isOver } from '../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
-import { filterBy } from './filter.ts';
+import { type Condition, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import {
   finals,
@@ -12,6 +12,7 @@ import {
   part,
   partQuery,
   type StoredPart,
+  shownPartQuery,
   stateColumns,
   stateValues,
   statusCondition,
@@ -37,6 +38,8 @@ export interface PartFilter {
   readonly groups?: readonly string[] | undefined;
 }
 
+/** Read at a time where all are. */
+const PORTION_PARTS = 200;
 /** A device waits in no more deployments than that. */
 const OPEN_MAX = 1000;
 /** Devices of which it is kept what is open for them. */
@@ -131,6 +134,11 @@ export class DeploymentDeviceStore {
     this.#waiting.add([of.deviceId]);
   }
 
+  /** Forgets what devices said when they were offered deployments: the next poll says it anew. */
+  forgetRequests(): void {
+    this.#sql.run('UPDATE deployment_devices SET request = NULL WHERE request IS NOT NULL');
+  }
+
   /** Replaces the part's log. */
   saveLog(of: StoredPart, log: string): void {
     const { deployment, deviceId } = of;
@@ -186,8 +194,21 @@ export class DeploymentDeviceStore {
   /** Parts of a deployment by device id. */
   list(of: StoredDeployment, filter: PartFilter, page: Page): StoredPart[] {
     const { where, values } = partFilter(of, filter);
-    const query = `${partQuery} ${where} ORDER BY p.device_id LIMIT ? OFFSET ?`;
+    const query = `${shownPartQuery} ${where} ORDER BY p.device_id LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(part);
+  }
+
+  /** All of them in the same order, a few hundred read at a time: other work may come between. */
+  *walk(of: StoredDeployment, filter: PartFilter): Generator<StoredPart> {
+    for (let after = ''; ; ) {
+      const { where, values } = partFilter(of, filter, ['p.device_id > ?', after]);
+      const query = `${shownPartQuery} ${where} ORDER BY p.device_id LIMIT ${PORTION_PARTS}`;
+      const parts = this.#sql.all(query, values).map(part);
+      const last = parts.at(-1);
+      if (!last) return;
+      after = last.deviceId;
+      yield* parts;
+    }
   }
 
   count(of: StoredDeployment, filter: PartFilter): number {
@@ -326,8 +347,13 @@ function mayComplete(of: StoredPart, changed: DeviceDeployment): boolean {
   return isOver(of) || isOver(changed) || of.deployment.finishedMs !== undefined;
 }
 
-function partFilter({ seq }: StoredDeployment, { status, groups }: PartFilter) {
+function partFilter(
+  { seq }: StoredDeployment,
+  { status, groups }: PartFilter,
+  ...others: readonly Condition[]
+) {
   return filterBy(
+    ...others,
     ['p.deployment_seq = ?', seq],
     statusCondition(status),
     groups && [

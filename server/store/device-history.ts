@@ -4,8 +4,8 @@ import { filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import {
   part,
-  partQuery,
   type StoredPart,
+  shownPartQuery,
   stateColumns,
   stateValues,
   statusCondition,
@@ -27,7 +27,7 @@ export class DeviceHistoryStore {
   /** Its parts, the newest deployment first; in a status, or `pause`, `active` or `finished`. */
   list(deviceId: string, status: string | undefined, page: Page): StoredPart[] {
     const { where, values } = historyFilter(deviceId, status);
-    const query = `${partQuery} ${where} ORDER BY p.deployment_seq DESC LIMIT ? OFFSET ?`;
+    const query = `${shownPartQuery} ${where} ORDER BY p.deployment_seq DESC LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(part);
   }
 
@@ -58,7 +58,9 @@ export class DeviceHistoryStore {
   }
 
   #all(deviceId: string, condition: string): StoredPart[] {
-    return this.#sql.all(`${partQuery} WHERE p.device_id = ? ${condition}`, [deviceId]).map(part);
+    return this.#sql
+      .all(`${shownPartQuery} WHERE p.device_id = ? ${condition}`, [deviceId])
+      .map(part);
   }
 
   #startOver({ deployment: { seq, retries = 0 }, deviceId }: StoredPart): void {

@@ -157,10 +157,14 @@ describe('the alerts of a device', () => {
     store.monitor.appendAlerts(device, alerts);
   }
 
+  function idsOf(seqs: readonly number[]): string[] {
+    return seqs.map((seq) => store.monitor.findAlert(seq)?.id ?? 'none');
+  }
+
   function issued(filter: { issuedAfterMs?: number; issuedBeforeMs?: number } = {}, perPage = 500) {
-    return store.monitor
-      .listAlerts('d', { order: 'desc', ...filter }, { page: 1, perPage })
-      .map(({ id }) => Number(id.split('-')[1]));
+    return idsOf(store.monitor.alerts('d', { order: 'desc', ...filter }, { page: 1, perPage })).map(
+      (id) => Number(id.split('-')[1]),
+    );
   }
 
   it('are listed with their ids, the newest first, in pages', () => {
@@ -168,8 +172,13 @@ describe('the alerts of a device', () => {
     append('e', 9);
     expect(issued()).toEqual([3, 2, 1]);
     expect(issued({}, 2)).toEqual([3, 2]);
-    const page = store.monitor.listAlerts('d', { order: 'desc' }, { page: 2, perPage: 2 });
-    expect(page).toEqual([{ id: 'd-1-2', ...alert }]);
+    const [seq = 0, ...others] = store.monitor.alerts(
+      'd',
+      { order: 'desc' },
+      { page: 2, perPage: 2 },
+    );
+    expect(others).toEqual([]);
+    expect(store.monitor.findAlert(seq)).toEqual({ id: 'd-1-2', ...alert });
   });
 
   it('are narrowed by time, both bounds included', () => {
@@ -185,9 +194,7 @@ describe('the alerts of a device', () => {
     append('d', 5000);
     expect(issued({ issuedBeforeMs: 1 })).toEqual([1]);
     expect(issued({}, 1)).toEqual([5000]);
-    expect(store.monitor.listAlerts('e', { order: 'desc' }, { page: 1, perPage: 9 })).toHaveLength(
-      1,
-    );
+    expect(store.monitor.alerts('e', { order: 'desc' }, { page: 1, perPage: 9 })).toHaveLength(1);
   });
 
   it('go with the device, and its monitor configuration too', () => {
@@ -205,7 +212,7 @@ describe('the subjects of alerts', () => {
     store.monitor.appendAlerts(device, [{ id: `${name}-${issuedMs}`, alert, issuedMs }]);
   };
   const latest = (level?: Alert['level']) =>
-    store.monitor.latestAlerts('d', level).map(({ id }) => id);
+    store.monitor.subjects('d', level).map((subject) => store.monitor.findLatest('d', subject)?.id);
 
   it('have their last alert by time, the oldest first, all or of one level', () => {
     tell('CRITICAL', 'a', 5);

@@ -84,6 +84,11 @@ export class DeviceStore {
     return this.#facts.get(deviceId);
   }
 
+  /** As if no device had polled. */
+  forgetPolls(): void {
+    for (const facts of this.#facts.values()) facts.lastPoll = undefined;
+  }
+
   /** Of the keys that were never accepted. */
   get waiting(): WaitingKeys {
     return this.#waiting.totals;

@@ -17,6 +17,9 @@ export interface AlertFilter {
   readonly issuedBeforeMs?: number | undefined;
 }
 
+/** What an alert is about. */
+type AlertSubject = Pick<Alert['subject'], 'type' | 'name'>;
+
 type StoredAlert = Alert & { readonly id: string };
 
 /** Older alerts of a device are forgotten beyond this number, and so are subjects. */
@@ -48,17 +51,22 @@ export class MonitorStore {
     });
   }
 
-  /** Alerts of a device by the time of their issue. */
-  listAlerts(
+  /** Numbers of a device's alerts by the time of their issue; an alert may have 32 KiB. */
+  alerts(
     deviceId: string,
     { order, ...filter }: AlertFilter & { readonly order: 'asc' | 'desc' },
     page: Page,
-  ): StoredAlert[] {
+  ): number[] {
     const { where, values } = alertFilter(deviceId, filter);
     const direction = order === 'asc' ? 'ASC' : 'DESC';
-    const query = `SELECT id, document FROM alerts ${where}
+    const query = `SELECT seq FROM alerts ${where}
       ORDER BY issued_ms ${direction}, seq ${direction} LIMIT ? OFFSET ?`;
-    return this.#sql.all(query, [...values, ...bounds(page)]).map(storedAlert);
+    return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => number(row, 'seq'));
+  }
+
+  findAlert(seq: number): StoredAlert | undefined {
+    const row = this.#sql.first('SELECT id, document FROM alerts WHERE seq = ?', [seq]);
+    return row && storedAlert(row);
   }
 
   countAlerts(deviceId: string, filter: AlertFilter): number {
@@ -66,12 +74,21 @@ export class MonitorStore {
     return numberIn(this.#sql, `SELECT count(*) AS n FROM alerts ${where}`, values);
   }
 
-  /** The last alert of each subject, all or those of a level, the oldest first. */
-  latestAlerts(deviceId: string, level?: Alert['level']): StoredAlert[] {
+  /** The subjects of a device's alerts, all or those whose last one has a level, the oldest first. */
+  subjects(deviceId: string, level?: Alert['level']): AlertSubject[] {
     const { where, values } = filterBy(['device_id = ?', deviceId], equal('level', level));
-    const query = `SELECT alert_id AS id, document FROM alert_subjects ${where}
+    const query = `SELECT type, name FROM alert_subjects ${where}
       ORDER BY issued_ms, type, name LIMIT ?`;
-    return this.#sql.all(query, [...values, ALERTS_KEPT_PER_DEVICE]).map(storedAlert);
+    const rows = this.#sql.all(query, [...values, ALERTS_KEPT_PER_DEVICE]);
+    return rows.map((row) => ({ type: text(row, 'type'), name: text(row, 'name') }));
+  }
+
+  /** The last alert of a subject. */
+  findLatest(deviceId: string, { type, name }: AlertSubject) {
+    const query = `SELECT alert_id AS id, document FROM alert_subjects
+      WHERE device_id = ? AND type = ? AND name = ?`;
+    const row = this.#sql.first(query, [deviceId, type, name]);
+    return row && storedAlert(row);
   }
 
   /** Number of subjects with a critical last alert; undefined when the device never sent any. */

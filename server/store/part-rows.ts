@@ -6,7 +6,7 @@ import {
 } from '../../fixtures/contract/vocabulary.ts';
 import { type DeviceDeployment, retriedStatus } from '../rules/device-deployment.ts';
 import type { PartFacts } from '../rules/part-choice.ts';
-import { deployment, type StoredDeployment } from './deployments.ts';
+import { deployment, deploymentColumns, type StoredDeployment } from './deployments.ts';
 import { type Condition, equal } from './filter.ts';
 import { number, numberOrNothing, text, textOrNothing } from './row.ts';
 import type { SqlRow, SqlValue } from './sql.ts';
@@ -29,12 +29,14 @@ export const unfinished = deviceDeploymentStatuses
   .join(', ');
 /** As `mayTryAgain` has it. */
 export const triesAgain = `p.status = '${retriedStatus}' AND p.retries_left > 0`;
-const columns = `d.*, p.device_id, p.status AS part_status, p.substate, p.request, p.artifact_id,
+const columns = `${deploymentColumns('d')}, p.device_id, p.status AS part_status, p.substate, p.artifact_id,
   p.attempts, p.retries_left, p.offered_ms, p.started_ms, p.finished_ms AS part_finished_ms,
   p.log IS NOT NULL AS has_log`;
+const joined = 'FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq';
 /** Every part that a query names `p`, together with its deployment `d`. */
-export const partQuery = `SELECT ${columns} FROM deployment_devices p
-  JOIN deployments d ON d.seq = p.deployment_seq`;
+export const partQuery = `SELECT ${columns}, p.request ${joined}`;
+/** The same to be shown: without what the device said, which may be a mebibyte. */
+export const shownPartQuery = `SELECT ${columns}, NULL AS request ${joined}`;
 
 /** Conditions behind the words that users filter parts by. */
 const groupConditions: Readonly<Record<string, Condition>> = {

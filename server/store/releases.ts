@@ -44,11 +44,12 @@ export class ReleaseStore {
     return row && release(row);
   }
 
-  /** Releases of which one artifact at least fits the filter. */
-  list(filter: ReleaseFilter, page: Page, order: ReleaseOrder): StoredRelease[] {
+  /** Names of releases of which one artifact at least fits the filter. */
+  names(filter: ReleaseFilter, page: Page, order: ReleaseOrder): string[] {
     const { where, values } = releaseFilter(filter);
-    const query = `${releaseQuery} ${where} ${grouped} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;
-    return this.#sql.all(query, [...values, ...bounds(page)]).map(release);
+    const query = `SELECT name FROM (${releaseQuery} ${where} ${grouped})
+      ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => text(row, 'name'));
   }
 
   count(filter: ReleaseFilter): number {

@@ -1,4 +1,5 @@
 /** The entries of the audit log: who did what to what. Spec: AuditLog entry */
+import { limits } from '../../fixtures/contract/limits.ts';
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { AuditAction, WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
 import type { Settings } from '../settings.ts';
@@ -75,5 +76,13 @@ export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAct)
   const { wideAction, wideEntry, ...entry } = act;
   const isWide = settings.variants.has('wide-audit-actions');
   const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry };
-  store.auditLogs.append({ timeMs: nowMs, ...entry, ...wide });
+  const all = { timeMs: nowMs, ...entry, ...wide };
+  const { change } = all;
+  store.auditLogs.append(change === undefined ? all : { ...all, change: shortened(change) });
+}
+
+/** What is long is looked up in what was changed itself: a page of the log has 500 entries. */
+function shortened(change: string): string {
+  const most = limits.auditChangeMaxCharacters;
+  return change.length <= most ? change : `${change.slice(0, most)}… (${change.length} characters)`;
 }

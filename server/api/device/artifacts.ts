@@ -4,6 +4,7 @@ import { artifactMediaType } from '../../../fixtures/contract/operations.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { artifactLink } from '../../pipeline/links.ts';
+import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';
 
 const noSuchArtifact = refuse.notFound('there is no artifact with this id', {
@@ -11,11 +12,11 @@ const noSuchArtifact = refuse.notFound('there is no artifact with this id', {
   expected: 'the id of an artifact',
 });
 
-export const listArtifacts = defineEndpoint('list-artifacts', ({ query }, { store, nowMs }) => {
+export const listArtifacts = defineEndpoint('list-artifacts', async ({ query }, context) => {
   const deviceType = { how: 'exact', text: query.device_type } as const;
   const filter = { release: query.release_name, deviceType };
-  const found = store.artifacts.list(filter, { page: 1, perPage: limits.artifactListMax });
-  return { status: 200, body: found.map(({ artifact }) => artifactView(artifact, nowMs)) };
+  const ids = context.store.artifacts.ids(filter, { page: 1, perPage: limits.artifactListMax });
+  return { status: 200, body: await artifactList(ids, context) };
 });
 
 export const getArtifact = defineEndpoint('get-artifact', ({ parameters }, { store, nowMs }) => {

@@ -81,7 +81,7 @@ export const downloadConfiguration = defineEndpoint(
   'download-configuration',
   async ({ parameters }, { store }) => {
     const part = store.parts.find(parameters.deployment_id, parameters.device_id);
-    const settings = part?.deployment.configuration;
+    const settings = part && store.deployments.configurationOf(part.deployment);
     if (!part || !settings)
       return refuse.notFound('there is no configuration deployment at this link', {
         path: 'path.deployment_id',

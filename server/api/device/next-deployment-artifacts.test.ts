@@ -133,7 +133,10 @@ describe('several artifacts that fit', () => {
     provides: { device_type: 'board', artifact_name: 'older' },
     takesControlMap: false,
   };
-  const part = { status: 'pending', deployment: { forceInstallation: false } } as const;
+  const part = {
+    status: 'pending',
+    deployment: { type: 'software', forceInstallation: false },
+  } as const;
   const candidates = [
     { id: 'large', name: 'release-1', depends: { device_type: ['board'] }, sizeBytes: 9000 },
     { id: 'small', name: 'release-1', depends: { device_type: ['board'] }, sizeBytes: 100 },

@@ -121,8 +121,8 @@ function serveNext(context: DeviceContext, request: NextRequest): Served | Refus
       ...store.parts.open(device.id),
       nowMs,
       newest: () => store.parts.newest(device.id, 1).parts[0],
-      candidatesOf: ({ deployment: { configuration, artifactName } }) => {
-        if (!configuration) release = store.artifacts.findByName(artifactName);
+      candidatesOf: ({ deployment: { type, artifactName } }) => {
+        if (type === 'software') release = store.artifacts.findByName(artifactName);
         return release.map(candidate);
       },
     });

@@ -1,6 +1,6 @@
 /** Artifacts, for users: looking at them, describing and deleting them. New ones come by `new-artifact.ts`. */
 import { limits } from '../../../fixtures/contract/limits.ts';
-import type { Artifact } from '../../../fixtures/contract/resources.ts';
+import type { ArtifactOrder } from '../../../fixtures/contract/management/artifacts.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { artifactLink } from '../../pipeline/links.ts';
@@ -8,6 +8,7 @@ import { exactOrPrefix, partOrPrefix } from '../../rules/text-search.ts';
 import type { ArtifactFilter, StoredArtifact } from '../../store/artifacts.ts';
 import type { Page } from '../../store/page.ts';
 import { type AuditedAct, audit, userActor } from '../../tenants/audit.ts';
+import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';
 import { pagedAnswer } from '../paging.ts';
 import type { UserContext } from './visible-devices.ts';
@@ -29,14 +30,11 @@ export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query },
 });
 
 /** All at once, as before there were pages; never more than a bound. */
-export const listArtifactsV1 = defineEndpoint(
-  'list-artifacts-v1',
-  ({ query }, { store, nowMs }) => {
-    const page: Page = { page: 1, perPage: limits.unpagedListMax };
-    const found = store.artifacts.list(filterOfV1(query), page, byName);
-    return { status: 200, body: shown(found, nowMs) };
-  },
-);
+export const listArtifactsV1 = defineEndpoint('list-artifacts-v1', async ({ query }, context) => {
+  const page: Page = { page: 1, perPage: limits.unpagedListMax };
+  const ids = context.store.artifacts.ids(filterOfV1(query), page, byName);
+  return { status: 200, body: await artifactList(ids, context) };
+});
 
 export const listPagedArtifactsV1 = defineEndpoint(
   'list-paged-artifacts-v1',
@@ -57,18 +55,15 @@ function filterOfV1(query: {
 }
 
 function pageOf(
-  { store, request, nowMs }: UserContext,
+  context: UserContext,
   filter: ArtifactFilter,
-  query: { page: number; per_page: number; sort: Parameters<typeof store.artifacts.list>[2] },
+  query: { page: number; per_page: number; sort: ArtifactOrder },
 ) {
-  return pagedAnswer({ request }, query, {
-    total: store.artifacts.count(filter),
-    list: (page) => shown(store.artifacts.list(filter, page, query.sort), nowMs),
+  const { artifacts } = context.store;
+  return pagedAnswer(context, query, {
+    total: artifacts.count(filter),
+    list: (page) => artifactList(artifacts.ids(filter, page, query.sort), context),
   });
-}
-
-function shown(found: readonly StoredArtifact[], nowMs: number): Artifact[] {
-  return found.map(({ artifact }) => artifactView(artifact, nowMs));
 }
 
 export const showArtifact = defineEndpoint('show-artifact', ({ parameters }, { store, nowMs }) => {

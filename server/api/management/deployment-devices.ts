@@ -1,9 +1,9 @@
 /** The devices' parts in deployments, for users. */
-import { limits } from '../../../fixtures/contract/limits.ts';
+import type { DeploymentDevice } from '../../../fixtures/contract/management/deployments.ts';
+import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
-import type { Page } from '../../store/page.ts';
 import type { StoredPart } from '../../store/part-rows.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
@@ -11,7 +11,7 @@ import { pagedAnswer } from '../paging.ts';
 import { shownDeployment } from './deployments.ts';
 import { deploymentDeviceView } from './views.ts';
 import { visibleDeployment } from './visible-deployments.ts';
-import { visibleDevice } from './visible-devices.ts';
+import { type UserContext, visibleDevice } from './visible-devices.ts';
 
 export const listDeploymentDevices = defineEndpoint(
   'list-deployment-devices',
@@ -22,7 +22,7 @@ export const listDeploymentDevices = defineEndpoint(
     const filter = { status: query.status, groups: user.groups };
     return pagedAnswer(context, query, {
       total: store.parts.count(deployment, filter),
-      list: (page) => shownParts(store, store.parts.list(deployment, filter, page)),
+      list: (page) => shownParts(store.parts.list(deployment, filter, page), context),
     });
   },
 );
@@ -30,13 +30,12 @@ export const listDeploymentDevices = defineEndpoint(
 /** All parts at once, as before there were pages. */
 export const listDeploymentDevicesV1 = defineEndpoint(
   'list-deployment-devices-v1',
-  ({ parameters }, context) => {
+  async ({ parameters }, context) => {
     const { store, user } = context;
     const deployment = visibleDeployment(context, parameters.deployment_id);
     if (deployment instanceof Refusal) return deployment;
-    const page: Page = { page: 1, perPage: limits.deploymentDevicesMax };
-    const parts = store.parts.list(deployment, { groups: user.groups }, page);
-    return { status: 200, body: shownParts(store, parts) };
+    const parts = store.parts.walk(deployment, { groups: user.groups });
+    return { status: 200, body: await shownParts(parts, context) };
   },
 );
 
@@ -59,7 +58,7 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   if (log === undefined)
     return refuse.notFound('this device has sent no log for this deployment', {
       ...inState('a device that has sent a log', 'one that has sent none'),
-      remedy: 'the log of a device is there once it has failed in this deployment and uploaded it',
+      remedy: 'the log is there once a device of this deployment has failed and uploaded it',
     });
   return { status: 200, body: log };
 });
@@ -74,16 +73,14 @@ export const listDeviceDeployments = defineEndpoint(
     return pagedAnswer(context, query, {
       total: store.history.count(device.id, query.status),
       list: (page) => {
-        const parts = store.history.list(device.id, query.status, page);
-        const shown = shownParts(store, parts);
-        return parts.flatMap(({ deployment }, at) => {
-          const part = shown[at];
-          // A part has no id of its own; within the list of its device the deployment's is one.
-          if (!part) return [];
-          return [
-            { id: deployment.id, deployment: shownDeployment(store, deployment), device: part },
-          ];
+        const view = partViewer(store);
+        // A part has no id of its own; within the list of its device the deployment's is one.
+        const shown = (part: StoredPart) => ({
+          id: part.deployment.id,
+          deployment: shownDeployment(store, part.deployment),
+          device: view(part),
         });
+        return JsonList.ofEach(store.history.list(device.id, query.status, page), shown, context);
       },
     });
   },
@@ -121,12 +118,17 @@ export const resetDeviceDeployments = defineEndpoint(
   },
 );
 
-function shownParts(store: Store, parts: readonly StoredPart[]) {
+function shownParts(parts: Iterable<StoredPart>, context: UserContext) {
+  return JsonList.ofEach(parts, partViewer(context.store), context);
+}
+
+/** Makes views of parts, most of which are of the same artifact. */
+function partViewer(store: Store): (part: StoredPart) => DeploymentDevice {
   const known = new Map<string, StoredArtifact | undefined>();
-  return parts.map((part) => {
+  return (part) => {
     const { artifactId } = part;
     if (artifactId === undefined) return deploymentDeviceView(part, undefined);
     if (!known.has(artifactId)) known.set(artifactId, store.artifacts.find(artifactId));
     return deploymentDeviceView(part, known.get(artifactId)?.artifact);
-  });
+  };
 }

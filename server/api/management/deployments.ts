@@ -1,5 +1,6 @@
 /** Deployments, for users. New ones are made in `new-deployment.ts`; what devices do is in `endpoints/`. */
 
+import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { abortRefused, controlMapRefused } from '../../rules/deployment-change.ts';
@@ -39,10 +40,11 @@ export const listDeploymentsV1 = defineEndpoint('list-deployments-v1', ({ query 
 });
 
 function listed(
-  { store, user, request, settings, nowMs }: UserContext,
+  context: UserContext,
   query: ListQuery,
   wanted: Pick<DeploymentFilter, 'id' | 'name' | 'search'>,
 ) {
+  const { store, user, settings, nowMs } = context;
   const { status, type, created_before: before, created_after: after } = query;
   // Under asynchronous-provisioning deployments of settings begin, and are seen, a moment later.
   const latestMs = provisioningDelayMs(settings) > 0 ? nowMs : Number.POSITIVE_INFINITY;
@@ -55,22 +57,25 @@ function listed(
     ...(after !== undefined && { createdAfterMs: after * 1000 }),
     ...(user.groups && { groups: user.groups }),
   };
-  return pagedAnswer({ request }, query, {
+  return pagedAnswer(context, query, {
     total: store.deployments.count(filter),
     list: (page) =>
-      store.deployments
-        .list(filter, query.sort, page)
-        .map((deployment) => shownDeployment(store, deployment)),
+      JsonList.ofEach(
+        store.deployments.list(filter, query.sort, page),
+        (deployment) => shownDeployment(store, deployment),
+        context,
+      ),
   });
 }
 
 /** The deployment with what the store knows of its devices and artifacts. */
 export function shownDeployment(store: Store, deployment: StoredDeployment) {
+  const isSoftware = deployment.type === 'software';
   return deploymentView(deployment, {
     counts: store.parts.statistics(deployment),
     offered: deployment.phases ? store.parts.countOffered(deployment) : 0,
-    artifactIds:
-      deployment.type === 'software' ? store.artifacts.idsOf(deployment.artifactName) : [],
+    artifactIds: isSoftware ? store.artifacts.idsOf(deployment.artifactName) : [],
+    configuration: isSoftware ? undefined : store.deployments.configurationOf(deployment),
   });
 }
 

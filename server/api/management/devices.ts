@@ -32,16 +32,17 @@ async function devicePage(context: UserContext, wanted: DeviceFilter, page: Page
   return {
     status: 200,
     headers: linkHeader({ url: request.url ?? '', total, ...page }),
-    body: await JsonList.of(viewsOf(store, store.devices.ids(filter, page)), context),
+    body: await JsonList.ofEach(
+      store.devices.ids(filter, page),
+      (id) => viewOf(store, id),
+      context,
+    ),
   } as const;
 }
 
-/** The devices of these ids that are still there. */
-function* viewsOf({ devices }: Store, ids: readonly string[]): Generator<DeviceView> {
-  for (const id of ids) {
-    const device = devices.find(id);
-    if (device) yield deviceView(device, devices.authSets(id));
-  }
+function viewOf({ devices }: Store, id: string): DeviceView | undefined {
+  const device = devices.find(id);
+  return device && deviceView(device, devices.authSets(id));
 }
 
 export const getDevice = defineEndpoint('get-device', ({ parameters }, context) => {

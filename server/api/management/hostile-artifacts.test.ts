@@ -63,6 +63,11 @@ function claimingTenGib(archive: Buffer, entry: string): Buffer {
   return changed;
 }
 
+it('an artifact that says too much of itself is refused', async () => {
+  const provides = { 'rootfs-image.note': 'x'.repeat(70_000) };
+  await expectRefused(await artifactBytes({ provides }), /at most 65536 bytes as JSON/);
+});
+
 describe('an artifact that ends too early is refused', () => {
   it('wherever it is cut', async () => {
     const whole = debianArtifact('conformance-release-1');

@@ -17,14 +17,13 @@ import { readListTerms } from '../../rules/inventory-query.ts';
 import { SortFault } from '../../rules/inventory-search.ts';
 import { PatternFault } from '../../rules/pattern.ts';
 import type { Page } from '../../store/page.ts';
-import type { Store } from '../../store/store.ts';
 import { pagingHeaders } from '../paging.ts';
 import { type FoundDevices, findDevices, isSearch, pageOf, type Wanted } from './found-devices.ts';
 import { inventoryView } from './inventory-view.ts';
 import { provisionedDevice, provisionedOnly } from './provisioned-devices.ts';
 
 export const listInventory = defineEndpoint('list-inventory', async ({ query }, context) => {
-  const { store, request } = context;
+  const { request } = context;
   const terms = readListTerms(new URLSearchParams(request.url?.split('?')[1]));
   if ('because' in terms) return refuse.malformed(`query: ${terms.because}`);
   const { group, has_group: hasGroup } = query;
@@ -35,7 +34,7 @@ export const listInventory = defineEndpoint('list-inventory', async ({ query }, 
   return {
     status: 200,
     headers: pagingHeaders({ url: request.url ?? '', total: found.total, ...page }),
-    body: await JsonList.of(viewsOf(store, found.ids), context),
+    body: await listOf(found.ids, context),
   };
 });
 
@@ -54,7 +53,6 @@ export const getInventory = defineEndpoint('get-inventory', ({ parameters }, con
 export const searchInventory = defineEndpointWithOwnTransactions(
   'search-inventory',
   async ({ body }, context) => {
-    const { store } = context;
     const { filters, sort, text, attributes, page, per_page: perPage } = body;
     const filter = { ...provisionedOnly(context), id: body.device_ids };
     const words = text.split(/\s+/).filter((word) => word !== '');
@@ -63,7 +61,7 @@ export const searchInventory = defineEndpointWithOwnTransactions(
     return {
       status: 200,
       headers: { 'X-Total-Count': String(found.total) },
-      body: await JsonList.of(viewsOf(store, found.ids, attributes), context),
+      body: await listOf(found.ids, context, attributes),
     };
   },
 );
@@ -86,15 +84,17 @@ async function searched(
 }
 
 /** The devices of these ids that are still there. */
-function* viewsOf(
-  store: Store,
+function listOf(
   ids: readonly string[],
+  context: HandlerContext,
   wanted: readonly AttributePlace[] = [],
-): Generator<InventoryDevice> {
-  for (const id of ids) {
+): Promise<JsonList<InventoryDevice>> {
+  const { store } = context;
+  const read = (id: string): InventoryDevice | undefined => {
     const device = store.devices.find(id);
-    if (device) yield chosen(inventoryView(store, device), wanted);
-  }
+    return device && chosen(inventoryView(store, device), wanted);
+  };
+  return JsonList.ofEach(ids, read, context);
 }
 
 /** The device with the attributes that are asked for only; all of them when none is named. */

@@ -101,6 +101,23 @@ describe('the list of alerts', () => {
   });
 });
 
+it('long alerts come in chunks, in both lists, as they were sent', async () => {
+  const details = { description: 'x'.repeat(30_000) };
+  const sent = Array.from({ length: 20 }, (_, at) => {
+    const plain = alert('OK', `service/${String(at).padStart(2, '0')}`, at);
+    return { ...plain, subject: { ...plain.subject, details } };
+  });
+  await send(...sent);
+  for (const list of ['list-alerts', 'list-latest-alerts'] as const) {
+    const reply = await server.call(list, asUser());
+    expect(reply.headers.get('content-length')).toBeNull();
+    const alerts = reply.json<StoredAlert[]>();
+    expect(reply.text).toBe(JSON.stringify(alerts));
+    const ordered = list === 'list-alerts' ? alerts.toReversed() : alerts;
+    expect(ordered.map(({ id: _, ...told }) => told)).toEqual(sent);
+  }
+});
+
 describe('the latest alerts', () => {
   const latest = (query: Record<string, string> = {}) =>
     server.call('list-latest-alerts', asUser({ query }));

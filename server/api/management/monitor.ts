@@ -1,5 +1,6 @@
 /** What devices' monitors have told, for users: alerts and what is watched. */
 import { timestampMs } from '../../../fixtures/contract/text.ts';
+import { JsonList } from '../../http/json-list.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { audit, userActor } from '../../tenants/audit.ts';
@@ -18,18 +19,26 @@ export const listAlerts = defineEndpoint('list-alerts', ({ parameters, query }, 
   const order = query.sort ?? (query.sort_ascending === 'true' ? 'asc' : 'desc');
   return pagedAnswer(context, query, {
     total: store.monitor.countAlerts(device.id, filter),
-    list: (page) => store.monitor.listAlerts(device.id, { ...filter, order }, page),
+    list: (page) =>
+      JsonList.ofEach(
+        store.monitor.alerts(device.id, { ...filter, order }, page),
+        (seq) => store.monitor.findAlert(seq),
+        context,
+      ),
   });
 });
 
 export const listLatestAlerts = defineEndpoint(
   'list-latest-alerts',
-  ({ parameters, query }, context) => {
+  async ({ parameters, query }, context) => {
+    const { monitor } = context.store;
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
     // CRITICAL is the highest of the two levels, so OK asks for all.
     const level = query.level_from === 'CRITICAL' ? query.level_from : undefined;
-    return { status: 200, body: context.store.monitor.latestAlerts(device.id, level) };
+    const subjects = monitor.subjects(device.id, level);
+    const last = (subject: (typeof subjects)[number]) => monitor.findLatest(device.id, subject);
+    return { status: 200, body: await JsonList.ofEach(subjects, last, context) };
   },
 );
 

@@ -2,6 +2,7 @@
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { isJsonWithin } from '../../../fixtures/contract/text.ts';
 import { ArtifactError } from '../../../fixtures/formats/mender-artifact.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
@@ -71,7 +72,7 @@ async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
     const contents = await readReceived(file);
     const { id = random.uuid(), description } = naming;
     const artifact = artifactOf(contents, { id, description, nowMs });
-    const refusal = refuseDoubled(context, artifact);
+    const refusal = refuseLarge(artifact) ?? refuseDoubled(context, artifact);
     if (refusal) {
       store.files.discard(file);
       return refusal;
@@ -89,6 +90,16 @@ async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
       return refuse.malformed(`artifact: ${fault.message}`, { path: 'form.artifact' });
     throw fault;
   }
+}
+
+/** Lists, and each poll for its release, read it whole. */
+function refuseLarge(artifact: ReturnType<typeof artifactOf>): Refusal | undefined {
+  const most = limits.artifactViewMaxBytes;
+  if (isJsonWithin(artifact, most)) return undefined;
+  return refuse.malformed(
+    `artifact: what it says of itself and its updates can have at most ${most} bytes as JSON`,
+    { path: 'form.artifact', expected: `a header with at most ${most} bytes of JSON` },
+  );
 }
 
 function refuseDoubled(

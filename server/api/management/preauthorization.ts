@@ -40,12 +40,16 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
       'the identity is already known; send force: true to preauthorize the key anyway';
     const sets = devices.authSets(known.id);
     const isAccepted = sets.some(({ status }) => status === 'accepted');
+    const isRejected = known.status === 'rejected';
     return refuse.conflict(because, deviceView(known, sets), {
       path: 'body.force',
       expected: 'true',
       ...(isAccepted && {
         remedy:
           'send force: true only if this key is to replace the one that the device is accepted with, which loses its access',
+      }),
+      ...(isRejected && {
+        remedy: 'a user has rejected the device; send force: true only if it is to be let in again',
       }),
     });
   }

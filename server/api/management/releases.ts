@@ -2,6 +2,7 @@
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
+import { JsonList } from '../../http/json-list.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { partOrPrefix } from '../../rules/text-search.ts';
@@ -28,15 +29,14 @@ export const listReleases = defineEndpoint('list-releases', ({ query }, context)
   const { releases } = context.store;
   return pagedAnswer(context, query, {
     total: releases.count(filter),
-    list: (page) =>
-      releases.list(filter, page, query.sort).map((release) => releaseView(context, release)),
+    list: (page) => releasesOf(releases.names(filter, page, query.sort), releaseView, context),
   });
 });
 
-export const listReleasesV1 = defineEndpoint('list-releases-v1', ({ query }, context) => {
+export const listReleasesV1 = defineEndpoint('list-releases-v1', async ({ query }, context) => {
   const page: Page = { page: 1, perPage: limits.unpagedListMax };
-  const found = context.store.releases.list(filterOfV1(query), page, byName);
-  return { status: 200, body: found.map((release) => releaseViewV1(context, release)) };
+  const names = context.store.releases.names(filterOfV1(query), page, byName);
+  return { status: 200, body: await releasesOf(names, releaseViewV1, context) };
 });
 
 export const listPagedReleasesV1 = defineEndpoint(
@@ -46,8 +46,7 @@ export const listPagedReleasesV1 = defineEndpoint(
     const filter = filterOfV1(query);
     return pagedAnswer(context, query, {
       total: releases.count(filter),
-      list: (page) =>
-        releases.list(filter, page, query.sort).map((release) => releaseViewV1(context, release)),
+      list: (page) => releasesOf(releases.names(filter, page, query.sort), releaseViewV1, context),
     });
   },
 );
@@ -134,6 +133,19 @@ export const listReleaseTypes = defineEndpoint('list-release-types', (_input, { 
 
 function artifactsOf({ store, nowMs }: UserContext, { name }: StoredRelease): Artifact[] {
   return store.artifacts.findByName(name).map(({ artifact }) => artifactView(artifact, nowMs));
+}
+
+/** The releases of these names that are still there. */
+function releasesOf<View>(
+  names: readonly string[],
+  view: (context: UserContext, release: StoredRelease) => View,
+  context: UserContext,
+): Promise<JsonList<View>> {
+  const read = (name: string): View | undefined => {
+    const release = context.store.releases.find(name);
+    return release && view(context, release);
+  };
+  return JsonList.ofEach(names, read, context);
 }
 
 function releaseView(context: UserContext, release: StoredRelease): Release {

@@ -40,6 +40,19 @@ function permits(version: Version, isEmpty = false): object {
   return { permissions: isEmpty ? [] : [viewTest] };
 }
 
+it('what a role permits has at most 16 KiB', async () => {
+  const groups = Array.from({ length: 100 }, (_, at) => `${'g'.repeat(200)}${at}`);
+  const set = { name: 'ReadDevices', scope: inGroups(...groups) };
+  const json = { name: newName(), description: 'd', permission_sets_with_scope: [set] };
+  const { status, text } = await create('create-role', json);
+  expect([status, text]).toEqual([400, expect.stringContaining('at most 16384 bytes')]);
+  const small = { ...json, permission_sets_with_scope: [readTest] };
+  expect((await create('create-role', small)).status).toBe(201);
+  const update = { parameters: { id: json.name }, json: { permission_sets_with_scope: [set] } };
+  const changed = await server.call('update-role', { token: server.adminToken, ...update });
+  expect(changed.status).toBe(400);
+});
+
 function newName(): string {
   number += 1;
   return `role ${number}`;

@@ -6,6 +6,7 @@ import type {
   RoleDescriptionV1,
 } from '../../../fixtures/contract/management/roles.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { isJsonWithin } from '../../../fixtures/contract/text.ts';
 import { inPath, inState, type Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { Grant, Role } from '../../rules/access.ts';
@@ -31,6 +32,16 @@ const noSuchRole = refuse.notFound(
 const notYours = refuse.unprocessable(
   'predefined roles cannot be changed; create your own role',
   inState('a role of your own', 'a predefined one'),
+);
+
+const tooLarge = refuse.malformed(
+  `body: what a role permits can have at most ${limits.roleMaxBytes} bytes; make several roles of it`,
+  {
+    path: 'body',
+    expected: `permissions with at most ${limits.roleMaxBytes} bytes`,
+    actual: 'more',
+    remedy: 'make several roles of it: a user can have up to 20',
+  },
 );
 
 export const listRoles = defineEndpoint('list-roles', ({ query }, context) => {
@@ -103,6 +114,7 @@ function pageOfRoles(
 
 function makeRole(context: UserContext, role: Role): Refusal | undefined {
   const { store } = context;
+  if (!isJsonWithin(role.grants, limits.roleMaxBytes)) return tooLarge;
   if (findRole(store, role.name)) {
     return refuse.conflict(`body: name: a role "${role.name}" already exists`, undefined, {
       path: 'body.name',
@@ -138,13 +150,17 @@ function changeRole(context: UserContext, name: string, change: RoleChange): Ref
     );
   }
   if (change.description === undefined && change.grants === undefined) {
-    return refuse.malformed('body: contains nothing to change; send a description or permissions', {
-      path: 'body',
-      expected: 'something to change',
-      actual: 'nothing to change',
-    });
+    return refuse.malformed(
+      'body: contains nothing to change; send a description, or what the role is to permit',
+      {
+        path: 'body',
+        expected: 'something to change',
+        actual: 'nothing to change',
+      },
+    );
   }
   const { description = before.description, grants = before.grants } = change;
+  if (!isJsonWithin(grants, limits.roleMaxBytes)) return tooLarge;
   store.roles.change({ name, description, grants });
   if (!hasActingAdmin(store)) {
     store.roles.change(before);

@@ -60,13 +60,14 @@ interface DeploymentFacts {
   /** Devices that were offered the deployment; needed when it has phases. */
   readonly offered: number;
   readonly artifactIds: readonly string[];
+  readonly configuration: Readonly<Record<string, string>> | undefined;
 }
 
 export function deploymentView(
   deployment: StoredDeployment,
-  { counts, offered, artifactIds }: DeploymentFacts,
+  { counts, offered, artifactIds, configuration }: DeploymentFacts,
 ): Deployment {
-  const { finishedMs, maxDevices, phases, groups, controlMap, configuration } = deployment;
+  const { finishedMs, maxDevices, phases, groups, controlMap } = deployment;
   return {
     id: deployment.id,
     name: deployment.name,

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -144,8 +144,7 @@ describe('the command of a request of the wrong form', () => {
 it('the command defines what is known, and names what only the reader knows', async () => {
   const reply = await authenticate(server, device, { signature: null });
   const { command } = await correctedOf(server, reply);
-  await writeFile(join(folder, 'device.pem'), await readFile(await keyFile(device)));
-  const ran = await runInBash(`set -u; cp ${folder}/device.pem .\n${command}`);
+  const ran = await runInBash(`set -u; KEY=${await keyFile(device)}\n${command}`);
   expect([ran.status, ran.stderr]).toEqual([200, expect.not.stringMatching(/unbound|error/i)]);
   const wrong = await server.call('put-configuration', { token: device.token, json: { a: 1 } });
   const { stderr } = await runInBash((await correctedOf(server, wrong)).command);
@@ -161,7 +160,7 @@ it.each(keyTypes)(
     const reply = await authenticate(server, own, { body });
     const { command, needs } = await correctedOf(server, reply);
     expect(needs).toHaveProperty('KEY');
-    const ran = await runInBash(`set -u; cp ${await keyFile(own)} device.pem\n${command}`);
+    const ran = await runInBash(`set -u; KEY=${await keyFile(own)}\n${command}`);
     expect([reply.status, ran.status, ran.stderr]).toEqual([400, 200, '']);
   },
 );
@@ -320,7 +319,7 @@ describe('the command of what the state forbids', () => {
     const call = { token: server.adminToken, json: { name: 'twice' } };
     await server.call('create-personal-token', call);
     const reply = await server.call('create-personal-token', call);
-    const taken = { TOKEN: server.adminToken, NAME: 'once' };
+    const taken = { TOKEN: server.adminToken, VALUE_NAME: 'once' };
     await expectAfter(reply, { refused: 409, answered: 200, ...taken });
   });
 
@@ -391,7 +390,7 @@ describe('the command of what the state forbids', () => {
 
   it('accepts a device whose set cannot take that status', async () => {
     const reply = await decide(server, device, 'sleeping');
-    const chosen = { TOKEN: server.adminToken, STATUS: 'accepted' };
+    const chosen = { TOKEN: server.adminToken, VALUE_STATUS: 'accepted' };
     await expectAfter(reply, { refused: 400, answered: 204, ...chosen });
   });
 });

@@ -34,6 +34,19 @@ describe('a corrected value', () => {
     ['a boolean', 'put-configuration', { on: true }, { on: 'true' }],
     ['one for a list', 'put-attributes', { name: 'a', value: 1 }, [{ name: 'a', value: 1 }]],
     ['a map for a list of pairs', 'put-attributes', { mem: 1 }, [{ name: 'mem', value: 1 }]],
+    [
+      'a time in seconds',
+      'put-deployment-log',
+      { messages: [{ timestamp: 1790000000, level: 'info', message: 'm' }] },
+      { messages: [{ timestamp: '2026-09-21T14:13:20.000Z', level: 'info', message: 'm' }] },
+    ],
+    ['a text alone', 'put-deployment-status', 'success', { status: 'success' }],
+    [
+      'an object in a list',
+      'put-deployment-status',
+      [{ status: 'success' }],
+      { status: 'success' },
+    ],
     ['a list in an object', 'add-group-devices', { devices: ['a'] }, ['a']],
     [
       'a list that belongs into an object',
@@ -74,15 +87,15 @@ describe('a corrected value', () => {
       'a word that is none',
       'put-deployment-status',
       { status: 'failed' },
-      '{"status":"$STATUS"}',
-      { STATUS: expect.stringMatching(/^one of .*\bfailure\b/) },
+      '{"status":"$VALUE_STATUS"}',
+      { VALUE_STATUS: expect.stringMatching(/^one of .*\bfailure\b/) },
     ],
     [
       'the opposite of a word',
       'set-auth-set-status',
       { status: 'unaccepted' },
-      '{"status":"$STATUS"}',
-      { STATUS: expect.stringMatching(/^one of /) },
+      '{"status":"$VALUE_STATUS"}',
+      { VALUE_STATUS: expect.stringMatching(/^one of /) },
     ],
     [
       'what is missing',
@@ -91,28 +104,28 @@ describe('a corrected value', () => {
       '{"roles":["r"],"email":"$USER_EMAIL"}',
       {},
     ],
-    ...['2026-02-30T08:00:00Z', '2026-11-26 08:00:00', 'yesterday', 1790000000].map(
+    ...['2026-02-30T08:00:00Z', '2026-11-26 08:00:00', 'yesterday'].map(
       (timestamp): [string, keyof typeof mountedOperations, unknown, string, object] => [
         `the time ${timestamp}`,
         'put-deployment-log',
         { messages: [{ timestamp, level: 'info', message: 'm' }] },
-        '{"messages":[{"timestamp":"$TIMESTAMP_0","level":"info","message":"m"}]}',
-        { TIMESTAMP_0: expect.stringMatching(/RFC 3339/) },
+        '{"messages":[{"timestamp":"$VALUE_TIMESTAMP_0","level":"info","message":"m"}]}',
+        { VALUE_TIMESTAMP_0: expect.stringMatching(/RFC 3339/) },
       ],
     ),
     [
       'a word that means something else',
       'put-deployment-status',
       { status: 'installed' },
-      '{"status":"$STATUS"}',
+      '{"status":"$VALUE_STATUS"}',
       {},
     ],
     [
       'texts in the place of objects',
       'put-deployment-log',
       { messages: ['text'] },
-      '{"messages":[$MESSAGES_0]}',
-      { MESSAGES_0: 'an object, as JSON' },
+      '{"messages":[$VALUE_MESSAGES_0]}',
+      { VALUE_MESSAGES_0: 'an object with timestamp, level, message, as JSON' },
     ],
     [
       'a setting, whose name may be that of a variable of bash',
@@ -132,8 +145,8 @@ describe('a corrected value', () => {
       'what is no string',
       'create-deployment',
       { name: 'n', artifact_name: 'a', all_devices: true, phases: [{ batch_size: 'most' }] },
-      '{"name":"n","artifact_name":"a","all_devices":true,"phases":[{"batch_size":$BATCH_SIZE_0}]}',
-      { BATCH_SIZE_0: expect.stringMatching(/as JSON$/) },
+      '{"name":"n","artifact_name":"a","all_devices":true,"phases":[{"batch_size":$VALUE_BATCH_SIZE_0}]}',
+      { VALUE_BATCH_SIZE_0: expect.stringMatching(/as JSON$/) },
     ],
   ])('asks for what it cannot know: %s', (_, id, given, text, needs) => {
     expect(shown(bodyOf(id), given)).toEqual({ text, needs: expect.objectContaining(needs) });

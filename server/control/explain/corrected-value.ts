@@ -6,7 +6,14 @@ import * as v from 'valibot';
 import { isObject } from '../../../fixtures/json.ts';
 import { lettersApart, nearestOf } from '../../../fixtures/nearest.ts';
 import { arrayForObject } from '../../../fixtures/shape-sentences.ts';
-import { isShape, type Key, memberNames, type Shape, shapeAt } from '../../../fixtures/shapes.ts';
+import {
+  formOf,
+  isShape,
+  type Key,
+  memberNames,
+  type Shape,
+  shapeAt,
+} from '../../../fixtures/shapes.ts';
 import { shapeDetail } from '../../http/fault-detail.ts';
 import { jsonOf } from './asked.ts';
 import { markFor, type Needs, rawMarkFor, variableNamed } from './text.ts';
@@ -74,15 +81,16 @@ function isAskable(fault: Fault): boolean {
 /** What is expected at a place; undefined where that says less than the name of the member. */
 function meaningOf({ schema, issue, keys }: Fault, isText: boolean): string | undefined {
   const { expected = 'a string' } = shapeDetail('body', issue, { schema });
-  if (!isText) return `${expected}, as JSON`;
   const shape = shapeAt(schema, keys);
+  if (!isText) return `${(shape && formOf(shape)) ?? expected}, as JSON`;
   // Of what was no string, or of none, the rules for its text were not looked at.
   const ofText = shape && v.safeParse(shape, '?').issues?.[0];
   const meaning =
     expected === 'a string' && ofText
       ? (shapeDetail('body', ofText, { schema }).expected ?? expected)
       : expected;
-  return /^(a string|an array|a value|filled)\b/.test(meaning) ? undefined : meaning;
+  const each = meaning.replace(/^an array or /, '').replace(/^"(.*)"$/, '$1');
+  return /^(a string|an array|a value|filled)\b/.test(each) ? undefined : each;
 }
 
 interface Fault {
@@ -99,7 +107,8 @@ function converted(
 ): { readonly value: unknown } | undefined {
   const { schema, value, issue, keys } = fault;
   if (isOfName(fault)) {
-    const isNeedless = issue.expected === 'never';
+    // What is unknown may be what matters; only of what is known is it said that it is not taken.
+    const isNeedless = issue.expected === 'never' && !issue.message.startsWith('Invalid ');
     return isNeedless ? { value: replaced(value, keys, undefined) } : undefined;
   }
   const given = valueAt(value, keys);
@@ -178,9 +187,19 @@ function nearlyNamed(
   if (typeof wanted !== 'string' || !shape || typeof members !== 'object' || !members)
     return undefined;
   const known = new Set(memberNames(shape));
-  const name = Object.keys(members).find((one) => !known.has(one) && plain(one) === plain(wanted));
+  const isMeant = (one: string): boolean =>
+    plain(one) === plain(wanted) || synonyms[wanted] === one;
+  const name = Object.keys(members).find((one) => !known.has(one) && isMeant(one));
   return name === undefined ? undefined : [...outer, name];
 }
+
+/** What other interfaces call a member. */
+const synonyms: Readonly<Record<string, string>> = {
+  name: 'key',
+  message: 'msg',
+  status: 'state',
+  value: 'values',
+};
 
 function plain(name: string): string {
   return name.replace(/[_-]/g, '').toLowerCase();
@@ -201,15 +220,17 @@ function conversionOf(given: unknown, shape: Shape, facts: ConversionFacts): unk
 function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly unknown[] {
   if (Array.isArray(given)) {
     const [one] = given;
-    const isOne = given.length === 1 && typeof one !== 'object';
-    // In its member, where the list was sent alone.
-    const within = memberNames(shape).map((name) => ({ [name]: given }));
-    return [...(isOne ? [one, ...formsOf(one, shape, facts)] : []), ...within];
+    // In a map of any names those of a pair would become settings.
+    const isOne = given.length === 1 && (!isObject(one) || memberNames(shape).length > 0);
+    return [...(isOne ? [one, ...formsOf(one, shape, facts)] : []), ...within(given, shape)];
   }
   if (typeof given === 'number' || typeof given === 'boolean') {
-    return [String(given), ...(facts.isQuery ? boundsNear(Number(given), shape) : [])];
+    const own = [String(given), ...(facts.isQuery ? boundsNear(Number(given), shape) : [])];
+    return typeof given === 'number' ? [...own, ...momentsOf(given)] : own;
   }
-  if (typeof given === 'string') return formsOfText(given, shape, facts);
+  if (typeof given === 'string') {
+    return [...formsOfText(given, shape, facts), ...within(given, shape)];
+  }
   if (!isObject(given)) return [];
   // An identity that was sent in place of its JSON text.
   if (facts.name === 'id_data') return [JSON.stringify(given)];
@@ -218,6 +239,11 @@ function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly
   const only = members.length === 1 ? members[0]?.[1] : undefined;
   // A map in place of a list of pairs; a list within an object, where it has to be alone.
   return shape.type === 'array' ? [pairs, only] : [];
+}
+
+/** What was sent alone, in each member that may be its place. */
+function within(given: unknown, shape: Shape): unknown[] {
+  return memberNames(shape).map((name) => ({ [name]: given }));
 }
 
 const dateTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
@@ -240,6 +266,12 @@ function formsOfText(text: string, shape: Shape, { isQuery }: ConversionFacts): 
   ];
 }
 
+/** The moment of a number of seconds or milliseconds since the Unix epoch of the last decades. */
+function momentsOf(number: number): string[] {
+  const ms = number > MILLISECONDS_MIN ? number : number * 1000;
+  return ms > MILLISECONDS_MIN && ms < 4 * MILLISECONDS_MIN ? [new Date(ms).toISOString()] : [];
+}
+
 /** Milliseconds since the Unix epoch; NaN where the day is none, or the zone would be a guess. */
 function timeIn(text: string, takesUtc = false): number {
   const hasZone = /(Z|:\d\d[+-]\d\d:\d\d)$/.test(text);
@@ -258,12 +290,17 @@ function isNearly(text: string, word: string): boolean {
   return 4 * lettersApart(given, wanted) <= given.length;
 }
 
-/** The least and the greatest number that a shape takes, the nearer one first. */
+/** In seconds what was milliseconds; the least and the greatest that is taken, the nearer one first. */
 function boundsNear(number: number, shape: Shape): readonly unknown[] {
   const distance = (bound: number): number => Math.abs(bound - number);
   const bounds = boundsOf(shape).toSorted((one, other) => distance(one) - distance(other));
-  return [Math.round(number), ...bounds, String(Math.round(number)), ...bounds.map(String)];
+  const seconds = number > MILLISECONDS_MIN ? [Math.floor(number / 1000)] : [];
+  const numbers = [Math.round(number), ...seconds, ...bounds];
+  return [...numbers, ...numbers.map(String)];
 }
+
+/** Of a moment in milliseconds, since 2001; in seconds it would be thousands of years ahead. */
+const MILLISECONDS_MIN = 1e12;
 
 function boundsOf({ wrapped, pipe = [] }: Shape): number[] {
   const own = pipe.flatMap((step) => {

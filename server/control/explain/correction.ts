@@ -1,9 +1,11 @@
 /** From a refusal to the request that would succeed, and the steps before it. */
 
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
+import { maskText } from '../../http/masking.ts';
 import { type Mounts, UnknownPath } from '../../pipeline/mounted.ts';
 import type { Asked } from './asked.ts';
 import {
@@ -21,6 +23,7 @@ import { type Planned, plan } from './planned.ts';
 import { isPollOperation, ownerOf, safePoll } from './polls.ts';
 import { isDeviceAsUser, remedyOf } from './remedy.ts';
 import { type KnownStore, type Step, stepsOf } from './steps.ts';
+import { readable } from './text.ts';
 import type { RefusedRequest } from './wrong.ts';
 
 /** A request that succeeds, with the steps before it. */
@@ -61,13 +64,23 @@ export function adviceOn(refused: Refused): Advice {
   if (isDeviceAsUser(refused) && meant.method !== 'GET') {
     return { first: remedyOf(refused, undefined, []) ?? '' };
   }
-  const { isOtherPoll, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
+  // What another one has written since would be lost.
+  if (refused.refusal.status === 412 && meant.method !== 'GET') {
+    return {
+      first: 'read it again, make the change in what there is now, and send it with the new ETag',
+    };
+  }
+  const { warning, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
   const steps = stepsOf(refused, request.operation);
   const { id } = request.operation;
   const words = [
     remedyOf(refused, request.operation, steps),
-    isOtherPoll ? otherPoll : undefined,
+    warning,
     id === operations.connect.id ? takesOver : undefined,
+    replacementOf(request, refused),
+    isForced(request)
+      ? 'a key that is forced ends the access of the one that the device is accepted with'
+      : undefined,
   ];
   const first = words.filter((one) => one !== undefined).join('; ');
   return {
@@ -80,15 +93,37 @@ export function adviceOn(refused: Refused): Advice {
   };
 }
 
+/** Whether a corrected write takes away more than was sent. */
+function replacementOf({ operation, isAsSent }: Planned, { refusal, mounts }: Refused) {
+  if (refusal.status !== 400 || isAsSent || operation.method !== 'PUT') return undefined;
+  const patch = operationAt(operation.path, ['PATCH'], operationsOf(mounts));
+  if (patch) return 'PUT replaces all that there is, and PATCH changes only what is sent';
+  const isOfAll = operation.id === managementOperations['set-configuration'].id;
+  return isOfAll ? 'PUT replaces all settings, also those that are not sent' : undefined;
+}
+
+/** Whether it preauthorizes a key also for a device that has one. */
+function isForced({ operation, body }: Planned): boolean {
+  const isOfKey = operation.id === managementOperations['preauthorize-device'].id;
+  return isOfKey && /"force":true/.test(readable(body ?? []));
+}
+
 const takesOver =
   'the command opens a websocket of its own: one that the device has now is closed by it';
 
-const otherPoll =
-  'the last poll of the device said other things: one that differs from it ends an update under way';
-
 interface PlannedPoll extends Planned {
-  /** Set where the device has polled otherwise. */
-  readonly isOtherPoll?: boolean;
+  /** Set where the poll is another one than that for which the device has got its update. */
+  readonly warning?: string;
+}
+
+/** Of an update under way, which a poll of other data ends. */
+function warningOf(endsUpdateOf: string | undefined, deviceId: string): string | undefined {
+  if (deviceId === '') {
+    return 'an update that is under way for the device ends with a poll of other data than those that it was offered for';
+  }
+  return endsUpdateOf === undefined
+    ? undefined
+    : `an update is under way, which a poll of other data ends; it was offered for ${maskText(endsUpdateOf)}`;
 }
 
 function requestFor(operation: Operation, meant: Operation, refused: Refused): PlannedPoll {
@@ -105,16 +140,18 @@ function requestFor(operation: Operation, meant: Operation, refused: Refused): P
     return plan(operation, { asked: own, parameters, status, place, expected });
   }
   // Who asks for a link has no token that says whose it is.
-  const deviceId = isOther ? (parameters.device_id ?? ownerOf(asked)) : ownerOf(asked);
+  const linked = isOther && status !== 403 ? parameters.device_id : undefined;
+  const deviceId = linked ?? ownerOf(asked);
   const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
+  const warning = warningOf(poll.endsUpdateOf, deviceId);
+  const warned = warning === undefined ? {} : { warning };
   const faulty = { asked: poll.asked, parameters, status };
-  const isOtherPoll = poll.isOther === true;
   if (poll.asked === own) {
-    return { ...plan(poll.operation, { ...faulty, place, expected }), isOtherPoll };
+    return { ...plan(poll.operation, { ...faulty, place, expected }), ...warned };
   }
   // What was wrong is no longer there.
   const { isAsSent: _isAsSent, ...other } = plan(poll.operation, { ...faulty, place: '' });
-  return { ...other, isOtherPoll };
+  return { ...other, ...warned };
 }
 
 /** The operation that the request was for, or most likely meant; undefined where there is none. */

@@ -12,7 +12,7 @@ import type { Diagnosis } from './doctor/diagnosis.ts';
 import { diagnose } from './doctor/evidence.ts';
 import { urlOf } from './neighbour.ts';
 import { type BrokenRule, ruleOf } from './rule.ts';
-import { type Needs, readable } from './text.ts';
+import { type Needs, readable, variableNamed, variables } from './text.ts';
 import {
   operationOf,
   type RefusedRecord,
@@ -152,7 +152,7 @@ function adviceView(
 /** What the reader sets in the place of a parameter of the path that names what there is not. */
 function neededInPath(needs: Needs, { wrong }: AdvisedRequest): Record<string, string> {
   const [, parameter = ''] = /^path\.(\w+)$/.exec(wrong.path) ?? [];
-  const name = parameter.toUpperCase();
+  const name = variableNamed(parameter);
   return name in needs && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
 }
 
@@ -205,30 +205,6 @@ function correctedView({ request }: Correction): CorrectedRequest {
   };
 }
 
-/** Without quotes, which bash would look for in the command. */
-const variables: Readonly<Record<string, string>> = {
-  TOKEN: 'the token of the device or user',
-  KEY: 'the file with the private key of the device in PEM',
-  ID_DATA: 'the identity of the device, as JSON text',
-  EMAIL: 'the e-mail address of a user who may do this',
-  PASSWORD: 'the password of the user of EMAIL',
-  USER_EMAIL: 'the e-mail address that the user is to have',
-  USER_PASSWORD: 'the password that the user is to have',
-  CURRENT_PASSWORD: 'the current password of the user',
-  SECRET_HASH: 'the secret from the e-mail',
-  TENANT_TOKEN: 'the token of the tenant that the device belongs to, as it sends it',
-  FILE: 'the file to send',
-  BODY_FILE: 'the file with the body of the request, which the server has not kept',
-  ARTIFACT_NAME: 'the name of an artifact',
-  RELEASE_NAME: 'the name of a release',
-  DEVICE_TYPE: 'the type of the device',
-  DEVICE_TYPES: 'the device types that the artifact fits, separated by commas',
-  DEVICE_PATH: 'the path of the file on the device',
-  TYPE: 'the kind of the artifact, such as single-file',
-  DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
-  PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
-};
-
 /** What bash takes for nothing but text: a request may hold what looks like a variable. */
 const literals = /\\'|\$?'[^']*'/g;
 
@@ -259,7 +235,7 @@ function plainInExpansion(text: string): string {
 
 /** Defines what is known, and ends with a sentence where only the reader knows. */
 function definitionsOf(needs: Needs, base: string, lines: string): string[] {
-  const known: Readonly<Record<string, string>> = { URL: base, KEY: 'device.pem' };
+  const known: Readonly<Record<string, string>> = { URL: base };
   const definitions = Object.entries(needs)
     .filter(([name]) => !lines.includes(`${name}=\${${name}-`))
     .map(([name, meaning]) => {

@@ -96,7 +96,7 @@ describe('a command made of hostile input', () => {
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
       const sent = await runInBash(
         `mktemp() { echo body; }; openssl() { :; }; curl() { :; }\n${command}\ncat body`,
-        { URL: 'http://url' },
+        { URL: 'http://url', KEY: 'key' },
       );
       expect(sent.stdout).toBe(body);
     }
@@ -113,7 +113,7 @@ describe('a command made of hostile input', () => {
     const { command } = await correctedOf(server, reply);
     const sent = await runInBash(
       `mktemp() { echo body; }; openssl() { :; }; curl() { :; }\n${command}\ncat body; ls -A`,
-      { URL: 'http://url' },
+      { URL: 'http://url', KEY: 'key' },
     );
     expect(sent.stdout).toBe(`${JSON.stringify({ id_data: own.idData, pubkey: '' })}body\n`);
   });

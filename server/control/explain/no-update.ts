@@ -183,7 +183,7 @@ function stopped(rule: string, because: string): Answer {
 }
 
 function candidatesFor({ deployment }: PartWithFacts, { store }: PolledTenant) {
-  if (deployment.configuration) return [];
+  if (deployment.type === 'configuration') return [];
   return store.artifacts.findByName(deployment.artifactName).map(candidate);
 }
 

@@ -25,16 +25,16 @@ const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
     ({ maxDevices }) =>
       maxDevices === undefined ? undefined : 'its limit of devices is not reached',
   ],
-  ['artifact', ({ configuration }) => (configuration ? undefined : 'it has artifacts')],
+  ['artifact', ({ type }) => (type === 'software' ? 'it has artifacts' : undefined)],
   [
     'device-type',
-    ({ configuration }, request) =>
-      request && !configuration ? `one fits device type ${request.deviceType}` : undefined,
+    ({ type }, request) =>
+      request && type === 'software' ? `one fits device type ${request.deviceType}` : undefined,
   ],
   [
     'depends',
-    ({ configuration }, request) =>
-      request && !configuration ? 'the device meets its dependencies' : undefined,
+    ({ type }, request) =>
+      request && type === 'software' ? 'the device meets its dependencies' : undefined,
   ],
   [
     'already-installed',

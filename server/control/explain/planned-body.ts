@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { isObject } from '../../../fixtures/json.ts';
-import { memberNames } from '../../../fixtures/shapes.ts';
+import { formOf, memberNames } from '../../../fixtures/shapes.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import { type Asked, hasUnknownBody, jsonOf, textOf } from './asked.ts';
 import { askedAt, correctedValue } from './corrected-value.ts';
@@ -52,7 +52,12 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   // Nothing at all would be right, and would take away what there is.
   const isEmpty = !asked.body && Object.keys(better?.needs ?? {}).length === 0;
   const isSound = asked.body !== undefined && given !== undefined && v.is(schema, given.value);
-  if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) return corrected(faulty);
+  if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) {
+    return corrected(faulty, schema);
+  }
+  // A body in order, of which only a rule says that it does nothing or too much.
+  const isOfWhole = faulty.place === 'body' && (faulty.status === 400 || faulty.status === 422);
+  if (isSound && isOfWhole && !isDeployment(operation)) return corrected(faulty, schema);
   const needs = { ...better.needs };
   const ruled = isSound
     ? improved(given.value, { operation, schema, faulty, needs })
@@ -82,8 +87,9 @@ function hasOtherNumbers(text: string): boolean {
 const inFile: PlannedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFile: true };
 
 /** Where only the sender knows what was meant. */
-function corrected({ expected, place }: FaultyBody): PlannedBody {
-  const what = expected === undefined || place !== 'body' ? '' : `: ${expected}`;
+function corrected({ expected, place }: FaultyBody, schema: v.GenericSchema): PlannedBody {
+  const whole = place === 'body' ? (formOf(schema) ?? expected) : undefined;
+  const what = whole === undefined ? '' : `: ${whole}`;
   return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${what}` } };
 }
 
@@ -103,13 +109,10 @@ function improved(value: unknown, { operation, schema, faulty, needs }: Facts): 
   const { status, place, expected } = faulty;
   // Another user may send it as it is.
   if (!isObject(value) || status === 403) return value;
-  const [where, ...sent] = place.split('.');
-  // A body that is in order and changes nothing gets one member that does.
-  const keys = sent.length === 0 && status !== 409 ? memberNames(schema).slice(0, 1) : sent;
+  const [where, ...keys] = place.split('.');
   const isOfRule = where === 'body' && (status === 400 || status === 409 || status === 422);
-  const isDeployment = operation.id === managementOperations['create-deployment'].id;
   // Never all of them, which nobody has asked for.
-  if (isDeployment && (place === 'body.devices' || isUnclear(value))) {
+  if (isDeployment(operation) && (place === 'body.devices' || isUnclear(value))) {
     const devices =
       Array.isArray(value.devices) && keys[0] !== 'devices' ? value.devices : oneDevice;
     return { ...value, devices, all_devices: undefined };
@@ -118,8 +121,12 @@ function improved(value: unknown, { operation, schema, faulty, needs }: Facts): 
   const asked = askedAt(schema, value, keys);
   const meaning = expected ?? (status === 409 ? 'another one than was sent' : undefined);
   const form = asked.isText ? '' : ', as JSON';
-  if (meaning !== undefined && sent.length > 0) needs[asked.variable] = meaning + form;
+  if (meaning !== undefined) needs[asked.variable] = meaning + form;
   return asked.value;
+}
+
+function isDeployment({ id }: Operation): boolean {
+  return id === managementOperations['create-deployment'].id;
 }
 
 /** The device is the reader's to name. */

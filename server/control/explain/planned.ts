@@ -131,7 +131,7 @@ function pathFor(operation: Operation, { asked, parameters, place }: Faulty): Te
     const isSecret = maskText(given) !== given || place === `path.${name}`;
     const isSound =
       !isSecret && given !== '' && given !== '.' && given !== '..' && isDecodable(given);
-    return isSound ? encodeOdd(given) : { variable: name.toUpperCase() };
+    return isSound ? encodeOdd(given) : { variable: variableNamed(name) };
   });
 }
 

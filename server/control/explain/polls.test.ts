@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../../fixtures/contract/operations.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import { deploy } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { correctedOf } from '../../testing/test-explanations.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
@@ -85,12 +87,33 @@ describe('a corrected poll', () => {
     await server.call('get-next-deployment', { token, query: said });
     const call = { token, json: { device_provides: provided } };
     const reply = await server.call('post-next-deployment-v2', call);
-    const { correctedRequest, needs, first } = await correctedOf(server, reply);
+    const { correctedRequest, needs } = await correctedOf(server, reply);
     expect(JSON.parse(correctedRequest.body ?? '')).toEqual({
       device_provides: { ...provided, artifact_name: '$ARTIFACT_NAME' },
     });
     expect(needs.ARTIFACT_NAME).toContain('installed on the device now');
-    expect(first).toContain('one that differs from it ends an update under way');
+  });
+
+  it('says of an update under way that it ends it, and only then', async () => {
+    const own = await acceptedDevice(server, 'under way');
+    const { token } = own;
+    const json = { device_provides: said, update_control_map: 'true' };
+    const firstOf = async (call: object) =>
+      (await correctedOf(server, await server.call('post-next-deployment-v2', { token, ...call })))
+        .first ?? '';
+    expect(await firstOf({ json })).not.toContain('under way');
+    await publish(server, { name: 'release-9' });
+    await deploy(server, [own], { artifact_name: 'release-9' });
+    await server.call('get-next-deployment', { token, query: said });
+    const ends = 'an update is under way, which a poll of other data ends; it was offered for ';
+    expect(await firstOf({ json })).toContain(`${ends}artifact_name=release-7, device_type=board`);
+    const same = { device_provides: { ...said, device_type: ['board'] } };
+    expect(await firstOf({ json: same })).not.toContain('under way');
+    const other = { device_provides: { ...said, device_type: 5 } };
+    expect(await firstOf({ json: other })).toContain(ends);
+    const path = `${of(operations['get-next-deployment'])}${search}`;
+    const { first = '' } = await correctedOf(server, await server.request('GET', path));
+    expect(first).toContain('that is under way for the device ends with a poll of other data');
   });
 
   it('that is no JSON is left to the sender', async () => {

@@ -3,6 +3,9 @@ import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { isObject } from '../../../fixtures/json.ts';
+import { requestIn } from '../../rules/next-deployment.ts';
+import { pairsText } from '../../rules/no-update-sentences.ts';
+import type { DeviceParts } from '../../store/deployment-devices.ts';
 import type { Poll as KnownPoll } from '../../store/last-poll.ts';
 import { type Asked, hasUnknownBody, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
 import type { KnownStore } from './steps.ts';
@@ -23,8 +26,8 @@ export function isPollOperation({ deploymentRole }: Operation): boolean {
 interface Poll {
   readonly operation: Operation;
   readonly asked: Asked;
-  /** Set where the device has said other things, so that this poll may end its update. */
-  readonly isOther?: true;
+  /** What the device said when it got the update that this poll ends, where it says other things. */
+  readonly endsUpdateOf?: string;
 }
 
 /**
@@ -34,26 +37,43 @@ interface Poll {
  */
 export function safePoll(
   { operation, asked }: Poll,
-  { devices }: KnownStore,
+  { devices, parts }: KnownStore,
   deviceId: string,
 ): Poll {
   const last = devices.facts(deviceId)?.lastPoll?.answered;
   const lastOperation = last && operationsById.get(last.operation);
   const again = lastOperation && { operation: lastOperation, asked: withSaid(asked, last) };
   const said = again && providesIn(again.asked);
-  if (hasUnknownBody(asked)) return { operation, asked, ...(said && { isOther: true }) };
-  const sent = providesIn(asked);
-  const isSaid = said && Object.entries(sent).every(([name, value]) => said[name] === value);
+  const sent = hasUnknownBody(asked) ? {} : providesIn(asked);
+  const isSaid =
+    said && Object.entries(sent).every(([name, value]) => String(said[name]) === String(value));
   const isWhole = required.every((name) => name in sent);
-  if (again && isSaid && !isWhole) return again;
-  const isSame = isSaid && Object.keys(said).length === Object.keys(sent).length;
-  const other = said && !isSame ? { isOther: true as const } : {};
+  const isUnknown = hasUnknownBody(asked);
+  if (again && isSaid && !isWhole && !isUnknown) return again;
+  const warning = endedBy(isUnknown ? undefined : asked, parts.open(deviceId));
   if (isWhole && isInOtherForm(asked, operation)) {
-    return { operation, asked: inForm(asked, operation, sent), ...other };
+    return { operation, asked: inForm(asked, operation, sent), ...warning };
   }
-  const isNothing = Object.keys(sent).length === 0 && bodyOf(asked) === undefined;
+  const isNothing = Object.keys(sent).length === 0 && bodyOf(asked) === undefined && !isUnknown;
   const bare = isNothing && operation === inQuery ? withoutBody(asked) : asked;
-  return { operation, asked: bare, ...other };
+  return { operation, asked: bare, ...warning };
+}
+
+/** The update under way that a poll ends, as it says other things than the one that got it. */
+function endedBy(
+  asked: Asked | undefined,
+  { parts }: Pick<DeviceParts, 'parts'>,
+): Pick<Poll, 'endsUpdateOf'> {
+  const underWay = parts.find(({ request, offeredMs }) => offeredMs !== undefined && request);
+  if (!underWay?.request) return {};
+  const request = requestIn(underWay.request);
+  const sent = asked && Object.entries(providesIn(asked));
+  const isSame =
+    sent?.length === Object.keys(request.provides).length &&
+    sent.every(([name, value]) => request.provides[name] === String(value)) &&
+    asked !== undefined &&
+    takesControlMap(asked) === request.takesControlMap;
+  return isSame ? {} : { endsUpdateOf: pairsText(request) };
 }
 
 function inForm(asked: Asked, operation: Operation, provides: Provides): Asked {
@@ -83,6 +103,11 @@ function providesIn(asked: Pick<Asked, 'search' | 'body'>): Provides {
   if (body) return isObject(body.device_provides) ? body.device_provides : body;
   const search = new URLSearchParams(asked.search);
   return Object.fromEntries([...search].filter(([name]) => required.includes(name)));
+}
+
+/** Whether the device can be told by the server when to go on; as text too, which is corrected. */
+function takesControlMap(asked: Asked): boolean {
+  return String(bodyOf(asked)?.update_control_map) === 'true';
 }
 
 function bodyOf(asked: Pick<Asked, 'body'>): Provides | undefined {

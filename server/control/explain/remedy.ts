@@ -57,21 +57,46 @@ export function remedyOf(
   if (operation?.authorization === 'link' && /%26|amp;|\\u0026/i.test(asked.search)) {
     return 'take the link out of the JSON text with a reader of JSON: an escaped "&" was sent as it stood there';
   }
+  if (operation?.authorization === 'link' && /%25/.test(asked.search)) {
+    return 'send the link as it is: it was encoded a second time';
+  }
+  if (operation?.authorization === 'link' && /^[^&]+$/.test(asked.search)) {
+    return 'put the link in quotes: a shell cuts it at its first "&"';
+  }
   const wait = steps.find(({ does }) => does === 'wait');
   if (wait?.does === 'wait' && refusal.status === 429) {
     return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;
   }
-  if (operation?.id === managementOperations['create-deployment'].id && namesGroup(asked)) {
-    const { method, path } = managementOperations['create-group-deployment'];
-    return `the body takes no group: ${method} ${path} deploys to the devices of one`;
-  }
-  const told = refusal.detail?.remedy ?? told401(refused, steps) ?? toldIn(refusal.error);
+  const told =
+    otherWay(refused) ?? refusal.detail?.remedy ?? told401(refused, steps) ?? toldIn(refusal.error);
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =
     told ?? (isRole ? 'use another user, or a role that permits it' : words[refusal.status]);
   if (!next || next === operation || isOfLink(refusal.status) || !operation) return first;
   const look = lookUpWords(next);
   return first === undefined ? look : `${first}; ${look}`;
+}
+
+/** The operation for what a malformed request to another one may have meant. */
+function otherWay({ asked, refusal, operation }: Refused): string | undefined {
+  if (refusal.status !== 400) return undefined;
+  const users = managementOperations;
+  switch (operation?.id) {
+    case users['create-deployment'].id:
+      return namesGroup(asked)
+        ? `the body takes no group: ${nameOf(users['create-group-deployment'])} deploys to the devices of one`
+        : undefined;
+    case users['abort-deployment'].id:
+      return `this aborts the deployment for all its devices: ${nameOf(operations['put-deployment-status'])} is how a device reports its own status`;
+    case users['upload-artifact'].id:
+      return `the command sends the file alone, which has to be an artifact: ${nameOf(users['generate-artifact'])} makes one of any file`;
+    default:
+      return undefined;
+  }
+}
+
+function nameOf({ method, path }: Operation): string {
+  return `${method} ${path}`;
 }
 
 function namesGroup(asked: Asked): boolean {
@@ -143,7 +168,7 @@ function tokenWords(steps: readonly Step[]): string {
       return `a user has rejected the device; only if it is to be let in again, run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
     }
     if (step.does === 'preauthorize') {
-      return 'let the device sign in again and accept it, then use its new token: the server does not know it now';
+      return 'the device of this token is gone: let it sign in again, accept it, and use its new token';
     }
   }
   return 'get a valid token';

@@ -30,7 +30,7 @@ export type Step =
   | { readonly does: 'wait'; readonly seconds: number };
 
 /** The part of a store that tells who is known. */
-export type KnownStore = Pick<Store, 'devices' | 'users'>;
+export type KnownStore = Pick<Store, 'devices' | 'users' | 'parts'>;
 
 interface Refused extends RefusedRequest {
   readonly place: string;

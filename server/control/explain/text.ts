@@ -80,23 +80,50 @@ export function queryWithoutSecrets(search: string): Text {
   });
 }
 
-/** Names that bash, its commands or the other lines of a command use for something else. */
-const taken: ReadonlySet<string> = new Set(
-  'BODY CDPATH ENV HOME IFS KEY LANG LINK PATH PWD SHELL SIGNATURE TERM TMPDIR TOKEN UID URL USER'.split(
-    ' ',
-  ),
-);
+/** Without quotes, which bash would look for in the command. */
+export const variables: Readonly<Record<string, string>> = {
+  TOKEN: 'the token of the device or user',
+  KEY: 'the file with the private key of the device in PEM',
+  ID_DATA: 'the identity of the device, as JSON text',
+  EMAIL: 'the e-mail address of a user who may do this',
+  PASSWORD: 'the password of the user of EMAIL',
+  USER_EMAIL: 'the e-mail address that the user is to have',
+  USER_PASSWORD: 'the password that the user is to have',
+  CURRENT_PASSWORD: 'the current password of the user',
+  SECRET_HASH: 'the secret from the e-mail',
+  TENANT_TOKEN: 'the token of the tenant that the device belongs to, as it sends it',
+  FILE: 'the name of the file to send',
+  BODY_FILE: 'the file with the body of the request, which the server has not kept',
+  ARTIFACT_NAME: 'the name of an artifact',
+  RELEASE_NAME: 'the name of a release',
+  DEVICE_TYPE: 'the type of the device',
+  DEVICE_TYPES: 'the device types that the artifact fits, separated by commas',
+  DEVICE_PATH: 'the path of the file on the device',
+  TYPE: 'the kind of the artifact, such as single-file',
+  DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
+  PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
+};
+
 /** Of a user in the request, who is another one than the user who sends it. */
 const ofUser: ReadonlySet<string> = new Set(['EMAIL', 'PASSWORD']);
 
-/** A valid variable name for any field. */
+/**
+ * A valid variable name for any field. One that has no name of ours gets a prefix, as shells have
+ * variables of their own, such as NAME or GROUP, whose values nobody has chosen for this.
+ */
 export function variableNamed(name: string): string {
   const word = name
     .toUpperCase()
     .replace(/[^A-Z0-9]+/g, '_')
     .slice(0, NAME_MAX_CHARACTERS);
   if (ofUser.has(word)) return `USER_${word}`;
-  return taken.has(word) || !/^[A-Z]/.test(word) ? `VALUE_${word}` : word;
+  // Without the places in lists.
+  const [field = ''] = word.split(/_\d/, 1);
+  const isOurs = field in variables && !ofCommand.has(field);
+  return isOurs || field.startsWith('VALUE') ? word : `VALUE_${word}`;
 }
+
+/** Those that stand for the sender, or that the lines around the request use. */
+const ofCommand: ReadonlySet<string> = new Set(['TOKEN', 'KEY']);
 
 const NAME_MAX_CHARACTERS = 60;

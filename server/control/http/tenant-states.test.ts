@@ -202,6 +202,21 @@ describe('a world from a file', () => {
     expect(await countDevices(text)).toBe(0);
   });
 
+  it('leaves it to its devices to say what they have when they poll first', async () => {
+    const { body } = await load(example.replace(', aborted: true', ''));
+    const [worker] = body.devices;
+    const explained = await control(server, 'GET', `/explanations?device=${worker.id}`);
+    expect(explained.text).toContain('not since the server started');
+    const query = { device_type: 'board', artifact_name: 'release-0' };
+    const polls = [query, query, { ...query, artifact_name: 'other' }];
+    const statuses = [];
+    for (const said of polls) {
+      const reply = await server.call('get-next-deployment', { token: worker.token, query: said });
+      statuses.push(reply.status);
+    }
+    expect(statuses).toEqual([200, 200, 409]);
+  });
+
   it('goes into the world that is named', async () => {
     const other = await secondTenant(server);
     await load(example, `?world=${other.id}`);

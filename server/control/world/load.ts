@@ -50,6 +50,9 @@ export async function loadWorld(
   } finally {
     hands.giveBack();
   }
+  // What the devices say of themselves is theirs: so far nobody has polled.
+  tenant.store.parts.forgetRequests();
+  tenant.store.devices.forgetPolls();
   tenant.rates.set(services.settings.rateLimit);
   journal.clear();
   return {

@@ -1,0 +1,18 @@
+/** Lists of artifacts, for devices and for users: an artifact's header may be large. */
+import type { Artifact } from '../../fixtures/contract/resources.ts';
+import { JsonList } from '../http/json-list.ts';
+import type { HandlerContext } from '../pipeline/endpoint.ts';
+import { artifactView } from './deprecated-fields.ts';
+
+/** The artifacts of these ids that are still there. */
+export function artifactList(
+  ids: readonly string[],
+  context: HandlerContext,
+): Promise<JsonList<Artifact>> {
+  const { store, nowMs } = context;
+  const read = (id: string): Artifact | undefined => {
+    const found = store.artifacts.find(id);
+    return found && artifactView(found.artifact, nowMs);
+  };
+  return JsonList.ofEach(ids, read, context);
+}
