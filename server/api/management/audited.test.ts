@@ -134,3 +134,15 @@ describe('a user leaves an entry by', () => {
     expect(missing).toEqual(['complete-email-change']);
   });
 });
+
+it('a change that is long is cut in the log, and whole in what was changed', async () => {
+  const { id } = await acceptedDevice(server, 'long change');
+  const settings = { note: 'x'.repeat(4000), more: 'y'.repeat(4000) };
+  const call = { token: server.adminToken, parameters: { id } };
+  await server.call('set-configuration', { ...call, json: settings });
+  const [last] = await entries(server, { object_id: id, per_page: '1' });
+  expect(last?.change).toMatch(/^configuration: \{"note":"x+.*y… \(\d{4} characters\)$/);
+  expect(last?.change?.length).toBeLessThan(4150);
+  const shown = await server.call('show-configuration', call);
+  expect(shown.json()).toMatchObject({ configured: settings });
+});

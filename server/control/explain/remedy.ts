@@ -136,7 +136,7 @@ function told401(refused: Refused, steps: readonly Step[]): string | undefined {
   if (!isOfToken(place)) return undefined;
   if (operation?.authorization === 'basic') return 'use the e-mail address and password of a user';
   if (isDeviceAsUser(refused)) {
-    return 'use the token of a user; devices have operations of their own, below /api/devices';
+    return `use the token of a user; devices have operations of their own, below ${devicePaths}`;
   }
   const token = tokenWords(steps);
   const known = operationsOf(mounts);
@@ -149,6 +149,9 @@ function told401(refused: Refused, steps: readonly Step[]): string | undefined {
   const rest = isPath ? 'method' : 'path';
   return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
 }
+
+/** What the paths of the devices' operations begin with, version left out. */
+const devicePaths = operations.connect.path.split('/', 3).join('/');
 
 /** Whether a device called an operation for users. */
 export function isDeviceAsUser({ asked, refusal, operation }: RefusedRequest): boolean {

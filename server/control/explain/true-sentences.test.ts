@@ -323,3 +323,34 @@ describe('of what was meant for another operation', () => {
     expect(correctedRequest).not.toHaveProperty('body');
   });
 });
+
+describe('of a write that would take away more than was sent', () => {
+  it('by PUT, it is told that PUT replaces all', async () => {
+    const { path } = operations['put-attributes'];
+    const call = { token: device.token, headers: JSON_TYPE, body: '{"mem":"1"}' };
+    const { first, correctedRequest } = await told('PUT', path, call);
+    expect(first).toContain('PUT replaces all that there is');
+    expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
+  });
+
+  it('after another one has written, it is not repeated without its condition', async () => {
+    const path = pathOf(managementOperations['replace-tags'], { id: device.id });
+    const headers = { ...JSON_TYPE, 'If-Match': '"old"' };
+    const body = '[{"name":"site","value":"b"}]';
+    const { status, command, first } = await told('PUT', path, {
+      token: server.adminToken,
+      headers,
+      body,
+    });
+    expect([status, command]).toEqual([412, undefined]);
+    expect(first).toMatch(/^read it again/);
+  });
+
+  it('with a member that is unknown, what it held is not left out', async () => {
+    const { path } = managementOperations['create-deployment'];
+    const map = { ArtifactInstall_Enter: { action: 'pause' } };
+    const json = { name: 'n', artifact_name: 'a', all_devices: true, update_control_map: map };
+    const { correctedRequest } = await told('POST', path, { token: server.adminToken, json });
+    expect(correctedRequest?.body).toBe('@$BODY_FILE');
+  });
+});
