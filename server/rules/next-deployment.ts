@@ -67,7 +67,10 @@ export function decideNext(
 }
 
 /** A canonical text: equal requests give the same one, in any order of the pairs. */
-export function requestText({ provides, takesControlMap }: NextRequest): string {
+export function requestText({
+  provides,
+  takesControlMap,
+}: Pick<NextRequest, 'provides' | 'takesControlMap'>): string {
   const pairs = Object.entries(provides).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([pairs, takesControlMap]);
 }

@@ -3,7 +3,7 @@ import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operationsById } from '../../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { isObject } from '../../../fixtures/json.ts';
-import { requestIn } from '../../rules/next-deployment.ts';
+import { requestIn, requestText } from '../../rules/next-deployment.ts';
 import { pairsText } from '../../rules/no-update-sentences.ts';
 import type { DeviceParts } from '../../store/deployment-devices.ts';
 import type { Poll as KnownPoll } from '../../store/last-poll.ts';
@@ -44,11 +44,11 @@ export function safePoll(
   const lastOperation = last && operationsById.get(last.operation);
   const again = lastOperation && { operation: lastOperation, asked: withSaid(asked, last) };
   const said = again && providesIn(again.asked);
-  const sent = hasUnknownBody(asked) ? {} : providesIn(asked);
+  const isUnknown = hasUnknownBody(asked);
+  const sent = isUnknown ? {} : providesIn(asked);
   const isSaid =
     said && Object.entries(sent).every(([name, value]) => String(said[name]) === String(value));
   const isWhole = required.every((name) => name in sent);
-  const isUnknown = hasUnknownBody(asked);
   if (again && isSaid && !isWhole && !isUnknown) return again;
   const warning = endedBy(isUnknown ? undefined : asked, parts.open(deviceId));
   if (isWhole && isInOtherForm(asked, operation)) {
@@ -66,14 +66,8 @@ function endedBy(
 ): Pick<Poll, 'endsUpdateOf'> {
   const underWay = parts.find(({ request, offeredMs }) => offeredMs !== undefined && request);
   if (!underWay?.request) return {};
-  const request = requestIn(underWay.request);
-  const sent = asked && Object.entries(providesIn(asked));
-  const isSame =
-    sent?.length === Object.keys(request.provides).length &&
-    sent.every(([name, value]) => request.provides[name] === String(value)) &&
-    asked !== undefined &&
-    takesControlMap(asked) === request.takesControlMap;
-  return isSame ? {} : { endsUpdateOf: pairsText(request) };
+  const isSame = asked && textOfPoll(asked) === underWay.request;
+  return isSame ? {} : { endsUpdateOf: pairsText(requestIn(underWay.request)) };
 }
 
 function inForm(asked: Asked, operation: Operation, provides: Provides): Asked {
@@ -105,9 +99,11 @@ function providesIn(asked: Pick<Asked, 'search' | 'body'>): Provides {
   return Object.fromEntries([...search].filter(([name]) => required.includes(name)));
 }
 
-/** Whether the device can be told by the server when to go on; as text too, which is corrected. */
-function takesControlMap(asked: Asked): boolean {
-  return String(bodyOf(asked)?.update_control_map) === 'true';
+/** What it says, as the server keeps it with an offer; values of another kind are corrected to texts. */
+function textOfPoll(asked: Asked): string {
+  const pairs = Object.entries(providesIn(asked)).map(([name, value]) => [name, String(value)]);
+  const takesControlMap = String(bodyOf(asked)?.update_control_map) === 'true';
+  return requestText({ provides: Object.fromEntries(pairs), takesControlMap });
 }
 
 function bodyOf(asked: Pick<Asked, 'body'>): Provides | undefined {

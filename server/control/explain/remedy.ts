@@ -1,5 +1,6 @@
 /** What to do first about a refusal, in words. */
 
+import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
@@ -136,7 +137,7 @@ function told401(refused: Refused, steps: readonly Step[]): string | undefined {
   if (!isOfToken(place)) return undefined;
   if (operation?.authorization === 'basic') return 'use the e-mail address and password of a user';
   if (isDeviceAsUser(refused)) {
-    return `use the token of a user; devices have operations of their own, below ${devicePaths}`;
+    return `use the token of a user; devices have operations of their own, below ${apiPrefixes.device}`;
   }
   const token = tokenWords(steps);
   const known = operationsOf(mounts);
@@ -149,9 +150,6 @@ function told401(refused: Refused, steps: readonly Step[]): string | undefined {
   const rest = isPath ? 'method' : 'path';
   return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
 }
-
-/** What the paths of the devices' operations begin with, version left out. */
-const devicePaths = operations.connect.path.split('/', 3).join('/');
 
 /** Whether a device called an operation for users. */
 export function isDeviceAsUser({ asked, refusal, operation }: RefusedRequest): boolean {

@@ -304,7 +304,7 @@ describe('of what was meant for another operation', () => {
       headers: JSON_TYPE,
       body: '{"status":"aborted"}',
     });
-    expect(explained.first).toContain('devices have operations of their own, below /api/devices');
+    expect(explained.first).toContain('devices have operations of their own, below /api/devices/');
     expect(explained.command).toBeUndefined();
   });
 
