@@ -2,6 +2,8 @@
  * Cases: a link that was given keeps its promise until it expires, whatever happens after it was
  * given. Spec: ArtifactLink; Device deployments v1
  */
+
+import { parsedJson } from '../../fixtures/json.ts';
 import {
   type ConfigurationOffer,
   configurationOffer,
@@ -12,8 +14,10 @@ import { ownArtifact } from '../context/own-artifact.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import type { Answer } from '../target/answer.ts';
 import { pairsIn } from '../target/configuration-body.ts';
 import { expectMembers, expectStatus, NotObservable } from '../target/expectations.ts';
+import { isMap } from '../target/json-members.ts';
 
 /** A link to an artifact of the case's own, which was followed once. */
 interface OwnLink extends LinkedFile {
@@ -54,9 +58,13 @@ async function linkedFileAgain(context: TestContext, id: string): Promise<void> 
 
 async function nameOf(context: TestContext, id: string): Promise<string> {
   const device = await acceptedDevice(context);
-  const answer = await device.call('get-artifact', { path: { id } });
-  const { name } = JSON.parse(answer.text) as { readonly name?: unknown };
-  if (typeof name === 'string') return name;
+  return nameIn(await device.call('get-artifact', { path: { id } }));
+}
+
+/** The name in an answer about an artifact. @throws NotObservable */
+export function nameIn({ text }: Pick<Answer, 'text'>): string {
+  const artifact = parsedJson(text);
+  if (isMap(artifact) && typeof artifact.name === 'string') return artifact.name;
   throw new NotObservable('the artifact is shown without its name');
 }
 
