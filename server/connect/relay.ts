@@ -57,6 +57,14 @@ export class Relay implements SessionEnd {
   onMessage(message: ConnectMessage, bytes: Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#watchDevice(message);
+    this.#send(bytes);
+  }
+
+  onClose(): void {
+    closeWith(this.#socket, closeCodes.goingAway, 'device disconnected');
+  }
+
+  #send(bytes: Buffer): void {
     this.#socket.send(bytes, () => this.#countUnread());
     this.#countUnread();
     // Waiting for this user would block the device's other users.
@@ -64,12 +72,8 @@ export class Relay implements SessionEnd {
     closeWith(
       this.#socket,
       closeCodes.policyViolation,
-      `more than ${limits.userBacklogMaxBytes} bytes of the device wait to be read`,
+      `more than ${limits.userBacklogMaxBytes} bytes wait to be read`,
     );
-  }
-
-  onClose(): void {
-    closeWith(this.#socket, closeCodes.goingAway, 'device disconnected');
   }
 
   #countUnread(): void {
@@ -105,7 +109,7 @@ export class Relay implements SessionEnd {
       ...(typ !== undefined && { msgtype: typ }),
     });
     const error = { proto: control, typ: 'error', sid: this.#session.id, body };
-    this.#socket.send(encodeConnectMessage(error));
+    this.#send(encodeConnectMessage(error));
   }
 
   #watchUser({ proto, typ, body }: ConnectMessage): void {

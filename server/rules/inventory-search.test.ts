@@ -4,6 +4,7 @@ import type {
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
 import { seededRandom } from '../../fixtures/random.ts';
+import { resultOf } from '../../fixtures/testing/result-of.ts';
 import { conditionsOf, fulfils, type ReadValue, SortedIds, SortFault } from './inventory-search.ts';
 import { PatternFault } from './pattern.ts';
 
@@ -12,13 +13,6 @@ type Terms = Pick<InventoryFilter, 'type' | 'value'>;
 function holds(terms: object, held: unknown, scope = 'inventory'): boolean {
   const filter = { scope, attribute: 'a', ...terms } as InventoryFilter;
   return resultOf(conditionsOf([filter])).every((condition) => condition.holds(held));
-}
-
-function resultOf<Result>(work: Generator<void, Result>): Result {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-  }
 }
 
 describe('a condition', () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { resultOf } from '../../fixtures/testing/result-of.ts';
 import type { AuditFilter, NewAuditEntry } from './audit-logs.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -20,16 +21,16 @@ function append(timeMs: number, fields: Partial<NewAuditEntry> = {}): void {
 }
 
 function timesOf(filter: AuditFilter, order: 'asc' | 'desc' = 'asc', page = wide) {
-  const found = store.auditLogs.list(filter, order, page).map(({ time }) => Date.parse(time));
-  if (page === wide) expect(store.auditLogs.count(filter)).toBe(found.length);
-  return found;
+  const { total, entries } = resultOf(store.auditLogs.find({ filter, order }, page));
+  if (page === wide) expect(total).toBe(entries.length);
+  return entries.map(({ time }) => Date.parse(time));
 }
 
 describe('an entry', () => {
   it('is kept as it was written, with its time in UTC and milliseconds', () => {
     const object = { id: 'd', type: 'device', device: { identity_data: '{}' } } as const;
     append(1_795_262_400_250, { actor: device, action: 'create', object, change: 'new' });
-    expect(store.auditLogs.list({}, 'desc', wide)).toEqual([
+    expect(resultOf(store.auditLogs.find({ filter: {}, order: 'desc' }, wide)).entries).toEqual([
       { actor: device, action: 'create', object, change: 'new', time: '2026-11-21T12:00:00.250Z' },
     ]);
   });
@@ -54,7 +55,9 @@ describe('the order of entries', () => {
   it('is that of writing within one millisecond', () => {
     for (const change of ['first', 'second', 'third']) append(1, { change });
     const changes = (order: 'asc' | 'desc') =>
-      store.auditLogs.list({}, order, wide).map(({ change }) => change);
+      resultOf(store.auditLogs.find({ filter: {}, order }, wide)).entries.map(
+        ({ change }) => change,
+      );
     expect(changes('asc')).toEqual(['first', 'second', 'third']);
     expect(changes('desc')).toEqual(['third', 'second', 'first']);
   });
@@ -74,7 +77,9 @@ describe('the order of entries', () => {
         append((entry * 7919) % 1000, { change: `${entry}` });
     });
     const changesOf = (page: number, perPage: number): (string | undefined)[] =>
-      store.auditLogs.list({}, order, { page, perPage }).map(({ change }) => change);
+      resultOf(store.auditLogs.find({ filter: {}, order }, { page, perPage })).entries.map(
+        ({ change }) => change,
+      );
     const whole = changesOf(1, count);
     const perPage = 100;
     const pages = Array.from({ length: 24 }, (_, at) => changesOf(at + 1, perPage));
@@ -131,5 +136,58 @@ describe('the other filters', () => {
     [{ actor_type: 'device', object_type: 'deployment' }, []],
   ])('are exact, and all must hold: %o', (filter, expected) => {
     expect(timesOf(filter)).toEqual(expected);
+  });
+});
+
+describe('a filter of a long log', () => {
+  const count = 11_000;
+  const timeOf = (entry: number): number => (entry * 7919) % 12_000;
+  const isDevice = (entry: number): boolean => entry % 1000 === 7 || entry > 10_990;
+  const perPage = 10;
+
+  beforeEach(() => {
+    store.atomically(() => {
+      for (let entry = 0; entry < count; entry++) {
+        append(timeOf(entry), { change: `${entry}`, ...(isDevice(entry) && { actor: device }) });
+      }
+    });
+  });
+
+  it('finds the same as one that looks at each entry', () => {
+    const all = Array.from({ length: count }, (_, entry) => entry);
+    const upwards = all.toSorted((one, other) => timeOf(one) - timeOf(other) || one - other);
+    const isIn = (from: number, to: number) => (entry: number) =>
+      timeOf(entry) >= from && timeOf(entry) <= to;
+    const filters: [AuditFilter, (entry: number) => boolean][] = [
+      [{ actor_type: 'device' }, isDevice],
+      [{ actor_id: 'd', created_after: 2 }, (at) => isDevice(at) && isIn(2000, 12_000)(at)],
+      [{ object_id: 'd', created_after: 2, created_before: 9 }, isIn(2000, 9000)],
+      [{ actor_email: 'x' }, () => false],
+    ];
+    for (const [filter, isFound] of filters) {
+      for (const order of ['asc', 'desc'] as const) {
+        const found = upwards.filter(isFound);
+        if (order === 'desc') found.reverse();
+        for (const page of [1, 2, Math.ceil((found.length + 1) / perPage), 2000]) {
+          const search = { filter, order };
+          const { total, entries } = resultOf(store.auditLogs.find(search, { page, perPage }));
+          const wanted = found.slice((page - 1) * perPage, page * perPage).map(String);
+          expect([total, entries.map(({ change }) => change)]).toEqual([found.length, wanted]);
+        }
+      }
+    }
+  });
+
+  it('is looked through in steps, and what is new in between is not found', () => {
+    const search = { filter: { actor_type: 'device' }, order: 'desc' } as const;
+    const before = resultOf(store.auditLogs.find(search, wide));
+    const work = store.auditLogs.find(search, wide);
+    let [step, steps] = [work.next(), 1];
+    while (!step.done) {
+      append(0, { actor: device });
+      [step, steps] = [work.next(), steps + 1];
+    }
+    expect(step.value).toEqual(before);
+    expect(steps).toBeGreaterThan(3);
   });
 });

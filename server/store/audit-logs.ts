@@ -3,7 +3,7 @@ import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
 import { AuditIdentities, type KnownIdentities } from './audit-identities.ts';
 import { AuditPlaces, endOfLog, type Place, startOfLog } from './audit-places.ts';
-import { type Condition, equal, type Filter, filterBy } from './filter.ts';
+import { equal, filterBy } from './filter.ts';
 import { bounds, type Page } from './page.ts';
 import { document, number, numberIn } from './row.ts';
 import type { Sql, SqlRow } from './sql.ts';
@@ -32,12 +32,29 @@ const FAR_ENTRIES = 1000;
 
 /** Few enough that reading them does not block noticeably. */
 const ENTRIES_A_PART = 250;
+/** The same where they are only compared with a filter. */
+const ENTRIES_A_STRETCH = 5000;
 
-/** Some entries of the log, in the order asked for. */
-interface Walk {
+type Order = 'asc' | 'desc';
+
+/** What is looked for, and in which order. */
+interface Search {
   readonly filter: AuditFilter;
-  readonly order: 'asc' | 'desc';
-  readonly most: number;
+  readonly order: Order;
+}
+
+/** Entries that follow each other in the order of a search. */
+interface Stretch {
+  /** The place behind which they begin. */
+  readonly after: Place;
+  /** The place of the last one, or one behind it. */
+  readonly upTo: Place;
+}
+
+/** A page, and how many entries there are in all. */
+interface FoundEntries {
+  readonly total: number;
+  readonly entries: AuditLog[];
 }
 
 /** The verbs for the audit log. */
@@ -77,17 +94,41 @@ export class AuditLogStore {
     this.#places.add(timeMs);
   }
 
-  /** Entries by time, and by order of appending within one millisecond. */
-  list(filter: AuditFilter, order: 'asc' | 'desc', page: Page): AuditLog[] {
-    const { where, values } = auditFilter(filter);
+  /**
+   * A page of the entries by time, and by order of appending within one millisecond. Yields wherever
+   * the work may pause; what is appended in between is not found.
+   */
+  *find(search: Search, page: Page): Generator<void, FoundEntries> {
     const [limit, offset] = bounds(page);
-    if (where === '' && offset >= FAR_ENTRIES) return this.#farPage(order, limit, offset);
-    const query = `SELECT document FROM audit_logs ${where} ${orderBy[order]} LIMIT ? OFFSET ?`;
-    return this.#entries(this.#sql.all(query, [...values, limit, offset]));
+    if (isForAll(search.filter)) {
+      return { total: this.#places.count(), entries: this.#page(search.order, limit, offset) };
+    }
+    const lastSeq = this.#lastSeq();
+    const entries: AuditLog[] = [];
+    let total = 0;
+    for (const stretch of this.#stretches(search, lastSeq)) {
+      const found = matching(search, stretch, lastSeq);
+      const inStretch = numberIn(this.#sql, `SELECT count(*) AS n ${found.from}`, found.values);
+      const skipped = Math.max(0, offset - total);
+      const left = limit - entries.length;
+      if (left > 0 && skipped < inStretch) {
+        const query = `SELECT document ${found.from} ${orderBy[search.order]} LIMIT ? OFFSET ?`;
+        entries.push(...this.#entries(this.#sql.all(query, [...found.values, left, skipped])));
+      }
+      total += inStretch;
+      yield;
+    }
+    return { total, entries };
   }
 
-  #farPage(order: 'asc' | 'desc', limit: number, offset: number): AuditLog[] {
-    const left = this.count({}) - offset;
+  #page(order: Order, limit: number, offset: number): AuditLog[] {
+    if (offset >= FAR_ENTRIES) return this.#farPage(order, limit, offset);
+    const query = `SELECT document FROM audit_logs ${orderBy[order]} LIMIT ? OFFSET ?`;
+    return this.#entries(this.#sql.all(query, [limit, offset]));
+  }
+
+  #farPage(order: Order, limit: number, offset: number): AuditLog[] {
+    const left = this.#places.count() - offset;
     if (left <= 0) return [];
     const length = Math.min(limit, left);
     const { place, steps } = this.#places.near(order === 'asc' ? offset : left - length);
@@ -97,31 +138,46 @@ export class AuditLogStore {
     return this.#entries(order === 'asc' ? rows : rows.reverse());
   }
 
-  count(filter: AuditFilter): number {
-    const { where, values } = auditFilter(filter);
-    if (where === '') return this.#places.count();
-    return numberIn(this.#sql, `SELECT count(*) AS n FROM audit_logs ${where}`, values);
+  /** What a search finds at this moment, a few entries at a time, however long that takes. */
+  walk(search: Search, most: number): Generator<AuditLog[]> {
+    return this.#parts(search, most, this.#lastSeq());
   }
 
-  /** What a list has at this moment, a few entries at a time, however long that takes. */
-  walk(walk: Walk): Generator<AuditLog[]> {
-    const lastSeq = numberIn(this.#sql, 'SELECT coalesce(max(seq), 0) AS n FROM audit_logs');
-    return this.#parts(walk, lastSeq);
-  }
-
-  /** Each part begins where the one before ended, so that the engine steps over nothing. */
-  *#parts({ filter, order, most }: Walk, lastSeq: number): Generator<AuditLog[]> {
+  *#parts(search: Search, most: number, lastSeq: number): Generator<AuditLog[]> {
     const known: KnownIdentities = new Map();
-    let place = placeBefore(filter, order);
-    for (let left = most; left > 0; left -= ENTRIES_A_PART) {
-      const { where, values } = filterAfter(place, { filter, order, lastSeq });
-      const query = `SELECT time_ms, seq, document FROM audit_logs ${where} ${orderBy[order]} LIMIT ?`;
-      const rows = this.#sql.all(query, [...values, Math.min(left, ENTRIES_A_PART)]);
-      const last = rows.at(-1);
-      if (!last) return;
-      yield this.#entries(rows, known);
-      place = { timeMs: number(last, 'time_ms'), seq: number(last, 'seq') };
+    let left = most;
+    for (const { after, upTo } of this.#stretches(search, lastSeq)) {
+      let place: Place | undefined = after;
+      while (place && left > 0) {
+        const { from, values } = matching(search, { after: place, upTo }, lastSeq);
+        const query = `SELECT time_ms, seq, document ${from} ${orderBy[search.order]} LIMIT ?`;
+        const rows = this.#sql.all(query, [...values, Math.min(left, ENTRIES_A_PART)]);
+        left -= rows.length;
+        yield this.#entries(rows, known);
+        place = rows.length === ENTRIES_A_PART ? placeOf(rows.at(-1)) : undefined;
+      }
     }
+  }
+
+  /** All of the log that a search can be about; each begins where the one before ended. */
+  *#stretches({ filter, order }: Search, lastSeq: number): Generator<Stretch> {
+    const { after, upTo } = span(filter, order);
+    let place: Place | undefined = after;
+    while (place) {
+      const rest = matching(
+        { filter: { object_id: filter.object_id }, order },
+        { after: place, upTo },
+        lastSeq,
+      );
+      const query = `SELECT time_ms, seq ${rest.from} ${orderBy[order]} LIMIT 1 OFFSET ?`;
+      const last = placeOf(this.#sql.first(query, [...rest.values, ENTRIES_A_STRETCH - 1]));
+      yield { after: place, upTo: last ?? upTo };
+      place = last;
+    }
+  }
+
+  #lastSeq(): number {
+    return numberIn(this.#sql, 'SELECT coalesce(max(seq), 0) AS n FROM audit_logs');
   }
 
   #entries(rows: readonly SqlRow[], known?: KnownIdentities): AuditLog[] {
@@ -136,39 +192,43 @@ const orderBy = {
   desc: 'ORDER BY time_ms DESC, seq DESC',
 };
 
-/** The place that all entries of a walk come after; it takes the part of one of the bounds. */
-function placeBefore(filter: AuditFilter, order: 'asc' | 'desc'): Place {
-  const { created_after: after, created_before: before } = filter;
-  if (order === 'asc') return after === undefined ? startOfLog : { timeMs: after * 1000, seq: 0 };
-  return before === undefined ? endOfLog : { timeMs: before * 1000, seq: endOfLog.seq };
+function placeOf(row: SqlRow | undefined): Place | undefined {
+  return row && { timeMs: number(row, 'time_ms'), seq: number(row, 'seq') };
 }
 
-/** What is left of a walk. A bound beside the place would keep the engine from beginning there. */
-function filterAfter(
-  { timeMs, seq }: Place,
-  { filter, order, lastSeq }: Omit<Walk, 'most'> & { readonly lastSeq: number },
-): Filter {
-  const isAscending = order === 'asc';
-  const unbounded = isAscending ? { created_after: undefined } : { created_before: undefined };
-  return auditFilter(
-    { ...filter, ...unbounded },
-    [`(time_ms, seq) ${isAscending ? '>' : '<'} (?, ?)`, timeMs, seq],
+/** The places that the bounds of time leave. */
+function span(
+  { created_after: after, created_before: before }: AuditFilter,
+  order: Order,
+): Stretch {
+  const low = after === undefined ? startOfLog : { timeMs: after * 1000, seq: 0 };
+  const high = before === undefined ? endOfLog : { timeMs: before * 1000, seq: endOfLog.seq };
+  return order === 'asc' ? { after: low, upTo: high } : { after: high, upTo: low };
+}
+
+const columns = [
+  'actor_id',
+  'actor_type',
+  'actor_email',
+  'object_id',
+  'object_type',
+  'object_deployment_name',
+] as const;
+
+function isForAll(filter: AuditFilter): boolean {
+  const names = [...columns, 'created_after', 'created_before'] as const;
+  return names.every((name) => filter[name] === undefined);
+}
+
+/** What a search finds in a stretch, of the entries up to one that was the last. */
+function matching({ filter, order }: Search, { after, upTo }: Stretch, lastSeq: number) {
+  const [behind, notBehind] = order === 'asc' ? ['>', '<='] : ['<', '>='];
+  const { where, values } = filterBy(
+    [`(time_ms, seq) ${behind} (?, ?)`, after.timeMs, after.seq],
+    [`(time_ms, seq) ${notBehind} (?, ?)`, upTo.timeMs, upTo.seq],
     // The sign keeps the engine from taking this for an order.
     ['+seq <= ?', lastSeq],
+    ...columns.map((column) => equal(column, filter[column])),
   );
-}
-
-function auditFilter(filter: AuditFilter, ...others: readonly Condition[]): Filter {
-  const { created_before: before, created_after: after } = filter;
-  return filterBy(
-    ...others,
-    before === undefined ? undefined : ['time_ms <= ?', before * 1000],
-    after === undefined ? undefined : ['time_ms >= ?', after * 1000],
-    equal('actor_id', filter.actor_id),
-    equal('actor_type', filter.actor_type),
-    equal('actor_email', filter.actor_email),
-    equal('object_id', filter.object_id),
-    equal('object_type', filter.object_type),
-    equal('object_deployment_name', filter.object_deployment_name),
-  );
+  return { from: `FROM audit_logs ${where}`, values };
 }

@@ -46,6 +46,16 @@ export class ConfigurationStore {
     ]);
   }
 
+  /** Notes the last deployment of the settings; there are none of a device that had none. */
+  noteDeployment(deviceId: string, deploymentId: string, nowMs: number): void {
+    this.#sql.run(
+      `INSERT INTO configurations (device_id, configured, reported, deployment_id, updated_ms)
+       VALUES (?, '{}', '{}', ?, ?)
+       ON CONFLICT (device_id) DO UPDATE SET deployment_id = excluded.deployment_id`,
+      [deviceId, deploymentId, nowMs],
+    );
+  }
+
   remove(deviceId: string): void {
     this.#sql.run('DELETE FROM configurations WHERE device_id = ?', [deviceId]);
   }

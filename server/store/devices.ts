@@ -152,6 +152,15 @@ export class DeviceStore {
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => text(row, 'id'));
   }
 
+  /** The first of the ids that no device has, or none in these groups. */
+  firstMissing(ids: readonly string[], groups?: readonly string[]): string | undefined {
+    const { where, values } = deviceFilter({ groups });
+    const query = `SELECT value FROM json_each(?)
+      WHERE value NOT IN (SELECT id FROM devices ${where}) ORDER BY key LIMIT 1`;
+    const row = this.#sql.first(query, [JSON.stringify(ids), ...values]);
+    return row && text(row, 'value');
+  }
+
   /** All of them in the same order, a few hundred at a time: other work may come between. */
   *portions(filter: DeviceFilter): Generator<StoredDevice[]> {
     for (let afterSeq = 0; ; ) {

@@ -60,8 +60,8 @@ export interface AuditedAct {
   readonly object: AuditedObject;
   /** What became different, for people. */
   readonly change?: string;
-  /** What else an entry in the field's vocabulary has otherwise. */
-  readonly wideEntry?: { readonly object?: AuditedObject; readonly change?: string };
+  /** What else an entry in the field's vocabulary has otherwise; it may be long to make. */
+  readonly wideEntry?: () => { readonly object?: AuditedObject; readonly change?: string };
 }
 
 /** Where entries go, and in which vocabulary. */
@@ -75,7 +75,7 @@ type AuditContext = {
 export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAct): void {
   const { wideAction, wideEntry, ...entry } = act;
   const isWide = settings.variants.has('wide-audit-actions');
-  const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry };
+  const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry?.() };
   const all = { timeMs: nowMs, ...entry, ...wide };
   const { change } = all;
   store.auditLogs.append(change === undefined ? all : { ...all, change: shortened(change) });

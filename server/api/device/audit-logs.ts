@@ -1,16 +1,18 @@
 /** The audit log as a paged list and as CSV. Spec: Audit logs */
+import { resultInTurns } from '../../../fixtures/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
-import { pagedAnswer } from '../paging.ts';
+import { pagingHeaders } from '../paging.ts';
 import { auditCsv, auditFields, unknownField } from './audit-csv.ts';
 
-export const listAuditLogs = defineEndpoint('list-audit-logs', ({ query }, context) => {
-  const { auditLogs } = context.store;
-  return pagedAnswer(context, query, {
-    total: auditLogs.count(query),
-    list: (page) => auditLogs.list(query, query.sort, page),
-  });
+export const listAuditLogs = defineEndpoint('list-audit-logs', async ({ query }, context) => {
+  const { store, request } = context;
+  const page = { page: query.page, perPage: query.per_page };
+  const search = { filter: query, order: query.sort };
+  const { total, entries } = await resultInTurns(store.auditLogs.find(search, page), context);
+  const headers = pagingHeaders({ url: request.url ?? '', total, ...page });
+  return { status: 200, headers, body: entries };
 });
 
 export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, context) => {
@@ -29,11 +31,10 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
       separator,
       ignored,
       spreadsheetSafe: settings.spreadsheetSafeCsv,
-      parts: store.auditLogs.walk({
-        filter: query,
-        order: query.sort,
-        most: query.limit ?? limits.auditExportMax,
-      }),
+      parts: store.auditLogs.walk(
+        { filter: query, order: query.sort },
+        query.limit ?? limits.auditExportMax,
+      ),
     }),
   };
 });

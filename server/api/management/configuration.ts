@@ -58,7 +58,7 @@ export const setConfiguration = defineEndpoint(
       wideAction: 'set_configuration',
       object: deviceObject(device),
       change: `configuration: ${JSON.stringify(configured)}`,
-      wideEntry: { change: JSON.stringify(configured) },
+      wideEntry: () => ({ change: JSON.stringify(configured) }),
     });
     return { status: 204 };
   },
@@ -87,16 +87,13 @@ export const deployConfiguration = defineEndpoint(
     } as const;
     const opened = openDeployment(context, deployment, {
       wideAction: 'deploy_configuration',
-      wideEntry: { object: deviceObject(device), change: JSON.stringify(configuration) },
+      wideEntry: () => ({
+        object: deviceObject(device),
+        change: JSON.stringify(configuration),
+      }),
     });
     if (opened instanceof Refusal) return opened;
-    store.configurations.save(device.id, {
-      reported: {},
-      updatedMs: nowMs,
-      ...stored,
-      configured: configuration,
-      deploymentId: id,
-    });
+    store.configurations.noteDeployment(device.id, id, nowMs);
     // A connected device need not wait for its next poll.
     if (delayMs === 0) sockets.command(device.id, 'check-update', user.id);
     return { status: 200, body: { deployment_id: id } };

@@ -9,8 +9,9 @@ import {
 } from '../../../fixtures/formats/connect-message.ts';
 import { entries } from '../../testing/test-audit.ts';
 import type { AcceptedDevice } from '../../testing/test-device.ts';
-import type { Peer } from '../../testing/test-peer.ts';
+import { connectUser, type Peer } from '../../testing/test-peer.ts';
 import type { TestServer } from '../../testing/test-server.ts';
+import { presenceOf } from '../../testing/test-sockets.ts';
 import {
   acceptTransfer,
   askFile,
@@ -282,6 +283,27 @@ describe('back-pressure', () => {
     response.resume();
     await ended;
     expect(response.complete).toBe(false);
+  });
+});
+
+describe('a device that does not read', () => {
+  it('and asks all the while whether the server is there is 502', async () => {
+    let answer: unknown;
+    const reply = errorOf(download()).then((given) => {
+      answer = given;
+    });
+    const open = await device.nextOf('open');
+    device.socket.pause();
+    const user = await connectUser(server, identity);
+    const message = { proto: shell, typ: 'shell', body: Buffer.alloc(8000) };
+    // More than what is unread may be, and than the system's buffers hold.
+    for (let sent = 0; sent < 48 * 1_048_576; sent += message.body.length) user.say(message);
+    for (let asked = 0; !answer && asked < 10_000; asked += 1) {
+      device.reply(open, { proto: control, typ: 'ping' });
+      await presenceOf(server, identity);
+    }
+    await reply;
+    expect(answer).toEqual([502, 'the device asks, and does not read']);
   });
 });
 

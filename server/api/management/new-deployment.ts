@@ -11,6 +11,8 @@ import { inPath, inState, ofRoles, Refusal, refuse } from '../../http/refusal.ts
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { planPhases } from '../../rules/phases.ts';
 import type { NewDeployment as NewStoredDeployment } from '../../store/deployments.ts';
+import type { DeviceFilter } from '../../store/device-filter.ts';
+import type { Store } from '../../store/store.ts';
 import { type AuditedAct, audit, deploymentObject, userActor } from '../../tenants/audit.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
@@ -97,23 +99,28 @@ function chosenDevices(context: UserContext, body: NewDeployment): Audience | Re
 }
 
 function namedDevices(context: UserContext, named: readonly string[]): Audience | Refusal {
+  const { store, user } = context;
   const deviceIds = [...new Set(named)];
-  for (const id of deviceIds) {
-    const device = visibleDevice(context, id);
-    if (!(device instanceof Refusal)) continue;
-    return device.status === 403
-      ? refuse.forbidden(
-          `body: devices: ${id}: ${device.error}`,
-          ofRoles("ids of devices in the groups of the user's roles", 'body.devices'),
-        )
-      : refuse.malformed(`body: devices: ${id} is unknown`, {
-          path: 'body.devices',
-          expected: 'ids of devices of this tenant',
-        });
-  }
+  const missing =
+    store.devices.firstMissing(deviceIds) ??
+    (user.groups && store.devices.firstMissing(deviceIds, user.groups));
+  if (missing !== undefined) return refusedDevice(context, missing);
   const [first = ''] = deviceIds;
-  const group = deviceIds.length === 1 ? context.store.groups.groupOf(first) : undefined;
+  const group = deviceIds.length === 1 ? store.groups.groupOf(first) : undefined;
   return { deviceIds, ...(group !== undefined && { groups: [group] }) };
+}
+
+function refusedDevice(context: UserContext, id: string): Refusal {
+  const device = visibleDevice(context, id);
+  return device instanceof Refusal && device.status === 403
+    ? refuse.forbidden(
+        `body: devices: ${id}: ${device.error}`,
+        ofRoles("ids of devices in the groups of the user's roles", 'body.devices'),
+      )
+    : refuse.malformed(`body: devices: ${id} is unknown`, {
+        path: 'body.devices',
+        expected: 'ids of devices of this tenant',
+      });
 }
 
 function allDevices({ store, user }: UserContext): Audience | Refusal {
@@ -123,10 +130,7 @@ function allDevices({ store, user }: UserContext): Audience | Refusal {
       ofRoles('a deployment to one of these groups', 'body.all_devices'),
     );
   }
-  const deviceIds = store.devices.ids(
-    { status: ['accepted'] },
-    { page: 1, perPage: limits.deploymentDevicesMax },
-  );
+  const deviceIds = acceptedIn(store);
   if (deviceIds.length > 0) return { deviceIds };
   return refuse.malformed('body: all_devices: no device is accepted yet', {
     ...inState('at least one accepted device', 'none'),
@@ -141,13 +145,15 @@ function devicesOf({ store, user }: UserContext, group: string): Audience | Refu
       ofRoles("a group of the user's roles", 'path.name'),
     );
   }
-  const page = { page: 1, perPage: limits.deploymentDevicesMax };
-  const accepted = store.groups
-    .deviceIds(group, page)
-    .filter((id) => store.devices.find(id)?.status === 'accepted');
+  const accepted = acceptedIn(store, { group });
   if (accepted.length > 0) return { deviceIds: accepted, groups: [group] };
   return refuse.malformed(
     `the group ${group} has no accepted device`,
     inPath('name', 'a group with an accepted device'),
   );
+}
+
+function acceptedIn({ devices }: Store, filter: Pick<DeviceFilter, 'group'> = {}): string[] {
+  const most = { page: 1, perPage: limits.deploymentDevicesMax };
+  return devices.ids({ ...filter, status: ['accepted'] }, most);
 }
