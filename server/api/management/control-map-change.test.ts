@@ -3,6 +3,7 @@ import { publish } from '../../testing/test-artifacts.ts';
 import { entries } from '../../testing/test-audit.ts';
 import { abort, board, deploy, doors, report } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { explanationOf } from '../../testing/test-explanations.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
@@ -83,6 +84,8 @@ describe('a change of a control map is refused', () => {
     const { device, id } = await pausedDevice(null);
     const reply = await change(id, { update_control_map: goingOn });
     expect([reply.status, reply.json().error]).toEqual([409, expect.stringContaining('without')]);
+    const { expected, actual } = (await explanationOf(server, reply)).wrong;
+    expect([expected, actual]).toEqual([expect.stringContaining('with an'), 'one without']);
     expect(await mapOf(device, id)).toEqual({});
   });
 

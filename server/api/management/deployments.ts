@@ -29,6 +29,11 @@ const ended = {
   ...inState('a deployment that is still active', 'one that has ended'),
   remedy: 'leave it as it is, or create another deployment',
 };
+/** The detail of a change of what there is not. */
+const withoutMap = {
+  ...inState('a deployment that was created with an update_control_map', 'one without'),
+  remedy: 'create another deployment, with the map',
+};
 
 export const listDeployments = defineEndpoint('list-deployments', ({ query }, context) =>
   listed(context, query, { id: query.id, name: query.name }),
@@ -114,7 +119,9 @@ export const updateDeployment = defineEndpoint(
     const deployment = changeableDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
     const because = controlMapRefused(deployment);
-    if (because !== undefined) return refuse.conflict(because, undefined, ended);
+    if (because !== undefined) {
+      return refuse.conflict(because, undefined, deployment.controlMap ? ended : withoutMap);
+    }
     context.store.deployments.setControlMap(deployment, body.update_control_map);
     audit(context, {
       actor: userActor(context.user),
