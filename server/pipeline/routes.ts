@@ -47,31 +47,31 @@ export function mountRoutes(
   app.enable('strict routing');
   const exact = new Map<string, Answerer>();
   const frequent: Frequent[] = [];
+  const others: Route[] = [];
   const paths = new Set(endpoints.map(({ operation }) => operation.path));
   for (const path of paths) {
     const group = endpoints.filter(({ operation }) => operation.path === path);
     const answer = answererOf(group, pipeline, pages.get(path));
     if (!path.includes('{')) exact.set(path, answer);
     else {
-      const [prefix = '', name = '', suffix = '', ...others] = path.split(/[{}]/);
-      if (path.startsWith(apiPrefixes.device) && others.length === 0) {
+      const [prefix = '', name = '', suffix = '', ...more] = path.split(/[{}]/);
+      if (path.startsWith(apiPrefixes.device) && more.length === 0) {
         frequent.push({ prefix, name, suffix, answer });
       }
-      // `app.all` would keep a matcher for every method there is, which takes ten times as long.
-      app.route(path.replace(/\{(\w+)\}/g, ':$1')).all((request: unknown) => {
-        const { exchange, params } = request as CarriesExchange & {
-          params: Record<string, string>;
-        };
-        exchange.parameters = params;
-        answer(exchange);
-      });
+      others.push({ path, answer });
     }
   }
   const operations = endpoints.map(({ operation }) => operation);
   const unknown = unknownIn(pipeline, new UnknownPath(operations, pipeline.mounts));
-  addFallbacks(app, pipeline, unknown);
   const refuseAny = pipeline.refuseUnmatched.bind(pipeline);
-  const find = (path: string): Answerer | undefined => exact.get(path) ?? among(frequent, path);
+  const find = (path: string): Answerer | undefined => {
+    const answer = exact.get(path) ?? among(frequent, path);
+    if (answer || others.length === 0) return answer;
+    // Most servers of tests, and of devices that only poll, never need these.
+    for (const other of others.splice(0)) addRoute(app, other);
+    addFallbacks(app, pipeline, unknown);
+    return undefined;
+  };
   return { find, app, unknown, refuse: refuseAny, opensSocket: socketsAmong(endpoints) };
 }
 
@@ -81,6 +81,11 @@ function socketsAmong(endpoints: readonly Endpoint[]): Routes['opensSocket'] {
     .filter(({ success }) => 101 in success)
     .map(({ method, path }) => new RegExp(`^${method} ${path.replace(/\{\w+\}/g, '[^/]+')}$`));
   return (method, path) => opening.some((form) => form.test(`${method} ${path}`));
+}
+
+interface Route {
+  readonly path: string;
+  readonly answer: Answerer;
 }
 
 /** A path with one parameter. */
@@ -148,6 +153,15 @@ function unknownIn(pipeline: Pipeline, evidence: UnknownPath): Answerer {
     const told = exchange.path === '/' ? pipeline.whatLivesWhere : 'this API has no such path';
     pipeline.reject(exchange, refuse.notFound(told, detail));
   };
+}
+
+function addRoute(app: Express, { path, answer }: Route): void {
+  // `app.all` would keep a matcher for every method there is, which takes ten times as long.
+  app.route(path.replace(/\{(\w+)\}/g, ':$1')).all((request: unknown) => {
+    const { exchange, params } = request as CarriesExchange & { params: Record<string, string> };
+    exchange.parameters = params;
+    answer(exchange);
+  });
 }
 
 function addFallbacks(app: Express, pipeline: Pipeline, unknown: Answerer): void {

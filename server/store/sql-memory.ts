@@ -17,12 +17,21 @@ interface Engine extends SqlJsStatic {
   cwrap(name: string, result: 'number', takes: readonly string[]): (...given: unknown[]) => number;
 }
 
+/** Databases without rows by their schemas: a copy is made in a tenth of the time. */
+const emptyDatabases = new Map<string, Database>();
+
 /** Opens an empty database in memory. */
 export async function openMemorySql(schema: string): Promise<Sql> {
   const engine = (await initSqlJs()) as Engine;
-  const database = openDatabase(engine);
-  database.run(schema);
-  return new MemorySql(engine, database);
+  let from = emptyDatabases.get(schema);
+  if (!from) {
+    from = openDatabase(engine);
+    from.run(schema);
+    emptyDatabases.set(schema, from);
+  }
+  const to = openDatabase(engine);
+  await copyPages(engine, { from, to, isOver: () => false, isWritten: () => true });
+  return new MemorySql(engine, to);
 }
 
 /**

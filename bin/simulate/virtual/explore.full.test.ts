@@ -26,6 +26,42 @@ function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
   };
 }
 
+describe('an exploration', () => {
+  it('finds a planted fault, makes its trial smaller, and prints how to repeat it', {
+    timeout: 120_000,
+  }, async () => {
+    const swallowed = { ...planted, name: 'swallowed' } as const;
+    const base = smallTrial({}, { faults: [swallowed] });
+    const { seeds, failed } = await explore(base, { seeds: 3, play, signal });
+    expect(seeds).toBe(1);
+    expect(failed?.violations).toMatchObject([{ invariant: 'lost-status' }]);
+    expect(failed?.trial).toMatchObject({
+      plan: { devices: 2, seed: 'small-1' },
+      faults: [swallowed],
+      isInterleaved: false,
+    });
+    expect(failed?.trial.plan.durationMs).toBeLessThan(30 * MINUTE_MS);
+    expect(failed && (await play(failed.trial))).toEqual(failed?.violations);
+    const words = [
+      '--virtual',
+      '--explore=3',
+      '--seed',
+      'small',
+      '--poll',
+      '10m',
+      '--devices',
+      '4',
+    ];
+    const line = failed && repeatLine(words, addRunOptions(new Command()), failed.trial);
+    expect(line).toMatch(
+      /^fleetbed simulate --virtual --poll 10m --seed small-1 --devices 2 --duration \d+m?s --fault '/,
+    );
+    expect(line).toMatch(
+      / --fault 'swallowed, device: 1, exchange: 4, operation: put-deployment-status'$/,
+    );
+  });
+});
+
 describe('an exploration with restarts', () => {
   it('finds a status that only a restart of the server loses, and prints how to repeat it', {
     timeout: 300_000,
