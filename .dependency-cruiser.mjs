@@ -207,6 +207,7 @@ const rooms = {
     packages: ['autocannon', 'fastify', 'express', 'commander', 'cli-table3', 'valibot', 'ws'],
   },
   'bin/nightly': { packages: ['valibot'] },
+  'bin/dev': { rooms: ['server'] },
   'bin/soak': { rooms: ['bin'], packages: ['fast-check', 'ws'] },
 };
 
@@ -264,7 +265,7 @@ export default {
       severity: 'error',
       // A benchmark starts what tests start, and the soak is a test.
       name: 'only tests, benchmarks and the soak import tests',
-      from: { pathNot: `${tests}|^bin/(bench|soak)/` },
+      from: { pathNot: `${tests}|^bin/(bench|soak|dev)/` },
       to: { path: tests },
     },
     {

@@ -57,11 +57,10 @@ describe('the subcommands of fleetbed conform', () => {
     expect(stdout).toContain(word);
   });
 
-  it('has its options in groups, with examples, and no old names', async () => {
+  it('has its options in groups, with examples', async () => {
     const { stdout } = await runCommand(['conform', '--help']);
     const headings = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(expect.arrayContaining(['Target', 'Load', 'Reports', 'Examples']));
-    expect(stdout).not.toContain('--base-url');
   });
 
   it.each([
@@ -182,8 +181,8 @@ describe('fleetbed conform in a pipeline', () => {
   });
 
   it('ends with exit code 3 and one sentence at what is not this API', async () => {
-    const oldName = ['--base-url', `${ready.baseUrl}/nowhere`];
-    const { code, stdout, stderr } = await run([...oldName, '--token', 'any'], {});
+    const nowhere = ['--url', `${ready.baseUrl}/nowhere`];
+    const { code, stdout, stderr } = await run([...nowhere, '--token', 'any'], {});
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toMatch(/^fleetbed: http:\S+ answers 404 .*this is not the device API[^\n]*\n$/);
   });

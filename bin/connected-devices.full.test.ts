@@ -28,7 +28,7 @@ class Connected {
     this.#server = server;
     this.ready = ready;
     this.fleet = startCommand([
-      ...['simulate', '--base-url', ready.baseUrl, '--devices', '1', '--seed', 'connected'],
+      ...['simulate', '--url', ready.baseUrl, '--devices', '1', '--seed', 'connected'],
       ...['--connect', '--poll', '1s', '--ramp', '0', '--inventory', '7d', '--json'],
     ]);
   }

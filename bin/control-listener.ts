@@ -6,7 +6,6 @@ import { printable } from '../fixtures/printable.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandFault } from './fault.ts';
 import { fillControl } from './found-server.ts';
-import { addOldNames } from './old-names.ts';
 import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 
@@ -29,7 +28,7 @@ export interface ControlAnswer {
 
 /** Adds where the control listener is; what is not given is that of the server on this machine. */
 export function addControlOptions(command: Command): Command {
-  command
+  return command
     .optionsGroup('Server:')
     .addOption(
       new Option(
@@ -49,11 +48,6 @@ export function addControlOptions(command: Command): Command {
     .option('--tenant <name>', 'ID or name of a tenant (default: the first one)', values.filled)
     .optionsGroup('Options:')
     .hook('preAction', () => fillControl(command));
-  return addOldNames(command, {
-    '--control': '--control-url',
-    '--token': '--control-token',
-    '--world': '--tenant',
-  });
 }
 
 /** How the control listener is asked. */

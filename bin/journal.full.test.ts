@@ -233,14 +233,26 @@ describe('the commands of the journal', () => {
   it.each(['journal', 'await'])(
     '%s needs a token, the right one, and a server',
     async (command) => {
-      const without = await run(command, '--control', 'http://127.0.0.1:1');
+      const without = await run(command, '--control-url', 'http://127.0.0.1:1');
       expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('-token (env')]);
-      const wrong = await run(command, '--control', ready.controlUrl, '--token', 'wrong');
+      const wrong = await run(
+        command,
+        '--control-url',
+        ready.controlUrl,
+        '--control-token',
+        'wrong',
+      );
       expect([wrong.code, wrong.stderr]).toEqual([
         3,
         expect.stringContaining('check --control-token'),
       ]);
-      const nobody = await run(command, '--control', 'http://127.0.0.1:1', '--token', 'any');
+      const nobody = await run(
+        command,
+        '--control-url',
+        'http://127.0.0.1:1',
+        '--control-token',
+        'any',
+      );
       expect([nobody.code, nobody.stderr]).toEqual([
         3,
         expect.stringContaining('check --control-url'),
@@ -249,7 +261,13 @@ describe('the commands of the journal', () => {
   );
 
   it('tell an API that is no control listener so', async () => {
-    const { code, stderr } = await run('journal', '--control', ready.baseUrl, '--token', 'any');
+    const { code, stderr } = await run(
+      'journal',
+      '--control-url',
+      ready.baseUrl,
+      '--control-token',
+      'any',
+    );
     expect(code).toBe(3);
     expect(stderr).toContain('404');
   });

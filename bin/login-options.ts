@@ -6,8 +6,14 @@ import { SecretOption, secretVariables } from './secret-option.ts';
 /** What `addLoginOptions` adds; at most one of the two secrets. */
 export interface LoginOptions {
   readonly email: string;
-  readonly password?: string;
-  readonly token?: string;
+  readonly password?: string | undefined;
+  readonly token?: string | undefined;
+}
+
+/** The user of the options, if they name one. */
+export function userOf({ email, password, token }: LoginOptions) {
+  if (token !== undefined) return { token };
+  return password === undefined ? undefined : { email, password };
 }
 
 /** Both ways, for a sentence. */

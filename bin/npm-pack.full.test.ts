@@ -131,19 +131,10 @@ describe('the installed package', () => {
           200,
           expect.stringContaining('text/html'),
         ]);
-        const one = ['authentication/first-contact-is-401', '--base-url', baseUrl];
+        const one = ['authentication/first-contact-is-401', '--url', baseUrl];
         const judged = await run(program, 'conform', ...one, '--report', 'html=verdicts.html');
         expect(judged.stdout).toContain('pass');
-        const fleet = [
-          '--base-url',
-          baseUrl,
-          '--devices',
-          '2',
-          '--iterations',
-          '3',
-          '--poll',
-          '300ms',
-        ];
+        const fleet = ['--url', baseUrl, '--devices', '2', '--iterations', '3', '--poll', '300ms'];
         await run(program, 'simulate', ...fleet, '--drain', '0s', '--report', 'html=fleet.html');
         for (const report of ['verdicts.html', 'fleet.html']) {
           expect(readFileSync(at(report), 'utf8')).toMatch(/^<!doctype html>/i);

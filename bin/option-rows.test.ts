@@ -6,7 +6,6 @@ import { addOptionRows, settingsOfOptions } from './option-rows.ts';
 const rows = {
   names: {
     flag: '--dialect [name]',
-    oldNames: ['--variant'],
     group: 'Behaviour',
     help: 'names',
     cli: { kind: 'names', of: ['one', 'two'] },
@@ -51,8 +50,8 @@ function settingsOf(...words: readonly string[]) {
 
 describe('rows of options', () => {
   it('become settings under the names of the rows', () => {
-    expect(settingsOf('--dialect', 'one', '--count', '4', '--no-probe', '--on')).toEqual({
-      names: new Set(['one']),
+    expect(settingsOf('--dialect', 'one,two', '--count', '4', '--no-probe', '--on')).toEqual({
+      names: new Set(['one', 'two']),
       countMax: 4,
       isProbed: false,
       isOn: true,
@@ -61,10 +60,6 @@ describe('rows of options', () => {
 
   it('have their usual values where nobody gives one', () => {
     expect(settingsOf()).toEqual({ names: new Set(), countMax: 3, isOn: false });
-  });
-
-  it('take an old name for the same value', () => {
-    expect(settingsOf('--variant', 'one,two')).toMatchObject({ names: new Set(['one', 'two']) });
   });
 
   it.each([
@@ -76,12 +71,11 @@ describe('rows of options', () => {
     expect(() => settingsOf(...words)).toThrow(sentence);
   });
 
-  it('are shown under their headings, in their order, without old names', () => {
+  it('are shown under their headings, in their order', () => {
     const help = commandOfRows().helpInformation();
     const headings = [...help.matchAll(/^(\w+):/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(['Usage', 'Behaviour', 'Limits', 'Options']);
     expect(help).toContain('a count (default: 3)');
-    expect(help).not.toContain('--variant');
   });
 
   it('give the usual values and judge values', () => {

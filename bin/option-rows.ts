@@ -7,7 +7,6 @@ import {
   usualValues,
   type ValuesOf,
 } from '../fixtures/option-row.ts';
-import { addOldNames } from './old-names.ts';
 import * as values from './option-values.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 
@@ -23,17 +22,14 @@ type ShownRow = OptionRow<{ readonly kind: string; readonly off?: string }>;
 /** @param parse reads the value; undefined for a switch and for a text as it is. */
 export type Parser = (text: string, previous: never) => unknown;
 
-/** Adds the option of a row, the one that switches it off where there is one, and its old names. */
+/** Adds the option of a row, and the one that switches it off where there is one. */
 export function addOptionRow(command: Command, row: ShownRow, parse: Parser | undefined): void {
-  const { cli, oldNames = [] } = row;
-  const option = optionOf(row, parse);
-  command.addOption(option.helpGroup(`${row.group}:`));
+  const { cli } = row;
+  command.addOption(optionOf(row, parse).helpGroup(`${row.group}:`));
   if (cli.off !== undefined) {
     const off = new Option(row.flag.replace('--', '--no-'), cli.off);
     command.addOption(off.helpGroup(`${row.group}:`));
   }
-  const { long } = option;
-  if (long) addOldNames(command, Object.fromEntries(oldNames.map((name) => [name, long])));
 }
 
 const secrets: Readonly<Record<string, string>> = {

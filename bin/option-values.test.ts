@@ -117,14 +117,6 @@ describe('texts', () => {
     refuses(values.adminPassword, ['', '1234567'], /at least 8/);
   });
 
-  it('splits EMAIL:PASSWORD at the first colon', () => {
-    expect(values.credentials('a@b.c:pass:word')).toEqual({
-      email: 'a@b.c',
-      password: 'pass:word',
-    });
-    refuses(values.credentials, ['', 'a@b.c', 'a@b.c:', ':secret', 'a:b'], /EMAIL:PASSWORD/);
-  });
-
   it('collects report files, one for each form', () => {
     const first = values.report('json=out/report.json');
     expect(values.report('junit=a=b.xml', first)).toEqual({

@@ -13,12 +13,6 @@ const PORT_MAX = 65_535;
 const WEIGHT_MAX = 1_000_000;
 const PASSWORD_LEAST_CHARACTERS = 8;
 
-/** An e-mail address with its password. */
-export interface Credentials {
-  readonly email: string;
-  readonly password: string;
-}
-
 /** Shares by name; only their proportions count. */
 export type Weights = Readonly<Record<string, number>>;
 
@@ -202,13 +196,6 @@ export function redisUrl(text: string): string {
 export function adminPassword(text: string): string {
   if (text.length >= PASSWORD_LEAST_CHARACTERS) return text;
   throw new InvalidArgumentError(`Accepted: at least ${PASSWORD_LEAST_CHARACTERS} characters.`);
-}
-
-/** `EMAIL:PASSWORD`; the password may hold colons. */
-export function credentials(text: string): Credentials {
-  const [, address, password] = /^([^\s:@]+@[^\s:@]+):(.+)$/s.exec(text) ?? [];
-  if (address && password) return { email: address, password };
-  throw new InvalidArgumentError('Accepted: EMAIL:PASSWORD, such as admin@example.com:secret.');
 }
 
 /** `json=FILE` or `junit=FILE`, each at most once. */

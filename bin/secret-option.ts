@@ -11,7 +11,6 @@ export const secretVariables = {
   password: 'FLEETBED_PASSWORD',
   userToken: 'FLEETBED_TOKEN',
   controlToken: 'FLEETBED_CONTROL_TOKEN',
-  acceptWith: 'FLEETBED_ACCEPT_WITH',
   tenantToken: 'FLEETBED_TENANT_TOKEN',
   /** A URL with the password of the Redis. */
   redis: 'FLEETBED_REDIS',

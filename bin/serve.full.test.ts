@@ -119,7 +119,7 @@ describe('the ready word of serve', () => {
   });
 
   it('is of a server that is as the variants say', async () => {
-    const { ready } = await serve(['--variant', 'open-source,rs256', '--variant', 'storage-host']);
+    const { ready } = await serve(['--dialect', 'open-source,rs256', '--dialect', 'storage-host']);
     const header = String(ready.adminToken).split('.')[0] ?? '';
     expect(JSON.parse(Buffer.from(header, 'base64url').toString()).alg).toBe('RS256');
     const absent = pathOf(operations['list-audit-logs']);
@@ -144,9 +144,9 @@ describe('the ready word of serve', () => {
   });
 });
 
-describe('serve --variant without a name', () => {
+describe('serve --dialect without a name', () => {
   it('tells what every variant changes, and starts nothing', async () => {
-    const { stdout, code } = await runCommand(['serve', '--variant']);
+    const { stdout, code } = await runCommand(['serve', '--dialect']);
     expect(code).toBe(0);
     for (const [name, { differs, contract, metIn }] of Object.entries(variants)) {
       for (const sentence of [name, differs, contract, metIn]) expect(stdout).toContain(sentence);
@@ -154,13 +154,13 @@ describe('serve --variant without a name', () => {
   });
 
   it('is one JSON value with --json', async () => {
-    const { stdout, code } = await runCommand(['serve', '--variant', '--json']);
+    const { stdout, code } = await runCommand(['serve', '--dialect', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(variants);
   });
 
   it.each([
-    [['--variant', 'open-sauce'], 'open-source, split-configuration'],
+    [['--dialect', 'open-sauce'], 'open-source, split-configuration'],
     [['--date', '2027-02-30'], '2027-08-25'],
     [['--device-limit', '-1'], 'from 0 to 1000000'],
     [['--provisioning-delay', 'soon'], 'a number with ms, s, m, h or d'],

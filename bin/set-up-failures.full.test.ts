@@ -57,7 +57,7 @@ async function failsToSetUp(
 const simulate = (baseUrl: string, ...more: string[]) => [
   'simulate',
   ...[
-    '--base-url',
+    '--url',
     baseUrl,
     '--devices',
     '1',
@@ -72,7 +72,7 @@ const simulate = (baseUrl: string, ...more: string[]) => [
 ];
 const conform = (baseUrl: string, ...more: string[]) => [
   'conform',
-  ...['--base-url', baseUrl, '--password', ready.adminPassword],
+  ...['--url', baseUrl, '--password', ready.adminPassword],
   ...more,
 ];
 
@@ -118,14 +118,14 @@ describe('a run that cannot be set up ends with exit code 3 and one sentence', (
 
   it('when the password of simulate is wrong', async () => {
     const line = await failsToSetUp(
-      simulate(ready.baseUrl, '--accept-with', `${ready.adminEmail}:wrong-password`),
+      simulate(ready.baseUrl, '--accept', '--password', 'wrong-password'),
     );
     expect(line).toContain(`refused the login of ${ready.adminEmail}`);
     expect(line).not.toContain('wrong-password');
   });
 
   it('when the password or the token of conform is wrong', async () => {
-    const wrong = ['conform', '--base-url', ready.baseUrl];
+    const wrong = ['conform', '--url', ready.baseUrl];
     expect(await failsToSetUp([...wrong, '--password', 'wrong-password'])).toMatch(
       /refuses admin@/,
     );
@@ -196,9 +196,9 @@ describe('a server with its own certificate', () => {
   it('is reached with --ca by simulate and conform', async () => {
     const ca = join(folder, 'ca.pem');
     writeFileSync(ca, tls.certificatePem);
-    const login = `${ready.adminEmail}:${ready.adminPassword}`;
+    const login = ['--accept', '--password', ready.adminPassword];
     const fleet = await runCommand(
-      simulate(tls.baseUrl, '--ca', ca, '--accept-with', login, '--json', '--connect'),
+      simulate(tls.baseUrl, '--ca', ca, ...login, '--json', '--connect'),
     );
     expect(fleet.code, fleet.stderr).toBe(0);
     expect(JSON.parse(fleet.stdout).funnel).toMatchObject({ devices: 1, idle: 1 });
@@ -217,7 +217,7 @@ describe('a run that decides nothing', () => {
 
 describe('Ctrl-C', () => {
   it('ends a fleet with its summary', async () => {
-    const words = ['--base-url', ready.baseUrl, '--devices', '1', '--keys', 'ed25519=1', '--json'];
+    const words = ['--url', ready.baseUrl, '--devices', '1', '--keys', 'ed25519=1', '--json'];
     const file = join(folder, 'fleet.json');
     const fleet = startCommand(['simulate', ...words, '--seed', 'one', '--ready-file', file]);
     await fleet.said('stderr', /seed "one"/);

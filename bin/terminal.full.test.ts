@@ -27,7 +27,7 @@ beforeAll(async () => {
   ({ running: server, ready } = await startServe(['--auto-accept']));
   const pace = ['--poll', '200ms', '--ramp', '0', '--inventory', '7d'];
   fleet = startCommand([
-    ...['simulate', '--base-url', ready.baseUrl, '--devices', '2', '--seed', 'terminal'],
+    ...['simulate', '--url', ready.baseUrl, '--devices', '2', '--seed', 'terminal'],
     ...['--connect', ...pace],
   ]);
   const devices = await untilConnected(2);
@@ -171,7 +171,7 @@ describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
 describe('a terminal whose device goes', { timeout: RUN_MAX_MS }, () => {
   it('ends with exit code 1 and says so', async () => {
     const only = startCommand([
-      ...['simulate', '--base-url', ready.baseUrl, '--devices', '1', '--seed', 'going'],
+      ...['simulate', '--url', ready.baseUrl, '--devices', '1', '--seed', 'going'],
       ...['--connect', '--poll', '200ms', '--ramp', '0'],
     ]);
     const devices = await untilConnected(3);

@@ -73,7 +73,7 @@ describe('serve --tls', () => {
 
   it('is what a fleet trusts with --ca, and no other fleet', async () => {
     const { baseUrl, tls } = await serve('--auto-accept', '--tls-ca-out', at('ca'));
-    const fleet = ['simulate', '--base-url', baseUrl, '--devices', '1', '--keys', 'ed25519=1'];
+    const fleet = ['simulate', '--url', baseUrl, '--devices', '1', '--keys', 'ed25519=1'];
     const words = [...fleet, '--duration', '2s', '--poll', '1s'];
     expect((await runCommand([...words, '--ca', `${tls.caFile}`])).code).toBe(0);
     const { code, stderr } = await runCommand(words);

@@ -1,6 +1,5 @@
-/** `--url`, which has one meaning and one old name in every command. */
+/** `--url`, which has one meaning in every command. */
 import { type Command, Option } from 'commander';
-import { addOldNames } from './old-names.ts';
 import * as values from './option-values.ts';
 
 /** The environment's name for the server. */
@@ -37,5 +36,5 @@ export function addUrlOption(
 ): Command {
   const option = new Option('--url <url>', description).argParser(values.baseUrl).default(usual);
   if (isInEnvironment) option.env(urlVariable);
-  return addOldNames(command.addOption(option), { '--base-url': '--url' });
+  return command.addOption(option);
 }

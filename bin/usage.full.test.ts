@@ -16,7 +16,6 @@ describe('a wrong command line', () => {
     ['simulate --behaviour lazy=', /argument 'lazy=' .*name=weight/],
     ['simulate --behaviour lazy', /--behaviour must be one of steady, slow/],
     ['simulate --url ftp://h', /argument 'ftp:\/\/h' .*http:\/\/ or https:\/\//],
-    ['simulate --accept-with admin', /'--accept-with <email:password>' .*EMAIL:PASSWORD/],
     ['simulate --deploy release-2', /'--deploy <artifact>' needs --accept, with --password/],
     ['simulate --accept', /'--accept' needs --password .* or --token/],
     ['simulate --password secret', /'--password <password>' needs --accept/],
@@ -94,14 +93,14 @@ describe('our own fault', () => {
   };
 
   it('is one line with exit code 70', async () => {
-    const { code, stderr } = await runCommand(['conform', '--base-url', 'http://h'], planted);
+    const { code, stderr } = await runCommand(['conform', '--url', 'http://h'], planted);
     expect(code).toBe(70);
     expect(stderr).toBe('fleetbed: internal error: planted\n');
   });
 
   it('shows its stack when asked', async () => {
     const environment = { ...planted, FLEETBED_DEBUG: '1' };
-    const { stderr } = await runCommand(['conform', '--base-url', 'http://h'], environment);
+    const { stderr } = await runCommand(['conform', '--url', 'http://h'], environment);
     expect(stderr).toMatch(/planted\n[\s\S]*\n\s+at /);
   });
 });

@@ -54,9 +54,6 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
         }
         expect(description, `${command.name()} ${long}`).not.toMatch(/\btell|\bworld'?s\b|\bmend/);
       }
-      const old = ['--base-url', '--control', '--variant', '--vary', '--world-name'];
-      const shown = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long);
-      expect(shown.filter((long) => old.includes(long ?? ''))).toEqual([]);
     }
   });
 

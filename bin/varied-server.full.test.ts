@@ -7,7 +7,7 @@ const doubtful = '-1611894584,15:2:9:10:10:10:14,CAABBAGBp:VF';
 
 describe('a random life', () => {
   it('is not misjudged where an id of version 2 may stand for either of two deployments', async () => {
-    const { ready, running } = await startServe(['--vary', 'three']);
+    const { ready, running } = await startServe(['--variation-seed', 'three']);
     const target = ['--url', ready.baseUrl, '--password', ready.adminPassword];
     const words = ['--model-replay', doubtful, 'model/random-life-agrees'];
     try {
@@ -21,7 +21,7 @@ describe('a random life', () => {
 
 describe('serve --vary', () => {
   it('without a seed tells every variation and its rule, and starts nothing', async () => {
-    const { stdout, code } = await runCommand(['serve', '--vary']);
+    const { stdout, code } = await runCommand(['serve', '--variation-seed']);
     expect(code).toBe(0);
     for (const { id, varies, rule } of legalVariations) {
       for (const sentence of [id, varies, rule]) expect(stdout).toContain(sentence);
@@ -29,7 +29,7 @@ describe('serve --vary', () => {
   });
 
   it('without a seed is one JSON value with --json', async () => {
-    const { stdout, code } = await runCommand(['serve', '--vary', '--json']);
+    const { stdout, code } = await runCommand(['serve', '--variation-seed', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(
       legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule })),
@@ -37,7 +37,7 @@ describe('serve --vary', () => {
   });
 
   it('with a seed varies what is answered', async () => {
-    const { ready, running } = await startServe(['--vary', 'one']);
+    const { ready, running } = await startServe(['--variation-seed', 'one']);
     try {
       const types = new Set<string | null>();
       for (let round = 0; round < 12; round += 1) {
@@ -51,7 +51,7 @@ describe('serve --vary', () => {
   });
 
   it('does not take an empty seed, and says what it takes', async () => {
-    const { stderr, code } = await runCommand(['serve', '--vary', '']);
+    const { stderr, code } = await runCommand(['serve', '--variation-seed', '']);
     expect(code).toBe(2);
     expect(stderr).toContain('a non-empty text');
   });

@@ -54,13 +54,12 @@ async function loseRedis(): Promise<readonly Ended[]> {
 }
 
 const shared = () => ({ FLEETBED_REDIS: redis.url, FLEETBED_WORKER_SECRET: SECRET });
-const operator = () => `${ready.adminEmail}:${ready.adminPassword}`;
 
 async function startWorker(
-  environment: Readonly<Record<string, string>> = { FLEETBED_ACCEPT_WITH: operator() },
+  environment: Readonly<Record<string, string>> = { FLEETBED_PASSWORD: ready.adminPassword },
   baseUrl = ready.baseUrl,
 ): Promise<RunningCommand> {
-  const worker = startCommand(['worker', '--base-url', baseUrl], {
+  const worker = startCommand(['worker', '--url', baseUrl], {
     ...shared(),
     ...environment,
   });
@@ -75,7 +74,8 @@ function startTwoWorkers(): Promise<readonly [RunningCommand, RunningCommand]> {
 
 function fleet(...more: string[]): RunningCommand {
   const small = ['--devices', '8', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
-  const reach = ['--base-url', ready.baseUrl, '--accept-with', operator(), '--deploy', 'release-2'];
+  const login = ['--accept', '--password', ready.adminPassword];
+  const reach = ['--url', ready.baseUrl, ...login, '--deploy', 'release-2'];
   const words = ['simulate', '--json', ...reach, ...small, '--shards', '2', ...more];
   return startCommand(words, shared());
 }

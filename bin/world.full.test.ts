@@ -66,7 +66,16 @@ describe('world load', () => {
   afterEach(() => server.close());
 
   const load = (token = server.controlToken) =>
-    runCommand(['world', 'load', file, '--control', server.controlUrl, '--token', token, '--json']);
+    runCommand([
+      'world',
+      'load',
+      file,
+      '--control-url',
+      server.controlUrl,
+      '--control-token',
+      token,
+      '--json',
+    ]);
 
   it('puts a running server into that state', async () => {
     const { stdout, code } = await load();

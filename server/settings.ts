@@ -114,7 +114,6 @@ const state = inGroup('State and time', {
 const dialects = inGroup('Dialects, variation and faults', {
   variants: {
     flag: '--dialect [name]',
-    oldNames: ['--variant'],
     help: 'differ from the contract as other servers do; repeatable; without a name: list all dialects',
     cli: { kind: 'names', of: variantNames },
     usual: { value: new Set<VariantName>(), isQuiet: true },
@@ -136,7 +135,6 @@ const dialects = inGroup('Dialects, variation and faults', {
   /** Without it every answer has its usual form. */
   varySeed: {
     flag: '--variation-seed [seed]',
-    oldNames: ['--vary'],
     help: 'answer in other forms that the contract allows; without a seed: list all forms',
     cli: { kind: 'text' },
   },

@@ -102,10 +102,6 @@ describe('two tenants', () => {
     expect(await statusOf(other.admin.call('count-devices'))).toBe(200);
   });
 
-  it('are also offered by the earlier name, worlds', () => {
-    expect(testbed.worlds).toBe(testbed.tenants);
-  });
-
   it('can be told apart by name only as long as there is room', async () => {
     await expect(testbed.tenants.drop(testbed)).rejects.toThrow('first tenant');
     await testbed.tenants.create('a', {

@@ -17,8 +17,6 @@ export { AdminRefusal } from './control/embedding/admin-client.ts';
 export { AwaitTimeout, JournalAssertionError } from './control/embedding/journal.ts';
 export { FaultPlanError, UnfiredFaultsError } from './control/embedding/steering.ts';
 export type { TestbedTenant };
-/** @deprecated The earlier name of `TestbedTenant`. */
-export type TestbedWorld = TestbedTenant;
 
 /** The settings of the server, and the start state of its first tenant. */
 export interface TestbedOptions extends ServerOptions {
@@ -51,8 +49,6 @@ export interface Testbed extends TestbedTenant {
   /** The test CA's certificate in PEM, where one was made. */
   readonly caPem?: string;
   readonly tenants: TestbedTenants;
-  /** @deprecated The earlier name of `tenants`. */
-  readonly worlds: TestbedTenants;
   /** Puts the first tenant back to its start state, and removes every other one. */
   reset(): Promise<void>;
   close(): Promise<void>;
@@ -125,7 +121,6 @@ function testbedOver(inside: OpenServer, { apiUrl, close }: Doors): Testbed {
     headerPrefix,
     ...(tls?.caPem !== undefined && { caPem: tls.caPem }),
     tenants: beside,
-    worlds: beside,
     reset: async () => {
       await states.dropOthers();
       await first.reset();

@@ -176,7 +176,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
 
   const fleet = ['--devices', '8', '--keys', 'ed25519=1', '--ramp', '0', '--poll', '300ms'];
   const play = (...more: string[]) => {
-    const reach = ['--base-url', server.baseUrl, '--seed', 'cut', '--iterations', '3'];
+    const reach = ['--url', server.baseUrl, '--seed', 'cut', '--iterations', '3'];
     return runCommand(['simulate', ...reach, ...fleet, '--check-share', '50%', ...more]);
   };
 

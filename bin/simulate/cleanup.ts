@@ -6,13 +6,11 @@ import { cleanUpFleet, type FleetCleanupResult } from '../../simulator/state/cle
 import { addExamples } from '../examples.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { fleetFault } from '../fleet-outcome.ts';
-import { addLoginOptions, type LoginOptions, loginWays } from '../login-options.ts';
-import type * as values from '../option-values.ts';
+import { addLoginOptions, type LoginOptions, loginWays, userOf } from '../login-options.ts';
 import { createOutput } from '../output.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addUrlOption, doubtSentence, forceOption } from '../url-option.ts';
 import { certificatesIn } from './certificates.ts';
-import { acceptWithOption, credentialsIn } from './connection-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
 /** Devices between two lines of progress. */
@@ -20,7 +18,6 @@ const DEVICES_TOLD = 100;
 
 /** The options as commander gives them. */
 export interface FleetCleanupOptions extends LoginOptions {
-  readonly acceptWith?: values.Credentials;
   readonly url?: string;
   readonly force?: boolean;
   readonly ca?: string;
@@ -59,7 +56,6 @@ export function addFleetCleanupOptions(command: Command): Command {
       isInEnvironment: false,
     }),
   )
-    .addOption(acceptWithOption())
     .addOption(forceOption())
     .option('--cert <file>', 'PEM file with a client certificate; needs --key')
     .option('--key <file>', 'PEM file with the private key of --cert');
@@ -71,12 +67,12 @@ export async function cleanUpFleets(
   options: FleetCleanupOptions,
   command: Command,
 ): Promise<ExitCode> {
-  const credentials = credentialsIn(options);
+  const credentials = userOf(options);
   if (credentials === undefined) return command.error(`error: ${loginWays} is needed`);
   return cleanup(places, { ...options, credentials });
 }
 
-type Credentials = NonNullable<ReturnType<typeof credentialsIn>>;
+type Credentials = NonNullable<ReturnType<typeof userOf>>;
 
 async function cleanup(
   places: readonly string[],

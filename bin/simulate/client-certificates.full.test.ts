@@ -30,7 +30,7 @@ beforeAll(async () => {
   const { running, ready } = await startServe(asks);
   server = running;
   baseUrl = ready.baseUrl;
-  login = ['--accept-with', `${ready.adminEmail}:${ready.adminPassword}`];
+  login = ['--password', ready.adminPassword];
 }, RUN_MAX_MS);
 
 afterAll(async () => {
@@ -43,13 +43,13 @@ const own = (cert: string, key: string) => ['--cert', at(cert), '--key', at(key)
 function fleet(...more: readonly string[]) {
   const small = ['--devices', '2', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
   const trust = ['--ca', at('ca.pem')];
-  return runCommand(['simulate', '--json', '--base-url', baseUrl, ...trust, ...small, ...more]);
+  return runCommand(['simulate', '--json', '--url', baseUrl, ...trust, ...small, ...more]);
 }
 
 describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_MS }, () => {
   it('serves requests, sockets and the clean-up of a fleet that has one', async () => {
     const ledger = at('ledger.ndjson');
-    const more = ['--connect', '--duration', '2s', '--ledger', ledger, ...login];
+    const more = ['--connect', '--duration', '2s', '--ledger', ledger, '--accept', ...login];
     const { code, stdout, stderr } = await fleet(...own('good.crt', 'good.key'), ...more);
     expect(code, stderr).toBe(0);
     const result = JSON.parse(stdout) as FleetResult;

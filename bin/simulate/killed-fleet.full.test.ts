@@ -56,13 +56,13 @@ afterAll(async () => {
 });
 
 function wordsOf(fleet: string): string[] {
-  const { baseUrl, adminEmail, adminPassword } = served.ready;
+  const { baseUrl, adminPassword } = served.ready;
   const parameters = Object.entries(lengths).flatMap(([name, [installMs, rebootMs]]) => [
     ...['--behaviour-parameter', `${name}.installMs=${installMs}`],
     ...['--behaviour-parameter', `${name}.rebootMs=${rebootMs}`],
   ]);
   return [
-    ...['simulate', '--base-url', baseUrl, '--accept-with', `${adminEmail}:${adminPassword}`],
+    ...['simulate', '--url', baseUrl, '--accept', '--password', adminPassword],
     ...['--state', join(folder, fleet), '--seed', fleet, '--devices', String(DEVICES)],
     ...['--deploy', releaseName, '--keys', 'rsa=1,ecdsa=1,ed25519=1', '--rsa-pool', '2'],
     ...['--poll', '200ms', '--ramp', '200ms', '--link', 'latency: 2ms, bytesPerSecond: 10000'],
@@ -160,7 +160,7 @@ async function stallOneDeployment(): Promise<void> {
   const match = { operation: 'create-deployment' };
   const rule = { id: 'silent', match, when: 'after', script: ['stall'] };
   writeFileSync(file, JSON.stringify({ rules: [rule] }));
-  const words = ['faults', 'add', file, '--control', controlUrl];
+  const words = ['faults', 'add', file, '--control-url', controlUrl];
   const { code, stderr } = await runCommand(words, { FLEETBED_CONTROL_TOKEN: controlToken });
   expect(code, stderr).toBe(0);
 }

@@ -115,9 +115,9 @@ describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
   afterAll(() => server.end());
 
   const words = () => [
-    ...['simulate', '--base-url', ready.baseUrl, '--devices', '3', '--keys', 'ed25519=1'],
+    ...['simulate', '--url', ready.baseUrl, '--devices', '3', '--keys', 'ed25519=1'],
     ...['--poll', '200ms', '--ramp', '0'],
-    ...['--accept-with', `${ready.adminEmail}:${ready.adminPassword}`],
+    ...['--accept', '--password', ready.adminPassword],
   ];
 
   it('shows the frame, and after Ctrl-C the summary alone, with its cursor', async () => {

@@ -8,7 +8,6 @@ import { addLoginOptions } from '../login-options.ts';
 import { addOptionRow, parserOf as commonParserOf, type Parser } from '../option-rows.ts';
 import * as values from '../option-values.ts';
 import { addUrlOption } from '../url-option.ts';
-import { acceptWithOption } from './connection-options.ts';
 
 /** Adds them to the command, in groups. */
 export function addPlanOptions(command: Command): Command {
@@ -19,7 +18,6 @@ export function addPlanOptions(command: Command): Command {
     if (flag !== undefined && help !== undefined) {
       addOptionRow(command, { flag, help, ...row }, parserOf(name, row.cli));
     } else addShared[name]?.(command.optionsGroup(`${row.group}:`));
-    if (name === 'token') command.addOption(acceptWithOption());
   }
   return command;
 }

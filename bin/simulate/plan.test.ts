@@ -102,27 +102,6 @@ describe('the options of a plan', () => {
     await expect(planOf('--plan', file)).rejects.toThrow(sentence);
   });
 
-  it('take the names of earlier versions, which no help shows', async () => {
-    const plan = await planOf(
-      ...['--base-url', 'http://h:1', '--scene', 'power-cut', '--incident', 'update-night'],
-      ...['--accept-with', 'a@b.example:c:d'],
-    );
-    expect(plan).toMatchObject({
-      baseUrl: 'http://h:1',
-      scenes: [{ name: 'power-cut' }, { name: 'update-night' }],
-      acceptWith: { email: 'a@b.example', password: 'c:d' },
-    });
-    const file = fileOf('old.yaml', 'baseUrl: http://h:2\nscenes: [{ name: power-cut }]\n');
-    expect(await planOf('--plan', file, '--url', 'http://h:3')).toMatchObject({
-      baseUrl: 'http://h:3',
-      scenes: [{ name: 'power-cut' }],
-    });
-    const old = new Set(['--base-url', '--scene', '--accept-with']);
-    const { options } = addPlanOptions(new Command());
-    const shown = options.filter(({ long, hidden }) => old.has(long ?? '') && !hidden);
-    expect(shown).toEqual([]);
-  });
-
   it('name the user that accepts devices by a login or a token', async () => {
     const given = (...words: string[]) => planOf('--accept', ...words);
     expect((await given('--email', 'a@b.example', '--password', 'x')).acceptWith).toEqual({

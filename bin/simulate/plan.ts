@@ -18,7 +18,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { CommandFault } from '../fault.ts';
 import { readNamedFile } from '../files.ts';
 import { fleetFault } from '../fleet-outcome.ts';
-import { loginWays } from '../login-options.ts';
+import { loginWays, userOf } from '../login-options.ts';
 import { certificatesIn } from './certificates.ts';
 import { defaultPoolFolder } from './identity-options.ts';
 
@@ -44,8 +44,7 @@ export async function planFrom(
     ...file,
     ...given,
   };
-  const login = { accept, email, password, token, acceptWith: words.acceptWith };
-  const acceptWith = user ?? userIn(login, command);
+  const acceptWith = user ?? userIn({ accept, email, password, token }, command);
   if (words.deploy !== undefined && acceptWith === undefined) {
     command.error(`error: option '--deploy <artifact>' needs --accept, with ${loginWays}`);
   }
@@ -82,21 +81,21 @@ function inOptions(error: unknown, command: Command): unknown {
   return new PlanError(named);
 }
 
-type UserWords = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token' | 'acceptWith'>;
+type UserWords = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token'>;
 
 /** The user that accepts the devices, if any. */
 function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
-  const { accept, email = '', password, token, acceptWith } = words;
+  const { accept, email = '', password, token } = words;
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   if (accept === true) {
-    if (token !== undefined) return { token };
-    if (password !== undefined) return { email, password };
-    if (acceptWith === undefined) command.error(`error: option '--accept' needs ${loginWays}`);
-  } else if (isGiven('password') || isGiven('token')) {
+    const user = userOf({ email, password, token });
+    return user ?? command.error(`error: option '--accept' needs ${loginWays}`);
+  }
+  if (isGiven('password') || isGiven('token')) {
     const option = isGiven('token') ? '--token <jwt>' : '--password <password>';
     command.error(`error: option '${option}' needs --accept`);
   }
-  return accept === false ? undefined : acceptWith;
+  return undefined;
 }
 
 /** A kept fleet continues with its own seed. */
@@ -110,7 +109,7 @@ function seedIn(folder: string | undefined): string | undefined {
 }
 
 function picked(options: Options, isWanted: (name: string) => boolean): PlanWords {
-  const entries = [...planWordNames, 'acceptWith' as const]
+  const entries = planWordNames
     .filter((name) => options[name] !== undefined && isWanted(name))
     .map((name) => [name, options[name]]);
   return Object.fromEntries(entries);

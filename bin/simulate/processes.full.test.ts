@@ -33,8 +33,8 @@ async function deployments(): Promise<readonly Deployment[]> {
 }
 
 function words(...more: string[]): string[] {
-  const login = ['--accept-with', `${ready.adminEmail}:${ready.adminPassword}`];
-  const reach = ['--base-url', ready.baseUrl, ...login, '--poll', '200ms', '--ramp', '0'];
+  const login = ['--accept', '--password', ready.adminPassword];
+  const reach = ['--url', ready.baseUrl, ...login, '--poll', '200ms', '--ramp', '0'];
   return ['simulate', '--json', ...reach, '--keys', 'ecdsa=1,ed25519=1', ...more];
 }
 
@@ -132,7 +132,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
   });
 
   it('says in one sentence what none of its processes can do', async () => {
-    const more = ['--base-url', 'http://127.0.0.1:1', '--devices', '4', '--processes', '2'];
+    const more = ['--url', 'http://127.0.0.1:1', '--devices', '4', '--processes', '2'];
     const { code, stderr } = await runCommand(['simulate', ...more]);
     expect(code).toBe(3);
     expect(stderr).toMatch(/^fleetbed: http:\/\/127\.0\.0\.1:1: nothing listens there/m);

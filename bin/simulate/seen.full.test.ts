@@ -26,10 +26,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const login = () => `${ready.adminEmail}:${ready.adminPassword}`;
+const login = () => ['--accept', '--password', ready.adminPassword];
 const small = () => [
   'simulate',
-  ...['--base-url', ready.baseUrl, '--accept-with', login(), '--devices', '4'],
+  ...['--url', ready.baseUrl, ...login(), '--devices', '4'],
   ...['--keys', 'ed25519=1', '--poll', '100ms', '--ramp', '0', '--connect'],
 ];
 

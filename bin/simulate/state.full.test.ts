@@ -48,9 +48,9 @@ async function listed<Item>(operation: 'list-devices' | 'list-deployments'): Pro
   return (await (await manage(path)).json()) as Item[];
 }
 
-const login = () => `${ready.adminEmail}:${ready.adminPassword}`;
+const login = () => ['--password', ready.adminPassword];
 const words = () => [
-  ...['simulate', '--base-url', ready.baseUrl, '--accept-with', login(), '--state', state],
+  ...['simulate', '--url', ready.baseUrl, '--accept', ...login(), '--state', state],
   ...['--devices', String(DEVICES), '--deploy', releaseName, '--keys', 'ecdsa=1,ed25519=1'],
   ...['--poll', '300ms', '--ramp', '500ms', '--until', 'settled', '--duration', '60s'],
 ];
@@ -118,7 +118,7 @@ describe('a simulator that is killed in the midst of an update, again and again'
   it('is cleaned up by its ledger, though the clean-up itself is killed midway', {
     timeout: RUN_MAX_MS,
   }, async () => {
-    const words = ['simulate', 'cleanup', state, '--accept-with', login(), '--json'];
+    const words = ['simulate', 'cleanup', state, ...login(), '--json'];
     await stallDecommissions();
     const cleanup = startCommand(words);
     const left = DEVICES - ANSWERED - CLEANED_AT_ONCE;
@@ -142,7 +142,7 @@ describe('a simulator that is killed in the midst of an update, again and again'
 async function faults(...words: readonly string[]): Promise<void> {
   const environment = { FLEETBED_CONTROL_TOKEN: ready.controlToken };
   const { code, stderr } = await runCommand(
-    ['faults', ...words, '--control', ready.controlUrl],
+    ['faults', ...words, '--control-url', ready.controlUrl],
     environment,
   );
   expect(code, stderr).toBe(0);

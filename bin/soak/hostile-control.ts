@@ -15,7 +15,17 @@ const paths = [
 ];
 
 const queryNames = [
-  ...['world', 'after', 'limit', 'whole', 'count', 'timeoutSeconds', 'kind', 'operation', 'device'],
+  ...[
+    'tenant',
+    'after',
+    'limit',
+    'whole',
+    'count',
+    'timeoutSeconds',
+    'kind',
+    'operation',
+    'device',
+  ],
   ...['user', 'status', 'deployment', 'text', 'since', 'until', 'method'],
 ];
 

@@ -67,13 +67,13 @@ beforeAll(async () => {
   const environment = {
     FLEETBED_REDIS: redis.url,
     FLEETBED_WORKER_SECRET: SECRET,
-    FLEETBED_ACCEPT_WITH: 'admin@example.com:a-password-of-the-operator',
+    FLEETBED_PASSWORD: 'a-password-of-the-operator',
   };
   const small = ['--devices', '2', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
   const rich = [
     '--cohort',
     'night, weight: 1',
-    '--scene',
+    '--incident',
     'power-cut, at: 60s, within: 5s',
     '--threshold',
     'p99(auth) < 9s',
@@ -88,9 +88,9 @@ beforeAll(async () => {
     '--events',
     at('events.ndjson'),
   ];
-  const words = ['simulate', '--json', '--base-url', urlOf(target), ...small, ...rich, ...spread];
+  const words = ['simulate', '--json', '--url', urlOf(target), ...small, ...rich, ...spread];
   // Nobody is to be asked for the operator but the worker.
-  coordinator = startCommand(words, { ...environment, FLEETBED_ACCEPT_WITH: '' });
+  coordinator = startCommand(words, { ...environment, FLEETBED_PASSWORD: '' });
   closers.push(() => coordinator.end('SIGKILL'));
   [, run = ''] =
     /run (\w+): /.exec(await coordinator.said('stderr', /run \w+: 1 shards wait/)) ?? [];
@@ -108,7 +108,7 @@ beforeAll(async () => {
   signedJob = job?.data;
   signedInfo = (await redis.client.get(info)) ?? '';
   await job?.remove();
-  worker = startCommand(['worker', '--base-url', urlOf(target)], environment);
+  worker = startCommand(['worker', '--url', urlOf(target)], environment);
   closers.push(() => worker.end('SIGKILL'));
   await worker.said('stderr', /worker: ready for runs/);
 }, RUN_MAX_MS);

@@ -5,11 +5,9 @@ import { readBehaviourFiles } from '../../simulator/behaviours/behaviour-file.ts
 import type { OwnPlan } from '../../simulator/plan/divided-plan.ts';
 import { options } from '../../simulator/plan/options.ts';
 import { fleetFault } from '../fleet-outcome.ts';
-import { addLoginOptions, type LoginOptions } from '../login-options.ts';
+import { addLoginOptions, type LoginOptions, userOf } from '../login-options.ts';
 import { addOptionRows } from '../option-rows.ts';
-import type * as values from '../option-values.ts';
 import { certificatesIn } from '../simulate/certificates.ts';
-import { acceptWithOption, credentialsIn } from '../simulate/connection-options.ts';
 import { defaultPoolFolder } from '../simulate/identity-options.ts';
 import { addUrlOption } from '../url-option.ts';
 
@@ -38,7 +36,6 @@ const ownRows = {
 export type OwnOptions = LoginOptions &
   ValuesOf<typeof ownRows> & {
     readonly url: string;
-    readonly acceptWith?: values.Credentials;
   };
 
 /** Adds them; they have the same meaning as for `fleetbed simulate`. */
@@ -49,7 +46,7 @@ export function addOwnOptions(command: Command): Command {
       usual: 'http://127.0.0.1:8080',
     }),
   );
-  return addOptionRows(withLogin.addOption(acceptWithOption()), ownRows);
+  return addOptionRows(withLogin, ownRows);
 }
 
 /**
@@ -58,7 +55,7 @@ export function addOwnOptions(command: Command): Command {
  */
 export async function ownPlan(given: OwnOptions): Promise<OwnPlan> {
   const { url: baseUrl, tenantToken, ca, cert, key, behaviourFile = [] } = given;
-  const acceptWith = credentialsIn(given);
+  const acceptWith = userOf(given);
   const { idDataCsv, keyFolder, state, ledger, sourceAddresses } = given;
   const tls = await certificatesIn({ ca, cert, key: key || undefined });
   await readBehaviourFiles(behaviourFile).catch((error: unknown) => {

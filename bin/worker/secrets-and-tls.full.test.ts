@@ -70,7 +70,7 @@ const shared = { FLEETBED_WORKER_SECRET: SECRET };
 const secrets = () => ({
   FLEETBED_TENANT_TOKEN: TENANT_TOKEN,
 });
-const trusted = () => ['--base-url', baseUrl, '--ca', at('redis.crt')];
+const trusted = () => ['--url', baseUrl, '--ca', at('redis.crt')];
 const certificate = () => ['--cert', at('fleet.crt'), '--key', at('fleet.key')];
 
 async function startWorker(

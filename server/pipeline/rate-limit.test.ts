@@ -75,7 +75,7 @@ describe('a rate limit', () => {
 
   it('is of one tenant only', async () => {
     const other = await secondTenant(server);
-    await limit(0, 60, `?world=${other.id}`);
+    await limit(0, 60, `?tenant=${other.id}`);
     expect((await server.call('count-devices', { token: other.token })).status).toBe(429);
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
   });

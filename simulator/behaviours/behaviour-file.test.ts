@@ -58,14 +58,6 @@ describe('a behaviour file', () => {
     expect(behaviours.get('my-own')).toMatchObject({ description: 'A device of mine.' });
   });
 
-  it('may have the names of earlier versions', async () => {
-    const text = row('', 'old-names')
-      .replace('description', 'standsFor')
-      .replace('expectedServerBehavior', 'goodServer');
-    await readBehaviourFile(written(text));
-    expect(behaviours.get('old-names')).toMatchObject({ description: 'A device of mine.' });
-  });
-
   it('may hold several', async () => {
     const one = row('', 'one-of-two').replace(/^export default |;$/g, '');
     const path = written(`export default [${one}, ${one.replace('one-of-two', 'two-of-two')}];`);

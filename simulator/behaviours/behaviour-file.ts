@@ -142,7 +142,7 @@ const rowShape = v.strictObject(
 );
 
 function checked(row: unknown, path: string): Behaviour {
-  const read = v.safeParse(rowShape, withNewNames(row));
+  const read = v.safeParse(rowShape, row);
   if (!read.success) throw fault(path, issueSentence(read.issues[0]));
   for (const [name, value] of Object.entries(read.output.parameters)) {
     const wrong = parameterFault(name, value);
@@ -151,19 +151,6 @@ function checked(row: unknown, path: string): Behaviour {
   const { parameters } = read.output;
   const hooks = guarded(read.output.hooks, `${path}: ${read.output.name}`);
   return { ...read.output, parameters, hooks };
-}
-
-/** Names that earlier versions used for the two sentences. */
-const oldNames: Readonly<Record<string, string>> = {
-  standsFor: 'description',
-  goodServer: 'expectedServerBehavior',
-};
-
-function withNewNames(row: unknown): unknown {
-  if (typeof row !== 'object' || row === null) return row;
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [oldNames[name] ?? name, value]),
-  );
 }
 
 function issueSentence(issue: v.BaseIssue<unknown>): string {

@@ -33,7 +33,7 @@ type CommandRow = CommandOptionRow<CliValue>;
  */
 export interface OptionRow
   extends Partial<Pick<CommandRow, 'flag' | 'help'>>,
-    Pick<CommandRow, 'cli' | 'oldNames' | 'usual'> {
+    Pick<CommandRow, 'cli' | 'usual'> {
   readonly group: OptionGroup;
   /** The value in a plan file. */
   readonly word: v.GenericSchema;

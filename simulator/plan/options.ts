@@ -145,7 +145,6 @@ const loadOptions = inGroup('Load', {
   /** In a result, the back-offs under comparison are those of the cohorts. */
   incident: {
     flag: '--incident <words>',
-    oldNames: ['--scene'],
     help: "incident: 'power-cut, at: 10s'; repeatable",
     cli: { kind: 'words', isList: true },
     word: v.optional(v.array(incidentWords)),

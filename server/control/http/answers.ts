@@ -45,8 +45,8 @@ export function taking(takes: Takes, handler: (...given: Parameters<Handler>) =>
   return Object.assign((...given: Parameters<Handler>) => handler(...given), { takes });
 }
 
-/** Parameters that name a tenant; `world` is the earlier name. */
-export const ofTenant = ['tenant', 'world'] as const;
+/** The parameter that names a tenant. */
+export const ofTenant = ['tenant'] as const;
 
 /**
  * Refuses with 400 a parameter that is not taken: without the one that was meant, the request would
@@ -56,7 +56,7 @@ export function requireKnown(query: Readonly<Record<string, unknown>>, takes: Ta
   if (takes === 'any') return;
   const unknown = Object.keys(query).find((name) => !takes.includes(name));
   if (unknown === undefined) return;
-  const names = takes.filter((name) => name !== 'world').join(', ');
+  const names = takes.join(', ');
   const told = names === '' ? 'this path takes no parameters' : `the parameters are ${names}`;
   refuse(400, `query: ${printable(unknown, NAME_MAX_CHARACTERS)}: is unknown; ${told}`);
 }
@@ -165,9 +165,9 @@ export function namedTenant(
   tenants: Tenants,
   query: Readonly<Record<string, unknown>>,
 ): ControlledTenant | undefined {
-  const [named, ...others] = ofTenant.flatMap((name) => query[name] ?? []);
+  const { tenant: named } = query;
   if (named === undefined) return undefined;
-  if (others.length > 0) refuse(400, 'query: tenant: must be given once');
+  if (Array.isArray(named)) refuse(400, 'query: tenant: must be given once');
   const found = tenants.list().find(({ id, name }) => id === named || name === named);
   if (found) return controlled(found);
   refuse(404, 'there is no tenant with this id or name; GET /tenants lists them');

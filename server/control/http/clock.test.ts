@@ -19,7 +19,7 @@ afterEach(() => server.close());
 
 /** Steers the clock; the state after it. */
 async function steer(command: object, world?: string) {
-  const query = world === undefined ? '' : `?world=${world}`;
+  const query = world === undefined ? '' : `?tenant=${world}`;
   const reply = await control(server, 'POST', `/clock${query}`, command);
   expect([reply.status, reply.text]).toEqual([200, reply.text]);
   return JSON.parse(reply.text);
@@ -91,7 +91,7 @@ describe('the clock of a tenant', () => {
   it('is 404 for a tenant that does not exist, and 405 for PUT', async () => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const json = method === 'POST' ? { advanceSeconds: 1 } : undefined;
-      expect((await control(server, method, '/clock?world=none', json)).status).toBe(404);
+      expect((await control(server, method, '/clock?tenant=none', json)).status).toBe(404);
     }
     expect((await control(server, 'PUT', '/clock', {})).status).toBe(405);
   });

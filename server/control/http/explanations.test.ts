@@ -103,9 +103,9 @@ describe('GET /explanations/{requestId}', () => {
     const path = '/explanations/in-other';
     const { text } = await control(server, 'GET', path);
     expect(JSON.parse(text).world).toBe('Other');
-    expect((await control(server, 'GET', `${path}?world=Other`)).status).toBe(200);
-    expect((await control(server, 'GET', `${path}?world=Default`)).status).toBe(404);
-    expect((await control(server, 'GET', `${path}?world=none`)).status).toBe(404);
+    expect((await control(server, 'GET', `${path}?tenant=Other`)).status).toBe(200);
+    expect((await control(server, 'GET', `${path}?tenant=Default`)).status).toBe(404);
+    expect((await control(server, 'GET', `${path}?tenant=none`)).status).toBe(404);
   });
 
   it('is for those alone who have the control token', async () => {

@@ -133,12 +133,12 @@ describe('each tenant', () => {
   it('has plans of its own', async () => {
     const other = await secondTenant(server);
     const always = { ...rule, match: {}, times: 'until-cleared' };
-    await post(JSON.stringify({ rules: [always] }), 'application/json', `?world=${other.name}`);
+    await post(JSON.stringify({ rules: [always] }), 'application/json', `?tenant=${other.name}`);
     expect(await ask()).toBe(200);
     expect((await server.call('list-devices', { token: server.adminToken })).status).toBe(200);
     expect((await server.call('list-devices', { token: other.token })).status).toBe(502);
     expect((await get('/faults')).body.rules).toEqual([]);
-    expect((await get(`/faults?world=${other.id}`)).body.rules).toMatchObject([
+    expect((await get(`/faults?tenant=${other.id}`)).body.rules).toMatchObject([
       { fired: 1, left: null },
     ]);
     await control(server, 'DELETE', '/faults');
@@ -148,7 +148,7 @@ describe('each tenant', () => {
   it('is found by what a request says before it has a token: tenant_token, e-mail', async () => {
     const other = await secondTenant(server);
     const always = { ...rule, match: {}, times: 'until-cleared' };
-    await post(JSON.stringify({ rules: [always] }), 'application/json', `?world=${other.name}`);
+    await post(JSON.stringify({ rules: [always] }), 'application/json', `?tenant=${other.name}`);
     const { idData: id_data, publicKeyPem: pubkey } = newDevice('x');
     const ofOther = JSON.stringify({ id_data, pubkey, tenant_token: other.tenantToken });
     expect((await authenticate(server, newDevice('x'), { body: ofOther })).status).toBe(502);
@@ -159,8 +159,8 @@ describe('each tenant', () => {
 
   it.each(['GET', 'POST', 'DELETE'])('that is not there is 404: %s', async (method) => {
     const json = method === 'POST' ? { rules: [rule] } : undefined;
-    expect((await control(server, method, '/faults?world=nowhere', json)).status).toBe(404);
-    expect((await control(server, 'GET', '/faults/check?world=nowhere')).status).toBe(404);
+    expect((await control(server, method, '/faults?tenant=nowhere', json)).status).toBe(404);
+    expect((await control(server, 'GET', '/faults/check?tenant=nowhere')).status).toBe(404);
   });
 });
 

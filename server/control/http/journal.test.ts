@@ -250,13 +250,13 @@ describe('the journal of a tenant', () => {
   it('is of its tenant alone', async () => {
     const other = await secondTenant(server, 'Journaled');
     await server.call('list-devices', { token: other.token });
-    const { entries } = await journalPage(server, `world=${other.id}`);
+    const { entries } = await journalPage(server, `tenant=${other.id}`);
     expect(entries.map(({ operation }) => operation)).toEqual(['list-devices']);
     const mine = await journalPage(server, `after=${0}&limit=500`);
     const requestIds = mine.entries.map(({ requestId }) => requestId);
     for (const { requestId } of entries) expect(requestIds).not.toContain(requestId);
-    await control(server, 'DELETE', `/journal?world=${other.id}`);
-    expect((await journalPage(server, `world=${other.id}`)).entries).toEqual([]);
+    await control(server, 'DELETE', `/journal?tenant=${other.id}`);
+    expect((await journalPage(server, `tenant=${other.id}`)).entries).toEqual([]);
     expect((await journalPage(server)).entries.length).toBeGreaterThan(0);
   });
 });
@@ -357,7 +357,7 @@ describe('the stream of the journal', () => {
   it.each([
     ['limit=1', 400],
     ['kind=none', 400],
-    ['world=none', 404],
+    ['tenant=none', 404],
   ])('refuses %s', async (query, status) => {
     const stream = await reader(query);
     stream.resume();
@@ -397,12 +397,12 @@ describe('a query of the journal', () => {
   });
 
   it.each([
-    ['GET', '/journal?world=none', 404],
-    ['DELETE', '/journal?world=none', 404],
-    ['GET', '/journal.har?world=none', 404],
-    ['GET', '/await?world=none', 404],
-    ['POST', '/assert?world=none', 404],
-    ['GET', '/journal/1?world=none', 404],
+    ['GET', '/journal?tenant=none', 404],
+    ['DELETE', '/journal?tenant=none', 404],
+    ['GET', '/journal.har?tenant=none', 404],
+    ['GET', '/await?tenant=none', 404],
+    ['POST', '/assert?tenant=none', 404],
+    ['GET', '/journal/1?tenant=none', 404],
     ['GET', '/journal/99999999', 404],
     ['PUT', '/journal', 405],
     ['POST', '/await', 405],

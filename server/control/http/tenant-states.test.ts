@@ -219,9 +219,9 @@ describe('a world from a file', () => {
 
   it('goes into the world that is named', async () => {
     const other = await secondTenant(server);
-    await load(example, `?world=${other.id}`);
+    await load(example, `?tenant=${other.id}`);
     expect([await countDevices(), await countDevices(other.token)]).toEqual([0, 4]);
-    expect((await load(example, '?world=none')).status).toBe(404);
+    expect((await load(example, '?tenant=none')).status).toBe(404);
   });
 
   it('has a schema', async () => {
@@ -314,7 +314,7 @@ describe('snapshots', () => {
   it('are of one world', async () => {
     const other = await secondTenant(server);
     await put('mine');
-    const query = `?world=${other.id}`;
+    const query = `?tenant=${other.id}`;
     expect((await control(server, 'POST', `/snapshots/mine/restore${query}`)).status).toBe(404);
   });
 

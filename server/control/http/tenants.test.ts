@@ -196,7 +196,7 @@ describe('a tenant that is dropped', () => {
     expect(statuses.sort()).toEqual([200, 404, 404]);
     const setting = await control(server, 'PUT', `/tenants/${id}/status`, { status: 'active' });
     expect(setting.status).toBe(404);
-    expect((await control(server, 'GET', `/clock?world=${id}`)).status).toBe(404);
+    expect((await control(server, 'GET', `/clock?tenant=${id}`)).status).toBe(404);
   });
 
   it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])('is 404 as %s', async (id) => {

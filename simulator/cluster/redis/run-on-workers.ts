@@ -287,7 +287,7 @@ class RedisCoordinator {
     const sentence =
       `${begun} of ${shards} shards found a worker within ${workerWaitMs / 1000} s; ` +
       `start more of them with fleetbed worker --redis ${link.shown} ` +
-      `--base-url ${this.#plan.baseUrl}` +
+      `--url ${this.#plan.baseUrl}` +
       (refused === '' ? '' : ` (${refused})`);
     this.#coordinator.fail(new ClusterError(sentence));
   }

@@ -20,7 +20,7 @@ export async function plan(
   world?: string,
 ): Promise<void> {
   const all = [rules].flat().map((rule) => ({ id: 'fault', ...rule }));
-  const query = world === undefined ? '' : `?world=${world}`;
+  const query = world === undefined ? '' : `?tenant=${world}`;
   const reply = await control(server, 'POST', `/faults${query}`, { rules: all });
   if (reply.status !== 201) throw new Error(`not planned: ${reply.text}`);
 }

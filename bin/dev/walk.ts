@@ -1,0 +1,223 @@
+/**
+ * `npm run walk FILE`: calls every operation of the device API, the management API and the control
+ * API in several ways, and writes each answer as a line, so that the files of two versions of the
+ * sources show by `diff` what a change made different. Nothing is measured, nothing judged.
+ */
+import { writeFileSync } from 'node:fs';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { publish } from '../../server/testing/test-artifacts.ts';
+import { namings } from '../../server/testing/test-belongings.ts';
+import { board, deploy, doors } from '../../server/testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-device.ts';
+import {
+  type Call,
+  type Reply,
+  startTestServer,
+  type TestServer,
+} from '../../server/testing/test-server.ts';
+import { signIn } from '../../server/testing/test-tenants.ts';
+
+type Names = Readonly<Record<string, string>>;
+
+/** Ways to call an operation wrongly; each is answered, whatever it is. */
+const wrongCalls: readonly Call[] = [
+  { json: [] },
+  { json: { unknown: 1 } },
+  { body: '{"a":', headers: { 'Content-Type': 'application/json' } },
+  { query: { page: '0', per_page: '1000', unknown: 'x' } },
+  { headers: { Authorization: 'Bearer x.y.z' } },
+];
+
+/** Bodies of operations that name nothing in their paths. */
+const bodies: Readonly<Record<string, Call>> = {
+  'create-user': { json: { email: 'walker@example.com' } },
+  'create-user-v1': { json: { email: 'walker-1@example.com', password: 'long-password' } },
+  'create-role': { json: { name: 'walkers', permission_sets_with_scope: [] } },
+  'create-role-v1': { json: { name: 'walkers-1', permissions: [] } },
+  'create-personal-token': { json: { name: 'walk' } },
+  'search-devices': { json: { status: 'accepted' } },
+  'search-inventory': { json: { page: 1, per_page: 5 } },
+  'put-deployment-status': { json: { status: 'installing' } },
+  'put-deployment-log': {
+    json: { messages: [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message: 'walked' }] },
+  },
+  'put-inventory-attributes': { json: [{ name: 'mem', value: '1' }] },
+  'patch-inventory-attributes': { json: [{ name: 'cpu', value: ['a', 'b'] }] },
+  'put-configuration': { json: { tz: 'UTC' } },
+  'next-deployment': { query: { artifact_name: 'release-0', device_type: 'board' } },
+  'post-next-deployment': { json: { artifact_name: 'release-0', device_type: 'board' } },
+  'post-next-deployment-v2': { json: { device_provides: board } },
+};
+
+/** Calls of the control listener: what it shows first, then what changes something. */
+const controlCalls: readonly (readonly [method: string, path: string, json?: unknown])[] = [
+  ...['/ready', '/overview', '/devices', '/clock', '/faults', '/faults/schema', '/rate-limit'].map(
+    (path) => ['GET', path] as const,
+  ),
+  ...['/journal?limit=5', '/journal/1', '/journal/1/har', '/journal.har?limit=2', '/tenants'].map(
+    (path) => ['GET', path] as const,
+  ),
+  ...['/outbox', '/world/schema', '/snapshots', '/explanations', '/explanations/none'].map(
+    (path) => ['GET', path] as const,
+  ),
+  ...['/await?count=1&timeoutSeconds=0', '/runs', '/nothing', '/journal?tenant=none'].map(
+    (path) => ['GET', path] as const,
+  ),
+  ['POST', '/clock', { advance: '1h' }],
+  ['POST', '/clock', { advance: 'x' }],
+  ['DELETE', '/clock'],
+  ['POST', '/faults', { rules: [{ operation: 'get-inventory', action: { status: 503 } }] }],
+  ['POST', '/faults', { rules: [{}] }],
+  ['DELETE', '/faults'],
+  ['POST', '/rate-limit', { requests: 5, seconds: 1 }],
+  ['DELETE', '/rate-limit'],
+  ['PUT', '/snapshots/one'],
+  ['POST', '/snapshots/one/restore'],
+  ['DELETE', '/snapshots/one'],
+  ['POST', '/assert', { operation: 'post-auth-request', count: 1 }],
+  ['POST', '/tenants', { name: 'Walked', adminEmail: 'admin@walked.example' }],
+  ['POST', '/doctor', {}],
+  ['POST', '/world', { devices: [{ name: 'one' }] }],
+  ['POST', '/reset'],
+  ['DELETE', '/journal'],
+];
+
+/** Masks what another number of random values, or another port, would change. */
+class Mask {
+  readonly #names = new Map<string, string>();
+
+  /** The text with a name for each secret, id and key, in the order of their first appearance. */
+  apply(text: string): string {
+    return text
+      .replace(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g, 'KEY')
+      .replace(/127\.0\.0\.1:\d+/g, 'SERVER')
+      .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, (token) => this.#name('token', token))
+      .replace(/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/g, (id) => this.#name('id', id))
+      .replace(/(formdata-undici-)\d+/g, '$1BOUNDARY')
+      .replace(/(signature=)[^&"]+/g, '$1SIGNATURE')
+      .replace(/\b[\da-f]{64}\b/g, (sum) => this.#name('digest', sum));
+  }
+
+  #name(kind: string, value: string): string {
+    const known = this.#names.get(value) ?? `${kind}-${this.#names.size}`;
+    this.#names.set(value, known);
+    return known;
+  }
+}
+
+/** Headers that differ from call to call. */
+const passing = new Set(['content-length', 'date']);
+
+/** Answers as lines. */
+class Walk {
+  readonly lines: string[] = [];
+  readonly #mask = new Mask();
+
+  note(
+    request: string,
+    { status, headers, text }: Pick<Reply, 'status' | 'headers' | 'text'>,
+  ): void {
+    const shown = [...headers].filter(([name]) => !passing.has(name)).sort();
+    const answer = { request, status, headers: Object.fromEntries(shown), text };
+    this.lines.push(this.#mask.apply(JSON.stringify(answer)));
+  }
+}
+
+async function send(url: string, method: string, call: Call): Promise<Reply> {
+  const headers = new Headers(call.headers);
+  if (call.token !== undefined && !headers.has('Authorization')) {
+    headers.set('Authorization', `Bearer ${call.token}`);
+  }
+  if (call.json !== undefined) headers.set('Content-Type', 'application/json');
+  const body = call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json);
+  const isBodiless = method === 'GET' || method === 'HEAD';
+  const given = { method, headers, body: isBodiless ? null : body };
+  const response = await fetch(url, { ...given, redirect: 'manual' });
+  const text = await response.text();
+  const json = <Body>() => JSON.parse(text) as Body;
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+/** The names in the path of a device's operation: those of a deployment that it was offered. */
+async function offered(server: TestServer, device: AcceptedDevice): Promise<Names> {
+  const id = await deploy(server, [device], { name: 'walk', update_control_map: {} });
+  await doors['POST v2'](server, device.token, board);
+  return { id, deployment_id: id };
+}
+
+function targetOf({ path }: Operation, { parameters = {}, query = {} }: Call): string {
+  const named = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(parameters[name] ?? 'none'),
+  );
+  return `${named}?${new URLSearchParams(query)}`;
+}
+
+async function walkApi(opened: TestServer): Promise<void> {
+  const rows: readonly Operation[] = [
+    ...Object.values(operations),
+    ...Object.values(managementOperations),
+    ...Object.values(storageOperations),
+  ];
+  let round = 0;
+  for (const row of rows) {
+    round += 1;
+    // A call may have ended the one before.
+    const { text: adminToken } = await signIn(opened, opened.adminEmail, opened.adminPassword);
+    const server = { ...opened, adminToken };
+    const device = await acceptedDevice(server, `walker-${round}`);
+    const isForDevices = row.authorization === 'device' || row.authorization === 'socket';
+    const [own, other] = isForDevices
+      ? [device.token, server.adminToken]
+      : [server.adminToken, device.token];
+    const naming = namings[row.id as keyof typeof namings];
+    const parameters = isForDevices
+      ? await offered(server, device)
+      : ((await naming?.make?.(server, round)) ?? {});
+    const right = { ...bodies[row.id], ...naming?.call?.(parameters) };
+    const call = (given: Call): Promise<Reply> =>
+      server.request(row.method, targetOf(row, { parameters, ...given }), given);
+    await call({});
+    await call({ token: other, ...right });
+    for (const wrong of wrongCalls) await call({ token: own, ...right, ...wrong });
+    await call({ token: own, ...right, parameters: { ...parameters, id: 'no id', name: 'n o' } });
+    await call({ token: own, ...right });
+  }
+}
+
+async function walkControl(server: TestServer, walk: Walk): Promise<void> {
+  const token = server.controlToken;
+  for (const [method, path, json] of controlCalls) {
+    const url = server.controlUrl + path;
+    walk.note(`${method} ${path} without a token`, await send(url, method, {}));
+    const call = { token, ...(json !== undefined && { json }) };
+    walk.note(`${method} ${path}`, await send(url, method, call));
+  }
+}
+
+async function main(file: string): Promise<void> {
+  const walk = new Walk();
+  const noting = () => async (url: string, method: string, call: Call) => {
+    const reply = await send(url, method, call);
+    walk.note(`${method} ${new URL(url).pathname}`, reply);
+    return reply;
+  };
+  const server = await startTestServer({ adminPassword: 'long-password' }, noting);
+  try {
+    await publish(server, { name: 'release-1' });
+    await walkApi(server);
+    await walkControl(server, walk);
+  } finally {
+    await server.close();
+  }
+  writeFileSync(file, `${walk.lines.join('\n')}\n`);
+  process.stdout.write(`${walk.lines.length} answers in ${file}\n`);
+}
+
+const [file] = process.argv.slice(2);
+if (file === undefined) {
+  process.stderr.write('usage: npm run walk FILE\n');
+  process.exitCode = 2;
+} else await main(file);
