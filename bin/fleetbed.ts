@@ -4,10 +4,10 @@
  */
 import { CommanderError } from 'commander';
 import { printableText } from '../fixtures/printable.ts';
-import { exitCodes } from './exit-codes.ts';
-import { CommandFault, reportFault } from './fault.ts';
+import { dropEmptyVariables } from './options/secret-option.ts';
+import { exitCodes } from './output/exit-codes.ts';
+import { CommandFault, reportFault } from './output/fault.ts';
 import { programFor } from './program.ts';
-import { dropEmptyVariables } from './secret-option.ts';
 
 /** Commander has printed its own message already; help and version are no faults. */
 function exitCodeOf(fault: unknown): number {

@@ -2,9 +2,9 @@
 import { Command } from 'commander';
 import { inGroup } from '../fixtures/option-row.ts';
 import { printableText } from '../fixtures/printable.ts';
-import { addExamples } from './examples.ts';
-import { requireSecrets } from './secret-option.ts';
-import { packageVersion } from './version.ts';
+import { addExamples } from './options/examples.ts';
+import { requireSecrets } from './options/secret-option.ts';
+import { packageVersion } from './output/version.ts';
 
 /** What a command's file exports: adds its options and what it does; the action sets the exit code. */
 type Configure = (command: Command) => void;
@@ -23,108 +23,108 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   ...inGroup('Run:', {
     serve: {
       summary: 'run the reference server until Ctrl-C',
-      load: () => import('./serve.ts'),
+      load: () => import('./commands/serve/serve.ts'),
     },
     simulate: {
       summary: 'simulate a fleet of devices',
-      load: () => import('./simulate.ts'),
+      load: () => import('./commands/simulate/simulate.ts'),
     },
     conform: {
       summary: 'test a server against the contract',
-      load: () => import('./conform.ts'),
+      load: () => import('./commands/conform/conform.ts'),
     },
     demo: {
       summary: 'run server, fleet and conformance suite together',
-      load: () => import('./demo.ts'),
+      load: () => import('./commands/demo/demo.ts'),
     },
   }),
   ...inGroup('Manage devices:', {
     devices: {
       summary: 'list the devices of a server',
-      load: () => import('./devices.ts'),
+      load: () => import('./commands/devices.ts'),
     },
     accept: {
       summary: 'accept devices that are pending',
-      load: () => import('./accept.ts'),
+      load: () => import('./commands/accept.ts'),
     },
     deploy: {
       summary: 'deploy a file to devices',
-      load: () => import('./deploy.ts'),
+      load: () => import('./commands/deploy.ts'),
     },
     terminal: {
       summary: 'open a shell on a connected device',
-      load: () => import('./terminal.ts'),
+      load: () => import('./commands/terminal/terminal.ts'),
     },
   }),
   ...inGroup('Find out why:', {
     explain: {
       summary: 'explain why a request was refused, or a device gets no update',
-      load: () => import('./explain.ts'),
+      load: () => import('./commands/explain.ts'),
     },
     journal: {
       summary: 'show or follow the requests and answers of a running server',
-      load: () => import('./journal.ts'),
+      load: () => import('./commands/journal/journal.ts'),
     },
     doctor: {
       summary: 'diagnose a signature, or this machine',
-      load: () => import('./doctor.ts'),
+      load: () => import('./commands/doctor/doctor.ts'),
     },
   }),
   ...inGroup('Control a running server:', {
     clock: {
       summary: 'show and change its time',
-      load: () => import('./clock.ts'),
+      load: () => import('./commands/clock.ts'),
     },
     faults: {
       summary: 'plan faults, and check that they happened',
-      load: () => import('./faults.ts'),
+      load: () => import('./commands/faults.ts'),
     },
     reset: {
       summary: 'put the server, or one device, back to its start state',
-      load: () => import('./reset.ts'),
+      load: () => import('./commands/reset.ts'),
     },
     snapshot: {
       summary: 'save and restore its state',
-      load: () => import('./snapshot.ts'),
+      load: () => import('./commands/snapshot.ts'),
     },
     world: {
       summary: 'write, check and load start states',
-      load: () => import('./world.ts'),
+      load: () => import('./commands/world.ts'),
     },
     await: {
       summary: 'wait until it has received certain requests',
-      load: () => import('./await.ts'),
+      load: () => import('./commands/await.ts'),
     },
     assert: {
       summary: 'assert what a device has done',
-      load: () => import('./assert.ts'),
+      load: () => import('./commands/assert.ts'),
     },
   }),
   ...inGroup('Files and results:', {
     cleanup: {
       summary: 'remove what runs of simulate and conform left on a server',
-      load: () => import('./cleanup.ts'),
+      load: () => import('./commands/cleanup.ts'),
     },
     report: {
       summary: 'render, merge and compare results of simulate',
-      load: () => import('./report.ts'),
+      load: () => import('./commands/report/report.ts'),
     },
     calendar: {
       summary: 'show what is deprecated until when, and who still uses it',
-      load: () => import('./calendar.ts'),
+      load: () => import('./commands/calendar.ts'),
     },
     state: {
       summary: 'export a data folder to one SQLite file, and import it',
-      load: () => import('./state.ts'),
+      load: () => import('./commands/state.ts'),
     },
     worker: {
       summary: 'run parts of a fleet that is simulated on several machines',
-      load: () => import('./worker.ts'),
+      load: () => import('./commands/worker/worker.ts'),
     },
     'play-shard': {
       summary: 'run one part of a fleet for a parent process',
       hidden: true,
-      load: () => import('./simulate/play-shard.ts'),
+      load: () => import('./commands/simulate/play-shard.ts'),
     },
   }),
 };

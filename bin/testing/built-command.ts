@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ServerReady } from '../ready.ts';
+import type { ServerReady } from '../server-access/ready.ts';
 
 const command = fileURLToPath(new URL('../../dist/bin/fleetbed.js', import.meta.url));
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../fixtures/clock.ts';
-import type { ServerReady } from '../ready.ts';
+import type { ServerReady } from '../server-access/ready.ts';
 import { startCommand } from './built-command.ts';
 
 const ELLIPSIS = '...';

@@ -48,7 +48,8 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
   };
   const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const path = redisProgram();
-  if (path === undefined) throw new Error('there is no redis-server: node bin/setup.mjs --redis');
+  if (path === undefined)
+    throw new Error('there is no redis-server: node bin/dev/setup.mjs --redis');
   const child = spawn(path, [...words, '--save', '', '--appendonly', 'no'], {
     env: { ...process.env, ...libraries() },
     stdio: 'ignore',

@@ -2,7 +2,7 @@
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
-import type { ServerReady } from '../ready.ts';
+import type { ServerReady } from '../server-access/ready.ts';
 import { type RunningCommand, startServe } from './built-command.ts';
 
 /** The artifact on the server; it fits every device of a fleet with the default type. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 interface TestTool {
   readonly isThere: boolean;
   readonly files: readonly string[];
-  /** Option of `bin/setup.mjs`, which also prints instructions where it cannot install the tool. */
+  /** Option of `bin/dev/setup.mjs`, which also prints instructions where it cannot install the tool. */
   readonly option: string;
 }
 
@@ -27,19 +27,19 @@ export const testTools: Readonly<Record<string, TestTool>> = {
     isThere: existsSync(chromium),
     files: [
       'server/console/*.test.ts',
-      'bin/console-rooms.full.test.ts',
+      'bin/journeys/console-rooms.full.test.ts',
       '**/report/html.full.test.ts',
     ],
     option: '--browser',
   },
   "Debian's field clients": {
     isThere: fieldClients.every((program) => isFound(program, 'field-clients')),
-    files: ['bin/field-clients/*.test.ts'],
+    files: ['bin/journeys/field-clients/*.test.ts'],
     option: '--field-clients',
   },
   Redis: {
     isThere: redis ? existsSync(redis) : isFound('redis-server', 'redis'),
-    files: ['bin/worker.full.test.ts', 'bin/worker/*.full.test.ts'],
+    files: ['bin/commands/worker/*.full.test.ts'],
     option: '--redis',
   },
 };

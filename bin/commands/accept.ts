@@ -1,0 +1,70 @@
+/** `fleetbed accept`: accepts devices that wait for it. */
+import type { Command } from 'commander';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
+import { addExamples } from '../options/examples.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { createOutput } from '../output/output.ts';
+import { ManagementApi } from '../server-access/management-api.ts';
+import { namedDevices, shownIdentity } from '../server-access/named-devices.ts';
+import { addServerOptions, type ServerOptions } from '../server-access/server-options.ts';
+
+interface AcceptOptions extends ServerOptions {
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+const help = `
+JSON is one line: {accepted: [id], alreadyAccepted: [id]}.
+
+Exit codes: 0 done; 1 the server refuses it, or knows no such device; 2 the command line is wrong;
+3 no server, or no user.
+`;
+
+/** Adds the options of `fleetbed accept` and what it does. */
+export function configure(command: Command): void {
+  addServerOptions(command)
+    .argument('[device...]', 'ID, or a value of the identity such as the MAC address')
+    .option('--all', 'all devices that are pending')
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (names: readonly string[], options: AcceptOptions) => {
+      if ((names.length === 0) !== (options.all === true)) {
+        command.error('error: name devices, or give --all');
+      }
+      process.exitCode = await accept(names, options);
+    });
+  addExamples(command, 'fleetbed accept 02:00:00:00:00:01', 'fleetbed accept --all');
+}
+
+async function accept(names: readonly string[], options: AcceptOptions): Promise<ExitCode> {
+  const api = await ManagementApi.open(options);
+  const all = await api.devices();
+  const chosen = options.all
+    ? all.filter(({ status }) => status === 'pending')
+    : namedDevices(all, names);
+  const output = createOutput(options.json ?? false);
+  const accepted: string[] = [];
+  const alreadyAccepted: string[] = [];
+  for (const device of chosen) {
+    const { id } = device;
+    const isDone = !(await acceptOne(api, device));
+    (isDone ? alreadyAccepted : accepted).push(id);
+    if (output.json) continue;
+    output.line(`${id} (${shownIdentity(device)}) ${isDone ? 'was' : 'is'} accepted.`);
+  }
+  output.data({ accepted, alreadyAccepted });
+  if (!output.json && chosen.length === 0) output.line('No device is pending.');
+  return exitCodes.pass;
+}
+
+/** Accepts the newest key that waits, else the newest one; false when it was accepted before. */
+async function acceptOne(api: ManagementApi, device: Device): Promise<boolean> {
+  const newestFirst = device.auth_sets.toSorted((one, other) => (one.ts < other.ts ? 1 : -1));
+  const pending = newestFirst.find(({ status }) => status === 'pending');
+  if (device.status === 'accepted' && !pending) return false;
+  const set = pending ?? newestFirst[0];
+  if (!set) return false;
+  const parameters = { id: device.id, aid: set.id };
+  await api.call('set-auth-set-status', { parameters, json: { status: 'accepted' } });
+  return true;
+}

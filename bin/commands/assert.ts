@@ -1,0 +1,89 @@
+/** `fleetbed assert`: asserts by meaning what a device has done. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { createOutput } from '../output/output.ts';
+import { addControlOptions, ask } from '../server-access/control-listener.ts';
+import { type JournalOptions, queryOf } from './journal/filters.ts';
+
+const TIMES_MAX = 1_000_000;
+const SEQUENCE_MAX = 1_000_000_000;
+
+interface AssertOptions
+  extends Pick<JournalOptions, 'controlUrl' | 'controlToken' | 'tenant' | 'device'> {
+  readonly times?: number;
+  readonly after?: number;
+  readonly json?: boolean;
+}
+
+type Step = Readonly<Record<string, string | number>>;
+
+const help = `
+A step is a status that a device reports, such as rebooting, or filters of the journal with commas.
+
+Exit codes: 0 it holds; 1 it does not (what was seen instead is printed); 2 a step is wrong; 3 no
+server, or it cannot be asked.
+`;
+
+/** Adds the options of `fleetbed assert` and what it does. */
+export function configure(command: Command): void {
+  addControlOptions(command)
+    .argument('<step...>', 'what must have happened, in this order', stepIn)
+    .option('--device <device>', 'device ID, or a value of its identity', values.filled)
+    .option(
+      '--times <n>',
+      'how often the last step must follow the others (default: once or more)',
+      values.count(0, TIMES_MAX),
+    )
+    .option(
+      '--after <sequence>',
+      'only entries after this sequence number',
+      values.count(0, SEQUENCE_MAX),
+    )
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (happened: readonly Step[], options: AssertOptions) => {
+      process.exitCode = await assertSteps(happened, options);
+    });
+  addExamples(
+    command,
+    'fleetbed assert --device 02:00:00:00:00:01 --times 1 rebooting success',
+    'fleetbed assert --device 02:00:00:00:00:01 operation=post-auth-request,status=401 success',
+  );
+}
+
+async function assertSteps(happened: readonly Step[], options: AssertOptions): Promise<ExitCode> {
+  const { controlUrl, controlToken, tenant, device, times, after, json = false } = options;
+  const query = queryOf({ controlUrl, controlToken, ...(tenant !== undefined && { tenant }) });
+  const { status, body } = await ask(options, `/assert?${query}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      happened,
+      device,
+      times,
+      ...(after !== undefined && { between: { after } }),
+    }),
+    expected: [200, 409],
+  });
+  const verdict = (await body.json()) as { sentence: string };
+  const output = createOutput(json);
+  output.data(verdict);
+  output.line(verdict.sentence);
+  return status === 200 ? exitCodes.pass : exitCodes.failed;
+}
+
+function stepIn(text: string, previous: readonly Step[] = []): readonly Step[] {
+  if (/^[\w-]+$/.test(text)) return [...previous, { report: text }];
+  const pairs = text.split(',').map((pair): [string, string | number] => {
+    const [, name = '', value = ''] = /^([a-z]+)=(.+)$/.exec(pair) ?? [];
+    if (name === '') {
+      throw new InvalidArgumentError(
+        'Accepted: a status such as success, or name=value,name=value.',
+      );
+    }
+    return [name, name === 'status' && /^\d+$/.test(value) ? Number(value) : value];
+  });
+  return [...previous, Object.fromEntries(pairs)];
+}

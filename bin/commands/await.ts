@@ -1,0 +1,78 @@
+/** `fleetbed await`: waits for entries of the journal in place of sleeping. */
+import type { Command } from 'commander';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { createOutput } from '../output/output.ts';
+import { stopSignal } from '../output/stop-signal.ts';
+import { addControlOptions, ask } from '../server-access/control-listener.ts';
+import { addFilterOptions, type JournalOptions, queryOf } from './journal/filters.ts';
+import type { ShownEntry } from './journal/lines.ts';
+import { show } from './journal/lines.ts';
+
+const COUNT_MAX = 500;
+const DEFAULT_MS = 30_000;
+
+interface AwaitOptions extends JournalOptions {
+  readonly count: number;
+  readonly timeout: number;
+  readonly json?: boolean;
+}
+
+const help = `
+Waits for new entries; --after also counts earlier ones, --after 0 all that are kept.
+
+Exit codes: 0 the entries came; 1 they did not come in time; 2 a filter is wrong; 3 no server, or
+it cannot be asked; 130 Ctrl-C.
+`;
+
+/** Adds the options of `fleetbed await` and what it does. */
+export function configure(command: Command): void {
+  addFilterOptions(addControlOptions(command))
+    .option('--count <n>', 'number of entries to wait for', values.count(1, COUNT_MAX), 1)
+    .option(
+      '--timeout <duration>',
+      'how long to wait, at most 10m (default: 30s)',
+      values.durationMs,
+      DEFAULT_MS,
+    )
+    .option('--json', 'print one JSON line for each entry')
+    .addHelpText('after', help)
+    .action(async (options: AwaitOptions) => {
+      process.exitCode = await awaitEntries(options);
+    });
+  addExamples(
+    command,
+    'fleetbed await --operation put-deployment-status --device 02:00:00:00:00:01',
+    'fleetbed await --operation get-next-deployment --count 3 --timeout 2m --after 0',
+  );
+}
+
+async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  const stop = stopSignal();
+  const query = queryOf(options, {
+    count: String(options.count),
+    timeoutSeconds: String(options.timeout / 1000),
+    whole: String(output.json),
+  });
+  try {
+    const asked = { signal: stop, expected: [200, 408] };
+    const { status, body } = await ask(options, `/await?${query}`, asked);
+    const { entries, instead = [], error } = (await body.json()) as Awaited;
+    for (const entry of entries) show(entry, output);
+    if (status === 200) return exitCodes.pass;
+    output.progress(error ?? '');
+    if (!output.json) for (const entry of instead) show(entry, output);
+    return exitCodes.failed;
+  } catch (fault) {
+    if (stop.aborted) return exitCodes.interrupted;
+    throw fault;
+  }
+}
+
+interface Awaited {
+  readonly entries: readonly ShownEntry[];
+  readonly instead?: readonly ShownEntry[];
+  readonly error?: string;
+}

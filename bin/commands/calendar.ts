@@ -1,0 +1,155 @@
+/** `fleetbed calendar`: the deprecation schedule, and what recorded traffic uses of it. */
+
+import type { Command } from 'commander';
+import { dayOf, dayStartMs, isDay } from '../../conformance/recordings/day.ts';
+import {
+  type Traffic,
+  TrafficCount,
+  type TrafficOutcome,
+} from '../../conformance/recordings/findings.ts';
+import { scheduleIcal } from '../../conformance/recordings/ical.ts';
+import { openRecording } from '../../conformance/recordings/open-recording.ts';
+import { RecordingError } from '../../conformance/recordings/recording.ts';
+import { type Schedule, scheduleOn } from '../../conformance/recordings/schedule.ts';
+import { scheduleText, trafficSentence, trafficText } from '../../conformance/recordings/text.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../fixtures/option-row.ts';
+import { NotAFile } from '../../fixtures/plain-file.ts';
+import { printableJson } from '../../fixtures/printable.ts';
+import { addExamples } from '../options/examples.ts';
+import { addOptionRows } from '../options/option-rows.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { fileFault, requireWritable, writeWhole } from '../output/files.ts';
+import { createOutput } from '../output/output.ts';
+
+const rows = inGroup('Options', {
+  format: {
+    flag: '--format <form>',
+    help: 'output format; ical only without recordings',
+    cli: { kind: 'choices', of: ['table', 'json', 'ical'] },
+    usual: { value: 'table' },
+  },
+  json: {
+    flag: '--json',
+    help: 'print JSON, as --format json',
+    cli: { kind: 'switch' },
+    conflicts: ['format'],
+  },
+  out: {
+    flag: '--out <file>',
+    help: 'write to this file (default: standard output)',
+    cli: { kind: 'text' },
+  },
+  on: {
+    flag: '--on <date>',
+    help: 'reference day, YYYY-MM-DD in UTC (default: today)',
+    cli: {
+      kind: 'read',
+      read: (text): string | undefined => (isDay(text) ? text : undefined),
+      accepted: 'a day that exists as YYYY-MM-DD, such as 2027-08-25',
+    },
+  },
+} as const satisfies UngroupedRows);
+
+type CalendarPlan = Omit<ValuesOf<typeof rows>, 'json'>;
+
+/** A call or a sent field fails a build; answers alone, or no call at all, decide nothing. */
+const exitCodeOf: Readonly<Record<TrafficOutcome, ExitCode>> = {
+  uses: exitCodes.failed,
+  reads: exitCodes.undecided,
+  nothing: exitCodes.undecided,
+  clear: exitCodes.pass,
+};
+
+const help = `
+Recordings are HAR 1.2 files, or journals: NDJSON with one exchange a line,
+  {"at": "2026-01-31T12:00:00Z", "method": "GET", "url": "https://...", "status": 200}
+where "path" may stand in place of "url", and requestBody and responseBody may follow:
+JSON as it is, a form as an object of its text fields, anything else as a text.
+
+JSON without recordings is {on, endOfLife, rows: [row]}, with recordings
+  {on, endOfLife, outcome, recordings: [{file, form, exchanges, calls}], unseen, findings: [row]}
+where a row is {kind: "call"|"field", method, path, versions, deprecatedSince, endOfLife,
+state: "not-yet-deprecated"|"deprecated"|"retired", daysLeft, replacement}, of a call also
+{successor: {method, version, path}}, of a field also {field, place: "form"|"body"|"answer",
+alsoAt?: [path]}, and of a finding also {exchanges, refused (with 410), firstSeen, lastSeen}.
+
+Exit codes with recordings, by outcome:
+  0  clear: calls of this API, and none of them uses the schedule
+  1  uses: a call or a field of a request stops working, or has stopped
+  4  reads: only fields of answers, and no recording shows whether the client reads them
+     nothing: there is no call of this API in the traffic
+  3  a recording cannot be read
+`;
+
+/** Adds the options of `fleetbed calendar` and what it does. */
+export function configure(command: Command): void {
+  addOptionRows(command.argument('[recording...]', 'HAR files or journals to search'), rows)
+    .addHelpText('after', help)
+    .action(async (recordings: readonly string[], options: ValuesOf<typeof rows>) => {
+      const plan: CalendarPlan = options.json ? { ...options, format: 'json' } : options;
+      if (plan.format === 'ical' && recordings.length > 0) {
+        command.error(
+          "error: option '--format ical' shows the schedule alone; leave the recordings out, or choose table or json",
+        );
+      }
+      process.exitCode = await calendar(recordings, plan);
+    });
+  addExamples(
+    command,
+    'fleetbed calendar',
+    'fleetbed calendar traffic.har --on 2027-08-25',
+    'fleetbed calendar --format ical --out deprecations.ics',
+  );
+}
+
+async function calendar(files: readonly string[], plan: CalendarPlan): Promise<ExitCode> {
+  if (plan.out !== undefined) await requireWritable('--out', plan.out);
+  const nowMs = plan.on === undefined ? systemClock.now() : dayStartMs(plan.on);
+  const schedule = scheduleOn(dayOf(nowMs));
+  if (files.length === 0) {
+    await deliver(scheduleAs(schedule, plan, nowMs), plan);
+    return exitCodes.pass;
+  }
+  const traffic = await trafficIn(files, schedule);
+  const isJson = plan.format === 'json';
+  await deliver(
+    isJson ? `${printableJson(JSON.stringify(traffic))}\n` : `${trafficText(traffic)}\n`,
+    plan,
+  );
+  if (isJson || plan.out !== undefined) createOutput(true).progress(trafficSentence(traffic));
+  return exitCodeOf[traffic.outcome];
+}
+
+async function trafficIn(files: readonly string[], schedule: Schedule): Promise<Traffic> {
+  const count = new TrafficCount(schedule);
+  for (const file of files) {
+    try {
+      const { form, exchanges } = await openRecording(file);
+      await count.add(file, form, exchanges);
+    } catch (error) {
+      throw recordingFault(file, error);
+    }
+  }
+  return count.traffic();
+}
+
+function recordingFault(file: string, error: unknown): unknown {
+  if (error instanceof RecordingError) {
+    return new CommandFault(error.message, exitCodes.setUp, error);
+  }
+  const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
+  return isOfFile ? fileFault(`cannot read ${file}`, error) : error;
+}
+
+function scheduleAs(schedule: Schedule, { format }: CalendarPlan, nowMs: number): string {
+  if (format === 'ical') return scheduleIcal(schedule, nowMs);
+  return format === 'json' ? `${JSON.stringify(schedule)}\n` : `${scheduleText(schedule)}\n`;
+}
+
+/** The text holds nothing of a recording but names of the schedule, and so needs no cleaning. */
+async function deliver(text: string, { out }: CalendarPlan): Promise<void> {
+  if (out === undefined) process.stdout.write(text);
+  else await writeWhole(out, text);
+}

@@ -1,0 +1,77 @@
+/** `fleetbed cleanup`: removes what runs of `simulate` and `conform` have left, by their ledgers. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { plainFile } from '../../fixtures/plain-file.ts';
+import { addExamples } from '../options/examples.ts';
+import { addOptionRows } from '../options/option-rows.ts';
+import { type ExitCode, exitCodes, worstExitCode } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { fileFault } from '../output/files.ts';
+import { cleanUpRun, type RunCleanupOptions, runCleanupRows } from './conform/cleanup.ts';
+import {
+  addFleetCleanupOptions,
+  cleanUpFleets,
+  type FleetCleanupOptions,
+} from './simulate/cleanup.ts';
+
+/** The first line of a ledger is far shorter. */
+const HEAD_BYTES = 4096;
+
+type Options = RunCleanupOptions & FleetCleanupOptions;
+
+/** Adds the options of `fleetbed cleanup` and what it does. */
+export function configure(command: Command): void {
+  addExamples(
+    command,
+    '# What a run of conform created; password in FLEETBED_PASSWORD',
+    'fleetbed cleanup run.ledger',
+    '# The devices and deployments of a fleet, by another address of the same server',
+    'fleetbed cleanup fleet --url https://staging.example.com --force',
+  );
+  const described = command.argument(
+    '<ledger...>',
+    'files of --ledger, or folders of simulate --state',
+  );
+  addFleetCleanupOptions(described.optionsGroup('Target:')).optionsGroup('Options:');
+  addOptionRows(command, runCleanupRows).action(
+    async (places: readonly string[], options: Options) => {
+      process.exitCode = await cleanUp(places, options, command);
+    },
+  );
+}
+
+async function cleanUp(
+  places: readonly string[],
+  options: Options,
+  command: Command,
+): Promise<ExitCode> {
+  const ofFleets = places.filter(isOfFleet);
+  const ofRuns = places.filter((place) => !ofFleets.includes(place));
+  if (ofRuns.length > 0 && options.cert !== undefined) {
+    throw new CommandFault(
+      `--cert is for ledgers of simulate; ${ofRuns[0]} is one of conform.`,
+      exitCodes.usage,
+    );
+  }
+  const codes: ExitCode[] = [];
+  if (ofFleets.length > 0) codes.push(await cleanUpFleets(ofFleets, options, command));
+  for (const place of ofRuns) codes.push(await cleanUpRun(place, options));
+  return worstExitCode(codes);
+}
+
+/** A folder is the state of a fleet; the first line of a file names the kind of ledger. */
+function isOfFleet(place: string): boolean {
+  try {
+    if (statSync(place).isDirectory()) return true;
+    const file = openSync(plainFile(place), 'r');
+    try {
+      const head = Buffer.alloc(HEAD_BYTES);
+      const length = readSync(file, head, 0, HEAD_BYTES, 0);
+      return /^\{"ledger":"fleetbed-fleet-ledger\//.test(head.toString('utf8', 0, length));
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw fileFault(`cannot read ${place}`, error);
+  }
+}

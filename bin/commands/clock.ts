@@ -1,0 +1,119 @@
+/** `fleetbed clock`: the time of a running server. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { controlPaths } from '../../fixtures/control-listener.ts';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { createOutput } from '../output/output.ts';
+import {
+  addControlOptions,
+  askAs,
+  type ControlOptions,
+} from '../server-access/control-listener.ts';
+
+const RATE_MAX = 10_000;
+
+interface ClockOptions extends ControlOptions {
+  readonly rate?: number;
+  readonly until?: number;
+  readonly json?: boolean;
+}
+
+/** What the control listener is sent; `reset` gives the clock back to the machine. */
+type Change = 'reset' | { advanceSeconds?: number; now?: string; until?: string; rate?: number };
+
+const help = `
+Tokens, links, phases and the deprecation schedule follow this clock.
+
+JSON is {now, mode: "base"|"shifted"|"scaled"|"frozen", offsetSeconds, rate}.
+
+Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 no server.
+`;
+
+/** Adds the options of `fleetbed clock` and what it does. */
+export function configure(command: Command): void {
+  addControlOptions(command)
+    .argument('[change]', '+DURATION, a date or moment, freeze, resume or reset', change)
+    .option(
+      '--until <moment>',
+      'advance to this moment; refused when it has passed',
+      values.momentMs,
+    )
+    .option('--rate <factor>', 'run this many times as fast; 0 stands still', rate)
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (given: Change | undefined, options: ClockOptions) => {
+      const { until, rate: factor } = options;
+      if (given !== undefined && (until !== undefined || given === 'reset') && isGiven(options)) {
+        command.error('error: give one of a change, --until and, with a move, --rate');
+      }
+      const moved = {
+        ...(typeof given === 'object' && given),
+        ...(until !== undefined && { until: new Date(until).toISOString() }),
+        ...(factor !== undefined && { rate: factor }),
+      };
+      process.exitCode = await steer(given === 'reset' ? given : moved, options);
+    });
+  addExamples(
+    command,
+    'fleetbed clock',
+    'fleetbed clock +7d',
+    'fleetbed clock 2027-08-25 --rate 0',
+    'fleetbed clock reset',
+  );
+}
+
+function isGiven({ until, rate: factor }: ClockOptions): boolean {
+  return until !== undefined || factor !== undefined;
+}
+
+async function steer(wanted: Change, options: ClockOptions): Promise<ExitCode> {
+  const { json = false } = options;
+  const isQuestion = wanted !== 'reset' && Object.keys(wanted).length === 0;
+  const { body } = await askAs(options, controlPaths.clock, {
+    method: wanted === 'reset' ? 'DELETE' : isQuestion ? 'GET' : 'POST',
+    ...(wanted !== 'reset' && !isQuestion && { json: wanted }),
+  });
+  const shown = (await body.json()) as Shown;
+  const output = createOutput(json);
+  output.data(shown);
+  if (!json) output.line(`${shown.now}  ${pace(shown)}`);
+  return exitCodes.pass;
+}
+
+interface Shown {
+  readonly now: string;
+  readonly mode: 'base' | 'shifted' | 'scaled' | 'frozen';
+  readonly offsetSeconds: number;
+  readonly rate: number;
+}
+
+const SECONDS_PER_DAY = 86_400;
+
+function pace({ mode, rate: factor, offsetSeconds }: Shown): string {
+  if (mode === 'base') return 'the time of this server, not changed';
+  const days = Math.round((Math.abs(offsetSeconds) / SECONDS_PER_DAY) * 100) / 100;
+  const offset = `${days} days ${offsetSeconds < 0 ? 'behind' : 'ahead'}`;
+  if (mode === 'frozen') return `frozen, ${offset}`;
+  return mode === 'scaled' ? `${factor} times as fast, ${offset}` : offset;
+}
+
+function change(text: string): Change {
+  if (text === 'freeze') return { rate: 0 };
+  if (text === 'resume') return { rate: 1 };
+  if (text === 'reset') return text;
+  if (text.startsWith('+')) return { advanceSeconds: values.durationMs(text.slice(1)) / 1000 };
+  try {
+    return { now: new Date(values.momentMs(text)).toISOString() };
+  } catch {
+    throw new InvalidArgumentError(
+      'Accepted: +DURATION such as +7d, a date such as 2027-08-25, a moment, freeze, resume or reset.',
+    );
+  }
+}
+
+function rate(text: string): number {
+  const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= RATE_MAX) return value;
+  throw new InvalidArgumentError(`Accepted: a number from 0 (stands still) to ${RATE_MAX}.`);
+}

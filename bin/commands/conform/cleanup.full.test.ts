@@ -1,0 +1,189 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CleanupResult } from '../../../conformance/cleanup/cleanup.ts';
+import { readLedger } from '../../../conformance/cleanup/ledger-reading.ts';
+import { CleanupLedgerFile } from '../../../conformance/context/cleanup-ledger.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import {
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from '../../testing/built-command.ts';
+
+const KILL_MAX_MS = 120_000;
+const area = 'deployment-status/';
+
+let server: RunningCommand;
+let ready: ServerReady;
+let folder: string;
+/** The ledger of a killed run. */
+let killed: string;
+
+beforeAll(async () => {
+  ({ running: server, ready } = await startServe());
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-killed-'));
+});
+
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true });
+});
+
+const words = (...more: readonly string[]) => [
+  'conform',
+  ...more,
+  ...['--url', ready.baseUrl, '--password', ready.adminPassword],
+];
+
+const clean = (ledger: string) => words('cleanup', ledger, '--json');
+
+/** What the server has of devices, artifacts and deployments that still go on. */
+async function leftOnServer() {
+  const headers = { Authorization: `Bearer ${ready.adminToken}` };
+  const get = async (path: string) =>
+    (await fetch(`${ready.baseUrl}/api/management/${path}`, { headers })).json();
+  const deployments = (await get('v2/deployments/deployments?per_page=500')) as {
+    status: string;
+  }[];
+  return {
+    devices: ((await get('v2/devauth/devices?per_page=500')) as unknown[]).length,
+    artifacts: ((await get('v2/deployments/artifacts?per_page=100')) as unknown[]).length,
+    deployments: deployments.filter(({ status }) => status !== 'finished').length,
+  };
+}
+
+const control = () => ['--control-url', ready.controlUrl, '--control-token', ready.controlToken];
+
+/** The names of the tenants on the server. */
+async function tenantsOnServer(): Promise<readonly string[]> {
+  const headers = { Authorization: `Bearer ${ready.controlToken}` };
+  const listed = await (await fetch(`${ready.controlUrl}/tenants`, { headers })).json();
+  return (listed as { name: string }[]).map(({ name }) => name);
+}
+
+/** Starts a run and kills it with -9 once it has made resources of every kind. */
+async function killedRun(ledger: string): Promise<void> {
+  const run = startCommand(words('--jobs', '8', '--ledger', ledger, area));
+  const kinds = () =>
+    existsSync(ledger) && statSync(ledger).size > 0
+      ? new Set(readLedger(ledger).remainders.map(({ resource }) => resource.kind))
+      : new Set();
+  while (kinds().size < 3) await systemClock.sleep(5);
+  await run.end('SIGKILL');
+}
+
+describe('a run that was killed with -9', { timeout: KILL_MAX_MS }, () => {
+  it('is cleaned up by its ledger, which is deleted once nothing is left', async () => {
+    const ledger = join(folder, 'killed.ledger');
+    await killedRun(ledger);
+    killed = readFileSync(ledger, 'utf8');
+    const left = await leftOnServer();
+    expect(left.devices).toBeGreaterThan(0);
+    expect(left.artifacts).toBeGreaterThan(0);
+    const { code, stdout, stderr } = await runCommand(clean(ledger));
+    expect(code, stderr).toBe(0);
+    const { removed, stayed } = JSON.parse(stdout) as CleanupResult;
+    expect(stayed).toEqual([]);
+    expect(removed.length).toBeGreaterThanOrEqual(left.devices + left.artifacts);
+    expect(await leftOnServer()).toEqual({ devices: 0, artifacts: 0, deployments: 0 });
+    expect([existsSync(ledger), existsSync(`${ledger}.lock`)]).toEqual([false, false]);
+  });
+
+  it('is cleaned up also when the clean-up is killed and repeated', async () => {
+    const ledger = join(folder, 'twice.ledger');
+    await killedRun(ledger);
+    const first = startCommand(clean(ledger));
+    await first.said('stderr', /^removed /m);
+    await first.end('SIGKILL');
+    const { code, stderr } = await runCommand(clean(ledger));
+    expect(code, stderr).toBe(0);
+    expect(existsSync(ledger)).toBe(false);
+    expect(await leftOnServer()).toEqual({ devices: 0, artifacts: 0, deployments: 0 });
+  });
+
+  it('leaves tenants that go through the control listener, and says so without it', async () => {
+    const ledger = join(folder, 'tenants.ledger');
+    const run = startCommand([
+      ...words('--jobs', '8', '--ledger', ledger, 'tenants/'),
+      ...control(),
+    ]);
+    const tenants = () =>
+      (existsSync(ledger) ? readFileSync(ledger, 'utf8') : '').match(/tenant"/g);
+    while ((tenants()?.length ?? 0) < 3) await systemClock.sleep(5);
+    await run.end('SIGKILL');
+    const left = (await tenantsOnServer()).filter((name) => name.startsWith('conformance-'));
+    const without = await runCommand(clean(ledger));
+    expect(without.code).toBe(1);
+    expect(without.stdout).toContain('only the control listener can remove a tenant');
+    const { code, stdout, stderr } = await runCommand([...clean(ledger), ...control()]);
+    expect(code, stderr).toBe(0);
+    const { removed, stayed } = JSON.parse(stdout) as CleanupResult;
+    expect(stayed).toEqual([]);
+    expect(removed).toEqual(expect.arrayContaining(left.map((name) => `tenant ${name}`)));
+    expect((await tenantsOnServer()).join()).not.toContain('conformance-');
+  });
+
+  it('has written no secret into its ledger', () => {
+    expect(killed).toContain('conformance-');
+    expect(killed).not.toContain(ready.adminPassword);
+    expect(killed).not.toMatch(/eyJ|PRIVATE|password|token/i);
+  });
+});
+
+describe('fleetbed conform cleanup', () => {
+  it('fails with what stayed when the target cannot be asked to remove it', async () => {
+    const ledger = join(folder, 'tenant.ledger');
+    const head = { runId: 'cafe', baseUrl: ready.baseUrl, startedAt: '2026-01-31T12:00:00Z' };
+    const file = CleanupLedgerFile.open(ledger, head);
+    await file.intend({ kind: 'tenant', name: 'conformance-cafe-1' }, 'time/a-case');
+    file.close();
+    const { code, stdout } = await runCommand(clean(ledger));
+    expect(code).toBe(1);
+    const { stayed } = JSON.parse(stdout) as CleanupResult;
+    expect(stayed).toEqual([expect.stringMatching(/^tenant conformance-cafe-1: /)]);
+  });
+
+  it('does not lose track of what is on another server', async () => {
+    const ledger = join(folder, 'other.ledger');
+    const head = {
+      runId: 'cafe',
+      baseUrl: 'http://127.0.0.1:9',
+      startedAt: '2026-01-31T12:00:00Z',
+    };
+    const file = CleanupLedgerFile.open(ledger, head);
+    const entry = await file.intend({ kind: 'device', identity: { serial: 'cafe-1' } }, 'a/case');
+    entry.made('0f7c35b6-5f0c-4c6b-9f0a-5a5a5a5a5a5a');
+    const busy = await runCommand(clean(ledger));
+    expect([busy.code, busy.stderr]).toEqual([3, expect.stringContaining('is using the ledger')]);
+    file.close();
+    const before = readFileSync(ledger, 'utf8');
+    const refused = await runCommand(clean(ledger));
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toMatch(/is of http:\/\/127\.0\.0\.1:9, not of .*add --force/);
+    expect(readFileSync(ledger, 'utf8')).toBe(before);
+    const forced = await runCommand([...clean(ledger), '--force']);
+    expect(forced.code, forced.stderr).toBe(0);
+    expect(JSON.parse(forced.stdout)).toMatchObject({ removed: [], absent: ['device cafe-1'] });
+    expect(existsSync(ledger)).toBe(false);
+  });
+
+  it.each<[readonly string[], number, RegExp]>([
+    [['no-such.ledger', '--token', 'x'], 3, /the ledger no-such\.ledger cannot be used/],
+    [['package.json', '--token', 'x'], 3, /it does not start with the first line of a ledger/],
+    [
+      ['package.json'],
+      2,
+      /needs --password \(env: .* or --token \(env: .*, or --control-url to remove only tenants/,
+    ],
+    [['package.json', '--control-url', 'http://x'], 2, /--control-url also needs --control-token/],
+  ])('%j is refused in one line', async (given, exitCode, sentence) => {
+    const { code, stderr } = await runCommand(['conform', 'cleanup', ...given]);
+    expect(code).toBe(exitCode);
+    expect(stderr).toMatch(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});

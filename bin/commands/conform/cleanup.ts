@@ -1,0 +1,111 @@
+/** `fleetbed conform cleanup`: removes what a run has left on a target, by its ledger. */
+
+import type { Command } from 'commander';
+import { type CleanupResult, cleanUp } from '../../../conformance/cleanup/cleanup.ts';
+import { SetupError } from '../../../conformance/target/setup-error.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addLoginOptions, type LoginOptions, loginWays } from '../../options/login-options.ts';
+import { addOptionRows } from '../../options/option-rows.ts';
+import { addUrlOption, doubtSentence, forceOption } from '../../options/url-option.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault, setUpFault } from '../../output/fault.ts';
+import { readNamedFile } from '../../output/files.ts';
+import { createOutput } from '../../output/output.ts';
+import { stopSignal } from '../../output/stop-signal.ts';
+import { credentialsOf, targetRows } from './options.ts';
+import { controlOf, controlRows } from './steering-options.ts';
+
+const REQUEST_TIME_LIMIT_MS = 15_000;
+
+/** The options beside the server's URL and the user. */
+export const runCleanupRows = {
+  controlUrl: {
+    ...controlRows.controlUrl,
+    group: 'Target',
+    help: 'control listener of the testbed; needed to remove tenants',
+  },
+  controlToken: { ...controlRows.controlToken, group: 'Target' },
+  ca: targetRows.ca,
+  json: targetRows.json,
+} as const satisfies OptionRows;
+
+/** The options as commander gives them. */
+export interface RunCleanupOptions extends LoginOptions, ValuesOf<typeof runCleanupRows> {
+  readonly url?: string;
+  readonly force?: boolean;
+}
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  addExamples(
+    command,
+    'fleetbed conform cleanup run.ledger',
+    '# The same server by another address',
+    'fleetbed conform cleanup run.ledger --url https://staging.example.com --force',
+  );
+  command.argument('<ledger>', 'ledger file of the run').optionsGroup('Target:');
+  addUrlOption(command, {
+    description: 'base URL of the server (default: that of the run)',
+    isInEnvironment: false,
+  });
+  addLoginOptions(command).addOption(forceOption());
+  addOptionRows(command.optionsGroup('Options:'), runCleanupRows);
+  command.action(async (ledger: string, options: RunCleanupOptions) => {
+    process.exitCode = await cleanUpRun(ledger, options);
+  });
+}
+
+/** Removes what a run of the suite has left, and prints what became of it. @throws CommandFault */
+export async function cleanUpRun(
+  ledgerFile: string,
+  options: RunCleanupOptions,
+): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  const credentials = credentialsOf(options);
+  const control = controlOf(options);
+  if (credentials === 'none' && !control) {
+    const wanted = `${loginWays}, or --control-url to remove only tenants`;
+    throw new CommandFault(`a ledger of conform needs ${wanted}.`, exitCodes.usage);
+  }
+  const { url: baseUrl } = options;
+  const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
+  const result = await removed({
+    ledgerFile,
+    baseUrl,
+    isForced: options.force,
+    credentials,
+    control,
+    caPem,
+    clock: systemClock,
+    requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,
+    signal: stopSignal(),
+    onRemoved: (name) => output.progress(`removed ${name}`),
+  });
+  output.data(result);
+  output.line(cleanupReport(result, ledgerFile));
+  const isDone = result.stayed.length === 0 && !result.isDoubtful;
+  return isDone ? exitCodes.pass : exitCodes.failed;
+}
+
+async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupResult> {
+  try {
+    return await cleanUp(options);
+  } catch (error) {
+    const place = options.baseUrl ?? options.ledgerFile;
+    throw error instanceof SetupError ? setUpFault(error, place) : error;
+  }
+}
+
+function cleanupReport(result: CleanupResult, ledgerFile: string): string {
+  const { baseUrl, announced, removed, absent, stayed, isDoubtful, isLedgerDeleted } = result;
+  const counts = `${announced} resources in the ledger, ${removed.length} removed now`;
+  const unknown = absent.length === 0 ? '' : `, ${absent.length} not on the server`;
+  return [
+    ...(stayed.length > 0 ? [`Left on ${baseUrl}`, ...stayed.map((line) => `  ${line}`)] : []),
+    `${counts}${unknown}, ${stayed.length} left`,
+    ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
+    ...(isLedgerDeleted ? [`deleted ${ledgerFile}, as nothing is left`] : []),
+  ].join('\n');
+}

@@ -1,0 +1,33 @@
+/** `fleetbed conform compare`: regressions, fixes and changed observations between two reports. */
+
+import type { Command } from 'commander';
+import { comparisonText } from '../../../conformance/report/differences.ts';
+import { type Comparison, compareReports } from '../../../conformance/result/compare.ts';
+import { addExamples } from '../../options/examples.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { createOutput } from '../../output/output.ts';
+import { readReportFile } from './read-report.ts';
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  addExamples(command, 'fleetbed conform compare before.json after.json');
+  command
+    .argument('<a>', 'JSON report of the earlier run')
+    .argument('<b>', 'JSON report of the later run')
+    .option('--json', 'write the comparison to stdout as JSON')
+    .action(async (a: string, b: string, options: { readonly json?: boolean }) => {
+      const comparison = compareReports(await readReportFile('A', a), await readReportFile('B', b));
+      const output = createOutput(options.json ?? false);
+      output.data(comparison);
+      if (!output.json) output.line(comparisonText(comparison));
+      process.exitCode = exitCodeOf(comparison);
+    });
+}
+
+/** A regression fails; a case that was decided before and is not now leaves it undecided. */
+function exitCodeOf({ changes }: Comparison): ExitCode {
+  if (changes.some(({ kind }) => kind === 'regression')) return exitCodes.failed;
+  return changes.some(({ kind }) => kind === 'undecided-now')
+    ? exitCodes.undecided
+    : exitCodes.pass;
+}

@@ -1,0 +1,252 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CaseListing, ConformanceResult } from '../../../conformance/conformance.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import { type RunningCommand, runCommand, startServe } from '../../testing/built-command.ts';
+
+let server: RunningCommand;
+let ready: ServerReady;
+let folder: string;
+
+beforeAll(async () => {
+  ({ running: server, ready } = await startServe());
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-conform-'));
+});
+
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true });
+});
+
+const conform = (...words: string[]) => runCommand(['conform', '--url', ready.baseUrl, ...words]);
+
+describe('fleetbed conform --list', () => {
+  it('lists the cases without any server', async () => {
+    const { code, stdout } = await runCommand(['conform', '--list', '--url', 'http://127.0.0.1:1']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('authentication/');
+    expect(stdout).toMatch(/\d{3} cases\n$/);
+  });
+
+  it('lists those whose ids begin with one of the words, as JSON too', async () => {
+    const { code, stdout } = await runCommand([
+      'conform',
+      '--list',
+      '--json',
+      'errors/',
+      'monitor/',
+    ]);
+    expect(code).toBe(0);
+    const areas = (JSON.parse(stdout) as CaseListing[]).map(({ id }) => id.split('/')[0]);
+    expect(new Set(areas)).toEqual(new Set(['errors', 'monitor']));
+  });
+});
+
+describe('the subcommands of fleetbed conform', () => {
+  it.each([
+    ['cleanup', '<ledger>'],
+    ['replay', '<report>'],
+    ['compare', '<a>'],
+    ['self-test', '[defect...]'],
+  ])('%s has options and words of its own', async (name, word) => {
+    const { code, stdout } = await runCommand(['conform', name, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: fleetbed conform ${name} `);
+    expect(stdout).toContain(word);
+  });
+
+  it('has its options in groups, with examples', async () => {
+    const { stdout } = await runCommand(['conform', '--help']);
+    const headings = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(expect.arrayContaining(['Target', 'Load', 'Reports', 'Examples']));
+  });
+
+  it.each([
+    [['conform', 'replay', 'report.json', '--dry-run'], "unknown option '--dry-run'"],
+    [['conform', 'cleanup'], "missing required argument 'ledger'"],
+    [['conform', 'compare', 'a'], "missing required argument 'b'"],
+    [['conform', '--disruptive', '--read-only'], "cannot be used with option '--disruptive'"],
+    [['conform', '--jobs', '0'], 'from 1 to 32'],
+    [['conform', '--rate', '0/s'], 'above zero'],
+    [['conform', '--case-time-limit', '0'], 'above zero'],
+  ])('%j is refused in one line', async (words, sentence) => {
+    const { code, stderr } = await runCommand(words);
+    expect(code).toBe(2);
+    expect(stderr).toContain(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('fleetbed conform', () => {
+  it('plays the selected cases, writes both reports and says pass', async () => {
+    const [json, junit] = [join(folder, 'report.json'), join(folder, 'report.xml')];
+    const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
+    const words = ['--password', ready.adminPassword, 'deployment-status/'];
+    const { code, stdout, stderr } = await conform('--json', ...reports, ...words);
+    expect(code, stderr).toBe(0);
+    const result = JSON.parse(stdout) as ConformanceResult;
+    expect(result.outcome).toBe('pass');
+    expect(result.verdicts.every(({ id }) => id.startsWith('deployment-status/'))).toBe(true);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual(result);
+    const cases = readFileSync(junit, 'utf8').match(/<testcase /g);
+    expect(cases).toHaveLength(result.verdicts.length);
+    expect(stderr).toContain(`suite: ${result.verdicts.length} of ${result.verdicts.length} cases`);
+  });
+
+  it('ends with exit code 1 and shows the evidence when a case fails', async () => {
+    const words = ['--token', ready.adminToken, '--header-prefix', 'X-MEN', 'errors/request-id'];
+    const { code, stdout, stderr } = await conform(...words);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/suite: fail +errors\/request-id/);
+    expect(stdout).toMatch(/Failed[\s\S]*expected[\s\S]*saw[\s\S]*> POST http/);
+  });
+
+  it('names a beginning that no case has', async () => {
+    const { code, stderr } = await conform('--list', 'errors/', 'erors/');
+    expect(code).toBe(0);
+    expect(stderr).toContain('no case has an ID that starts with "erors/"');
+    expect(stderr).not.toContain('"errors/"');
+  });
+
+  it('keeps the password and the tokens out of everything it writes', async () => {
+    const json = join(folder, 'masked.json');
+    const words = ['--password', ready.adminPassword, '--report', `json=${json}`, 'audit-log/'];
+    const { stdout, stderr } = await conform('--json', ...words);
+    for (const text of [stdout, stderr, readFileSync(json, 'utf8')]) {
+      expect(text).not.toContain(ready.adminPassword);
+      expect(text).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
+    }
+  });
+
+  it('plays what needs no user with --anonymous, and says what stays and what is skipped', async () => {
+    const words = ['--json', '--anonymous', 'authentication/', 'monitor/'];
+    const { code, stdout, stderr } = await conform(...words);
+    expect(stderr).toContain('devices stay pending on the target');
+    expect(stderr).toMatch(/left behind: \d/);
+    const { totals } = JSON.parse(stdout) as ConformanceResult;
+    expect(totals).toMatchObject({ fail: 0, error: 0 });
+    expect(totals.skip).toBeGreaterThan(0);
+    expect(code).toBe(totals.inconclusive > 0 || totals.pass === 0 ? 4 : 0);
+  });
+});
+
+describe('fleetbed conform in a pipeline', () => {
+  const two = ['authentication/first-contact-is-401', 'errors/error-says-why'];
+  const run = (words: readonly string[], environment: Readonly<Record<string, string>>) =>
+    runCommand(['conform', ...words], { FLEETBED_URL: ready.baseUrl, ...environment });
+
+  it('is refused without a user, whatever control token the environment holds', async () => {
+    const { code, stdout, stderr } = await run(two, { FLEETBED_CONTROL_TOKEN: 'of another' });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^fleetbed: conform needs a user: give --password .+ --anonymous .+\n$/);
+  });
+
+  it('takes the user from the environment, and prints ten lines for two cases', async () => {
+    const environment = {
+      FLEETBED_EMAIL: ready.adminEmail,
+      FLEETBED_PASSWORD: ready.adminPassword,
+    };
+    const { code, stdout, stderr } = await run(two, environment);
+    expect(code, stderr).toBe(0);
+    const lines = `${stderr}${stdout}`.split('\n').filter((line) => line !== '');
+    expect(lines).toHaveLength(10);
+    expect(stdout).toMatch(/\d+ requests, \d+\/s; created and removed: 1 device\n/);
+    expect(lines.at(-1)).toBe('pass: 2 cases passed');
+  });
+
+  it.each([
+    ['--token', { FLEETBED_PASSWORD: 'wrong' }],
+    ['FLEETBED_TOKEN', { FLEETBED_PASSWORD: 'wrong' }],
+    ['--password', { FLEETBED_TOKEN: 'wrong' }],
+  ])('prefers %s to %j', async (name, others) => {
+    const { adminToken, adminPassword } = ready;
+    const value = name === '--password' ? adminPassword : adminToken;
+    const given = name.startsWith('--') ? [name, value] : [];
+    const environment = name.startsWith('--') ? others : { ...others, [name]: value };
+    const { code, stderr } = await run([...given, 'errors/error-says-why'], environment as never);
+    expect(code, stderr).toBe(0);
+  });
+
+  it('names in the last line what the demand for all musts still needs', async () => {
+    const words = ['--password', ready.adminPassword, '--require-all-must'];
+    const { code, stdout } = await run([...words, 'time/expired-token-is-refused'], {});
+    expect(code).toBe(1);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(
+      /^fail: \d+ MUSTs not tested \(.*1 needs --control-url.*\); first: \S+ \(MUST\)/,
+    );
+    expect(lines.at(-1)).toBe(lines[0]);
+  });
+
+  it('ends with exit code 3 and one sentence at what is not this API', async () => {
+    const nowhere = ['--url', `${ready.baseUrl}/nowhere`];
+    const { code, stdout, stderr } = await run([...nowhere, '--token', 'any'], {});
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toMatch(/^fleetbed: http:\S+ answers 404 .*this is not the device API[^\n]*\n$/);
+  });
+});
+
+describe('fleetbed conform --dry-run', () => {
+  const nowhere = ['conform', '--dry-run', '--json', '--url', 'http://127.0.0.1:1'];
+
+  it('tells what would be played, skipped and made, and asks the target nothing', async () => {
+    const words = ['--password', 'correct horse', '--rate', '20/s', 'deployment-log/', 'time/'];
+    const { code, stdout, stderr } = await runCommand([...nowhere, ...words]);
+    expect(code, stderr).toBe(0);
+    const plan = JSON.parse(stdout);
+    expect(plan.played.length).toBeGreaterThan(3);
+    expect(plan.skipped[0].because).toContain('does not offer');
+    expect(plan.madeAtMost.device).toBeGreaterThanOrEqual(plan.madeAtMost.deployment);
+    expect(plan.madeAtMost.artifact).toBe(1);
+    expect(plan.footprint.requests).toBeGreaterThan(100);
+    expect(plan.footprint.userChanges).toBeGreaterThan(plan.madeAtMost.deployment);
+    expect(stderr).toMatch(/requests, at --rate at least \d+ s\n/);
+    expect(stderr).toMatch(
+      /stays, because the API cannot delete it: \d+ deployments \(ended\), \d/,
+    );
+  });
+
+  it('makes nothing of what is only read, and says when nothing would be played', async () => {
+    const words = ['--password', 'correct horse', '--read-only', 'deployment-log/'];
+    const { code, stdout } = await runCommand([...nowhere, ...words]);
+    expect(code).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject({ played: [], madeAtMost: {} });
+  });
+});
+
+describe('fleetbed conform with demands', () => {
+  it('that decides nothing is not green', async () => {
+    const { code } = await conform('--anonymous', 'no-such-case');
+    expect(code).toBe(4);
+  });
+
+  it('fails with --require-all-must on each must that was not decided', async () => {
+    const words = ['--password', ready.adminPassword, '--require-all-must', 'deployment-log/'];
+    const { code, stdout } = await conform(...words);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case that tests it was selected/);
+  });
+
+  it('fails on a waiver that is no longer needed, and refuses one that cannot be read', async () => {
+    const file = join(folder, 'waivers.yaml');
+    const row = {
+      check: 'errors/error-says-why',
+      reason: 'r',
+      owner: 'Ada',
+      expires: '2999-01-01',
+    };
+    writeFileSync(file, JSON.stringify({ waivers: [row] }));
+    const words = ['--password', ready.adminPassword, '--waivers', file, 'errors/error-says-why'];
+    const needless = await conform(...words);
+    expect([needless.code, needless.stdout]).toEqual([
+      1,
+      expect.stringContaining('is no longer needed'),
+    ]);
+    writeFileSync(file, 'waivers:\n  - check: 7\n');
+    const wrong = await conform(...words);
+    expect(wrong.code).toBe(3);
+    expect(wrong.stderr).toMatch(/waivers\.yaml:2:5 waivers\.0\.reason: is required/);
+  });
+});

@@ -1,0 +1,208 @@
+/** `fleetbed conform`: judges a server by the contract. Its subcommands are in `conform/`. */
+
+import type { Command } from 'commander';
+import { comparisonText } from '../../../conformance/report/differences.ts';
+import { caseList, conformanceReport } from '../../../conformance/report/text.ts';
+import { compareReports } from '../../../conformance/result/compare.ts';
+import { resultSchema } from '../../../conformance/result/schema.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addOptionRows } from '../../options/option-rows.ts';
+import { prepareReports, writeReports } from '../../options/reports.ts';
+import { addSubcommands, type Subcommands } from '../../options/subcommands.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { withLiveLine } from '../../output/live-line.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+import { stopSignal } from '../../output/stop-signal.ts';
+import { conformanceExitCode } from './conformance-outcome.ts';
+import { judge, renderingsOf } from './judged-run.ts';
+import { closeLedger, ledgerPlace, tellWhenCutShort } from './ledger-place.ts';
+import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
+import { readReportFile } from './read-report.ts';
+import { openRunLines } from './run-lines.ts';
+import { selectedCases, verdictTeller } from './suite-watch.ts';
+
+type RunSettings = Awaited<ReturnType<typeof runSettingsOf>>;
+
+const subcommands: Subcommands = {
+  cleanup: {
+    summary: 'remove what an interrupted run left on the target',
+    load: () => import('./cleanup.ts'),
+  },
+  replay: {
+    summary: 'run only the failed cases of an earlier run',
+    load: () => import('./replay.ts'),
+  },
+  compare: {
+    summary: 'show regressions, fixes and changed observations between two reports',
+    load: () => import('./compare.ts'),
+  },
+  hooks: {
+    summary: 'describe the steps of --hooks, with their inputs and answers',
+    load: () => import('./hooks.ts'),
+  },
+  'self-test': {
+    summary: 'plant defects in a good server and check that the suite catches each one',
+    load: () => import('./self-test.ts'),
+  },
+};
+
+const commandRows = {
+  ndjson: {
+    flag: '--ndjson <file>',
+    group: 'Reports',
+    help: 'write each verdict as a line of JSON; - is stdout',
+    cli: { kind: 'text' },
+  },
+  ledger: {
+    flag: '--ledger <file>',
+    group: 'Reports',
+    help: 'list all that is created, for `fleetbed cleanup`',
+    cli: { kind: 'file' },
+  },
+  compare: {
+    flag: '--compare <file>',
+    group: 'Reports',
+    help: 'JSON report of an earlier run: show what has changed since',
+    cli: { kind: 'file' },
+  },
+  dryRun: {
+    flag: '--dry-run',
+    group: 'Instead of a run',
+    help: 'show what would be run and created',
+    cli: { kind: 'switch' },
+  },
+  list: {
+    flag: '--list',
+    group: 'Instead of a run',
+    help: 'list the cases',
+    cli: { kind: 'switch' },
+  },
+  coverage: {
+    flag: '--coverage [form]',
+    group: 'Instead of a run',
+    help: 'print which cases test which requirement',
+    cli: { kind: 'read', read: (form): string | true => form, accepted: 'a form' },
+  },
+  schema: {
+    flag: '--schema',
+    group: 'Instead of a run',
+    help: 'print the JSON Schema of the result',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
+
+type Options = ConformOptions & ValuesOf<typeof commandRows>;
+
+/** Adds the options of `fleetbed conform`, its subcommands, and what it does. */
+export function configure(command: Command): void {
+  addExamples(
+    command,
+    '# Everything, against fleetbed serve: FLEETBED_PASSWORD, FLEETBED_CONTROL_URL and _TOKEN are set',
+    'fleetbed conform --disruptive --require-all-must',
+    '# A staging server, from a pipeline: credentials in FLEETBED_EMAIL and FLEETBED_PASSWORD',
+    'fleetbed conform --url https://staging.example.com --rate 20/s --report junit=report.xml',
+    '# One area, or one case',
+    'fleetbed conform --url https://staging.example.com deployment-status/ errors/error-says-why',
+  );
+  addSubcommands(command, subcommands);
+  command.argument('[id-prefix...]', 'run only cases whose ID starts with this');
+  addOptionRows(addRunOptions(command), commandRows).action(
+    async (selection: readonly string[], options: Options) => {
+      process.exitCode = await act(selection, options);
+    },
+  );
+}
+
+async function act(selection: readonly string[], options: Options): Promise<ExitCode> {
+  if (options.coverage !== undefined) {
+    const { printCoverage } = await import('./coverage.ts');
+    return printCoverage(options.coverage);
+  }
+  if (options.schema) {
+    process.stdout.write(`${JSON.stringify(resultSchema(), null, 2)}\n`);
+    return exitCodes.pass;
+  }
+  if (options.json && options.ndjson === '-') {
+    throw new CommandFault(
+      '--ndjson - and --json both write to standard output; use one of them.',
+      exitCodes.usage,
+    );
+  }
+  const output = createOutput(options.json === true || options.ndjson === '-');
+  return options.list ? list(selection, output) : conform(selection, options, output);
+}
+
+function list(selection: readonly string[], output: Output): ExitCode {
+  const cases = selectedCases(selection);
+  tellUnmatched(selection, output);
+  if (output.json) output.data(cases);
+  else output.line(caseList(cases));
+  return cases.length > 0 ? exitCodes.pass : exitCodes.undecided;
+}
+
+async function conform(
+  selection: readonly string[],
+  options: Options,
+  output: Output,
+): Promise<ExitCode> {
+  await prepareReports(options.report);
+  const settings = await runSettingsOf(options);
+  tellUnmatched(selection, output);
+  const earlier = options.compare && (await readReportFile('--compare', options.compare));
+  if (options.dryRun) {
+    const { dryRun } = await import('./dry-run.ts');
+    return dryRun({ ...settings, selection }, output);
+  }
+  const place = ledgerPlace(options);
+  const signal = stopSignal();
+  const cutShort = place && tellWhenCutShort(place, signal);
+  const lines = await openRunLines(options.ndjson, settings);
+  const result = await withLiveLine(output, (live) => {
+    // Lines on standard output, which may be the same terminal, would run into the one that changes.
+    const told = options.ndjson === '-' ? output : live;
+    const teller = verdictTeller(told, selectedCases(selection).length);
+    return judge({
+      ...settings,
+      selection,
+      signal,
+      onStart: (start) => {
+        tellFootprint(settings, told);
+        lines.start(start);
+      },
+      onVerdict: (verdict) => {
+        lines.verdict(verdict);
+        teller(verdict);
+      },
+      ...(place && { ledgerFile: place.file }),
+    });
+  });
+  cutShort?.dismiss();
+  if (place) closeLedger(place, result, output);
+  lines.end(result);
+  const comparison = earlier ? compareReports(earlier, result) : undefined;
+  await writeReports(options.report, renderingsOf(result, comparison));
+  if (options.json) output.data(result);
+  output.line(conformanceReport(result));
+  if (comparison) output.line(`\n${comparisonText(comparison)}`);
+  return signal.aborted ? exitCodes.interrupted : conformanceExitCode(result);
+}
+
+/** Said before anything is made: what no clean-up takes away. */
+function tellFootprint({ credentials, hooks, readOnly }: RunSettings, output: Output): void {
+  if (readOnly) return;
+  const stays =
+    credentials === 'none' && !hooks
+      ? 'devices stay pending on the target, because there is no user to remove them'
+      : 'deployments and audit-log entries stay on the target; everything else is removed';
+  output.progress(`${stays} (--dry-run shows how many, and how many requests)`);
+}
+
+/** A mistyped beginning among others would otherwise just play fewer cases. */
+function tellUnmatched(selection: readonly string[], output: Output): void {
+  for (const beginning of selection) {
+    if (selectedCases([beginning]).length > 0) continue;
+    output.progress(`no case has an ID that starts with "${beginning}"; --list shows them all`);
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * `fleetbed conform --dry-run`: what a run would play, skip and make, without a request to the
+ * target. What would be made is counted in a rehearsal against the reference server, which runs in
+ * this process for so long; a target that lacks something has less made.
+ */
+import {
+  type CaseListing,
+  type ConformanceOptions,
+  type ConformanceResult,
+  runConformance,
+} from '../../../conformance/conformance.ts';
+import { counted, removableText, stayingText } from '../../../conformance/report/footprint.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { systemRandom } from '../../../fixtures/random.ts';
+import { startServer } from '../../../server/server.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import type { Output } from '../../output/output.ts';
+
+type Settings = Omit<ConformanceOptions, 'clock' | 'random'>;
+
+/** Performs a dry run, and prints what the run would do. */
+export async function dryRun(settings: Settings, output: Output): Promise<ExitCode> {
+  output.progress(
+    'rehearsing against a reference server in this process; no request is sent to the target',
+  );
+  const result = await rehearse(settings, output);
+  const plan = planOf(result, settings);
+  output.data(plan);
+  output.line(planText(plan));
+  return plan.played.length > 0 ? exitCodes.pass : exitCodes.undecided;
+}
+
+interface Plan {
+  readonly played: readonly Pick<CaseListing, 'id' | 'risk'>[];
+  readonly skipped: readonly { readonly id: string; readonly because: string }[];
+  /** How many resources of each kind are made at most. */
+  readonly madeAtMost: ConformanceResult['made'];
+  /** As many as the rehearsal took; a target that is slow to show an effect is asked more often. */
+  readonly footprint: ConformanceResult['footprint'];
+  /** How long the requests take at least at the cap of the run; null without a cap. */
+  readonly secondsAtLeast: number | null;
+}
+
+async function rehearse(settings: Settings, output: Output): Promise<ConformanceResult> {
+  const { headerPrefix, credentials, hooks, control } = settings;
+  const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent', headerPrefix });
+  const { baseUrl, adminEmail: email, adminPassword: password, controlUrl, controlToken } = server;
+  const hasUser = credentials !== 'none' || hooks !== undefined;
+  try {
+    return await runConformance({
+      ...rehearsed(settings),
+      baseUrl,
+      credentials: hasUser ? { email, password } : 'none',
+      ...(control && { control: { url: controlUrl, token: controlToken } }),
+      clock: systemClock,
+      random: systemRandom,
+    });
+  } finally {
+    await server.close();
+    output.progress('rehearsal finished');
+  }
+}
+
+/** The settings without what speaks of the target, and without the pace that spares it. */
+function rehearsed(settings: Settings) {
+  const { baseUrl, credentials, hooks, control, tls, requestsPerSecondMax, ...rest } = settings;
+  return rest;
+}
+
+function planOf(
+  { verdicts, made, footprint }: ConformanceResult,
+  { requestsPerSecondMax: rate }: Settings,
+): Plan {
+  const isSkipped = ({ verdict }: { readonly verdict: string }): boolean => verdict === 'skip';
+  return {
+    played: verdicts.filter((each) => !isSkipped(each)).map(({ id, risk }) => ({ id, risk })),
+    skipped: verdicts
+      .filter(isSkipped)
+      .map(({ id, reason }) => ({ id, because: reason?.text ?? '' })),
+    madeAtMost: made,
+    footprint,
+    secondsAtLeast: rate === undefined ? null : Math.ceil(footprint.requests / rate),
+  };
+}
+
+function planText({ played, skipped, ...plan }: Plan): string {
+  return [
+    'Would run',
+    ...played.map(({ id, risk }) => `  ${id} (${risk})`),
+    ...(skipped.length > 0 ? ['', 'Would skip'] : []),
+    ...skipped.map(({ id, because }) => `  ${id}: ${because}`),
+    '',
+    'Footprint',
+    ...planFootprint(plan).map((line) => `  ${line}`),
+    '',
+    `${played.length} cases would run, ${skipped.length} would be skipped; no request was sent`,
+  ].join('\n');
+}
+
+function planFootprint({
+  madeAtMost: made,
+  footprint,
+  secondsAtLeast,
+}: Pick<Plan, 'madeAtMost' | 'footprint' | 'secondsAtLeast'>): readonly string[] {
+  const removed = removableText({ made });
+  const stays = stayingText({ made, footprint });
+  const time =
+    secondsAtLeast === null ? '' : `, at --rate at least ${durationText(secondsAtLeast)}`;
+  return [
+    `requests: about ${counted(footprint.requests, 'request')}${time}`,
+    `created and removed: ${removed === '' ? 'nothing' : `at most ${removed}`}`,
+    `stays, because the API cannot delete it: ${stays === '' ? 'nothing' : stays}`,
+  ];
+}
+
+function durationText(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

@@ -1,0 +1,113 @@
+/** The options of `fleetbed conform` and of its subcommands, and what they mean for a run. */
+import type { Command } from 'commander';
+import type { ConformanceOptions, Credentials } from '../../../conformance/conformance.ts';
+import { modelOptions } from '../../../conformance/context/model-options.ts';
+import { readWaivers, type Waiver, WaiverFileError } from '../../../conformance/result/waivers.ts';
+import { suiteOptions } from '../../../conformance/suite/options.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import { addLoginOptions, type LoginOptions } from '../../options/login-options.ts';
+import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
+import { addUrlOption } from '../../options/url-option.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault, setUpFault } from '../../output/fault.ts';
+import { readNamedFile } from '../../output/files.ts';
+import { steeringOf, steeringRows } from './steering-options.ts';
+
+/** What the command itself takes, beside the options of a run. */
+export const targetRows = {
+  anonymous: {
+    flag: '--anonymous',
+    group: 'Target',
+    help: 'run only the cases that need no user',
+    cli: { kind: 'switch' },
+  },
+  ca: {
+    flag: '--ca <file>',
+    group: 'Target',
+    help: 'PEM file with the certificate of the server or of its authority',
+    cli: { kind: 'file' },
+  },
+  ...steeringRows,
+  waivers: {
+    flag: '--waivers <file>',
+    group: 'Requirements',
+    help: 'file of known failures, each with an expiry date',
+    cli: { kind: 'file' },
+  },
+  report: {
+    flag: '--report <form=file>',
+    group: 'Reports',
+    help: 'json=FILE, junit=FILE or html=FILE; repeatable',
+    cli: { kind: 'reports' },
+  },
+  json: {
+    flag: '--json',
+    group: 'Reports',
+    help: 'write the result to stdout as JSON',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
+
+/** What `addRunOptions` adds, as commander gives it; `settingsOfOptions` makes the run's of them. */
+export interface ConformOptions extends LoginOptions, ValuesOf<typeof targetRows> {
+  readonly url: string;
+}
+
+/** Adds where the target is and who the suite is there, which cases are run, and how. */
+export function addRunOptions(command: Command): Command {
+  addUrlOption(command.optionsGroup('Target:'), {
+    description: 'base URL of the server to test',
+    usual: 'http://127.0.0.1:8080',
+  });
+  addLoginOptions(command).optionsGroup('Options:');
+  for (const rows of [suiteOptions, modelOptions, targetRows]) addOptionRows(command, rows);
+  return command;
+}
+
+/** Who the suite is at the target. */
+export function credentialsOf({
+  email,
+  password,
+  token,
+  anonymous,
+}: LoginOptions & Pick<ConformOptions, 'anonymous'>): Credentials {
+  if (anonymous) return 'none';
+  if (token !== undefined) return { token };
+  return password === undefined ? 'none' : { email, password };
+}
+
+/** Requires a user, hooks or --anonymous: without, most cases would be skipped. */
+function requireUser(options: ConformOptions): void {
+  const { anonymous, hooks } = options;
+  if (anonymous || hooks !== undefined || credentialsOf(options) !== 'none') return;
+  throw new CommandFault(
+    'conform needs a user: give --password (or FLEETBED_PASSWORD), --token (or FLEETBED_TOKEN) ' +
+      'or --hooks; --anonymous runs only the cases that need no user.',
+    exitCodes.usage,
+  );
+}
+
+/** What a run takes from the options, but for the cases. @throws CommandFault */
+export async function runSettingsOf(options: ConformOptions) {
+  requireUser(options);
+  const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
+  return {
+    ...settingsOfOptions(suiteOptions, options),
+    baseUrl: options.url,
+    credentials: credentialsOf(options),
+    ...(await steeringOf(options)),
+    waivers: await readNamedWaivers(options.waivers),
+    model: settingsOfOptions(modelOptions, options),
+    ...(caPem !== undefined && { tls: { caPem } }),
+  } satisfies Partial<ConformanceOptions>;
+}
+
+async function readNamedWaivers(file: string | undefined): Promise<readonly Waiver[]> {
+  if (file === undefined) return [];
+  const text = await readNamedFile('--waivers', file);
+  try {
+    return readWaivers(text, file);
+  } catch (error) {
+    throw error instanceof WaiverFileError ? setUpFault(error, file) : error;
+  }
+}

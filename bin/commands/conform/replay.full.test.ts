@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ConformanceResult } from '../../../conformance/conformance.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import {
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from '../../testing/built-command.ts';
+
+const failing = 'errors/request-id';
+
+let servers: RunningCommand[];
+let ready: ServerReady;
+let otherReady: ServerReady;
+/** A run that fails, since it is said to be of a vendor that it is not; and one that passes. */
+let bad: string;
+let good: string;
+
+beforeAll(async () => {
+  const [first, second] = [await startServe(), await startServe(['--header-prefix', 'X-MEN'])];
+  servers = [first.running, second.running];
+  ready = first.ready;
+  otherReady = second.ready;
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-replay-'));
+  bad = join(folder, 'bad.json');
+  good = join(folder, 'good.json');
+  const run = (report: string, ...words: string[]) =>
+    runCommand(['conform', ...who(ready), '--report', `json=${report}`, ...words, failing]);
+  expect((await run(bad, '--header-prefix', 'X-MEN')).code).toBe(1);
+  expect((await run(good)).code).toBe(0);
+});
+
+afterAll(async () => {
+  for (const server of servers ?? []) await server.end();
+});
+
+function who({ baseUrl, adminPassword }: ServerReady): readonly string[] {
+  return ['--url', baseUrl, '--password', adminPassword];
+}
+
+function resultIn(path: string): ConformanceResult {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+const failuresOf = ({ verdicts }: ConformanceResult) =>
+  verdicts.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
+
+describe('fleetbed conform replay', () => {
+  const replay = (...words: string[]) => runCommand(['conform', 'replay', ...words]);
+
+  it('repeats only the failures, where and with the seed that they were found', async () => {
+    const again = join(tmpdir(), `fleetbed-again-${process.pid}.json`);
+    const password = ['--password', ready.adminPassword];
+    const { code, stdout } = await replay(bad, ...password, '--report', `json=${again}`);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/still failing {2}errors\/request-id[\s\S]*0 fixed\n$/);
+    const [before, after] = [resultIn(bad), resultIn(again)];
+    expect(after.verdicts.map(({ id }) => id)).toEqual(failuresOf(before));
+    expect(after.seed).toBe(before.seed);
+    expect(after.target).toEqual(before.target);
+  });
+
+  it('says that they are fixed once the target is as it is said to be', async () => {
+    const words = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword, '--json'];
+    const { code, stdout } = await replay(bad, ...words);
+    expect(code).toBe(0);
+    const rows = JSON.parse(stdout) as { id: string; end: string }[];
+    expect(rows.map(({ id }) => id)).toEqual(failuresOf(resultIn(bad)));
+    expect(new Set(rows.map(({ end }) => end))).toEqual(new Set(['fixed']));
+  });
+
+  it('repeats them against another target', async () => {
+    const { code, stdout } = await replay(bad, ...who(otherReady));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/0 still failing, 0 waived, 0 other, \d+ fixed/);
+  });
+
+  it('tolerates what is waived, and fails on a waiver that nothing needs any more', async () => {
+    const file = join(tmpdir(), `fleetbed-waivers-${process.pid}.json`);
+    const facts = { reason: 'the prefix is another one', owner: 'Ada', expires: '2999-01-01' };
+    const waive = (checks: readonly string[]) => {
+      const waivers = checks.map((check) => ({ check, ...facts }));
+      writeFileSync(file, JSON.stringify({ waivers }));
+      return ['--waivers', file, '--password', ready.adminPassword];
+    };
+    const failures = failuresOf(resultIn(bad));
+    const waived = await replay(bad, ...waive(failures));
+    expect(waived.code, waived.stderr).toBe(0);
+    expect(waived.stdout).toContain(`0 still failing, ${failures.length} waived, 0 other, 0 fixed`);
+    const part = await replay(bad, ...waive(failures.slice(1)));
+    expect(part.code).toBe(1);
+    expect(part.stdout).toContain(`1 still failing, ${failures.length - 1} waived`);
+    const mended = await replay(bad, ...waive(failures), '--header-prefix', 'X-SVC');
+    expect([mended.code, mended.stdout]).toEqual([
+      1,
+      expect.stringContaining('is no longer needed'),
+    ]);
+  });
+
+  it('leaves it undecided when a case can no longer be decided', async () => {
+    const path = join(tmpdir(), `fleetbed-gone-${process.pid}.json`);
+    const report = resultIn(bad);
+    const [first, ...rest] = report.verdicts.filter(({ verdict }) => verdict === 'fail');
+    const gone = { ...first, id: 'errors/no-such-case' };
+    writeFileSync(path, JSON.stringify({ ...report, verdicts: [gone, ...rest] }));
+    const words = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword];
+    const { code, stdout } = await replay(path, ...words);
+    expect(code).toBe(4);
+    expect(stdout).toContain('the suite no longer has this case');
+  });
+
+  it.each([
+    [
+      'before its first case',
+      0,
+      /^fleetbed: interrupted before the first case; nothing was created/m,
+    ],
+    ['within a case', 2, /.*/],
+  ])('ends with 130 at Ctrl-C %s', async (_, answered, said) => {
+    // Refuses the first request as the API does, has no devices, and then answers nothing more.
+    const replies = [
+      [401, '{"error":"no signature","request_id":"1"}'],
+      [200, '[]'],
+    ] as const;
+    let requests = 0;
+    const target = createServer((_request, response) => {
+      const reply = requests < answered ? replies[requests] : undefined;
+      requests += 1;
+      if (!reply) return void target.emit('held');
+      response.writeHead(reply[0], { 'content-type': 'application/json' }).end(reply[1]);
+    });
+    target.listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    const { port } = target.address() as AddressInfo;
+    const words = ['--url', `http://127.0.0.1:${port}`, '--token', 'any', '--no-probe'];
+    const running = startCommand(['conform', 'replay', bad, ...words]);
+    try {
+      await once(target, 'held');
+      const { code, stdout, stderr } = await running.end('SIGINT');
+      expect([code, stderr]).toEqual([130, expect.stringMatching(said)]);
+      expect(/interrupted/.test(stdout)).toBe(answered > 0);
+    } finally {
+      target.closeAllConnections();
+      target.close();
+    }
+  });
+
+  it('has nothing to do after a run without a failure', async () => {
+    const { code, stdout } = await replay(good);
+    expect(code).toBe(0);
+    expect(stdout).toContain('nothing to replay');
+  });
+
+  it.each([
+    ['no JSON at all', 'is not JSON'],
+    ['{"testsuites":[]}', 'is not a conformance report'],
+    ['{"schema":"fleetbed-conformance/1"}', 'is a report of schema fleetbed-conformance/1'],
+    ['{"schema":"fleetbed-conformance/2"}', 'is a damaged report: suite is not'],
+  ])('refuses %s in one sentence', async (text, sentence) => {
+    const path = join(tmpdir(), `fleetbed-foreign-${process.pid}.json`);
+    writeFileSync(path, text);
+    const { code, stdout, stderr } = await replay(path);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr).toContain(`REPORT: ${path} ${sentence}`);
+  });
+});
+
+describe('fleetbed conform compare', () => {
+  const compare = (...words: string[]) => runCommand(['conform', 'compare', ...words]);
+
+  it('fails on a regression and names it', async () => {
+    const { code, stdout } = await compare(good, bad);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/Regressions\n {2}errors\/request-id[\s\S]*before {2}pass/);
+  });
+
+  it('passes on a repair, as JSON too', async () => {
+    expect((await compare(bad, good)).code).toBe(0);
+    const { code, stdout } = await compare(bad, good, '--json');
+    expect(code).toBe(0);
+    const { changes } = JSON.parse(stdout) as { changes: { kind: string }[] };
+    const kinds = changes.map(({ kind }) => kind);
+    expect(kinds).toContain('repair');
+    expect(kinds).not.toContain('regression');
+  });
+
+  it('passes on two equal reports', async () => {
+    const { code, stdout } = await compare(bad, bad);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^0 regressions, 0 no longer tested.* 0 new, 0 removed/m);
+  });
+
+  it('names the file that is no report', async () => {
+    const { code, stderr } = await compare(good, '/dev/null');
+    expect(code).toBe(3);
+    expect(stderr).toContain('B cannot read /dev/null: it is a device');
+  });
+});

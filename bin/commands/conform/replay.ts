@@ -1,0 +1,104 @@
+/** `fleetbed conform replay`: repeats only the failures of an earlier run. */
+
+import type { Command } from 'commander';
+import type { ConformanceResult } from '../../../conformance/conformance.ts';
+import { replayText } from '../../../conformance/report/differences.ts';
+import { conformanceReport } from '../../../conformance/report/text.ts';
+import {
+  idsToReplay,
+  type ReplayedCase,
+  replayedCases,
+} from '../../../conformance/result/replay.ts';
+import type { Report } from '../../../conformance/result/schema.ts';
+import { replayedOptions, suiteOptions } from '../../../conformance/suite/options.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addOptionRows, valueName } from '../../options/option-rows.ts';
+import { prepareReports, writeReports } from '../../options/reports.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { withLiveLine } from '../../output/live-line.ts';
+import { createOutput } from '../../output/output.ts';
+import { stopSignal } from '../../output/stop-signal.ts';
+import { judge, renderingsOf } from './judged-run.ts';
+import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
+import { readReportFile } from './read-report.ts';
+import { verdictTeller } from './suite-watch.ts';
+
+const rows = {
+  inconclusive: {
+    flag: '--inconclusive',
+    group: 'Which cases',
+    help: 'also run the inconclusive cases',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
+
+type ReplayOptions = ConformOptions & ValuesOf<typeof rows>;
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  addExamples(
+    command,
+    '# Same target, seed and limits as the earlier run',
+    'fleetbed conform replay report.json',
+    '# The same cases against another server',
+    'fleetbed conform replay report.json --url https://other.example.com',
+  );
+  command.argument('<report>', 'JSON report of the earlier run');
+  addOptionRows(addRunOptions(command), rows).action(
+    async (path: string, options: ReplayOptions) => {
+      const report = await readReportFile('REPORT', path);
+      process.exitCode = await replay(report, { ...options, ...recorded(report, command) });
+    },
+  );
+}
+
+/** What was not given on the command line is as it was in the earlier run. */
+function recorded({ target, seed, settings }: Report, command: Command): object {
+  const facts: readonly (readonly [string, unknown])[] = [
+    ['--url', target.baseUrl],
+    [suiteOptions.headerPrefix.flag, target.headerPrefix],
+    [suiteOptions.seed.flag, seed],
+    ...replayedOptions(settings),
+  ];
+  const kept = facts
+    .map(([flag, value]) => [valueName(flag), value] as const)
+    .filter(([name]) => {
+      return ['default', 'env', undefined].includes(command.getOptionValueSource(name));
+    });
+  return Object.fromEntries(kept);
+}
+
+async function replay(report: Report, options: ReplayOptions): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  await prepareReports(options.report);
+  const ids = idsToReplay(report, options.inconclusive ?? false);
+  if (ids.size === 0) {
+    output.data([]);
+    output.line(`nothing to replay: run ${report.runId} has no failed case`);
+    return exitCodes.pass;
+  }
+  output.progress(`replaying ${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
+  const settings = await runSettingsOf(options);
+  const signal = stopSignal();
+  const result = await withLiveLine(output, (live) => {
+    const onVerdict = verdictTeller(live, ids.size);
+    return judge({ ...settings, ids, signal, onVerdict });
+  });
+  await writeReports(options.report, renderingsOf(result));
+  const rows = replayedCases(report, ids, result.verdicts);
+  output.data(rows);
+  if (!output.json) output.line(`${conformanceReport(result)}\n`);
+  output.line(replayText(rows));
+  return signal.aborted ? exitCodes.interrupted : exitCodeOf(rows, result);
+}
+
+/** A waiver that is expired, or that nothing needs any more, fails a replay as it fails a run. */
+function exitCodeOf(
+  rows: readonly ReplayedCase[],
+  { problems }: Pick<ConformanceResult, 'problems'>,
+): ExitCode {
+  const isFailing = rows.some(({ end }) => end === 'still-failing');
+  if (isFailing || problems.length > 0) return exitCodes.failed;
+  return rows.some(({ end }) => end === 'other') ? exitCodes.undecided : exitCodes.pass;
+}

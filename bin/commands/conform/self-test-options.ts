@@ -1,0 +1,77 @@
+/** The options of `fleetbed conform self-test` that are rows. */
+import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+
+const PROCESSES_MAX = 16;
+const FUZZ_MAX = 100_000;
+const SAMPLE_MAX = 100_000;
+const group = 'Which cases';
+const fuzzing = 'Random alterations';
+const reports = 'Reports';
+
+/** Without `--seed`. */
+export const usualSeed = '1';
+/** Without `--floor`. */
+export const usualFloor = 0.95;
+
+export const selfTestRows = {
+  list: {
+    flag: '--list',
+    group,
+    help: 'list the defects without running them',
+    cli: { kind: 'switch' },
+  },
+  processes: {
+    flag: '--processes <count>',
+    group,
+    help: 'processes that run defects in parallel',
+    cli: { kind: 'count', least: 1, most: PROCESSES_MAX },
+    usual: { value: 1 },
+  },
+  sample: {
+    flag: '--sample <count>',
+    group,
+    help: 'run what changed since the committed result, and so many of the others',
+    cli: { kind: 'count', least: 0, most: SAMPLE_MAX },
+    conflicts: ['fuzz', 'html'],
+  },
+  fuzz: {
+    flag: '--fuzz <count>',
+    group: fuzzing,
+    help: 'so many random alterations of answers, in place of the planted defects',
+    cli: { kind: 'count', least: 1, most: FUZZ_MAX },
+    conflicts: ['html', 'record'],
+  },
+  seed: {
+    flag: '--seed <text>',
+    group,
+    help: `with --fuzz or --sample: decides which alterations or defects (default: ${usualSeed})`,
+    cli: { kind: 'text' },
+  },
+  floor: {
+    flag: '--floor <share>',
+    group: fuzzing,
+    help: `with --fuzz: least share to be noticed of those that break a must (default: ${usualFloor})`,
+    cli: { kind: 'share' },
+  },
+  html: {
+    flag: '--html <file>',
+    group: reports,
+    help: 'write the matrix as a page',
+    cli: { kind: 'text' },
+  },
+  record: {
+    flag: '--record',
+    group: reports,
+    help: 'run what changed since the committed result, and --sample of the others; update it',
+    cli: { kind: 'switch' },
+  },
+  json: {
+    flag: '--json',
+    group: reports,
+    help: 'write the result to stdout as JSON',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
+
+/** Their values. */
+export type SelfTestRowValues = ValuesOf<typeof selfTestRows>;

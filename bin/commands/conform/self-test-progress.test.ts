@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../fixtures/clock.ts';
+import { createOutput } from '../../output/output.ts';
+import { selfTestProgress } from './self-test-progress.ts';
+
+const SECOND_MS = 1000;
+
+/** The lines that a self-test of these rows prints, one row a second. */
+function linesOf(rows: readonly string[], misses: readonly string[] = []): readonly string[] {
+  const clock = new ManualClock(0);
+  const lines: string[] = [];
+  const output = { ...createOutput(true), progress: (line: string) => lines.push(line) };
+  const isMiss = (row: string) => misses.includes(row);
+  const options = { output, clock, total: rows.length, isMiss, text: (row: string) => row };
+  const onRow = selfTestProgress(options);
+  for (const row of rows) {
+    onRow(row);
+    clock.advance(SECOND_MS);
+  }
+  return lines;
+}
+
+describe('the progress of a self-test', () => {
+  it('is a line at the first row, one a minute, and one at the last row', () => {
+    const rows = Array.from({ length: 130 }, (_, index) => `row ${index}`);
+    expect(linesOf(rows)).toEqual([
+      '1 of 130 done, 0 missed',
+      '61 of 130 done, 0 missed',
+      '121 of 130 done, 0 missed',
+      '130 of 130 done, 0 missed',
+    ]);
+  });
+
+  it('shows every miss at once, and counts it in the lines that follow', () => {
+    expect(linesOf(['one', 'two', 'three'], ['two'])).toEqual([
+      '1 of 3 done, 0 missed',
+      'two',
+      '3 of 3 done, 1 missed',
+    ]);
+  });
+});

@@ -1,0 +1,72 @@
+/** What a self-test of planted defects and one of random alterations have in common. */
+import { listCases } from '../../../conformance/conformance.ts';
+import type { Defect } from '../../../conformance/self-test/defect.ts';
+import { forkedPlayers, ownPlayer, type Players } from '../../../conformance/self-test/players.ts';
+import { type Baseline, playBaseline } from '../../../conformance/self-test/self-test.ts';
+import { secretVariables } from '../../options/secret-option.ts';
+import type { Output } from '../../output/output.ts';
+import { stopSignal } from '../../output/stop-signal.ts';
+import { type GivenTarget, selfTestOn } from './self-test/good-targets.ts';
+import { type SelfTestRowValues, usualSeed } from './self-test-options.ts';
+
+/** The options as commander gives them. */
+export interface SelfTestCommandOptions extends SelfTestRowValues {
+  readonly url?: string;
+  readonly token?: string;
+  readonly headerPrefix: string;
+  readonly cases?: readonly string[];
+  readonly worker?: boolean;
+}
+
+/** A self-test whose run without a defect has been. Its owner closes the players. */
+interface BegunSelfTest extends Players {
+  readonly baseline: Baseline;
+  readonly signal: AbortSignal;
+}
+
+/** Runs every case without a defect, and gets the players ready. */
+export async function begin(
+  defects: readonly Defect[],
+  options: SelfTestCommandOptions,
+  output: Output,
+): Promise<BegunSelfTest> {
+  const signal = stopSignal();
+  const selfTestOptions = selfTestOn(targetOf(options), { signal });
+  output.progress('self-test: running every case without a defect');
+  const baseline = await playBaseline(defects, selfTestOptions, caseIds(options.cases));
+  const { processes } = options;
+  const players =
+    processes === 1
+      ? ownPlayer(selfTestOptions)
+      : forkedPlayers(processes, workerWords(options), workerSecrets(options));
+  return { ...players, baseline, signal };
+}
+
+/** The server that the options name, or our own ones. */
+export function targetOf({
+  url,
+  token = '',
+  headerPrefix,
+}: SelfTestCommandOptions): GivenTarget | 'own' {
+  return url === undefined ? 'own' : { baseUrl: url, headerPrefix, userToken: token };
+}
+
+function caseIds(beginnings: readonly string[] | undefined): ReadonlySet<string> | undefined {
+  if (beginnings === undefined) return undefined;
+  const ids = listCases().map(({ id }) => id);
+  return new Set(ids.filter((id) => beginnings.some((beginning) => id.startsWith(beginning))));
+}
+
+function workerWords(options: SelfTestCommandOptions): readonly string[] {
+  const { url, headerPrefix, fuzz, seed = usualSeed } = options;
+  return [
+    ...['conform', 'self-test', '--worker', '--header-prefix', headerPrefix],
+    ...(url === undefined ? [] : ['--url', url]),
+    ...(fuzz === undefined ? [] : ['--fuzz', String(fuzz), '--seed', seed]),
+  ];
+}
+
+/** The command line of a process can be read by everyone. */
+function workerSecrets({ token }: SelfTestCommandOptions): Readonly<Record<string, string>> {
+  return token === undefined ? {} : { [secretVariables.userToken]: token };
+}

@@ -1,0 +1,241 @@
+/** `fleetbed conform self-test`: puts each defect in front of a good server and reports what catches it. */
+
+import { type Command, Option } from 'commander';
+import type { Defect } from '../../../conformance/self-test/defect.ts';
+import { allDefects } from '../../../conformance/self-test/defects/index.ts';
+import { drawnDefects, type FuzzDefect } from '../../../conformance/self-test/fuzz/draw.ts';
+import {
+  type FuzzResult,
+  type FuzzRow,
+  isSharp,
+  playFuzz,
+} from '../../../conformance/self-test/fuzz/fuzz.ts';
+import { isSound } from '../../../conformance/self-test/judgement.ts';
+import {
+  holds,
+  type KillMatrix,
+  type MatrixRow,
+  type PlayDefect,
+  playMatrix,
+  sampleOf,
+} from '../../../conformance/self-test/matrix.ts';
+import { obey } from '../../../conformance/self-test/players.ts';
+import {
+  type FindRecorded,
+  recordedResults,
+  recordPath,
+  recordText,
+} from '../../../conformance/self-test/recorded.ts';
+import {
+  fuzzRowText,
+  fuzzText,
+  isProblem,
+} from '../../../conformance/self-test/report/fuzz-text.ts';
+import { matrixHtml } from '../../../conformance/self-test/report/html.ts';
+import { matrixText, rowText } from '../../../conformance/self-test/report/text.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { defaultHeaderPrefix } from '../../../fixtures/contract/vendor-names.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addOptionRows } from '../../options/option-rows.ts';
+import * as values from '../../options/option-values.ts';
+import { SecretOption, secretVariables } from '../../options/secret-option.ts';
+import { addUrlOption } from '../../options/url-option.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { FOR_ALL, requireWritable, writeWhole } from '../../output/files.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+import { selfTestOn } from './self-test/good-targets.ts';
+import { selfTestRows, usualFloor, usualSeed } from './self-test-options.ts';
+import { selfTestProgress } from './self-test-progress.ts';
+import { begin, type SelfTestCommandOptions, targetOf } from './self-test-run.ts';
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  addExamples(
+    command,
+    '# The defects of links, against reference servers',
+    'fleetbed conform self-test link-',
+    '# All defects, in front of another good server',
+    'fleetbed conform self-test --url https://staging.example.com --html matrix.html',
+    '# 500 alterations of answers at random places',
+    'fleetbed conform self-test --fuzz 500 --seed 1 --processes 2',
+    '# In a clone: the defects whose code changed, and 100 others',
+    'fleetbed conform self-test --sample 100 --seed "$(git rev-parse HEAD)"',
+  );
+  command
+    .argument('[defect...]', 'run only defects whose ID starts with this')
+    .optionsGroup('Target:');
+  addUrlOption(command, {
+    description: 'a good server (default: a new reference server for each defect)',
+    isInEnvironment: false,
+  })
+    .addOption(
+      new SecretOption('--token <jwt>', 'token of a user of the server at --url', {
+        variable: secretVariables.userToken,
+      }),
+    )
+    .addOption(
+      new Option('--header-prefix <prefix>', "vendor prefix of the API's header names")
+        .argParser(values.headerPrefix)
+        .default(defaultHeaderPrefix),
+    )
+    .optionsGroup('Which cases:')
+    .option('--cases <id-prefix...>', 'run only cases whose ID starts with this');
+  addOptionRows(command, selfTestRows)
+    .addOption(new Option('--worker').hideHelp())
+    .action(async (beginnings: readonly string[], options: SelfTestCommandOptions) => {
+      process.exitCode = await act(beginnings, options);
+    });
+}
+
+async function act(
+  beginnings: readonly string[],
+  options: SelfTestCommandOptions,
+): Promise<ExitCode> {
+  const { fuzz, seed = usualSeed, list: isList, json = false } = options;
+  requireFuzz(options);
+  const drawn = fuzz === undefined ? undefined : drawnDefects(fuzz, seed);
+  if (options.worker) {
+    await obey(drawn ?? allDefects, (signal) => selfTestOn(targetOf(options), { signal }));
+    return exitCodes.pass;
+  }
+  const output = createOutput(json);
+  if (drawn !== undefined) {
+    const defects = chosenDefects(drawn, beginnings);
+    return isList ? list(defects, output) : fuzzed(defects, options, output);
+  }
+  const defects = chosenDefects(allDefects, beginnings);
+  return isList ? list(defects, output) : selfTest(defects, options, output);
+}
+
+/** @throws CommandFault when an option stands without the one that gives it a meaning */
+function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): void {
+  if (fuzz !== undefined) return;
+  const sentence =
+    floor !== undefined
+      ? '--floor is an option of random alterations; add --fuzz.'
+      : seed !== undefined && sample === undefined
+        ? '--seed draws alterations or a sample of the defects; add --fuzz or --sample.'
+        : undefined;
+  if (sentence !== undefined) throw new CommandFault(sentence, exitCodes.usage);
+}
+
+/** Those whose ids begin so; all without a beginning. @throws CommandFault when none begins so */
+function chosenDefects<Planted extends Defect>(
+  all: readonly Planted[],
+  beginnings: readonly string[],
+): readonly Planted[] {
+  for (const beginning of beginnings) {
+    if (all.some(({ id }) => id.startsWith(beginning))) continue;
+    const sentence = `no defect has an ID that starts with "${beginning}"; --list shows them all.`;
+    throw new CommandFault(sentence, exitCodes.usage);
+  }
+  if (beginnings.length === 0) return all;
+  return all.filter(({ id }) => beginnings.some((beginning) => id.startsWith(beginning)));
+}
+
+function list(defects: readonly Defect[], output: Output): ExitCode {
+  output.data(defects.map(({ mutation: _, ...facts }) => facts));
+  for (const { id, title } of defects) output.line(`${id}  ${title}`);
+  return exitCodes.pass;
+}
+
+async function selfTest(
+  defects: readonly Defect[],
+  options: SelfTestCommandOptions,
+  output: Output,
+): Promise<ExitCode> {
+  if (options.html !== undefined) await requireWritable('--html', options.html);
+  const matrix = await playAll(defects, options, output);
+  const isWhole = defects.length === allDefects.length;
+  if (options.html !== undefined) await writeWhole(options.html, matrixHtml(matrix, isWhole));
+  if (options.record && !matrix.interrupted) {
+    await writeWhole(recordPath(), await recordText(matrix), FOR_ALL);
+  }
+  output.data(matrix);
+  output.line(matrixText(matrix, isWhole));
+  if (matrix.interrupted) return exitCodes.interrupted;
+  return holds(matrix) ? exitCodes.pass : exitCodes.failed;
+}
+
+async function playAll(
+  defects: readonly Defect[],
+  options: SelfTestCommandOptions,
+  output: Output,
+): Promise<KillMatrix> {
+  const { baseline, players, signal, close } = await begin(defects, options, output);
+  const known = await knownResults(defects, options, output);
+  try {
+    return await playMatrix({
+      defects,
+      affectedCases: baseline.affectedCases,
+      named: baseline.named,
+      baselineFaults: baseline.faults,
+      players: players.map((play): PlayDefect => {
+        return async (defect, ids) => known(defect, ids) ?? play(defect, ids);
+      }),
+      signal,
+      onRow: selfTestProgress<MatrixRow>({
+        ...{ output, clock: systemClock, total: defects.length, text: rowText },
+        isMiss: (row) => !isSound(row),
+      }),
+    });
+  } finally {
+    close();
+  }
+}
+
+/** What need not be run again, as the options say. */
+async function knownResults(
+  defects: readonly Defect[],
+  { record, sample, seed = usualSeed }: SelfTestCommandOptions,
+  output: Output,
+): Promise<FindRecorded> {
+  if (!record && sample === undefined) return () => undefined;
+  const recorded = await recordedResults();
+  if (sample === undefined) return recorded;
+  const drawn = sampleOf({ id: seed, sample }, new Set(defects.map(({ id }) => id)));
+  output.progress(
+    `self-test: what changed since the committed result, and ${drawn.size} of the others by --seed ${seed}`,
+  );
+  return (defect, ids) => (drawn.has(defect.id) ? undefined : recorded(defect, ids));
+}
+
+async function fuzzed(
+  defects: readonly FuzzDefect[],
+  options: SelfTestCommandOptions,
+  output: Output,
+): Promise<ExitCode> {
+  const { floor = usualFloor } = options;
+  const result = await playDrawn(defects, options, output);
+  output.data(result);
+  output.line(fuzzText(result, floor));
+  if (result.interrupted) return exitCodes.interrupted;
+  return isSharp(result, floor) ? exitCodes.pass : exitCodes.failed;
+}
+
+async function playDrawn(
+  defects: readonly FuzzDefect[],
+  options: SelfTestCommandOptions,
+  output: Output,
+): Promise<FuzzResult> {
+  const { fuzz: count = defects.length, seed = usualSeed } = options;
+  const { baseline, players, signal, close } = await begin(defects, options, output);
+  try {
+    return await playFuzz({
+      defects,
+      count,
+      seed,
+      affectedCases: baseline.affectedCases,
+      baselineFaults: baseline.faults,
+      players,
+      signal,
+      onRow: selfTestProgress<FuzzRow>({
+        ...{ output, clock: systemClock, total: defects.length, text: fuzzRowText },
+        isMiss: isProblem,
+      }),
+    });
+  } finally {
+    close();
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { allDefects } from '../../../../conformance/self-test/defects/index.ts';
+import { runCommand, startCommand } from '../../../testing/built-command.ts';
+
+const PLAY_MAX_MS = 120_000;
+
+function selfTest(...words: readonly string[]) {
+  return runCommand(['conform', 'self-test', ...words]);
+}
+
+describe('fleetbed conform self-test', () => {
+  it('lists every defect with its sentence and plays none', async () => {
+    const { code, stdout } = await selfTest('--list');
+    expect(code).toBe(0);
+    for (const { id, title } of allDefects) expect(stdout).toContain(`${id}  ${title}`);
+  });
+
+  it('lists them as one JSON value with --json', async () => {
+    const { code, stdout } = await selfTest('--list', '--json', 'range-');
+    expect(code).toBe(0);
+    const listed: { id: string; breaks: string[] }[] = JSON.parse(stdout);
+    expect(listed.length).toBeGreaterThan(0);
+    expect(listed.every(({ id }) => id.startsWith('range-'))).toBe(true);
+  });
+
+  it('does not take the beginning of no id', async () => {
+    const { code, stderr } = await selfTest('no-such-defect');
+    expect(code).toBe(2);
+    expect(stderr).toContain('no defect has an ID that starts with "no-such-defect"');
+  });
+
+  it('does not take a page that cannot be written', async () => {
+    const { code, stderr } = await selfTest('range-', '--html', '/nowhere/at/all/matrix.html');
+    expect(code).toBe(3);
+    expect(stderr).toContain('--html cannot write');
+  });
+
+  it(
+    'plays a defect in a process of its own, and tells who caught it',
+    async () => {
+      const { code, stdout, stderr } = await selfTest(
+        ...['status-report-after-abort-is-204', '--cases', 'deployment-states/', '--json'],
+        ...['--processes', '2'],
+      );
+      expect(stderr).not.toContain('Warning');
+      const { rows, totals } = JSON.parse(stdout);
+      expect(rows[0]).toMatchObject({ outcome: 'killed', falseCatches: [], suiteErrors: [] });
+      expect(rows[0].proves).toEqual(['status.aborted-is-409']);
+      expect(totals).toMatchObject({ defects: 1, killed: 1 });
+      expect(code).toBe(0);
+    },
+    PLAY_MAX_MS,
+  );
+
+  it(
+    'fails when nobody catches a defect',
+    async () => {
+      const { code, stdout } = await selfTest(
+        ...['status-report-after-abort-is-204', '--cases', 'service/'],
+      );
+      expect(code).toBe(1);
+      expect(stdout).toContain('1 defects: 0 killed, 0 survived, 1 not exercised');
+    },
+    PLAY_MAX_MS,
+  );
+
+  it(
+    'ends with what it has at Ctrl-C, and says that it was ended',
+    async () => {
+      const running = startCommand(['conform', 'self-test', '--cases', 'service/']);
+      await running.said('stderr', /running every case without a defect/);
+      const { code, stdout } = await running.end('SIGINT');
+      expect(code).toBe(130);
+      expect(stdout).toContain('interrupted before every defect was run');
+    },
+    PLAY_MAX_MS,
+  );
+});

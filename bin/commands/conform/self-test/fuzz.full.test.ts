@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { FuzzResult } from '../../../../conformance/self-test/fuzz/fuzz.ts';
+import { runCommand, startCommand } from '../../../testing/built-command.ts';
+
+const PLAY_MAX_MS = 120_000;
+const few = ['--seed', '1', '--cases', 'service/', 'errors/', '--json'];
+
+function fuzz(count: number, ...words: readonly string[]) {
+  return runCommand(['conform', 'self-test', '--fuzz', String(count), ...words]);
+}
+
+describe('fleetbed conform self-test --fuzz', () => {
+  it(
+    'makes the same alterations twice, and fails below the floor',
+    async () => {
+      const one = await fuzz(12, ...few, '--floor', '1');
+      const other = await fuzz(12, ...few, '--floor', '1');
+      const titles = ({ stdout }: typeof one) =>
+        (JSON.parse(stdout) as FuzzResult).rows.map(({ title }) => title);
+      expect(titles(one)).toEqual(titles(other));
+      // A few cases do not notice everything.
+      expect(one.code).toBe(1);
+    },
+    PLAY_MAX_MS,
+  );
+
+  it(
+    'plays one alone, as a survivor is shown',
+    async () => {
+      const { stdout } = await fuzz(12, ...few, 'fuzz-00003');
+      const { rows }: FuzzResult = JSON.parse(stdout);
+      expect(rows.map(({ id }) => id)).toEqual(['fuzz-00003']);
+    },
+    PLAY_MAX_MS,
+  );
+
+  it(
+    'ends with what it has at Ctrl-C, and says that it was ended',
+    async () => {
+      const running = startCommand([
+        'conform',
+        'self-test',
+        '--fuzz',
+        '500',
+        '--cases',
+        'service/',
+      ]);
+      await running.said('stderr', /1 of 500/);
+      const { code, stdout } = await running.end('SIGINT');
+      expect(code).toBe(130);
+      expect(stdout).toContain('interrupted before every alteration was played');
+    },
+    PLAY_MAX_MS,
+  );
+});

@@ -1,0 +1,123 @@
+/** Options of `fleetbed conform` that say by what the target is steered and what it offers. */
+import { dirname, resolve } from 'node:path';
+import {
+  type ConformanceOptions,
+  type ControlAddress,
+  capabilityNames,
+  type Declaration,
+  readDeclaration,
+  readHookFile,
+  SteeringFileError,
+} from '../../../conformance/conformance.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import { secretVariables } from '../../options/secret-option.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { readNamedFile } from '../../output/files.ts';
+
+const group = 'What the target can do';
+
+/** The control listener of the target. */
+export const controlRows = {
+  controlUrl: {
+    flag: '--control-url <url>',
+    group,
+    help: 'control listener, to test time, faults and limits',
+    cli: { kind: 'base-url' },
+    variable: 'FLEETBED_CONTROL_URL',
+  },
+  controlToken: {
+    flag: '--control-token <text>',
+    group,
+    help: 'control token, as printed by fleetbed serve',
+    cli: { kind: 'control-token' },
+  },
+} as const satisfies OptionRows;
+
+/** The control listener, the hooks, and what the target is said to offer. */
+export const steeringRows = {
+  ...controlRows,
+  hooks: {
+    flag: '--hooks <file>',
+    group,
+    help: 'commands to use in place of the management API',
+    cli: { kind: 'file' },
+  },
+  capabilities: {
+    flag: '--capabilities <file>',
+    group,
+    help: 'file that lists what the target offers and lacks',
+    cli: { kind: 'file' },
+  },
+  with: {
+    flag: '--with <name>',
+    group,
+    help: 'the target offers this capability; repeatable',
+    cli: { kind: 'names', of: capabilityNames },
+  },
+  without: {
+    flag: '--without <name>',
+    group,
+    help: 'the target lacks this capability; repeatable',
+    cli: { kind: 'names', of: capabilityNames },
+  },
+} as const satisfies OptionRows;
+
+type ControlOptions = ValuesOf<typeof controlRows>;
+type SteeringOptions = ValuesOf<typeof steeringRows>;
+
+/** What a run takes from these options. @throws CommandFault */
+export async function steeringOf(options: SteeringOptions) {
+  const control = controlOf(options);
+  const { hooks: hookFile } = options;
+  const declared = await declarationOf(options);
+  return {
+    declared,
+    ...(control && { control }),
+    ...(hookFile !== undefined && { hooks: await hooksOf(hookFile) }),
+  } satisfies Partial<ConformanceOptions>;
+}
+
+/**
+ * The given control listener, if any. A token alone does not select one: it may be set in the
+ * environment for other commands. @throws CommandFault
+ */
+export function controlOf({
+  controlUrl,
+  controlToken,
+}: ControlOptions): ControlAddress | undefined {
+  if (controlUrl === undefined) return undefined;
+  if (controlToken !== undefined) return { url: controlUrl, token: controlToken };
+  const token = `--control-token (env: ${secretVariables.controlToken})`;
+  throw new CommandFault(`--control-url also needs ${token}.`, exitCodes.usage);
+}
+
+async function hooksOf(path: string) {
+  const text = await readNamedFile('--hooks', path);
+  return usable('--hooks', path, () => readHookFile(text, dirname(resolve(path))));
+}
+
+async function declarationOf(options: SteeringOptions): Promise<Declaration> {
+  const { capabilities: path, with: offered = [], without = [] } = options;
+  const text = path === undefined ? '{}' : await readNamedFile('--capabilities', path);
+  const inFile = usable('--capabilities', path ?? '', () => readDeclaration(text));
+  const declared = {
+    with: [...(inFile.with ?? []), ...offered],
+    without: [...(inFile.without ?? []), ...without],
+  };
+  const both = declared.with.find((name) => declared.without.includes(name));
+  if (both === undefined) return declared;
+  throw new CommandFault(
+    `${both} is given with both --with and --without; keep one.`,
+    exitCodes.usage,
+  );
+}
+
+function usable<T>(option: string, path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof SteeringFileError)) throw error;
+    throw new CommandFault(`${option} ${path}: ${error.message}.`, exitCodes.usage, error);
+  }
+}

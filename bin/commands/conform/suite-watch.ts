@@ -1,0 +1,34 @@
+/** Shows how far a run of the suite has come: every bad verdict at once, and a count. */
+import { type CaseVerdict, listCases } from '../../../conformance/conformance.ts';
+import { verdictLine } from '../../../conformance/report/text.ts';
+import type { LiveOutput } from '../../output/live-line.ts';
+
+const CASES_PER_LINE = 50;
+/** A server that is gone makes every case bad; the report has them all. */
+const BAD_LINES_MAX = 20;
+
+/** The cases with an ID that starts with one of the prefixes; all cases without prefixes. */
+export function selectedCases(prefixes: readonly string[] = []) {
+  const cases = listCases();
+  if (prefixes.length === 0) return cases;
+  return cases.filter(({ id }) => prefixes.some((prefix) => id.startsWith(prefix)));
+}
+
+/**
+ * What to call with each verdict. The count is a line that changes with each on a terminal, and one
+ * now and then elsewhere.
+ * @param total cases that the run plays
+ */
+export function verdictTeller(output: LiveOutput, total: number): (verdict: CaseVerdict) => void {
+  let played = 0;
+  let bad = 0;
+  return (verdict) => {
+    played += 1;
+    const { waiver } = verdict;
+    const isBad = !waiver && ['fail', 'error', 'inconclusive'].includes(verdict.verdict);
+    if (isBad && ++bad <= BAD_LINES_MAX) output.progress(`suite: ${verdictLine(verdict)}`);
+    const count = `suite: ${played} of ${total} cases`;
+    if (output.live) output.live(`${count}, ${bad} bad; ${verdict.id}`);
+    else if (played % CASES_PER_LINE === 0 || played === total) output.progress(count);
+  };
+}

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { resultOf, verdictOn } from '../../../conformance/testing/results.ts';
+import { startServer } from '../../../server/server.ts';
+import { deviceRowOf, sampleResult } from '../../../simulator/testing/sample-result.ts';
+import { demoSummary } from './demo-summary.ts';
+
+const verdict = verdictOn('errors/error-says-why', { verdict: 'pass' });
+const results = {
+  fleet: { ...sampleResult, devices: [deviceRowOf(0)] },
+  conformance: resultOf([verdict]),
+};
+
+it('names the addresses of a server that stays up, and no server that is gone', async () => {
+  const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
+  try {
+    expect(demoSummary(results, server)).toContain(`URL       ${server.baseUrl}`);
+  } finally {
+    await server.close();
+  }
+  const shown = demoSummary(results, undefined);
+  expect(shown).toContain('Suite: pass');
+  expect(shown).not.toMatch(/URL|Console|Terminal/);
+});

@@ -1,0 +1,70 @@
+/** What the demo shows in the end: the fleet's outcome, the verdicts, the addresses. */
+import Table from 'cli-table3';
+import { type ConformanceResult, verdictNames } from '../../../conformance/result/result.ts';
+import { keyTypes } from '../../../fixtures/contract/vocabulary.ts';
+import type { RunningServer } from '../../../server/server.ts';
+import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
+import { consoleUrl } from '../../server-access/ready.ts';
+
+export interface DemoResults {
+  readonly fleet: FleetResult;
+  readonly conformance: ConformanceResult;
+}
+
+/** The whole summary, in lines; with the addresses of a server that stays up. */
+export function demoSummary(
+  { fleet, conformance }: DemoResults,
+  server: RunningServer | undefined,
+): string {
+  return [
+    fleetTable(fleet),
+    reconciliationLine(fleet),
+    verdictTable(conformance),
+    ...(server ? [addresses(server, fleet)] : []),
+  ]
+    .map((part) => `${part}\n`)
+    .join('\n')
+    .trimEnd();
+}
+
+/** Devices by outcome and key type. */
+function fleetTable({ devices }: FleetResult): string {
+  const table = new Table({ head: ['outcome', ...keyTypes, 'all'], ...plain });
+  const outcomes = new Set(devices.map(({ outcome }) => outcome));
+  for (const outcome of outcomes) {
+    const those = devices.filter((device) => device.outcome === outcome);
+    const byKey = keyTypes.map((type) => those.filter(({ keyType }) => keyType === type).length);
+    table.push([outcome, ...byKey, those.length]);
+  }
+  return `Fleet: ${devices.length} devices\n${table.toString()}`;
+}
+
+function reconciliationLine({ balance }: FleetResult): string {
+  if (!balance.checked)
+    return `Reconciliation: not checked (${balance.because ?? 'no reason given'})`;
+  if (balance.ok) return 'Reconciliation: server and fleet agree on every device';
+  return `Reconciliation: ${balance.differences.length} devices differ from the server's list`;
+}
+
+/** How often each verdict was given. */
+function verdictTable({ outcome, totals, verdicts }: ConformanceResult): string {
+  const table = new Table({ head: [...verdictNames, 'all'], ...plain });
+  table.push([...verdictNames.map((name) => totals[name]), verdicts.length]);
+  return `Suite: ${outcome}\n${table.toString()}`;
+}
+
+function addresses(server: RunningServer, { devices }: FleetResult): string {
+  const { baseUrl, controlUrl, adminEmail, adminPassword } = server;
+  const deviceId = devices.find(({ outcome }) => outcome === 'success')?.deviceId;
+  const terminal = `fleetbed terminal --url ${baseUrl} --password ${adminPassword}`;
+  return [
+    `URL       ${baseUrl}`,
+    `User      ${adminEmail} with password ${adminPassword}`,
+    `Control   ${controlUrl}`,
+    `Console   ${consoleUrl(server)}`,
+    ...(deviceId === undefined ? [] : [`Terminal  ${terminal} ${deviceId}`]),
+  ].join('\n');
+}
+
+/** Without colours, so that nothing but text goes to a file or a pipe. */
+const plain = { style: { head: [], border: [], compact: true } };

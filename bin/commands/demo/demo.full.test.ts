@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { type RunningCommand, startCommand } from '../../testing/built-command.ts';
+import { abridged, isDemo, settled, shownOutputs } from '../../testing/documents.ts';
+
+const DEMO_MAX_MS = 120_000;
+
+describe('fleetbed demo', () => {
+  let demo: RunningCommand;
+
+  afterEach(() => demo.end('SIGKILL'));
+
+  it('stays up until Ctrl-C with a connected fleet, which has the default tenant to itself', {
+    timeout: DEMO_MAX_MS,
+  }, async () => {
+    demo = startCommand(['demo']);
+    await demo.said('stderr', /press Ctrl-C to stop/);
+    const shown = await demo.said('stdout', /#token=\S+\n/);
+    for (const part of [/│ success +│ 7 +│ 7 +│ 7 +│ 21 /, /Suite: pass/, /URL {7}http:/]) {
+      expect(shown).toMatch(part);
+    }
+    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+    const { output = '' } = shownOutputs(readme).find(isDemo) ?? {};
+    // README leaves out the progress, which is on standard error, and with --exit the addresses.
+    const results = shown.slice(0, shown.indexOf('\nURL '));
+    expect(settled(abridged(`\n${results}`, output)), 'npm run docs').toBe(settled(output));
+    const controlUrl = /Control +(\S+)/.exec(shown)?.[1];
+    expect((await fetch(`${controlUrl}/ready`)).status).toBe(200);
+    const [, email = '', password = ''] = /User +(\S+) with password (\S+)/.exec(shown) ?? [];
+    const url = /URL +(\S+)/.exec(shown)?.[1] ?? '';
+    const ask = (method: string, path: string, authorization: string) =>
+      fetch(url + path, { method, headers: { Authorization: authorization } });
+    const basic = Buffer.from(`${email}:${password}`).toString('base64');
+    const login = pathOf(managementOperations.login);
+    const token = await (await ask('POST', login, `Basic ${basic}`)).text();
+    const list = async (operation: 'list-devices' | 'list-deployments') =>
+      (
+        await ask(
+          'GET',
+          `${pathOf(managementOperations[operation])}?per_page=100`,
+          `Bearer ${token}`,
+        )
+      ).json();
+    expect(await list('list-devices')).toHaveLength(30);
+    expect(await list('list-deployments')).toMatchObject([{ name: 'demo' }]);
+    const [, id = ''] = /fleetbed terminal .* (\S+)\n/.exec(shown) ?? [];
+    const connection = pathOf(managementOperations['get-connection'], { id });
+    const answer = await ask('GET', connection, `Bearer ${token}`);
+    expect(await answer.json()).toMatchObject({ status: 'connected' });
+    expect((await demo.end('SIGINT')).code).toBe(0);
+    await expect(fetch(`${controlUrl}/ready`)).rejects.toThrow();
+  });
+});

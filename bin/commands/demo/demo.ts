@@ -1,0 +1,291 @@
+/** `fleetbed demo`: server, fleet and suite together, each used as its users would. */
+import type { Command } from 'commander';
+import type { ConformanceResult } from '../../../conformance/conformance.ts';
+import { conformanceJunit } from '../../../conformance/report/junit.ts';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { artifactMediaType } from '../../../fixtures/contract/operations.ts';
+import { controlPaths } from '../../../fixtures/control-listener.ts';
+import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
+import { seededRandom } from '../../../fixtures/random.ts';
+import type { RunStarter } from '../../../server/control/runs/runs.ts';
+import { type RunningServer, startServer } from '../../../server/server.ts';
+import {
+  type FleetPlan,
+  type FleetResult,
+  simulateFleet,
+} from '../../../simulator/engine/simulate-fleet.ts';
+import { progressLine } from '../../../simulator/report/text.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addOptionRows } from '../../options/option-rows.ts';
+import { prepareReports, writeReports } from '../../options/reports.ts';
+import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { fleetExitCode, fleetFault } from '../../output/fleet-outcome.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+import { aborted, stopSignal } from '../../output/stop-signal.ts';
+import { type ServerReady, serverReady } from '../../server-access/ready.ts';
+import { leaveRunFile } from '../../server-access/run-file.ts';
+import { conformanceExitCode } from '../conform/conformance-outcome.ts';
+import { judge } from '../conform/judged-run.ts';
+import { selectedCases, verdictTeller } from '../conform/suite-watch.ts';
+import { runStarter } from '../serve/console-runs.ts';
+import { demoSummary } from './demo-summary.ts';
+
+const DEVICES = 30;
+const SEED = 'demo';
+const DEVICE_TYPE = 'fleetbed-demo-board';
+const ARTIFACT_NAME = 'demo-release-2';
+const PAYLOAD_BYTES = 65_536;
+/** A fleet of this size needs a few seconds; beyond this something is wrong. */
+const FLEET_MAX_MS = 40_000;
+/** Often enough to be seen, and rarely enough to be read in the journal. */
+const STAY_POLL_MS = 10_000;
+const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com' };
+const SUITE_JOBS = 4;
+const SUITE_CASE_MAX_MS = 60_000;
+
+const rows = inGroup('Options', {
+  exit: {
+    flag: '--exit',
+    help: 'exit after the run instead of staying up',
+    cli: { kind: 'switch' },
+  },
+  report: {
+    flag: '--report <form=file>',
+    help: 'write a report: json=FILE or junit=FILE (verdicts); repeatable',
+    cli: { kind: 'reports-without-page' },
+  },
+  json: {
+    flag: '--json',
+    help: 'write the results to stdout as JSON',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies UngroupedRows);
+
+type DemoOptions = ValuesOf<typeof rows>;
+
+interface Ports {
+  readonly port: number;
+  readonly controlPort: number;
+}
+
+const wantedPorts: Ports = { port: 8080, controlPort: 8081 };
+
+/** Adds the options of `fleetbed demo` and what it does. */
+export function configure(command: Command): void {
+  addOptionRows(command, rows).action(async (options: DemoOptions) => {
+    process.exitCode = await demo(options);
+  });
+  addExamples(command, 'fleetbed demo', 'fleetbed demo --exit --report junit=demo.xml');
+}
+
+async function demo(options: DemoOptions): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  await prepareReports(options.report);
+  const signal = stopSignal();
+  let whenDone: ServerReady | undefined;
+  // The page's runs come after those of the demo, which they would disturb.
+  const startRun = runStarter(() => whenDone);
+  const server = await startOnFreePorts(wantedPorts, output, startRun);
+  let removeRunFile: (() => void) | undefined;
+  try {
+    removeRunFile = await leaveRunFile(serverReady(server), output);
+    output.progress(`server: ready at ${server.baseUrl}`);
+    await uploadArtifact(server);
+    output.progress(`server: artifact ${ARTIFACT_NAME} uploaded`);
+    const plan = planFor(server);
+    let exitCode: ExitCode = exitCodes.undecided;
+    await runFleet(plan, { signal, output }, async (fleet) => {
+      const conformance = await judgeServer(server, signal, output);
+      await removeOthers(server, fleet);
+      const results = { fleet, conformance };
+      await writeReports(options.report, {
+        json: results,
+        junit: () => conformanceJunit(conformance),
+      });
+      output.data({ ...results, server: serverReady(server) });
+      output.line(demoSummary(results, options.exit ? undefined : server));
+      exitCode = worstExitCode([fleetOutcome(fleet, plan), conformanceExitCode(conformance)]);
+      if (options.exit) return;
+      whenDone = serverReady(server);
+      output.progress('server and fleet stay up; press Ctrl-C to stop');
+      await aborted(signal);
+    });
+    return exitCode;
+  } finally {
+    removeRunFile?.();
+    await server.close();
+  }
+}
+
+async function startOnFreePorts(
+  ports: Ports,
+  output: Output,
+  startRun: RunStarter,
+): Promise<RunningServer> {
+  try {
+    const server = await startServer({ ...ports, logLevel: 'warn', startRun });
+    sayPorts(server, ports, output);
+    return server;
+  } catch (fault) {
+    const others = avoidBusy(ports, fault);
+    if (!others) throw fault;
+    return startOnFreePorts(others, output, startRun);
+  }
+}
+
+/** Which ports are taken in place of those in use. */
+function sayPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: Output): void {
+  const taken = { port: new URL(baseUrl).port, controlPort: new URL(controlUrl).port };
+  for (const name of ['port', 'controlPort'] as const) {
+    if (ports[name] !== 0) continue;
+    output.progress(`port ${wantedPorts[name]} is in use; using ${taken[name]}`);
+  }
+}
+
+/** Any free port in place of the busy one; undefined when the fault is another one. */
+function avoidBusy(ports: Ports, fault: unknown): Ports | undefined {
+  if (!(fault instanceof Error && 'port' in fault && 'code' in fault)) return undefined;
+  if (fault.code !== 'EADDRINUSE') return undefined;
+  if (fault.port === ports.port) return { ...ports, port: 0 };
+  return fault.port === ports.controlPort ? { ...ports, controlPort: 0 } : undefined;
+}
+
+async function uploadArtifact({ baseUrl, adminToken }: RunningServer): Promise<void> {
+  const content = seededRandom(SEED).bytes(PAYLOAD_BYTES);
+  const artifact = await writeArtifact({
+    name: ARTIFACT_NAME,
+    deviceTypes: [DEVICE_TYPE],
+    payloadType: 'single-file',
+    files: [{ name: 'payload.bin', content }],
+    modifiedMs: systemClock.now(),
+  });
+  const form = new FormData();
+  const file = new Blob([Uint8Array.from(artifact)], { type: artifactMediaType });
+  form.append('artifact', file, `${ARTIFACT_NAME}.mender`);
+  const { method, path } = managementOperations['upload-artifact'];
+  const headers = { Authorization: `Bearer ${adminToken}` };
+  const answer = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
+  if (answer.status === 201) return;
+  const sentence = `the server answered ${answer.status} to the demo's artifact: ${await answer.text()}`;
+  throw new CommandFault(sentence, exitCodes.setUp);
+}
+
+function planFor({ baseUrl, adminEmail, adminPassword, headerPrefix }: RunningServer): FleetPlan {
+  return {
+    baseUrl,
+    devices: DEVICES,
+    keys: { rsa: 1, ecdsa: 1, ed25519: 1 },
+    seed: SEED,
+    pollIntervalMs: 500,
+    inventoryIntervalMs: 5000,
+    rampMs: 1000,
+    durationMs: FLEET_MAX_MS,
+    until: 'settled',
+    connect: true,
+    behaviours: [
+      { name: 'steady', weight: 7 },
+      { name: 'failing-install', weight: 1 },
+      { name: 'aborted-midway', weight: 1 },
+      { name: 'already-installed', weight: 1 },
+    ],
+    headerPrefix,
+    deviceType: DEVICE_TYPE,
+    acceptWith: { email: adminEmail, password: adminPassword },
+    deploy: ARTIFACT_NAME,
+    deploymentName: 'demo',
+    requestTimeLimitMs: 10_000,
+  };
+}
+
+/** Runs the fleet, and keeps it connected until `until` resolves. */
+async function runFleet(
+  plan: FleetPlan,
+  { signal, output }: { readonly signal: AbortSignal; readonly output: Output },
+  until: (result: FleetResult) => Promise<void>,
+): Promise<void> {
+  let isOver = false;
+  try {
+    await simulateFleet(plan, {
+      signal,
+      clock: systemClock,
+      onProgress: (progress) => {
+        if (!isOver) output.progress(`fleet: ${progressLine(progress)}`);
+      },
+      stay: {
+        pollIntervalMs: STAY_POLL_MS,
+        until: (result) => {
+          isOver = true;
+          return until(result);
+        },
+      },
+    });
+  } catch (error) {
+    throw fleetFault(error, plan);
+  }
+}
+
+/** A fleet that did not come to its end in time has decided nothing. */
+function fleetOutcome(fleet: FleetResult, plan: FleetPlan): ExitCode {
+  const own = fleet.ended === 'settled' ? exitCodes.pass : exitCodes.undecided;
+  return worstExitCode([own, fleetExitCode(fleet, plan)]);
+}
+
+async function judgeServer(
+  server: RunningServer,
+  signal: AbortSignal,
+  output: Output,
+): Promise<ConformanceResult> {
+  const { baseUrl, headerPrefix } = server;
+  output.progress('suite: testing the server, in a tenant of its own');
+  return judge({
+    baseUrl,
+    headerPrefix,
+    ...(await suiteTenant(server)),
+    control: { url: server.controlUrl, token: server.controlToken },
+    // The server is our own, and the fleet lives in another tenant.
+    disruptive: true,
+    jobs: SUITE_JOBS,
+    caseTimeLimitMs: SUITE_CASE_MAX_MS,
+    requestTimeLimitMs: 10_000,
+    signal,
+    onVerdict: verdictTeller(output, selectedCases().length),
+  });
+}
+
+/** A few cases sign in without a tenant; what they leave in the fleet's tenant is not the fleet's. */
+async function removeOthers(server: RunningServer, { devices }: FleetResult): Promise<void> {
+  const own = new Set(devices.map(({ deviceId }) => deviceId));
+  const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
+  const headers = { Authorization: `Bearer ${server.adminToken}` };
+  const answer = await fetch(`${server.baseUrl}${pathOf(list)}?per_page=500`, { headers });
+  const listed = answer.ok ? ((await answer.json()) as readonly { readonly id: string }[]) : [];
+  for (const { id } of listed.filter((device) => !own.has(device.id))) {
+    await fetch(server.baseUrl + pathOf(remove, { id }), { method: remove.method, headers });
+  }
+}
+
+/** A tenant for the suite alone, so that the console shows only the fleet. */
+async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
+  const headers = {
+    Authorization: `Bearer ${controlToken}`,
+    'Content-Type': 'application/json',
+  };
+  const body = JSON.stringify(SUITE_TENANT);
+  const answer = await fetch(controlUrl + controlPaths.tenants, { method: 'POST', headers, body });
+  if (answer.status !== 201) {
+    const sentence = `the server answered ${answer.status} to the suite's tenant: ${await answer.text()}`;
+    throw new CommandFault(sentence, exitCodes.setUp);
+  }
+  const {
+    adminEmail: email,
+    adminPassword: password,
+    tenantToken,
+  } = (await answer.json()) as {
+    readonly [Name in 'adminEmail' | 'adminPassword' | 'tenantToken']: string;
+  };
+  return { credentials: { email, password }, tenantToken };
+}

@@ -1,0 +1,205 @@
+/** `fleetbed deploy`: a file to devices, as a deployment of its own. */
+
+import { createHash } from 'node:crypto';
+import { createReadStream, openAsBlob } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import { FormData } from 'undici';
+import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
+import { ArtifactError } from '../../fixtures/formats/mender-artifact-shape.ts';
+import { NotAFile } from '../../fixtures/plain-file.ts';
+import { printable } from '../../fixtures/printable.ts';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { fileFault } from '../output/files.ts';
+import { createOutput } from '../output/output.ts';
+import { ManagementApi } from '../server-access/management-api.ts';
+import { namedDevices } from '../server-access/named-devices.ts';
+import { addServerOptions, type ServerOptions } from '../server-access/server-options.ts';
+
+interface DeployOptions extends ServerOptions {
+  readonly device?: readonly string[];
+  readonly name?: string;
+  readonly artifactName?: string;
+  readonly deviceType?: readonly string[];
+  readonly json?: boolean;
+}
+
+const help = `
+A .mender file is uploaded as it is. Of any other file the server makes an artifact, for which
+--device-type is needed. An artifact of the same name and content is not uploaded again.
+
+JSON is one line: {deploymentId, artifactName, uploaded, devices}, devices a list of IDs or "all".
+
+Exit codes: 0 the deployment is created; 1 the server refuses it, knows no such device, or has
+other content under this name; 2 the command line is wrong; 3 no server, no user, or no such file.
+`;
+
+/** Adds the options of `fleetbed deploy` and what it does. */
+export function configure(command: Command): void {
+  addServerOptions(command)
+    .argument('<file>', '.mender artifact, or any file', values.filled)
+    .option(
+      '--device <device>',
+      'ID, or a value of the identity; repeatable (default: all accepted devices)',
+      values.listed,
+    )
+    .option(
+      '--name <name>',
+      'name of the deployment (default: name of the artifact)',
+      values.filled,
+    )
+    .option(
+      '--artifact-name <name>',
+      'name of the artifact that is made of a plain file (default: name of the file)',
+      values.filled,
+    )
+    .option(
+      '--device-type <type>',
+      'device type that a plain file is for; repeatable',
+      values.listed,
+    )
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (file: string, options: DeployOptions) => {
+      process.exitCode = await deploy(file, options);
+    });
+  addExamples(
+    command,
+    'fleetbed deploy release-2.mender',
+    'fleetbed deploy app.bin --device-type board --artifact-name app-2',
+    'fleetbed deploy release-2.mender --device 02:00:00:00:00:01 --name canary',
+  );
+}
+
+/** What is deployed. */
+interface Release {
+  readonly name: string;
+  /** SHA-256 of each file of the payload, in hex. */
+  readonly checksums: readonly string[];
+  /** How it gets to the server. */
+  upload(api: ManagementApi): Promise<unknown>;
+}
+
+async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
+  const release = await releaseIn(file, options);
+  const api = await ManagementApi.open(options);
+  const { device: names } = options;
+  const devices = names && namedDevices(await api.devices(), names).map(({ id }) => id);
+  const isNew = await isToUpload(api, release);
+  if (isNew) await release.upload(api);
+  const { headers } = await api.call('create-deployment', {
+    json: {
+      name: options.name ?? release.name,
+      artifact_name: release.name,
+      ...(devices ? { devices } : { all_devices: true }),
+    },
+  });
+  const deploymentId = headers.get('location')?.replace(/^.*\//, '') ?? '';
+  const output = createOutput(options.json ?? false);
+  const artifactName = release.name;
+  output.data({ deploymentId, artifactName, uploaded: isNew, devices: devices ?? 'all' });
+  if (!isNew) output.progress(`${printable(artifactName)} is on the server already.`);
+  if (!output.json) output.line(printable(deploymentId));
+  return exitCodes.pass;
+}
+
+/** False when the server has it. @throws CommandFault when it has something else of this name */
+async function isToUpload(api: ManagementApi, { name, checksums }: Release): Promise<boolean> {
+  const { body: known } = await api.call('list-all-artifacts', { query: { name } });
+  if (known.length === 0) return true;
+  const sums = known.flatMap(({ updates }) =>
+    (updates ?? []).flatMap(({ files }) => (files ?? []).map(({ checksum }) => checksum)),
+  );
+  if (checksums.every((sum) => sums.includes(sum))) return false;
+  throw new CommandFault(
+    `the server has an artifact ${printable(name)} with other content; choose another name.`,
+    exitCodes.failed,
+  );
+}
+
+async function releaseIn(file: string, options: DeployOptions): Promise<Release> {
+  const { artifactName, deviceType: types = [] } = options;
+  try {
+    const found = await stat(file);
+    // It is read several times, which no pipe allows.
+    if (!found.isFile()) throw new NotAFile(file, found);
+    if (!(await isArtifact(file))) return await plainRelease(file, types, artifactName);
+  } catch (error) {
+    throw error instanceof CommandFault ? error : fileFault(`deploy cannot read ${file}`, error);
+  }
+  if (artifactName !== undefined || types.length > 0) {
+    throw new CommandFault(
+      `${file} is an artifact and names itself; leave out --artifact-name and --device-type.`,
+      exitCodes.usage,
+    );
+  }
+  return artifactRelease(file);
+}
+
+async function artifactRelease(file: string): Promise<Release> {
+  const { name, payloads } = await readArtifact(createReadStream(file)).catch((fault: unknown) => {
+    if (!(fault instanceof ArtifactError)) throw fault;
+    throw new CommandFault(
+      `${file} is not a valid artifact: ${fault.message}`,
+      exitCodes.setUp,
+      fault,
+    );
+  });
+  return {
+    name,
+    checksums: payloads.flatMap(({ files }) => files.map(({ checksum }) => checksum)),
+    upload: async (api) => {
+      const form = new FormData();
+      form.append('artifact', await openAsBlob(file), basename(file));
+      return api.call('upload-artifact', { form });
+    },
+  };
+}
+
+async function plainRelease(
+  file: string,
+  types: readonly string[],
+  name = basename(file),
+): Promise<Release> {
+  if (types.length === 0) {
+    throw new CommandFault(
+      `${file} is not an artifact; give --device-type, so that the server can make one of it.`,
+      exitCodes.usage,
+    );
+  }
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return {
+    name,
+    checksums: [hash.digest('hex')],
+    upload: async (api) => {
+      const form = new FormData();
+      form.append('name', name);
+      form.append('device_types_compatible', types.join(','));
+      form.append('type', 'single-file');
+      form.append('file', await openAsBlob(file), basename(file));
+      return api.call('generate-artifact', { form });
+    },
+  };
+}
+
+/** A tar archive that begins with the entry `version`, or what calls itself an artifact. */
+async function isArtifact(file: string): Promise<boolean> {
+  if (file.endsWith('.mender')) return true;
+  const handle = await open(file);
+  try {
+    const head = Buffer.alloc(TAR_HEADER_BYTES);
+    await handle.read(head, 0, TAR_HEADER_BYTES, 0);
+    const magic = head.toString('latin1', TAR_MAGIC_AT, TAR_MAGIC_AT + 5);
+    return magic === 'ustar' && head.toString('latin1', 0, 8) === 'version\0';
+  } finally {
+    await handle.close();
+  }
+}
+
+const TAR_HEADER_BYTES = 512;
+const TAR_MAGIC_AT = 257;

@@ -1,0 +1,99 @@
+/** `fleetbed devices`: the devices that a server knows. */
+import Table from 'cli-table3';
+import type { Command } from 'commander';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
+import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
+import { deviceStatuses } from '../../fixtures/contract/vocabulary.ts';
+import { printable } from '../../fixtures/printable.ts';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { createOutput } from '../output/output.ts';
+import { ManagementApi } from '../server-access/management-api.ts';
+import { shownIdentity } from '../server-access/named-devices.ts';
+import { addServerOptions, type ServerOptions } from '../server-access/server-options.ts';
+
+interface DevicesOptions extends ServerOptions {
+  readonly status?: readonly Device['status'][];
+  readonly json?: boolean;
+}
+
+/** Rows that other programs can take apart. */
+const borderless = {
+  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', 'left-mid': '' },
+  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '', right: '' },
+  ...{ mid: '', 'mid-mid': '', 'right-mid': '', middle: '  ' },
+};
+
+const help = `
+JSON is one line: [{id, identity, status, deviceType?, lastSeenAt?}].
+
+Exit codes: 0 done; 1 the server refuses it; 2 the command line is wrong; 3 no server, or no user.
+`;
+
+/** Adds the options of `fleetbed devices` and what it does. */
+export function configure(command: Command): void {
+  addServerOptions(command)
+    .option(
+      '--status <status>',
+      `only devices of this status (${deviceStatuses.join(', ')}); repeatable`,
+      values.someOf(deviceStatuses),
+    )
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (options: DevicesOptions) => {
+      process.exitCode = await list(options);
+    });
+  addExamples(
+    command,
+    'fleetbed devices',
+    'fleetbed devices --status pending --json',
+    'fleetbed devices --url https://staging.example.com --email ci@example.com',
+  );
+}
+
+async function list(options: DevicesOptions): Promise<ExitCode> {
+  const api = await ManagementApi.open(options);
+  const all = await api.devices();
+  const inventory = await api.pages((query) => api.call('list-inventory', { query }));
+  const types = new Map(inventory.map((device) => [device.id, deviceTypeOf(device)]));
+  const { status: wanted = deviceStatuses } = options;
+  const shown = all.filter(({ status }) => wanted.includes(status));
+  const output = createOutput(options.json ?? false);
+  output.data(
+    shown.map(({ id, identity_data: identity, status, check_in_time: lastSeenAt }) => {
+      return { id, identity, status, deviceType: types.get(id), lastSeenAt };
+    }),
+  );
+  if (output.json) return exitCodes.pass;
+  if (shown.length === 0) output.line('There are no devices.');
+  else output.line(tableOf(shown, types));
+  return exitCodes.pass;
+}
+
+function deviceTypeOf({ attributes }: InventoryDevice): string | undefined {
+  const value = attributes.find(({ name }) => name === 'device_type')?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function tableOf(
+  devices: readonly Device[],
+  types: ReadonlyMap<string, string | undefined>,
+): string {
+  const head = ['ID', 'IDENTITY', 'STATUS', 'DEVICE TYPE', 'LAST SEEN'];
+  const table = new Table({
+    head,
+    chars: borderless,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  for (const device of devices) {
+    table.push([
+      printable(device.id),
+      shownIdentity(device),
+      device.status,
+      printable(types.get(device.id) ?? '-'),
+      device.check_in_time ?? '-',
+    ]);
+  }
+  return table.toString();
+}

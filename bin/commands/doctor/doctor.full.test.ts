@@ -1,0 +1,350 @@
+import { spawn } from 'node:child_process';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { signatureMistakeVectors } from '../../../fixtures/vectors/signature-mistakes.ts';
+import type { Check } from '../../../simulator/environment/check.ts';
+import { runCommand, startServe } from '../../testing/built-command.ts';
+import { openTlsFront } from '../../testing/tls-front.ts';
+
+let folder: string;
+let serve: Awaited<ReturnType<typeof startServe>>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-doctor-'));
+  serve = await startServe();
+});
+
+afterAll(async () => {
+  await serve.running.end();
+  rmSync(folder, { recursive: true });
+});
+
+function fileOf(name: string, content: string | Buffer): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+const doctor = (...words: string[]) => runCommand(['doctor', ...words]);
+
+describe('fleetbed doctor signature', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const text = JSON.stringify({ id_data: '{"mac":"1"}', pubkey: pem });
+  const right = sign('sha256', Buffer.from(text), privateKey).toString('base64');
+  const files = () => ['--body', fileOf('body', text), '--key', fileOf('key.pem', pem)];
+
+  it('ends with 0 when the signature matches', async () => {
+    const { code, stdout, stderr } = await doctor('signature', ...files(), '--signature', right);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(`The ecdsa signature matches the ${text.length} bytes of the body.\n`);
+  });
+
+  it('takes the key out of the body when none is named', async () => {
+    const body = fileOf('body', text);
+    expect((await doctor('signature', '--body', body, '--signature', right)).code).toBe(0);
+  });
+
+  it('names the mistake, what to do, and others beside it, with 1', async () => {
+    const body = fileOf('longer', `${text}\n`);
+    const hex = Buffer.from(right, 'base64').toString('hex');
+    const { code, stdout } = await doctor('signature', '--body', body, '--signature', hex);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^line-feed-not-signed: The body sent ends in a line feed/);
+    expect(stdout).toMatch(/^ {2}do: Sign the bytes of the body/m);
+    expect(stdout).toMatch(/^ {2}also: hex$/m);
+  });
+
+  it('says the same as one line of JSON', async () => {
+    const vector = signatureMistakeVectors().find(({ mistake }) => mistake === 'pss');
+    const body = fileOf('pss', vector?.body ?? '');
+    const words = ['--body', body, '--signature', vector?.signature ?? '', '--json'];
+    const { code, stdout, stderr } = await doctor('signature', ...words);
+    expect({ code, stderr, lines: stdout.split('\n').length }).toEqual({
+      code: 1,
+      stderr: '',
+      lines: 2,
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      fits: false,
+      about: 'signature',
+      mistake: 'pss',
+      sentence: 'The signature uses PSS padding.',
+      remedy: expect.stringContaining('PKCS#1 v1.5'),
+      detail: 'sha256',
+    });
+  });
+
+  it('knows the key that is in the body, and those of other devices', async () => {
+    const other = generateKeyPairSync('ed25519').publicKey;
+    const key = fileOf('other.pem', other.export({ type: 'spki', format: 'pem' }).toString());
+    const signed = ['--body', fileOf('body', text), '--key', key, '--signature', right];
+    expect((await doctor('signature', ...signed)).stdout).toContain('which: pubkey of the body');
+    const bare = fileOf('bare', '{}');
+    const ofBare = sign('sha256', Buffer.from('{}'), privateKey).toString('base64');
+    const [mine] = files().slice(-1);
+    const words = ['--body', bare, '--key', key, '--signature', ofBare];
+    const { stdout } = await doctor('signature', ...words, '--other-key', mine ?? '');
+    expect(stdout).toContain(`key-of-another-device: `);
+    expect(stdout).toContain(`which: ${mine}`);
+  });
+
+  it('names the mistake with a key, with 1', async () => {
+    const secret = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const words = ['--body', fileOf('body', text), '--key', fileOf('secret.pem', secret)];
+    const { code, stdout } = await doctor('signature', ...words, '--signature', right);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^private-key: /);
+    expect(stdout).not.toContain(secret.slice(40, 80));
+  });
+
+  it.each([
+    ['a signature that no mistake explains', 'AAAA', 'does not match, and no known mistake'],
+    ['control characters', '\x1b[31m', 'does not match, and no known mistake'],
+  ])('ends with 1 for %s', async (_, signature, words) => {
+    const { code, stdout } = await doctor('signature', ...files(), '--signature', signature);
+    expect(code).toBe(1);
+    expect(stdout).toContain(words);
+  });
+
+  it('ends with 1 for a key that no mistake explains', async () => {
+    const key = fileOf('words.pem', 'my key');
+    const words = ['--body', fileOf('body', text), '--key', key, '--signature', right];
+    const { code, stdout } = await doctor('signature', ...words, '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({
+      fits: false,
+      about: 'key',
+      sentence: 'The key cannot be used: it is not a single PEM block.',
+    });
+  });
+
+  it.each<[string, () => string[], number, RegExp]>([
+    ['nothing', () => [], 2, /required option '--body <file>'/],
+    ['no signature', () => files(), 2, /required option '--signature <text>'/],
+    ['an empty signature', () => [...files(), '--signature', ''], 2, /non-empty/],
+    ['a word too many', () => [...files(), '--signature', 'AA==', 'x'], 2, /too many arguments/],
+    [
+      'a body without a key',
+      () => ['--body', fileOf('empty', '{}'), '--signature', right],
+      2,
+      /no text "pubkey"; give the key with --key/,
+    ],
+    [
+      'a body that is not there',
+      () => ['--body', join(folder, 'none'), '--signature', right],
+      3,
+      /--body cannot read .* no such file/,
+    ],
+    ['a folder', () => ['--body', folder, '--signature', right], 3, /--body cannot read .* folder/],
+    [
+      'a body that no request has',
+      () => ['--body', fileOf('large', Buffer.alloc(2_000_000)), '--signature', right],
+      3,
+      /larger than the 1048576 bytes/,
+    ],
+    [
+      'a key that is not there',
+      () => [...files(), '--key', join(folder, 'none'), '--signature', right],
+      3,
+      /--key cannot read/,
+    ],
+    [
+      'another key that is none',
+      () => [...files(), '--other-key', fileOf('no.pem', 'x'), '--signature', right],
+      3,
+      /--other-key .* is not a usable public key/,
+    ],
+  ])('refuses %s', async (_, words, wanted, sentence) => {
+    const { code, stdout, stderr } = await doctor('signature', ...words());
+    expect({ code, stdout }).toEqual({ code: wanted, stdout: '' });
+    expect(stderr).toMatch(sentence);
+  });
+});
+
+interface Environment {
+  readonly verdict: string;
+  readonly connectedDevicesMax?: number;
+  readonly checks: readonly Check[];
+}
+
+/** Runs the check; ports that nobody minds unless told otherwise. */
+async function environment(words: readonly string[], variables: Record<string, string> = {}) {
+  const ran = await runCommand(['doctor', 'environment', '--json', ...words], {
+    NODE_EXTRA_CA_CERTS: '',
+    ...variables,
+  });
+  const found = JSON.parse(ran.stdout) as Environment;
+  const check = (name: string) => found.checks.find((each) => each.name === name);
+  return { ...ran, found, check };
+}
+
+async function listening(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('fleetbed doctor environment', () => {
+  it('passes on a server of this machine, with a row for each check', async () => {
+    const { code, found } = await environment(['--url', serve.ready.baseUrl, '--devices', '10']);
+    const verdicts = Object.fromEntries(found.checks.map(({ name, verdict }) => [name, verdict]));
+    expect(verdicts).toEqual({
+      'open files': 'pass',
+      'outgoing ports': 'pass',
+      trust: 'pass',
+      reachability: 'pass',
+      TLS: 'pass',
+      API: 'pass',
+      clock: 'pass',
+    });
+    expect([code, found.verdict]).toEqual([0, 'pass']);
+    expect(found.connectedDevicesMax).toBeGreaterThan(0);
+  });
+
+  it('says it in words too, and counts them', async () => {
+    const words = ['doctor', 'environment', '--url', serve.ready.baseUrl, '--devices', '10'];
+    const { code, stdout } = await runCommand(words, { NODE_EXTRA_CA_CERTS: '' });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^pass {2}reachability +127\.0\.0\.1:\d+ accepts connections\.$/m);
+    expect(stdout).toMatch(/^0 fail, 0 warn, 7 pass$/m);
+  });
+
+  it('says at how many devices the limit of open files stops a run', async () => {
+    const command = fileURLToPath(new URL('../../../dist/bin/fleetbed.js', import.meta.url));
+    const words = ['doctor', 'environment', '--connect', '--url', serve.ready.baseUrl];
+    const shell = 'ulimit -n 1000; exec "$0" "$@"';
+    const child = spawn('sh', ['-c', shell, process.execPath, command, ...words]);
+    let told = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      told += piece;
+    });
+    const [code] = await once(child, 'close');
+    expect(code).toBe(1);
+    expect(told).toMatch(
+      /^fail {2}open files .* 1000 devices with --connect need 1576.* at 424\.$/m,
+    );
+    expect(told).toMatch(/^ +Raise it with `ulimit -n/m);
+  });
+
+  it('fails on a busy port, and looks at those that are named', async () => {
+    const taken = createServer();
+    const [, port = ''] = (await listening(taken)).split(':');
+    const { code, check } = await environment(['--port', port, '--control-port', '0']);
+    expect(code).toBe(1);
+    expect(check(`port ${port}`)).toMatchObject({ verdict: 'fail' });
+    taken.close();
+    await once(taken, 'close');
+    expect((await environment(['--port', port, '--control-port', '0'])).code).toBe(0);
+  });
+
+  it('looks at the ports of serve when there is no server to reach', async () => {
+    const { check } = await environment([]);
+    expect([check('port 8080'), check('port 8081')]).not.toContain(undefined);
+  });
+
+  it('fails when nothing is there, with the way out', async () => {
+    const { code, check } = await environment(['--url', 'http://127.0.0.1:1']);
+    expect(code).toBe(1);
+    expect(check('reachability')).toEqual({
+      name: 'reachability',
+      verdict: 'fail',
+      found: '127.0.0.1:1: nothing listens there.',
+      wayOut: 'Check --url and that the server runs.',
+    });
+    expect(check('API')).toBeUndefined();
+  });
+
+  it('fails when what is there does not speak HTTP', async () => {
+    const server = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n'));
+    const place = await listening(server);
+    const { code, check } = await environment(['--url', `http://${place}`]);
+    expect([code, check('API')?.verdict]).toEqual([1, 'fail']);
+    expect(check('API')?.found).toContain('not an HTTP server');
+    server.close();
+  });
+
+  it('gives up on what never answers', async () => {
+    const server = createServer((socket) => socket.on('error', () => undefined));
+    const place = await listening(server);
+    const startMs = systemClock.monotonicMs();
+    const { code, check } = await environment(['--url', `http://${place}`]);
+    expect([code, check('API')?.verdict]).toEqual([1, 'fail']);
+    expect(check('API')?.found).toContain('no answer came in time');
+    expect(systemClock.monotonicMs() - startMs).toBeLessThan(15_000);
+    server.close();
+  });
+
+  it('warns of another service, and fails on a clock that is far from the server', async () => {
+    const server = createHttpServer((_request, response) => {
+      response.writeHead(404, { Date: 'Sat, 01 Jan 2000 00:00:00 GMT' }).end();
+    });
+    const place = await listening(server);
+    const { code, check } = await environment(['--url', `http://${place}`]);
+    expect(code).toBe(1);
+    expect(check('API')).toMatchObject({ verdict: 'warn' });
+    expect(check('clock')).toMatchObject({ verdict: 'fail' });
+    server.close();
+  });
+
+  it('fails on a certificate that is not trusted, until it is named', async () => {
+    const front = await openTlsFront(serve.ready.baseUrl, systemClock.now());
+    const words = ['--url', front.baseUrl];
+    const refused = await environment(words);
+    expect([refused.code, refused.check('TLS')?.verdict]).toEqual([1, 'fail']);
+    expect(refused.check('TLS')?.found).toContain('self-signed');
+    expect(refused.check('TLS')?.wayOut).toContain('--ca FILE');
+    const ca = fileOf('ca.pem', front.certificatePem);
+    const trusted = await environment([...words, '--ca', ca]);
+    expect([trusted.code, trusted.check('API')?.verdict]).toEqual([0, 'pass']);
+    // It was made for one more day.
+    expect(trusted.check('TLS')?.verdict).toBe('warn');
+    const byNode = await environment(words, { NODE_EXTRA_CA_CERTS: ca });
+    expect([byNode.code, byNode.check('trust')?.verdict]).toEqual([0, 'pass']);
+    front.close();
+  });
+
+  it('fails when the URL is https:// and the server speaks plain HTTP', async () => {
+    const url = serve.ready.baseUrl.replace('http:', 'https:');
+    const { code, check } = await environment(['--url', url]);
+    expect([code, check('TLS')?.verdict]).toEqual([1, 'fail']);
+    expect(check('TLS')?.found).toContain('does not speak TLS');
+  });
+
+  it.each<[string, () => Record<string, string>, string]>([
+    ['a file that is not there', () => ({ NODE_EXTRA_CA_CERTS: join(folder, 'none') }), 'fail'],
+    ['a file without one', () => ({ NODE_EXTRA_CA_CERTS: fileOf('no-ca.pem', 'x') }), 'fail'],
+    ['every certificate', () => ({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }), 'warn'],
+  ])('tells of trust in %s', async (_, variables, verdict) => {
+    const { check } = await environment(['--port', '0', '--control-port', '0'], variables());
+    expect(check('trust')?.verdict).toBe(verdict);
+  });
+
+  it.each<[string[], number, RegExp]>([
+    [['--devices', '0'], 2, /'--devices <count>' argument '0'/],
+    [['--url', 'ftp://x'], 2, /'--url <url>' argument/],
+    [['--port', '65536'], 2, /'--port <port>' argument/],
+    [['--ca', '/nonexistent/ca.pem'], 3, /--ca cannot read/],
+    [['more'], 2, /too many arguments/],
+  ])('refuses %j', async (words, wanted, sentence) => {
+    const { code, stdout, stderr } = await doctor('environment', ...words);
+    expect({ code, stdout }).toEqual({ code: wanted, stdout: '' });
+    expect(stderr).toMatch(sentence);
+  });
+});
+
+describe('fleetbed doctor', () => {
+  it('shows its two commands when none is named, with 2', async () => {
+    const { code, stderr } = await doctor();
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/signature[\s\S]*environment/);
+  });
+});

@@ -1,0 +1,18 @@
+/** `fleetbed doctor`: what is wrong with a signature, and what will stop a run on this machine. */
+import type { Command } from 'commander';
+import { addExamples } from '../../options/examples.ts';
+import { configure as configureEnvironment } from './environment.ts';
+import { configure as configureSignature } from './signature.ts';
+
+/** Adds the two commands. */
+export function configure(command: Command): void {
+  const add = (name: string, summary: string) =>
+    command.command(name).description(summary).allowExcessArguments(false);
+  addExamples(
+    command,
+    'fleetbed doctor environment --devices 10000 --connect',
+    'fleetbed doctor signature --body request.json --signature MEUCIQ==',
+  );
+  configureSignature(add('signature', 'diagnose a signature that does not match'));
+  configureEnvironment(add('environment', 'check what would stop a run, and at how many devices'));
+}

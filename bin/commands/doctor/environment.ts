@@ -1,0 +1,138 @@
+/** `fleetbed doctor environment`: what will stop a run, and at what number of devices. */
+import { type Command, Option } from 'commander';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { defaultSettings } from '../../../server/settings.ts';
+import type { Check } from '../../../simulator/environment/check.ts';
+import * as machine from '../../../simulator/environment/machine.ts';
+import { clockCheck } from '../../../simulator/environment/time.ts';
+import {
+  answerCheck,
+  reachCheck,
+  tlsCheck,
+  trustCheck,
+  type WayToServer,
+} from '../../../simulator/environment/way-to-server.ts';
+import { addExamples } from '../../options/examples.ts';
+import * as values from '../../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { reportFault } from '../../output/fault.ts';
+import { readNamedFile } from '../../output/files.ts';
+import { createOutput } from '../../output/output.ts';
+
+const DEVICES_MAX = 1_000_000;
+
+interface EnvironmentOptions extends machine.PlannedFleet {
+  readonly url?: string;
+  readonly ca?: string;
+  readonly host: string;
+  readonly port?: number;
+  readonly controlPort?: number;
+  readonly json?: boolean;
+}
+
+const help = `
+Checks open files, outgoing ports, ports to listen on (without --url, or when a port is given),
+trusted authorities and the clock; with --url also reachability, TLS, API and the clock of the
+server. Each check is pass, warn or fail; a check over the network takes at most 5 s.
+
+JSON is {devices, connect, verdict, connectedDevicesMax?, checks: [check]}, where a check is
+  {name, verdict: "pass"|"warn"|"fail", found, wayOut?, connectedDevicesMax?}.
+
+Exit codes:
+  0  no check fails; there may be warnings
+  1  a check fails
+  3  the file of --ca cannot be read
+`;
+
+/** Adds the options of `fleetbed doctor environment` and what it does. */
+export function configure(command: Command): void {
+  command
+    .option('--devices <count>', 'number of devices to run', values.count(1, DEVICES_MAX), 1000)
+    .option('--connect', 'each device holds a websocket', false)
+    .addOption(
+      new Option('--url <url>', 'base URL of the server they talk to').argParser(values.baseUrl),
+    )
+    .option('--ca <file>', "PEM file with the server's certificate or its authority's")
+    .option(
+      '--host <address>',
+      'address that a server will listen on',
+      values.filled,
+      defaultSettings.host,
+    )
+    .option('--port <port>', 'port of the API (default: 8080 without --url)', values.port)
+    .option(
+      '--control-port <port>',
+      'port of the control listener (default: 8081 without --url)',
+      values.port,
+    )
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (options: EnvironmentOptions) => {
+      process.exitCode = await examine(options);
+    });
+  addExamples(
+    command,
+    'fleetbed doctor environment --devices 10000 --connect',
+    'fleetbed doctor environment --url https://staging.example.com --ca ca.pem',
+  );
+}
+
+async function examine(options: EnvironmentOptions): Promise<ExitCode> {
+  const { devices, connect, url, ca } = options;
+  const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
+  const sentenceOf = (fault: Error, host: string): string => reportFault(fault, host).sentence;
+  const given = { caPem, clock: systemClock, sentenceOf };
+  const way = url === undefined ? undefined : { url: new URL(url), ...given };
+  const checks = [
+    machine.openFilesCheck(await machine.openFilesLimit(), options),
+    machine.localPortsCheck(await machine.localPortRange(), options),
+    ...(await portChecks(options)),
+    await trustCheck(process.env, systemClock.now()),
+    ...(await serverChecks(way)),
+  ];
+  const isFailed = checks.some(({ verdict }) => verdict === 'fail');
+  const bounds = checks.flatMap(({ connectedDevicesMax: most }) =>
+    most === undefined ? [] : [most],
+  );
+  const most = bounds.length > 0 ? { connectedDevicesMax: Math.min(...bounds) } : {};
+  const output = createOutput(options.json ?? false);
+  output.data({ devices, connect, verdict: isFailed ? 'fail' : 'pass', ...most, checks });
+  if (!output.json) for (const line of linesOf(checks)) output.line(line);
+  return isFailed ? exitCodes.failed : exitCodes.pass;
+}
+
+async function portChecks({ host, port, controlPort, url }: EnvironmentOptions): Promise<Check[]> {
+  const defaults = url === undefined ? defaultSettings : undefined;
+  const ports = [port ?? defaults?.port, controlPort ?? defaults?.controlPort];
+  const wanted = ports.filter((each) => each !== undefined && each !== 0);
+  const checks: Check[] = [];
+  for (const each of new Set(wanted)) {
+    if (each !== undefined) checks.push(await machine.portCheck(host, each));
+  }
+  return checks;
+}
+
+/** Each step needs the one before it, so the first fault ends them. */
+async function serverChecks(way: WayToServer | undefined): Promise<Check[]> {
+  if (!way) return [clockCheck(systemClock.now(), undefined)];
+  const checks = [];
+  for (const step of [reachCheck, tlsCheck]) {
+    const check = await step(way);
+    checks.push(check);
+    if (check.verdict === 'fail') return [...checks, clockCheck(systemClock.now(), undefined)];
+  }
+  const answer = await answerCheck(way);
+  return [...checks, answer.check, clockCheck(systemClock.now(), answer)];
+}
+
+function linesOf(checks: readonly Check[]): string[] {
+  const rows = checks.flatMap(({ name, verdict, found, wayOut }) => [
+    `${verdict}  ${name.padEnd(NAME_COLUMNS)} ${found}`,
+    ...(wayOut === undefined ? [] : [`${' '.repeat(NAME_COLUMNS + 7)}${wayOut}`]),
+  ]);
+  const count = (verdict: Check['verdict']) =>
+    checks.filter((row) => row.verdict === verdict).length;
+  return [...rows, `${count('fail')} fail, ${count('warn')} warn, ${count('pass')} pass`];
+}
+
+const NAME_COLUMNS = 14;

@@ -1,0 +1,136 @@
+/** `fleetbed doctor signature`: the server's signature doctor over files. */
+
+import { readFile, stat } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { plainFile } from '../../../fixtures/plain-file.ts';
+import {
+  examine,
+  type Finding,
+  keysOf,
+  memberText,
+} from '../../../server/control/explain/doctor/finding.ts';
+import { type DeviceKey, OTHER_KEYS_MAX } from '../../../server/crypto/refused-signature.ts';
+import { addExamples } from '../../options/examples.ts';
+import * as values from '../../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { fileFault } from '../../output/files.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+
+interface SignatureOptions {
+  readonly body: string;
+  readonly key?: string;
+  readonly signature: string;
+  readonly otherKey?: readonly string[];
+  readonly json?: boolean;
+}
+
+const help = `
+JSON is {fits, about: "signature"|"key", sentence} and, where a mistake was found,
+  {mistake, remedy, detail?, also?: [mistake]}.
+
+Exit codes:
+  0  the signature matches
+  1  it does not match, or the key cannot be used
+  3  a file cannot be read
+`;
+
+/** Adds the options of `fleetbed doctor signature` and what it does. */
+export function configure(command: Command): void {
+  command
+    .requiredOption(
+      '--body <file>',
+      'file with the request body, byte for byte as sent',
+      values.filled,
+    )
+    .requiredOption('--signature <text>', 'value of the signature header', values.filled)
+    .option(
+      '--key <file>',
+      'PEM file with the public key (default: pubkey in the body)',
+      values.filled,
+    )
+    .option(
+      '--other-key <file>',
+      'PEM file with the public key of another device that may have signed; repeatable',
+      (file: string, previous: readonly string[] = []) => [...previous, values.filled(file)],
+    )
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (options: SignatureOptions) => {
+      process.exitCode = await examineFiles(options);
+    });
+  addExamples(
+    command,
+    'fleetbed doctor signature --body request.json --signature MEUCIQ==',
+    'fleetbed doctor signature --body request.json --signature MEUCIQ== --key device.pem --json',
+  );
+}
+
+async function examineFiles(options: SignatureOptions): Promise<ExitCode> {
+  const body = await readBody(options.body);
+  const keyText = options.key === undefined ? undefined : await readKeyFile('--key', options.key);
+  if (keyText === undefined && memberText(body, 'pubkey') === undefined) {
+    throw new CommandFault(
+      `--body ${options.body} has no text "pubkey"; give the key with --key FILE.`,
+      exitCodes.usage,
+    );
+  }
+  const otherKeys = await readOtherKeys(options.otherKey ?? []);
+  const finding = examine({ body, keyText, signature: options.signature, otherKeys });
+  tell(finding, createOutput(options.json ?? false));
+  return finding.fits ? exitCodes.pass : exitCodes.failed;
+}
+
+function tell(finding: Finding, output: Output): void {
+  output.data(finding);
+  if (output.json) return;
+  const { mistake, sentence, detail, remedy, also = [] } = finding;
+  output.line(mistake === undefined ? sentence : `${mistake}: ${sentence}`);
+  if (detail !== undefined) output.line(`  which: ${detail}`);
+  if (remedy !== undefined) output.line(`  do: ${remedy}`);
+  if (also.length > 0) output.line(`  also: ${also.join(', ')}`);
+}
+
+async function readBody(path: string): Promise<Buffer> {
+  const what = `--body cannot read ${path}`;
+  try {
+    const { size } = await stat(plainFile(path));
+    if (size <= limits.bodyMaxBytes) return await readFile(path);
+  } catch (error) {
+    throw fileFault(what, error);
+  }
+  throw new CommandFault(
+    `${what}: it is larger than the ${limits.bodyMaxBytes} bytes of a request; choose another file.`,
+    exitCodes.setUp,
+  );
+}
+
+/** Far above any key; the rest of a larger file is of no use to a diagnosis. */
+const KEY_FILE_MAX_BYTES = 1_048_576;
+
+async function readKeyFile(option: string, path: string): Promise<string> {
+  try {
+    const { size } = await stat(plainFile(path));
+    if (size <= KEY_FILE_MAX_BYTES) return await readFile(path, 'utf8');
+  } catch (error) {
+    throw fileFault(`${option} cannot read ${path}`, error);
+  }
+  throw new CommandFault(`${option} ${path} is not a key: it is too large.`, exitCodes.setUp);
+}
+
+async function readOtherKeys(paths: readonly string[]): Promise<DeviceKey[]> {
+  if (paths.length >= OTHER_KEYS_MAX) {
+    const sentence = `--other-key can be given at most ${OTHER_KEYS_MAX - 1} times.`;
+    throw new CommandFault(sentence, exitCodes.usage);
+  }
+  const texts = await Promise.all(paths.map((path) => readKeyFile('--other-key', path)));
+  return texts.flatMap((text, index) => {
+    const [found] = keysOf(paths[index] ?? '', text);
+    if (found) return [found];
+    throw new CommandFault(
+      `--other-key ${paths[index]} is not a usable public key; give a PEM file "PUBLIC KEY".`,
+      exitCodes.setUp,
+    );
+  });
+}

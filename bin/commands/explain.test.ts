@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { signInDevices } from '../dev/bench/signed-in.ts';
+import { runCommand, startServe } from '../testing/built-command.ts';
+
+let serve: Awaited<ReturnType<typeof startServe>>;
+let environment: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  serve = await startServe(['--explain-header', '--auto-accept']);
+  const { controlUrl, controlToken } = serve.ready;
+  environment = { FLEETBED_CONTROL_URL: controlUrl, FLEETBED_CONTROL_TOKEN: controlToken };
+});
+
+afterAll(() => serve.running.end());
+
+/** A request that is refused; its id, and where the answer says that it is explained. */
+async function refused(id: string): Promise<string | null> {
+  const url = serve.ready.baseUrl + operations['get-configuration'].path;
+  const answer = await fetch(url, { headers: { 'X-SVC-RequestID': id } });
+  expect(answer.status).toBe(401);
+  return answer.headers.get('X-SVC-Testbed-Explain');
+}
+
+/** A port at which nothing listens any more. */
+async function closedPort(): Promise<number> {
+  const gone = createServer().listen(0, '127.0.0.1');
+  await once(gone, 'listening');
+  const { port } = gone.address() as AddressInfo;
+  gone.close();
+  await once(gone, 'close');
+  return port;
+}
+
+describe('fleetbed explain', () => {
+  it('tells why a request was refused, and a command that goes through', async () => {
+    const place = await refused('asked');
+    expect(place).toBe(`${serve.ready.controlUrl}/#request=asked`);
+    const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^answered {4}401: the Authorization header is missing$/m);
+    expect(stdout).toMatch(/^ {2}expected {2}Bearer <token>$/m);
+    expect(stdout).toMatch(/^curl -isS .*\$TOKEN" "\$URL/m);
+  });
+
+  it('tells it as one line of JSON with --json', async () => {
+    await refused('as JSON');
+    const { FLEETBED_CONTROL_URL: url = '', FLEETBED_CONTROL_TOKEN: token = '' } = environment;
+    const words = [
+      'explain',
+      'as JSON',
+      '--json',
+      '--control-url',
+      `${url}/`,
+      '--control-token',
+      token,
+    ];
+    const { code, stdout } = await runCommand(words);
+    expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
+    expect(JSON.parse(stdout)).toMatchObject({ requestId: 'as JSON', status: 401 });
+  });
+
+  it('ends with 1 for an id that the journal does not know, and says what it keeps', async () => {
+    const { code, stdout, stderr } = await runCommand(['explain', 'unknown'], environment);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /no request with this id is in the journal, which keeps .* \d+ exchanges/,
+    );
+  });
+
+  it('tells why a device gets no update, and names the nearest where it is misspelt', async () => {
+    const [device] = await signInDevices(serve.ready, 1);
+    const url = serve.ready.baseUrl + operations['get-next-deployment'].path;
+    const headers = { Authorization: `Bearer ${device}` };
+    const answer = await fetch(`${url}?artifact_name=a&device_type=board`, { headers });
+    expect(answer.status).toBe(204);
+    const id = answer.headers.get('X-SVC-RequestID') ?? '';
+    const claims = Buffer.from(device?.split('.')[1] ?? '', 'base64url').toString();
+    const { sub } = JSON.parse(claims) as { sub: string };
+    for (const words of [[id], ['--device', sub]]) {
+      const { code, stdout } = await runCommand(['explain', ...words], environment);
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^outcome {5}no update: no deployment includes the device$/m),
+      ]);
+    }
+    const unknown = await runCommand(['explain', '--device', `${sub}0`], environment);
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('nearest: ')]);
+  });
+
+  it.each([
+    ['no id', []],
+    ['an id and a device', ['one', '--device', 'two']],
+    ['two ids', ['one', 'two']],
+    ['no URL', ['one', '--control-url', 'nowhere']],
+    ['an option that there is not', ['one', '--colour']],
+  ])('ends with 2 for %s', async (_, words) => {
+    expect((await runCommand(['explain', ...words])).code).toBe(2);
+  });
+
+  it('ends with 3 when the token is wrong, or nothing listens', async () => {
+    const wrong = await runCommand(['explain', 'asked', '--control-token', 'wrong'], {
+      FLEETBED_CONTROL_URL: environment.FLEETBED_CONTROL_URL ?? '',
+    });
+    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('control token')]);
+    for (const port of [await closedPort(), 1]) {
+      const nobody = ['explain', 'asked', '--control-url', `http://127.0.0.1:${port}`];
+      const { code, stderr } = await runCommand(nobody, { FLEETBED_CONTROL_TOKEN: 't' });
+      expect([code, stderr]).toEqual([3, expect.stringContaining('check --control-url')]);
+    }
+  });
+});

@@ -1,0 +1,73 @@
+/** `fleetbed explain`: why a request was refused or brought no update, and what would help. */
+import type { Command } from 'commander';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { createOutput } from '../output/output.ts';
+import {
+  addControlOptions,
+  ask,
+  type ControlOptions,
+  refusalOf,
+} from '../server-access/control-listener.ts';
+
+interface ExplainOptions extends ControlOptions {
+  readonly device?: string;
+  readonly json?: boolean;
+}
+
+const help = `
+The request ID is in the answer: as request_id in the body, and in the header X-SVC-RequestID.
+A poll that was answered 204 is explained by the rule that withheld the update, as at that time.
+--device explains what the device would get if it polled now as it did last, with a valid token;
+the last poll of each device is kept until the server stops, also when it is no longer in the journal.
+
+Exit codes:
+  0  explained
+  1  the journal knows no such request, or it needs no explanation; the device is unknown
+  2  the command line is wrong
+  3  the control listener cannot be reached, or refuses the token
+`;
+
+/** Adds the options of `fleetbed explain` and what it does. */
+export function configure(command: Command): void {
+  addControlOptions(command)
+    .argument(
+      '[request-id]',
+      'ID of a request that was refused, or brought no update',
+      values.filled,
+    )
+    .option(
+      '--device <device>',
+      'explain why this device gets no update: its ID, or a value of its identity',
+      values.filled,
+    )
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (requestId: string | undefined, options: ExplainOptions) => {
+      if ((requestId === undefined) === (options.device === undefined)) {
+        command.error('error: give a request ID, or --device <device>');
+      }
+      process.exitCode = await explain(requestId, options);
+    });
+  addExamples(
+    command,
+    'fleetbed explain 204756c1-dd51-40d9-b330-3a9a33541029',
+    'fleetbed explain --device 02:00:00:00:00:01',
+  );
+}
+
+async function explain(requestId: string | undefined, options: ExplainOptions): Promise<ExitCode> {
+  const { tenant, device, controlUrl, json = false } = options;
+  const query = new URLSearchParams({ ...(tenant && { tenant }), ...(device && { device }) });
+  const place = requestId === undefined ? '' : `/${encodeURIComponent(requestId)}`;
+  const headers = { Accept: json ? 'application/json' : 'text/plain' };
+  const path = `/explanations${place}?${query}`;
+  const { status, body } = await ask(options, path, { headers, expected: [200, 404] });
+  if (status === 404) throw new CommandFault(await refusalOf(controlUrl, body), exitCodes.failed);
+  const output = createOutput(json);
+  if (json) output.data(await body.json());
+  else output.line((await body.text()).trimEnd());
+  return exitCodes.pass;
+}

@@ -1,0 +1,125 @@
+/** `fleetbed faults`: plan faults on a running server, see what became of them, and end them. */
+import type { Command } from 'commander';
+import type { RuleStanding, UnfiredFault } from '../../server/control/faults/fault-plans.ts';
+import { planSchema } from '../../server/control/faults/plan-text.ts';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { readNamedFile } from '../output/files.ts';
+import { createOutput } from '../output/output.ts';
+import {
+  addControlOptions,
+  ask,
+  type ControlAnswer,
+  type ControlOptions,
+} from '../server-access/control-listener.ts';
+import { readPlanFile, unfiredLines } from '../server-access/fault-plan-file.ts';
+
+interface FaultsOptions extends ControlOptions {
+  readonly json?: boolean;
+}
+
+/** Adds the commands of `fleetbed faults` and what they do. */
+export function configure(command: Command): void {
+  addExamples(command, 'fleetbed faults add plan.yaml', 'fleetbed faults check');
+  on(command, 'list', 'list rules: how often each matched, fired, and will still fire').action(
+    async (options: FaultsOptions) => {
+      process.exitCode = await list(options);
+    },
+  );
+  on(command, 'add', 'add the rules of a plan')
+    .argument('<file>', 'plan in YAML or JSON', values.filled)
+    .action(async (file: string, options: FaultsOptions) => {
+      process.exitCode = await add(file, options);
+    });
+  on(command, 'clear', 'remove all rules, or one')
+    .argument('[id]', 'ID of the rule', values.filled)
+    .action(async (id: string | undefined, options: FaultsOptions) => {
+      process.exitCode = await clear(id, options);
+    });
+  on(command, 'check', 'exit with code 1 when a planned fault never fired').action(
+    async (options: FaultsOptions) => {
+      process.exitCode = await check(options);
+    },
+  );
+  addExamples(command.command('schema'), 'fleetbed faults schema')
+    .description('print the JSON Schema of plans, for editors')
+    .action(() => {
+      process.stdout.write(`${JSON.stringify(planSchema(), null, 2)}\n`);
+    });
+}
+
+const examples = {
+  list: ['fleetbed faults list', 'fleetbed faults list --json'],
+  add: ['fleetbed faults add plan.yaml'],
+  clear: ['fleetbed faults clear', 'fleetbed faults clear gateway'],
+  check: ['fleetbed faults check'],
+} as const;
+
+function on(command: Command, name: keyof typeof examples, description: string): Command {
+  const added = command.command(name).description(description).allowExcessArguments(false);
+  addExamples(added, ...examples[name]);
+  return addControlOptions(added).option('--json', 'print one JSON line');
+}
+
+async function list(options: FaultsOptions): Promise<ExitCode> {
+  const { body } = await askFaults(options, 'GET');
+  const { rules } = (await body.json()) as { rules: readonly RuleStanding[] };
+  const output = createOutput(options.json ?? false);
+  output.data(rules);
+  if (output.json) return exitCodes.pass;
+  if (rules.length === 0) output.line('No faults are planned.');
+  for (const { id, matched, fired, left } of rules) {
+    output.line(`${id}: matched ${matched}, fired ${fired}, left ${left ?? 'unlimited'}`);
+  }
+  return exitCodes.pass;
+}
+
+async function add(file: string, options: FaultsOptions): Promise<ExitCode> {
+  await readPlanFile('faults add', file);
+  const text = await readNamedFile('faults add', file);
+  const { body } = await askFaults(options, 'POST', { body: text });
+  const { added } = (await body.json()) as { added: readonly string[] };
+  const output = createOutput(options.json ?? false);
+  output.data(added);
+  if (!output.json) output.line(`Added ${added.join(', ')}.`);
+  return exitCodes.pass;
+}
+
+async function clear(id: string | undefined, options: FaultsOptions): Promise<ExitCode> {
+  const { body } = await askFaults(options, 'DELETE', id === undefined ? {} : { id });
+  const told = (await body.json()) as { cleared: number };
+  const output = createOutput(options.json ?? false);
+  output.data(told);
+  if (!output.json) output.line(`Removed ${told.cleared} rules.`);
+  return exitCodes.pass;
+}
+
+async function check(options: FaultsOptions): Promise<ExitCode> {
+  const { status, body } = await askFaults(options, 'GET', { below: '/check' });
+  const { unfired } = (await body.json()) as { unfired: readonly UnfiredFault[] };
+  const output = createOutput(options.json ?? false);
+  output.data(unfired);
+  const lines = unfired.length === 0 ? ['Every planned fault has fired.'] : unfiredLines(unfired);
+  if (!output.json) for (const line of lines) output.line(line);
+  return status === 200 ? exitCodes.pass : exitCodes.failed;
+}
+
+/** What is asked beyond the rules as they are. */
+interface Question {
+  readonly below?: string;
+  readonly id?: string;
+  readonly body?: string;
+}
+
+function askFaults(
+  options: FaultsOptions,
+  method: string,
+  { below = '', id, body }: Question = {},
+): Promise<ControlAnswer> {
+  const query = new URLSearchParams();
+  if (options.tenant !== undefined) query.set('tenant', options.tenant);
+  if (id !== undefined) query.set('id', id);
+  const path = `/faults${below}?${query}`;
+  return ask(options, path, { method, body: body ?? null, expected: [200, 201, 409] });
+}

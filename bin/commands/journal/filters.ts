@@ -1,0 +1,71 @@
+/** The filters of the journal as options, shared by the commands that read it. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import * as values from '../../options/option-values.ts';
+
+const filterNames = [
+  'kind',
+  'operation',
+  'method',
+  'device',
+  'user',
+  'status',
+  'deployment',
+  'text',
+  'since',
+  'until',
+  'after',
+  'tenant',
+] as const;
+
+/** Where the control listener is, and which entries are meant. */
+export interface JournalOptions
+  extends Readonly<Partial<Record<(typeof filterNames)[number], string>>> {
+  readonly controlUrl: string;
+  readonly controlToken: string;
+}
+
+/** Adds the filters of entries; all that are given must hold. */
+export function addFilterOptions(command: Command): Command {
+  return command
+    .optionsGroup('Filters (all must match):')
+    .addOption(
+      new Option('--kind <kind>', 'kind of entry').choices(['exchange', 'frame', 'unreadable']),
+    )
+    .option('--operation <id>', 'operation ID, such as put-deployment-status', values.filled)
+    .option('--method <method>', 'HTTP method, such as GET', values.filled)
+    .option('--device <device>', 'device ID, or a value of its identity', values.filled)
+    .option('--user <user>', 'user ID or e-mail address', values.filled)
+    .option('--status <status>', 'status, such as 404 or 4xx; 0 for no answer', values.filled)
+    .option('--deployment <id>', 'deployment ID', values.filled)
+    .option('--text <text>', 'part of the path, or of the message type of a frame', values.filled)
+    .option(
+      '--since <moment>',
+      "not before, in the server's time, such as 2027-08-25T08:00:00Z",
+      moment,
+    )
+    .option('--until <moment>', "not after, in the server's time", moment)
+    .option('--after <sequence>', 'only entries after this sequence number', sequence)
+    .optionsGroup('Options:');
+}
+
+/** The query for the options, with the parameters of a command. */
+export function queryOf(
+  options: JournalOptions,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const query = new URLSearchParams(more);
+  for (const name of filterNames) {
+    const value = options[name];
+    if (value !== undefined) query.set(name, value);
+  }
+  return query.toString();
+}
+
+function moment(text: string): string {
+  return new Date(values.momentMs(text)).toISOString();
+}
+
+function sequence(text: string): string {
+  if (/^\d{1,15}$/.test(text)) return text;
+  throw new InvalidArgumentError('Accepted: a whole number, the sequence of an entry.');
+}

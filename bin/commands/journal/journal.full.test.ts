@@ -1,0 +1,286 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRecording } from '../../../conformance/recordings/open-recording.ts';
+import type { RecordedExchange } from '../../../conformance/recordings/recording.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import {
+  type Ended,
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from '../../testing/built-command.ts';
+
+const RUN_MAX_MS = 60_000;
+const loginPath = '/api/management/v1/useradm/auth/login';
+const listPath = '/api/management/v1/inventory/groups';
+/** Colours, a title and a turned line: nothing of it may reach a terminal. */
+const hostile = '\u001b]0;owned\u0007\u202e';
+
+let server: RunningCommand;
+let ready: ServerReady;
+let folder: string;
+let at: readonly string[];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-journal-'));
+  ({ running: server, ready } = await startServe(['--journal-entries', '500']));
+  at = ['--control-url', ready.controlUrl, '--control-token', ready.controlToken];
+  const headers = { Authorization: `Bearer ${ready.adminToken}` };
+  await fetch(`${ready.baseUrl}${listPath}?status=1`, { headers });
+  await fetch(`${ready.baseUrl}/nothing?password=hidden`, { headers });
+  const basic = Buffer.from(`${ready.adminEmail}:${ready.adminPassword}`).toString('base64');
+  const login = { Authorization: `Basic ${basic}` };
+  await fetch(ready.baseUrl + loginPath, { method: 'POST', headers: login });
+  const json = { 'Content-Type': 'application/json' };
+  const authRequests = `${ready.baseUrl}/api/devices/v1/authentication/auth_requests`;
+  const body = JSON.stringify({ id_data: JSON.stringify({ mac: hostile }), pubkey: 'none' });
+  await fetch(authRequests, { method: 'POST', headers: json, body });
+}, RUN_MAX_MS);
+
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function run(...words: string[]): Promise<Ended> {
+  return runCommand(words);
+}
+
+async function exchangesIn(file: string): Promise<RecordedExchange[]> {
+  const exchanges: RecordedExchange[] = [];
+  for await (const exchange of (await openRecording(file)).exchanges) exchanges.push(exchange);
+  return exchanges;
+}
+
+describe('fleetbed journal', () => {
+  it('shows a line an entry, clean and without secrets', async () => {
+    const { code, stdout } = await run('journal', ...at);
+    expect(code).toBe(0);
+    expect(stdout.trim().split('\n')).toHaveLength(4);
+    expect(stdout).toMatch(/GET 404 {2}\/nothing\?password=\[masked\]/);
+    expect(stdout).toMatch(/POST 200 {2}login/);
+    expect(stdout).toContain('owned\\u0007\\u{202e}');
+    expect(stdout).not.toContain('hidden');
+    expect([...stdout].filter((character) => character < ' ' && character !== '\n')).toEqual([]);
+  });
+
+  it('takes filters, and its place from the environment', async () => {
+    const environment = {
+      FLEETBED_CONTROL_URL: ready.controlUrl,
+      FLEETBED_CONTROL_TOKEN: ready.controlToken,
+    };
+    const { code, stdout } = await runCommand(
+      ['journal', '--status', '404', '--json'],
+      environment,
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 404, path: '/nothing?password=[masked]' });
+  });
+
+  it('writes lines that fleetbed calendar reads', async () => {
+    const { stdout } = await run('journal', ...at, '--json');
+    const file = join(folder, 'journal.ndjson');
+    const frame = '{"kind":"frame","at":"2026-01-31T12:00:00Z"}';
+    writeFileSync(file, `${stdout}${frame}\n`);
+    const exchanges = await exchangesIn(file);
+    expect(exchanges.map(({ method, pathname, status }) => [method, pathname, status])).toEqual([
+      ['GET', listPath, 200],
+      ['GET', '/nothing', 404],
+      ['POST', loginPath, 200],
+      ['POST', '/api/devices/v1/authentication/auth_requests', 400],
+    ]);
+    expect(exchanges[3]?.requestBody()).toMatchObject({ pubkey: 'none' });
+    expect((await run('calendar', '--json', file)).code).not.toBe(3);
+  });
+
+  it('saves an archive that fleetbed calendar reads', async () => {
+    const file = join(folder, 'journal.har');
+    const { code, stdout, stderr } = await run('journal', ...at, '--har', file);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toContain('journal.har is written');
+    const exchanges = await exchangesIn(file);
+    expect(exchanges.map(({ status }) => status)).toEqual([200, 404, 200, 400]);
+    expect(String(exchanges[3]?.requestBody())).toContain('"pubkey":"none"');
+    expectHar(JSON.parse(readFileSync(file, 'utf8')));
+  });
+
+  it('ends with 0 when Ctrl-C comes with its first line', async () => {
+    await (await fetch(`${ready.baseUrl}/seen-at-once`)).text();
+    const following = startCommand(['journal', ...at, '--follow', '--text', 'seen-at-once']);
+    await following.said('stdout', /seen-at-once/);
+    const { code, stderr } = await following.end('SIGINT');
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  it(
+    'follows what comes until Ctrl-C',
+    async () => {
+      const ask = async (place: string) => (await fetch(`${ready.baseUrl}${place}`)).text();
+      await ask('/followed/before');
+      const words = ['--follow', '--after', '0', '--text', 'followed'];
+      const following = startCommand(['journal', ...at, ...words]);
+      expect(await following.said('stdout', /before/)).toMatch(/GET 404 {2}\/followed\/before/);
+      await ask('/followed/live');
+      expect(await following.said('stdout', /live/)).toMatch(/GET 404 {2}\/followed\/live/);
+      const { code, stderr } = await following.end('SIGINT');
+      expect([code, stderr]).toEqual([0, '']);
+    },
+    RUN_MAX_MS,
+  );
+});
+
+/** What HAR 1.2 requires of each object. */
+function expectHar({ log }: { log: Record<string, unknown> & { entries: unknown[] } }): void {
+  expect(log).toMatchObject({ version: '1.2', creator: { name: 'fleetbed', version: '1' } });
+  expect(log.entries).toHaveLength(4);
+  const pairs = expect.any(Array);
+  for (const entry of log.entries) {
+    expect(entry).toMatchObject({
+      startedDateTime: expect.stringMatching(/^\d{4}-.*Z$/),
+      time: expect.any(Number),
+      cache: {},
+      timings: { send: 0, wait: expect.any(Number), receive: expect.any(Number) },
+      request: {
+        method: expect.any(String),
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:/),
+        httpVersion: 'HTTP/1.1',
+        ...{ cookies: pairs, headers: pairs, queryString: pairs },
+        ...{ headersSize: -1, bodySize: expect.any(Number) },
+      },
+      response: {
+        ...{ status: expect.any(Number), statusText: '', httpVersion: 'HTTP/1.1' },
+        ...{ cookies: pairs, headers: pairs, redirectURL: '' },
+        ...{ headersSize: -1, bodySize: expect.any(Number) },
+        content: { size: expect.any(Number), mimeType: expect.any(String) },
+      },
+    });
+  }
+}
+
+describe('fleetbed await', () => {
+  it('is 0 with what came', async () => {
+    const { code, stdout } = await run('await', ...at, '--after', '0', '--operation', 'login');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/POST 200 {2}login/);
+  });
+
+  it('is 1 when it did not come in time, with what came instead', async () => {
+    const words = ['--after', '0', '--operation', 'logout', '--timeout', '0'];
+    const { code, stdout, stderr } = await run('await', ...at, ...words);
+    expect(code).toBe(1);
+    expect(stderr).toContain('no entry matched within 0 s');
+    expect(stdout).toMatch(/GET 404 {2}\/followed/);
+  });
+
+  it('is 130 at Ctrl-C', async () => {
+    const waiting = startCommand(['await', ...at, '--text', 'never', '--timeout', '10m']);
+    const watch = ['journal', ...at, '--status', '418'];
+    expect((await runCommand(watch)).code).toBe(0);
+    expect([130, null]).toContain((await waiting.end('SIGINT')).code);
+  });
+});
+
+describe('fleetbed assert', () => {
+  it('is 0 with the verdict in a sentence', async () => {
+    const { code, stdout } = await run('assert', ...at, 'operation=login,status=200');
+    expect(code).toBe(0);
+    expect(stdout).toBe('the tenant did: operation login and status 200.\n');
+  });
+
+  it('is 1 with what was seen instead', async () => {
+    const { code, stdout } = await run('assert', ...at, '--times', '1', 'rebooting', 'success');
+    expect(code).toBe(1);
+    expect(stdout).toContain('report success after report rebooting, once; ');
+    expect(stdout).toContain('no operation 404 (');
+  });
+
+  it.each([
+    [['done'], 2, 'must be one of'],
+    [['a=b'], 2, 'happened.0.a'],
+    [['='], 2, 'Accepted: a status such as success'],
+    [['--times', '-1', 'success'], 2, '--times'],
+    [[], 2, 'step'],
+  ])('refuses %j', async (words, code, because) => {
+    const ended = await run('assert', ...at, ...words);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toContain(because);
+  });
+});
+
+describe('the commands of the journal', () => {
+  it.each([
+    [['journal', '--status', '99'], 2, 'status: must be a status such as 404'],
+    [['journal', '--limit', '501'], 2, '--limit'],
+    [['journal', '--kind', 'none'], 2, '--kind'],
+    [['journal', '--since', 'yesterday'], 2, '--since'],
+    [['journal', '--after', 'x'], 2, '--after'],
+    [['journal', '--follow', '--har', 'x.har'], 2, "cannot be used with option '--follow'"],
+    [['journal', '--tenant', 'none'], 3, 'there is no tenant'],
+    [['journal', '--har', '/nowhere/x.har'], 3, 'cannot write'],
+    [['await', '--count', '0'], 2, '--count'],
+    [['await', '--timeout', '11m'], 2, 'timeoutSeconds: must be at most 600'],
+    [['assert', '--tenant', 'none', 'success'], 3, 'there is no tenant'],
+  ])('refuse %j', async (words, code, because) => {
+    const ended = await run(...words, ...at);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toContain(because);
+    expect(ended.stdout).toBe('');
+  });
+
+  it.each(['journal', 'await'])(
+    '%s needs a token, the right one, and a server',
+    async (command) => {
+      const without = await run(command, '--control-url', 'http://127.0.0.1:1');
+      expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('-token (env')]);
+      const wrong = await run(
+        command,
+        '--control-url',
+        ready.controlUrl,
+        '--control-token',
+        'wrong',
+      );
+      expect([wrong.code, wrong.stderr]).toEqual([
+        3,
+        expect.stringContaining('check --control-token'),
+      ]);
+      const nobody = await run(
+        command,
+        '--control-url',
+        'http://127.0.0.1:1',
+        '--control-token',
+        'any',
+      );
+      expect([nobody.code, nobody.stderr]).toEqual([
+        3,
+        expect.stringContaining('check --control-url'),
+      ]);
+    },
+  );
+
+  it('tell an API that is no control listener so', async () => {
+    const { code, stderr } = await run(
+      'journal',
+      '--control-url',
+      ready.baseUrl,
+      '--control-token',
+      'any',
+    );
+    expect(code).toBe(3);
+    expect(stderr).toContain('404');
+  });
+});
+
+describe('fleetbed serve', () => {
+  it.each([
+    [['--journal-entries', '-1'], '--journal-entries'],
+    [['--journal-entries', '1000001'], 'from 0 to 1000000'],
+    [['--journal-bytes', '1'], 'from 65536'],
+  ])('refuses %j', async (words, because) => {
+    const { code, stderr } = await run('serve', ...words);
+    expect(code).toBe(2);
+    expect(stderr).toContain(because);
+  });
+});

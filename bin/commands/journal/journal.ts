@@ -1,0 +1,131 @@
+/** `fleetbed journal`: what a running server was asked and what it answered. */
+import type { Command } from 'commander';
+import { printableJson } from '../../../fixtures/printable.ts';
+import { addExamples } from '../../options/examples.ts';
+import * as values from '../../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { requireWritable, writeWhole } from '../../output/files.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+import { stopSignal } from '../../output/stop-signal.ts';
+import { addControlOptions, ask } from '../../server-access/control-listener.ts';
+import { addFilterOptions, type JournalOptions, queryOf } from './filters.ts';
+import { type ShownEntry, show } from './lines.ts';
+
+const LIMIT_MAX = 500;
+const LIMIT_DEFAULT = 100;
+/** Far beyond what one event of the server has. */
+const EVENT_MAX_CHARACTERS = 1_048_576;
+
+interface ReadOptions extends JournalOptions {
+  readonly follow?: boolean;
+  readonly har?: string;
+  readonly json?: boolean;
+  readonly limit: number;
+}
+
+const help = `
+Secrets are masked. With --json each entry is one line of JSON with headers and bodies, which
+fleetbed calendar can read.
+
+Exit codes: 0 done, or Ctrl-C; 2 a filter is wrong; 3 no server, or it cannot be asked.
+`;
+
+/** Adds the options of `fleetbed journal` and what it does. */
+export function configure(command: Command): void {
+  addFilterOptions(addControlOptions(command))
+    .option(
+      '--limit <n>',
+      'show the newest entries, so many',
+      values.count(1, LIMIT_MAX),
+      LIMIT_DEFAULT,
+    )
+    .option('--follow', 'keep showing new entries until Ctrl-C')
+    .option('--har <file>', 'write all entries to this file as HAR 1.2', values.filled)
+    .option('--json', 'print one JSON line for each entry')
+    .addHelpText('after', help)
+    .action(async (options: ReadOptions) => {
+      if (options.follow && options.har !== undefined) {
+        command.error("error: option '--har <file>' cannot be used with option '--follow'");
+      }
+      process.exitCode = await journal(options);
+    });
+  addExamples(
+    command,
+    'fleetbed journal --status 4xx',
+    'fleetbed journal --follow --device 02:00:00:00:00:01',
+    'fleetbed journal --har traffic.har',
+  );
+}
+
+async function journal(options: ReadOptions): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  if (options.har !== undefined) return saveHar(options.har, options, output);
+  // From the first line on: who has seen one may want to stop.
+  const stop = options.follow ? stopSignal() : undefined;
+  const whole = String(output.json);
+  const limit = String(options.limit);
+  const { body } = await ask(options, `/journal?${queryOf(options, { limit, whole })}`);
+  const { entries, next } = (await body.json()) as Page;
+  for (const entry of entries) show(entry, output);
+  if (!stop) return exitCodes.pass;
+  await follow({ ...options, after: String(next) }, output, stop);
+  return exitCodes.pass;
+}
+
+interface Page {
+  readonly entries: readonly ShownEntry[];
+  readonly next: number;
+}
+
+async function saveHar(file: string, options: ReadOptions, output: Output): Promise<ExitCode> {
+  await requireWritable('--har', file);
+  const { body } = await ask(options, `/journal.har?${queryOf(options)}`);
+  await writeWhole(file, printableJson(await body.text()));
+  output.progress(`${file} is written.`);
+  return exitCodes.pass;
+}
+
+/** Prints new entries until Ctrl-C; reconnects after the last entry when the stream ends. */
+async function follow(options: JournalOptions, output: Output, stop: AbortSignal): Promise<void> {
+  const whole = String(output.json);
+  let { after } = options;
+  while (!stop.aborted) {
+    const before = after;
+    try {
+      const path = `/journal/stream?${queryOf({ ...options, ...(after && { after }) }, { whole })}`;
+      const { body } = await ask(options, path, { signal: stop, isEndless: true });
+      for await (const entry of eventsOf(body)) {
+        show(entry, output);
+        after = String(entry.sequence);
+      }
+    } catch (fault) {
+      if (stop.aborted) return;
+      throw fault;
+    }
+    // A reader that did not keep up is dropped, and one that got nothing would be so again.
+    if (after === before && !stop.aborted) {
+      const sentence = `${options.controlUrl} ended the stream; check that the server runs.`;
+      throw new CommandFault(sentence, exitCodes.setUp);
+    }
+  }
+}
+
+async function* eventsOf({ body }: Response): AsyncGenerator<ShownEntry> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of body ?? []) {
+      const events = (rest + decoder.decode(bytes, { stream: true })).split('\n\n');
+      rest = events.pop() ?? '';
+      if (rest.length > EVENT_MAX_CHARACTERS) throw new Error('an event of the stream has no end');
+      for (const event of events) {
+        const data = /^data: (.*)$/m.exec(event)?.[1];
+        if (data !== undefined) yield JSON.parse(data) as ShownEntry;
+      }
+    }
+  } catch (fault) {
+    // The connection was cut; the reader continues after the last entry.
+    if (!(fault instanceof TypeError)) throw fault;
+  }
+}

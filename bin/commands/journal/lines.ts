@@ -1,0 +1,58 @@
+/** Entries of a journal as lines for human eyes. */
+import { printable } from '../../../fixtures/printable.ts';
+import type { Output } from '../../output/output.ts';
+
+/** An entry as the control listener shows it. */
+export interface ShownEntry {
+  readonly sequence: number;
+  readonly kind: 'exchange' | 'frame' | 'unreadable';
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  readonly [name: string]: unknown;
+}
+
+const LINE_MAX_CHARACTERS = 1000;
+const arrows = { client: '->', server: '<-' } as const;
+
+/** One line, free of anything that steers a terminal. */
+function entryLine(entry: ShownEntry): string {
+  const { sequence, kind, at } = entry;
+  const words = [`${sequence}`, at.replace(/^.*T/, ''), ...wordsOf[kind](entry)];
+  const { identity, id } = (entry.device ?? {}) as { identity?: string; id?: string };
+  if (identity !== undefined || id !== undefined) words.push(`device ${identity ?? id}`);
+  return printable(words.filter((word) => word !== '').join('  '), LINE_MAX_CHARACTERS);
+}
+
+const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
+  exchange: ({ method, status, operation, path, tookMs, deployment, cut, ...rest }) => {
+    const refusal = rest.refusal as { error: string } | undefined;
+    const noUpdate = rest.noUpdate as { outcome: string; because: string } | undefined;
+    const fault = rest.fault as { name: string; act: string } | undefined;
+    const varied = rest.varied as readonly { id: string }[] | undefined;
+    return [
+      `${method} ${status === 0 ? '---' : status}`,
+      `${operation ?? path}`,
+      `${tookMs} ms`,
+      deployment === undefined ? '' : `deployment ${deployment}`,
+      cut === true ? 'cut' : '',
+      fault ? `fault ${fault.name}: ${fault.act}` : '',
+      varied ? `varied ${varied.map(({ id }) => id).join(', ')}` : '',
+      refusal ? `refused: ${refusal.error}` : '',
+      noUpdate ? `${noUpdate.outcome}: ${noUpdate.because}` : '',
+    ];
+  },
+  frame: ({ socket, from, opcode, code, proto, typ, sid, bytes }) => [
+    `${socket} ${arrows[from as keyof typeof arrows]} server`,
+    opcode === 'message'
+      ? `${proto ?? 'no'}/${typ ?? 'message'}`
+      : `${opcode} ${code ?? ''}`.trim(),
+    sid === undefined ? '' : `session ${sid}`,
+    `${bytes} bytes`,
+  ],
+  unreadable: ({ status, code, line }) => [`no HTTP ${status}`, `${code}`, `${line ?? ''}`],
+};
+/** Shows an entry as the output wants it. */
+export function show(entry: ShownEntry, output: Output): void {
+  if (output.json) output.data(entry);
+  else output.line(entryLine(entry));
+}

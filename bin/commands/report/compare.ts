@@ -1,0 +1,74 @@
+/** `fleetbed report compare`: whether the later of two runs is worse by more than noise explains. */
+
+import { type Command, Option } from 'commander';
+import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
+import { comparisonText } from '../../../simulator/report/comparison-text.ts';
+import {
+  type Comparison,
+  ComparisonError,
+  compareResults,
+  type NoiseFloor,
+} from '../../../simulator/result/compare.ts';
+import { addExamples } from '../../options/examples.ts';
+import * as values from '../../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { createOutput } from '../../output/output.ts';
+import { readResultFile } from './read-result-file.ts';
+
+interface CompareOptions {
+  readonly noiseShare: number;
+  readonly noiseFloor: number;
+  readonly json?: boolean;
+}
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  addExamples(command, 'fleetbed report compare before.json after.json');
+  command
+    .argument('<a>', 'JSON result of the earlier run', values.filled)
+    .argument('<b>', 'JSON result of the later run', values.filled)
+    .addOption(
+      new Option(
+        '--noise-share <share>',
+        'relative shift of a percentile that counts as noise, from 0 to 1',
+      )
+        .argParser(values.share)
+        .default(0.1, '0.1'),
+    )
+    .addOption(
+      new Option(
+        '--noise-floor <duration>',
+        'shift in time that counts as noise; the larger of both is used',
+      )
+        .argParser(values.durationMs)
+        .default(1, '1ms'),
+    )
+    .option('--json', 'standard output carries the comparison as JSON')
+    .action(async (a: string, b: string, options: CompareOptions) => {
+      const before = await readResultFile('A', a);
+      const comparison = compared(before, await readResultFile('B', b), {
+        share: options.noiseShare,
+        milliseconds: options.noiseFloor,
+      });
+      const output = createOutput(options.json ?? false);
+      output.data(comparison);
+      if (!output.json) output.line(comparisonText(comparison));
+      process.exitCode = exitCodeOf(comparison);
+    });
+}
+
+function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): Comparison {
+  try {
+    return compareResults(before, after, floor);
+  } catch (error) {
+    if (!(error instanceof ComparisonError)) throw error;
+    throw new CommandFault(`${error.message}; run it again.`, exitCodes.setUp, error);
+  }
+}
+
+/** A regression fails; what too little was measured for decides nothing. */
+function exitCodeOf({ verdict }: Comparison): ExitCode {
+  if (verdict === 'regression') return exitCodes.failed;
+  return verdict === 'not enough data' ? exitCodes.undecided : exitCodes.pass;
+}

@@ -1,0 +1,52 @@
+/** `fleetbed report merge`: one result of those of several processes or machines. */
+
+import type { Command } from 'commander';
+import { printableJson } from '../../../fixtures/printable.ts';
+import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
+import { fleetReport } from '../../../simulator/report/text.ts';
+import { MergeError, mergeResults } from '../../../simulator/result/merge.ts';
+import { addExamples } from '../../options/examples.ts';
+import * as values from '../../options/option-values.ts';
+import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { requireWritable, writeWhole } from '../../output/files.ts';
+import { figuresExitCode, fleetExitCode } from '../../output/fleet-outcome.ts';
+import { createOutput } from '../../output/output.ts';
+import { readResultFile } from './read-result-file.ts';
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  addExamples(command, 'fleetbed report merge shard-0.json shard-1.json --out run.json');
+  command
+    .argument('<results...>', 'JSON files of the shards of one plan')
+    .requiredOption('--out <file>', 'write the merged result', values.filled)
+    .action(async (paths: readonly string[], { out }: { readonly out: string }) => {
+      process.exitCode = await merge(paths, out);
+    });
+}
+
+/** The merged run is judged as a run of one process is. */
+async function merge(paths: readonly string[], out: string): Promise<ExitCode> {
+  const output = createOutput(false);
+  await requireWritable('--out', out);
+  const results: FleetResult[] = [];
+  for (const path of paths) results.push(await readResultFile('RESULTS', path));
+  const merged = mergedOf(results);
+  await writeWhole(out, `${printableJson(JSON.stringify(merged, null, 2))}\n`);
+  const missing = merged.plan.devices - merged.devices.length;
+  if (missing > 0) {
+    output.progress(`${missing} of ${merged.plan.devices} devices are in none of these results`);
+  }
+  output.line(fleetReport(merged));
+  return worstExitCode([fleetExitCode(merged, {}), figuresExitCode(merged)]);
+}
+
+function mergedOf(results: readonly FleetResult[]): FleetResult {
+  try {
+    return mergeResults(results);
+  } catch (error) {
+    if (!(error instanceof MergeError)) throw error;
+    const wanted = 'it wants one result of each shard of the same plan';
+    throw new CommandFault(`RESULTS: ${error.message}; ${wanted}.`, exitCodes.setUp, error);
+  }
+}

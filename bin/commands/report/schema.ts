@@ -1,0 +1,13 @@
+/** `fleetbed report schema`: the published form of a fleet's result. */
+
+import type { Command } from 'commander';
+import { fleetResultSchema } from '../../../simulator/result/read-result.ts';
+import { addExamples } from '../../options/examples.ts';
+
+/** Adds what the subcommand does. */
+export function configure(command: Command): void {
+  addExamples(command, 'fleetbed report schema');
+  command.action(() => {
+    process.stdout.write(`${JSON.stringify(fleetResultSchema(), null, 2)}\n`);
+  });
+}

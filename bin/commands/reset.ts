@@ -1,0 +1,58 @@
+/** `fleetbed reset`: a running server, or one of its devices, back in its start state. */
+import type { Command } from 'commander';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { createOutput } from '../output/output.ts';
+import {
+  addControlOptions,
+  askAs,
+  type ControlOptions,
+} from '../server-access/control-listener.ts';
+
+interface ResetOptions extends ControlOptions {
+  readonly device?: string;
+  readonly json?: boolean;
+}
+
+const help = `
+The start state is that of the first start, or the last one that fleetbed world load has loaded.
+
+Exit codes: 0 done; 1 the server refuses it, or knows no such device; 2 the command line is wrong;
+3 no server.
+`;
+
+/** Adds the options of `fleetbed reset` and what it does. */
+export function configure(command: Command): void {
+  addControlOptions(command)
+    .option(
+      '--device <device>',
+      'only this device: its ID, or a value of its identity',
+      values.filled,
+    )
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', help)
+    .action(async (options: ResetOptions) => {
+      process.exitCode = await reset(options);
+    });
+  addExamples(command, 'fleetbed reset', 'fleetbed reset --device 02:00:00:00:00:01');
+}
+
+async function reset(options: ResetOptions): Promise<ExitCode> {
+  const { device, json = false } = options;
+  const { status, body } = await askAs(options, '/reset', {
+    method: 'POST',
+    json: device === undefined ? {} : { device },
+  });
+  const { device: outcome } = status === 200 ? ((await body.json()) as Outcome) : {};
+  const output = createOutput(json);
+  output.data({ reset: outcome ?? 'all' });
+  if (!json && device === undefined) output.line('The server is in its start state.');
+  else if (!json) output.line(`${device} is ${outcome === 'gone' ? 'removed' : 'reset'}.`);
+  return exitCodes.pass;
+}
+
+interface Outcome {
+  /** `gone` is a device that the start state does not have. */
+  readonly device?: 'restored' | 'gone';
+}

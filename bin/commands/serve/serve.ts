@@ -1,0 +1,215 @@
+/** `fleetbed serve`: the reference server until Ctrl-C. */
+import { setFlagsFromString } from 'node:v8';
+import type { Command } from 'commander';
+import { clockStartingAt } from '../../../fixtures/clock.ts';
+import { variants } from '../../../fixtures/contract/variants.ts';
+import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import type { RunningServer } from '../../../server/server.ts';
+import { SettingError, settingRows } from '../../../server/settings.ts';
+import { StateFault } from '../../../server/store/state-fault.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault, reportFault } from '../../output/fault.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+import { aborted, stopSignal } from '../../output/stop-signal.ts';
+import {
+  consoleUrl,
+  prepareReadyFile,
+  type ServerReady,
+  serverReady,
+  writeReadyFile,
+} from '../../server-access/ready.ts';
+import { leaveRunFile } from '../../server-access/run-file.ts';
+import {
+  prepareCaFolder,
+  publishTls,
+  type TlsReady,
+  tlsOptionRows,
+  tlsPlan,
+} from '../../server-access/tls.ts';
+import { runStarter } from './console-runs.ts';
+
+/** What the command itself takes, beside the settings of the server. */
+const commandRows = {
+  world: {
+    flag: '--world <file>',
+    group: 'State and time',
+    help: 'start state, see fleetbed world; SIGHUP loads it again',
+    cli: { kind: 'text' },
+  },
+  date: {
+    flag: '--date <date>',
+    group: 'State and time',
+    help: 'start at this day or moment; time runs on',
+    cli: { kind: 'moment' },
+  },
+  faults: {
+    flag: '--faults <file>',
+    group: 'Dialects, variation and faults',
+    help: 'fault plan (YAML or JSON); exit code 1 when one never fired',
+    cli: { kind: 'text' },
+  },
+  readyFile: {
+    flag: '--ready-file <file>',
+    group: 'Output',
+    help: 'write this JSON file when ready',
+    cli: { kind: 'text' },
+  },
+  json: {
+    flag: '--json',
+    group: 'Output',
+    help: 'print one JSON line when ready',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies OptionRows;
+
+interface ServeOptions extends ValuesOf<typeof commandRows> {
+  /** True when it was given without a name. */
+  readonly dialect?: unknown;
+  /** True when it was given without a seed. */
+  readonly variationSeed?: unknown;
+}
+
+const help = `
+Exit codes: 0 ended by Ctrl-C; 1 a planned fault never fired; 2 the command line is wrong; 3 a port,
+file or folder cannot be used.
+`;
+
+/** Adds the options of `fleetbed serve` and what it does. */
+export function configure(command: Command): void {
+  for (const rows of [settingRows, commandRows, tlsOptionRows]) addOptionRows(command, rows);
+  command.addHelpText('after', help).action(async (options: ServeOptions) => {
+    process.exitCode = await serve(options);
+  });
+  addExamples(
+    command,
+    'fleetbed serve',
+    'fleetbed serve --port 0 --control-port 0 --auto-accept --ready-file ready.json',
+    'fleetbed serve --world world.yaml --date 2027-08-25 --dialect open-source',
+    'fleetbed serve --tls --tls-ca-out certificates --data state',
+  );
+}
+
+async function serve(options: ServeOptions): Promise<ExitCode> {
+  const { readyFile, json = false, world, faults, date } = options;
+  const output = createOutput(json);
+  if (options.dialect === true) {
+    tellVariants(output, json);
+    return exitCodes.pass;
+  }
+  if (options.variationSeed === true) {
+    await tellVariations(output, json);
+    return exitCodes.pass;
+  }
+  const { tls: tlsSettings, caFolder } = tlsPlan(options);
+  await prepareReadyFile(readyFile);
+  await prepareCaFolder(caFolder);
+  const rules = await plannedFaults(faults);
+  const stop = stopSignal();
+  compileLater();
+  // The help of this command does without the server.
+  const { startServer } = await import('../../../server/server.ts');
+  let known: ServerReady | undefined;
+  const server = await startServer({
+    ...settingsOfOptions(settingRows, options),
+    startRun: runStarter(() => known),
+    ...(tlsSettings && { tls: tlsSettings }),
+    ...(date !== undefined && { clock: clockStartingAt(date) }),
+  }).catch((error: unknown) => {
+    if (error instanceof StateFault) throw new CommandFault(error.message, exitCodes.setUp, error);
+    if (!(error instanceof SettingError)) throw error;
+    throw new CommandFault(error.message, exitCodes.usage, error);
+  });
+  server.faults.add(rules);
+  let removeRunFile: (() => void) | undefined;
+  try {
+    const tls = await publishTls(server, caFolder);
+    const ready = serverReady(server, tls);
+    known = ready;
+    if (world !== undefined) await loadNow(server, world, output);
+    await writeReadyFile(readyFile, ready);
+    removeRunFile = await leaveRunFile(ready, output);
+    if (json) output.data(ready);
+    else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
+    await aborted(stop);
+  } finally {
+    removeRunFile?.();
+    await server.close();
+  }
+  return faults === undefined ? exitCodes.pass : judged(server, output);
+}
+
+/**
+ * Lets the database run for longer before V8 optimizes it: what makes the tables runs once, and
+ * optimizing it takes the processor from the start for 0.1 s. Within some hundred requests the
+ * engine's interpreter reaches the budget, nearly the largest possible; the rest hardly does, which
+ * costs nothing that was measured. It holds for the process, so that it is ours only where the
+ * process is.
+ */
+function compileLater(): void {
+  setFlagsFromString('--wasm-tiering-budget=2000000000');
+}
+
+// What reads plans and worlds takes long to load, and is not needed without a file.
+
+/** @throws CommandFault with file, line and column of each fault */
+async function plannedFaults(file: string | undefined) {
+  if (file === undefined) return [];
+  const { readPlanFile } = await import('../../server-access/fault-plan-file.ts');
+  return readPlanFile('--faults', file);
+}
+
+/** Tells of planned faults that the run never met. */
+async function judged({ faults }: RunningServer, output: Output): Promise<ExitCode> {
+  const { unfiredLines } = await import('../../server-access/fault-plan-file.ts');
+  const lines = unfiredLines(faults.unfired());
+  for (const line of lines) output.progress(line);
+  return lines.length === 0 ? exitCodes.pass : exitCodes.failed;
+}
+
+/** Loads the start state, now and on SIGHUP; a file that has become invalid changes nothing. */
+async function loadNow(server: RunningServer, file: string, output: Output): Promise<void> {
+  const { loadWorldFile, worldLines } = await import('../../server-access/world-file.ts');
+  const load = async () => {
+    for (const line of worldLines(await loadWorldFile(file, server))) output.progress(line);
+  };
+  await load();
+  process.on('SIGHUP', () => {
+    load().catch((fault: unknown) => output.progress(reportFault(fault).sentence));
+  });
+}
+
+/** Every variant with what it changes, in place of a server. */
+function tellVariants(output: Output, json: boolean): void {
+  if (json) {
+    output.data(variants);
+    return;
+  }
+  for (const [name, { differs, contract, metIn }] of Object.entries(variants)) {
+    output.line(`${name}\n  ${differs}\n  contract: ${contract}\n  met in: ${metIn}`);
+  }
+}
+
+/** Every legal variation with the rule that allows it, in place of a server. */
+async function tellVariations(output: Output, json: boolean): Promise<void> {
+  const { legalVariations } = await import('../../../server/control/variation/variations.ts');
+  const told = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
+  if (json) {
+    output.data(told);
+    return;
+  }
+  for (const { id, varies, rule } of told) output.line(`${id}\n  ${varies}\n  rule: ${rule}`);
+}
+
+function readyLine(server: RunningServer): string {
+  const { baseUrl, adminEmail, adminPassword } = server;
+  const password = adminPassword === '' ? 'their own password' : `password ${adminPassword}`;
+  return `ready at ${baseUrl}, ${adminEmail} with ${password}, console ${consoleUrl(server)}`;
+}
+
+/** Where the test CA is, and what is wrong behind which URL. */
+function tlsLines({ caFile, gallery }: TlsReady = { gallery: {} }): string[] {
+  const wrong = Object.entries(gallery).map(([name, url]) => `broken TLS at ${url}: ${name}`);
+  return caFile === undefined ? wrong : [`test CA in ${caFile}`, ...wrong];
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { legalVariations } from '../../../server/control/variation/variations.ts';
+import { runCommand, startServe } from '../../testing/built-command.ts';
+
+/** A device reports on a deployment before it asks; of two, version 2 then offers one by an own id. */
+const doubtful = '-1611894584,15:2:9:10:10:10:14,CAABBAGBp:VF';
+
+describe('a random life', () => {
+  it('is not misjudged where an id of version 2 may stand for either of two deployments', async () => {
+    const { ready, running } = await startServe(['--variation-seed', 'three']);
+    const target = ['--url', ready.baseUrl, '--password', ready.adminPassword];
+    const words = ['--model-replay', doubtful, 'model/random-life-agrees'];
+    try {
+      const { code, stdout } = await runCommand(['conform', ...target, ...words]);
+      expect(code, stdout).toBe(0);
+    } finally {
+      await running.end();
+    }
+  });
+});
+
+describe('serve --vary', () => {
+  it('without a seed tells every variation and its rule, and starts nothing', async () => {
+    const { stdout, code } = await runCommand(['serve', '--variation-seed']);
+    expect(code).toBe(0);
+    for (const { id, varies, rule } of legalVariations) {
+      for (const sentence of [id, varies, rule]) expect(stdout).toContain(sentence);
+    }
+  });
+
+  it('without a seed is one JSON value with --json', async () => {
+    const { stdout, code } = await runCommand(['serve', '--variation-seed', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual(
+      legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule })),
+    );
+  });
+
+  it('with a seed varies what is answered', async () => {
+    const { ready, running } = await startServe(['--variation-seed', 'one']);
+    try {
+      const types = new Set<string | null>();
+      for (let round = 0; round < 12; round += 1) {
+        const answer = await fetch(`${ready.baseUrl}/nowhere`);
+        types.add(answer.headers.get('content-type'));
+      }
+      expect(types.size).toBeGreaterThan(1);
+    } finally {
+      await running.end();
+    }
+  });
+
+  it('does not take an empty seed, and says what it takes', async () => {
+    const { stderr, code } = await runCommand(['serve', '--variation-seed', '']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('a non-empty text');
+  });
+});

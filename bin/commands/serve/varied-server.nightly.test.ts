@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { startTestServer } from '../../../server/testing/test-server.ts';
+import { wholeRun } from '../../testing/whole-run.ts';
+
+const RUN_MAX_MS = 600_000;
+
+describe('suite and fleet', () => {
+  it.each(['one', 's1', 'four'])(
+    'pass against answers in all legal forms of the seed "%s"',
+    { timeout: RUN_MAX_MS },
+    async (varySeed) => {
+      const server = await startTestServer({ clock: systemClock, varySeed });
+      try {
+        const run = await wholeRun(server, 'varied server');
+        expect(run).toEqual({ ended: 'settled', troubles: [], outcome: 'pass' });
+      } finally {
+        await server.close();
+      }
+    },
+  );
+});

@@ -1,0 +1,118 @@
+/** Who looks on while a fleet runs: a human, the event stream, the address of the metrics. */
+import { createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
+import type { Clock } from '../../../fixtures/clock.ts';
+import type {
+  FleetEvent,
+  FleetHooks,
+  FleetProgress,
+  FleetResult,
+} from '../../../simulator/engine/simulate-fleet.ts';
+import { EventLines, type EventLinesCount } from '../../../simulator/report/events-lines.ts';
+import { FleetMetrics } from '../../../simulator/report/prometheus.ts';
+import { openForLines } from '../../output/files.ts';
+import type { Output } from '../../output/output.ts';
+import type { ListenAddress } from './listen-address.ts';
+import { openLiveView } from './live-view.ts';
+import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
+
+/** The value of `--events` that means standard output. */
+export const STANDARD_OUTPUT = '-';
+
+/** Who is to look on. */
+export interface AudienceOptions {
+  /** File of the event stream, or `-`. */
+  readonly events?: string;
+  readonly metrics?: ListenAddress;
+}
+
+/** What they are given to look on with. */
+interface Surroundings {
+  readonly clock: Clock;
+  readonly output: Output;
+  /** The run in a line. */
+  readonly title: string;
+  /** Aborts when the run is asked to end. */
+  readonly signal: AbortSignal;
+}
+
+/** The observers of a run; `close` them after it. */
+export interface Audience {
+  /** The hooks to pass to the run. */
+  readonly hooks: Pick<FleetHooks, 'onEvent' | 'onEventsLost'>;
+  see(progress: FleetProgress): void;
+  /** For messages during the run. */
+  readonly output: Output;
+  /**
+   * Lets the last events be written, and says how many were lost.
+   * @returns what has become of them; nothing where there was no event stream
+   */
+  close(): Promise<Pick<FleetResult, 'events'>>;
+}
+
+/**
+ * Opens what was asked for, before the run begins.
+ * @throws CommandFault when a file cannot be written or an address not be listened at
+ */
+export async function openAudience(
+  { events, metrics }: AudienceOptions,
+  { clock, output, title, signal }: Surroundings,
+): Promise<Audience> {
+  const lines = events === undefined ? undefined : await eventLines(events, clock);
+  const counted = metrics && new FleetMetrics();
+  let listener: MetricsListener | undefined;
+  if (metrics && counted) {
+    listener = await listenForScrapes(metrics, () => {
+      if (lines) counted.seeEventLines(lines.count());
+      return counted.exposition();
+    });
+    output.progress(`metrics at ${listener.url}`);
+  }
+  const listeners = [lines?.take, counted?.take].filter((each) => each !== undefined);
+  const view = openLiveView({ title, output, signal });
+  return {
+    hooks: {
+      ...(listeners.length > 0 && { onEvent: toAll(listeners) }),
+      ...(lines && { onEventsLost: (count: number) => lines.miss(count) }),
+    },
+    output: {
+      json: output.json,
+      data: (value) => view.above(() => output.data(value)),
+      line: (text) => view.above(() => output.line(text)),
+      progress: (text) => view.above(() => output.progress(text)),
+    },
+    see: (progress) => {
+      counted?.see(progress);
+      view.see(progress);
+    },
+    close: async () => {
+      view.close();
+      await listener?.close();
+      if (lines === undefined || events === undefined) return {};
+      const count = await lines.close();
+      sayWhatWasLost(count, events, output);
+      return { events: count };
+    },
+  };
+}
+
+async function eventLines(target: string, clock: Clock): Promise<EventLines> {
+  if (target === STANDARD_OUTPUT) return new EventLines({ clock, stream: process.stdout });
+  const fd = await openForLines('--events', target);
+  const stream: Writable = createWriteStream(target, { fd });
+  return new EventLines({ clock, stream });
+}
+
+function toAll(listeners: readonly ((event: FleetEvent) => void)[]): (event: FleetEvent) => void {
+  return (event) => {
+    for (const listen of listeners) listen(event);
+  };
+}
+
+function sayWhatWasLost(count: EventLinesCount, target: string, output: Output): void {
+  const { written, lost, fault } = count;
+  if (lost === 0) return;
+  const because = fault === undefined ? 'its reader was too slow' : `writing failed with ${fault}`;
+  const where = target === STANDARD_OUTPUT ? 'standard output' : target;
+  output.progress(`events: ${lost} of ${lost + written} are missing in ${where}; ${because}`);
+}

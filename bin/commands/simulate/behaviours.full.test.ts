@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodeReadsTypeScript } from '../../../simulator/behaviours/behaviour-file.ts';
+import { behaviours } from '../../../simulator/behaviours/catalogue.ts';
+import { runCommand } from '../../testing/built-command.ts';
+
+const example = (ending: string) =>
+  fileURLToPath(new URL(`../../../simulator/behaviours/example.${ending}`, import.meta.url));
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-behaviours-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Row {
+  readonly name: string;
+  readonly description: string;
+  readonly expectedServerBehavior: string;
+  readonly parameters: readonly { name: string; value: number; unit: string }[];
+  readonly hooks: readonly string[];
+}
+
+describe('fleetbed simulate behaviours', () => {
+  it('describes each, how a good server treats it, and its parameters with units', async () => {
+    const { code, stdout } = await runCommand(['simulate', 'behaviours']);
+    expect(code).toBe(0);
+    for (const { name, description, expectedServerBehavior } of behaviours.values()) {
+      expect(stdout).toContain(`${name}\n  ${description}\n`);
+      expect(stdout).toContain(`  server:      ${expectedServerBehavior}\n`);
+    }
+    expect(stdout).toContain('installMs 20000 ms, rebootMs 40000 ms');
+    expect(stdout).toContain("nightFromHour 22 o'clock UTC");
+  });
+
+  it('gives the same as JSON, those of a file included', async () => {
+    const words = ['simulate', 'behaviours', '--json', '--behaviour-file', example('mjs')];
+    const { code, stdout } = await runCommand(words);
+    expect(code).toBe(0);
+    const rows = JSON.parse(stdout) as Row[];
+    expect(rows.map(({ name }) => name)).toEqual([...behaviours.keys(), 'doubtful-battery']);
+    expect(rows.find(({ name }) => name === 'floods')).toMatchObject({
+      parameters: expect.arrayContaining([{ name: 'pollMs', value: 20, unit: 'ms' }]),
+      hooks: ['nextCycleMs'],
+    });
+  });
+
+  it('reads TypeScript where Node does, and else says which Node that is', async () => {
+    const words = ['simulate', 'behaviours', '--behaviour-file', example('ts')];
+    const { code, stdout, stderr } = await runCommand(words);
+    expect(code).toBe(nodeReadsTypeScript ? 0 : 2);
+    if (nodeReadsTypeScript) expect(stdout).toContain('doubtful-battery');
+    else
+      expect(stderr).toMatch(
+        /^[^\n]*does not read TypeScript; use Node 22\.18 or newer, or Java.*\n$/,
+      );
+  });
+
+  it.each([
+    [['behaviours', '--behaviour-file', 'none.mjs'], /none\.mjs: cannot be read: Cannot find/],
+    [['--behaviour-file', 'none.mjs'], /none\.mjs: cannot be read: Cannot find/],
+    [['--behaviour-parameter', 'slow'], /Accepted: BEHAVIOUR\.NUMBER=VALUE, such as slow/],
+    [
+      ['--behaviour-parameter', 'slow.speed=3'],
+      /slow has no parameter speed; its parameters are installMs, rebootMs/,
+    ],
+    [['--behaviour-parameter', 'slow.installMs=-3'], /slow installMs must be a whole number/],
+    [['--behaviour-parameter', 'snail.installMs=3'], /snail is not a known behaviour/],
+  ])('refuses %j in one sentence', async (words, sentence) => {
+    const { code, stdout, stderr } = await runCommand(['simulate', ...words]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('refuses a file in one sentence, without a stack', async () => {
+    const path = join(folder, 'wrong.mjs');
+    writeFileSync(path, "export default { name: 'mine', hooks: {} };");
+    const { code, stderr } = await runCommand(['simulate', '--behaviour-file', path]);
+    expect(code).toBe(2);
+    expect(stderr.trimEnd()).toMatch(/wrong\.mjs: description is missing$/);
+  });
+});

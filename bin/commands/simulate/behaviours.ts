@@ -1,0 +1,65 @@
+/** `fleetbed simulate behaviours`: the behaviours, how a good server treats each, their parameters. */
+
+import type { Command } from 'commander';
+import type { Behaviour } from '../../../simulator/behaviours/behaviour.ts';
+import {
+  BehaviourFileError,
+  readBehaviourFiles,
+} from '../../../simulator/behaviours/behaviour-file.ts';
+import { behaviours } from '../../../simulator/behaviours/catalogue.ts';
+import { shownParameters } from '../../../simulator/behaviours/parameters.ts';
+import { addExamples } from '../../options/examples.ts';
+import * as values from '../../options/option-values.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { createOutput } from '../../output/output.ts';
+
+interface ListOptions {
+  readonly behaviourFile?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  addExamples(command, 'fleetbed simulate behaviours', 'fleetbed simulate behaviours --json');
+  command
+    .option(
+      '--behaviour-file <file>',
+      'JavaScript file with more behaviours; repeatable',
+      values.listed,
+    )
+    .option('--json', 'write the list to stdout as JSON')
+    .action(async () => {
+      process.exitCode = await list(command.optsWithGlobals());
+    });
+}
+
+async function list({ behaviourFile = [], json = false }: ListOptions) {
+  await readBehaviourFiles(behaviourFile).catch((error: unknown) => {
+    if (!(error instanceof BehaviourFileError)) throw error;
+    throw new CommandFault(error.message, exitCodes.usage, error);
+  });
+  const rows = [...behaviours.values()];
+  const output = createOutput(json);
+  output.data(rows.map(rowOf));
+  output.line(rows.map(paragraphOf).join('\n\n'));
+  return exitCodes.pass;
+}
+
+function rowOf(behaviour: Behaviour) {
+  const { name, description, expectedServerBehavior, hooks } = behaviour;
+  const parameters = shownParameters(behaviour);
+  return { name, description, expectedServerBehavior, parameters, hooks: Object.keys(hooks) };
+}
+
+function paragraphOf(behaviour: Behaviour): string {
+  const { name, description, expectedServerBehavior, parameters, hooks } = rowOf(behaviour);
+  const numbers = parameters.map((each) => `${each.name} ${each.value} ${each.unit}`.trim());
+  return [
+    name,
+    `  ${description}`,
+    `  server:      ${expectedServerBehavior}`,
+    `  parameters:  ${numbers.join(', ')}`,
+    `  hooks:       ${hooks.length === 0 ? 'none' : hooks.join(', ')}`,
+  ].join('\n');
+}

@@ -1,0 +1,76 @@
+/** The certificates of `--ca`, `--cert` and `--key`, read and checked before anything is sent. */
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { readNamedFile } from '../../output/files.ts';
+
+/** Files in PEM: whom to trust, and who the fleet is. */
+export type CertificateFiles = Readonly<Record<'ca' | 'cert' | 'key', string | undefined>>;
+
+/**
+ * What the files hold; undefined when none is named.
+ * @throws CommandFault when one cannot be read, holds something else, or they do not fit
+ */
+export async function certificatesIn({
+  ca,
+  cert,
+  key,
+}: CertificateFiles): Promise<FleetPlan['tls']> {
+  if ((cert === undefined) !== (key === undefined)) {
+    const sentence = '--cert and --key go together: a certificate is of no use without its key.';
+    throw new CommandFault(sentence, exitCodes.usage);
+  }
+  if (ca === undefined && cert === undefined) return undefined;
+  const caPem = ca === undefined ? undefined : await authorityIn('--ca', ca);
+  if (cert === undefined || key === undefined) return caPem === undefined ? undefined : { caPem };
+  const certPem = await readNamedFile('--cert', cert);
+  const keyPem = await privateKeyPemIn('--key', key);
+  if (!certificateIn(certPem, `--cert ${cert}`).checkPrivateKey(createPrivateKey(keyPem))) {
+    throw wrongFile(`--key ${key} is not the key of the certificate in --cert ${cert}`);
+  }
+  return { ...(caPem !== undefined && { caPem }), certPem, keyPem };
+}
+
+/**
+ * The text of a file with the certificates of authorities.
+ * @throws CommandFault when it cannot be read, or holds none
+ */
+export async function authorityIn(option: string, path: string): Promise<string> {
+  const pem = await readNamedFile(option, path);
+  certificateIn(pem, `${option} ${path}`);
+  return pem;
+}
+
+/**
+ * The text of a file with a private key.
+ * @throws CommandFault when it cannot be read, or holds none
+ */
+async function privateKeyPemIn(option: string, path: string): Promise<string> {
+  const pem = await readNamedFile(option, path);
+  privateKeyIn(pem, `${option} ${path}`);
+  return pem;
+}
+
+function certificateIn(pem: string, what: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch (error) {
+    throw wrongFile(`${what} holds no certificate in PEM`, error);
+  }
+}
+
+function privateKeyIn(pem: string, what: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (error) {
+    throw wrongFile(
+      `${what} holds no private key in PEM that can be read without a password`,
+      error,
+    );
+  }
+}
+
+function wrongFile(what: string, cause?: unknown): CommandFault {
+  return new CommandFault(`${what}; name another file.`, exitCodes.setUp, cause);
+}

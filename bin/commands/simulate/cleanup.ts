@@ -1,0 +1,123 @@
+/** `fleetbed simulate cleanup`: takes off a server what a fleet has made there, by its ledger. */
+
+import type { Command } from 'commander';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { cleanUpFleet, type FleetCleanupResult } from '../../../simulator/state/cleanup.ts';
+import { addExamples } from '../../options/examples.ts';
+import {
+  addLoginOptions,
+  type LoginOptions,
+  loginWays,
+  userOf,
+} from '../../options/login-options.ts';
+import { addUrlOption, doubtSentence, forceOption } from '../../options/url-option.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { fleetFault } from '../../output/fleet-outcome.ts';
+import { createOutput } from '../../output/output.ts';
+import { stopSignal } from '../../output/stop-signal.ts';
+import { certificatesIn } from './certificates.ts';
+
+const REQUEST_TIME_LIMIT_MS = 30_000;
+/** Devices between two lines of progress. */
+const DEVICES_TOLD = 100;
+
+/** The options as commander gives them. */
+export interface FleetCleanupOptions extends LoginOptions {
+  readonly url?: string;
+  readonly force?: boolean;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the subcommand and what it does. */
+export function addCleanup(simulate: Command): void {
+  const command = simulate.command('cleanup');
+  addExamples(
+    command,
+    'fleetbed simulate cleanup fleet.ledger',
+    '# The same server by another address',
+    'fleetbed simulate cleanup fleet --url https://staging.example.com --force',
+  );
+  addFleetCleanupOptions(command)
+    .summary('remove what a fleet created on a server')
+    .description(
+      'Abort the deployments of a fleet and decommission its devices, as its ledger lists them.',
+    )
+    .argument('<ledger...>', 'file of --ledger, or folder of --state')
+    .option('--ca <file>', 'PEM file with the certificate of the server or of its authority')
+    .option('--json', 'write the result to stdout as JSON')
+    .action(async (places: readonly string[], options: FleetCleanupOptions) => {
+      process.exitCode = await cleanUpFleets(places, options, command);
+    });
+}
+
+/** Adds where the server is, who the command is there, and the client certificate. */
+export function addFleetCleanupOptions(command: Command): Command {
+  return addLoginOptions(
+    addUrlOption(command, {
+      description: 'base URL of the server (default: that of the ledger)',
+      isInEnvironment: false,
+    }),
+  )
+    .addOption(forceOption())
+    .option('--cert <file>', 'PEM file with a client certificate; needs --key')
+    .option('--key <file>', 'PEM file with the private key of --cert');
+}
+
+/** Removes what fleets have left, and prints what became of it. @throws CommandFault */
+export async function cleanUpFleets(
+  places: readonly string[],
+  options: FleetCleanupOptions,
+  command: Command,
+): Promise<ExitCode> {
+  const credentials = userOf(options);
+  if (credentials === undefined) return command.error(`error: ${loginWays} is needed`);
+  return cleanup(places, { ...options, credentials });
+}
+
+type Credentials = NonNullable<ReturnType<typeof userOf>>;
+
+async function cleanup(
+  places: readonly string[],
+  options: FleetCleanupOptions & { readonly credentials: Credentials },
+): Promise<ExitCode> {
+  const output = createOutput(options.json ?? false);
+  const { url: baseUrl, ca, cert, key, credentials } = options;
+  const tls = await certificatesIn({ ca, cert, key });
+  const result = await cleanUpFleet({
+    places,
+    baseUrl,
+    isForced: options.force,
+    credentials,
+    tls,
+    clock: systemClock,
+    requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,
+    signal: stopSignal(),
+    onProgress: (done, of) => {
+      if (done % DEVICES_TOLD === 0) output.progress(`${done} of ${of} devices`);
+    },
+  }).catch((error: unknown) => {
+    const place = baseUrl ?? places.join(' ');
+    throw fleetFault(error, { baseUrl: place, acceptWith: credentials, tls });
+  });
+  output.data(result);
+  output.line(cleanupReport(result));
+  const isDone = result.stayed.length === 0 && !result.isDoubtful;
+  return isDone ? exitCodes.pass : exitCodes.failed;
+}
+
+function cleanupReport(result: FleetCleanupResult): string {
+  const { baseUrl, devices, decommissioned, notThere, deploymentsClosed, stayed } = result;
+  const { isDoubtful, deletedLedgers } = result;
+  return [
+    ...(stayed.length > 0
+      ? [`Not removed from ${baseUrl}`, ...stayed.map((line) => `  ${line}`)]
+      : []),
+    `${devices} devices in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
+      `${deploymentsClosed} deployments aborted, ${stayed.length} objects not removed`,
+    ...(isDoubtful ? [doubtSentence(baseUrl)] : []),
+    ...deletedLedgers.map((path) => `deleted ${path}, as nothing is left`),
+  ].join('\n');
+}

@@ -1,0 +1,178 @@
+/** `fleetbed simulate --estimate`: what the fleet of a plan needs, and larger ones like it. */
+import { durationText } from '../../../fixtures/duration.ts';
+import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
+import {
+  type DeviceTraffic,
+  type FleetNeeds,
+  type GeneratorMachine,
+  needsOf,
+} from '../../../simulator/estimate/estimate.ts';
+import { thisMachineFacts } from '../../../simulator/metrics/generator-machine.ts';
+import { cohortsOf } from '../../../simulator/plan/cohort.ts';
+import { columns } from '../../../simulator/report/columns.ts';
+import { counted } from '../../../simulator/report/headline.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import type { Output } from '../../output/output.ts';
+import { stopSignals } from '../../output/stop-signal.ts';
+import { packageVersion } from '../../output/version.ts';
+import { type VirtualHooks, virtualRun } from '../../virtual/run.ts';
+import { connectedShare, machineLimits, socketsWithin } from './preflight.ts';
+import { type Traffic, TrafficMeter } from './traffic-meter.ts';
+
+export { virtualUser } from '../../virtual/world.ts';
+
+const SAMPLE_DEVICES = 100;
+const HOUR_MS = 3_600_000;
+const LEAST_POLLS = 4;
+/** What a device does more seldom than once in so many polls does not count. */
+const MOST_POLLS = 100;
+const BYTES_PER_GIB = 2 ** 30;
+const COUNTED_PHASE = '3 hold';
+const beside = [1_000_000, 10_000_000, 100_000_000];
+/** What most systems give a process that raises its limit. */
+const OPEN_FILES_USUAL = 65_536;
+
+/** What is estimated, and from what. */
+interface FleetEstimate {
+  readonly sample: { readonly devices: number; readonly durationMs: number };
+  readonly device: DeviceTraffic;
+  readonly machine: GeneratorMachine;
+  /** The fleet of the plan, then larger ones. */
+  readonly fleets: readonly FleetNeeds[];
+}
+
+/** Plays a sample of the fleet in virtual time, and prints what all of it needs. */
+export async function estimate(
+  plan: FleetPlan,
+  output: Output,
+  startMs: number,
+): Promise<ExitCode> {
+  const signals = stopSignals();
+  const sample = sampleOf(plan);
+  const { devices } = sample.plan;
+  output.progress(`playing ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`);
+  const device = await trafficOf(plan, startMs, signals);
+  if (signals.signal.aborted) return exitCodes.interrupted;
+  const { openFilesMax = OPEN_FILES_USUAL } = await machineLimits();
+  const { cpus, memoryBytes } = thisMachineFacts(undefined);
+  const socketsPerProcess = Math.max(1, socketsWithin(openFilesMax));
+  const machine = { cpus, memoryBytes, socketsPerProcess };
+  const sizes = [plan.devices, ...beside.filter((size) => size > plan.devices)];
+  const found: FleetEstimate = {
+    sample: { devices, durationMs: sample.durationMs },
+    device,
+    machine,
+    fleets: sizes.map((size) => needsOf(size, device, machine)),
+  };
+  output.data(found);
+  output.line(estimateText(found));
+  return exitCodes.pass;
+}
+
+interface Sample {
+  readonly plan: FleetPlan;
+  /** In which traffic is counted. */
+  readonly durationMs: number;
+}
+
+/** The plan with few devices, which are all there before counting begins, and no update. */
+function sampleOf(plan: FleetPlan): Sample {
+  const {
+    deploy: _deploy,
+    deploymentPhases: _phases,
+    deploymentId: _deployment,
+    durationMs: given = HOUR_MS,
+    iterations: _iterations,
+    until: _until,
+    scenes: _scenes,
+    shard: _shard,
+    cohorts,
+    ...rest
+  } = plan;
+  const pollMs = Math.max(...cohortsOf(plan).map(({ policy }) => policy.pollIntervalMs));
+  const devices = Math.min(plan.devices, SAMPLE_DEVICES);
+  const durationMs = Math.max(Math.min(given, MOST_POLLS * pollMs), LEAST_POLLS * pollMs);
+  const stages: FleetPlan['stages'] = [
+    { kind: 'ramp', durationMs: pollMs, devices },
+    { kind: 'hold', durationMs: 2 * pollMs },
+    { kind: 'hold', durationMs },
+  ];
+  // Virtual runs have no websockets.
+  const unconnected = cohorts?.map((cohort) => ({ ...cohort, connect: false }));
+  const sample = { ...rest, connect: false, devices, stages, rampMs: 0 };
+  return { plan: { ...sample, ...(unconnected && { cohorts: unconnected }) }, durationMs };
+}
+
+/** Plays a sample of the fleet from this moment on. @returns what each device does on average */
+export async function trafficOf(
+  whole: FleetPlan,
+  startMs: number,
+  signals: Pick<VirtualHooks, 'signal' | 'hurry'>,
+): Promise<DeviceTraffic> {
+  const { plan, durationMs } = sampleOf(whole);
+  const meter = new TrafficMeter(plan.headerPrefix);
+  let before: Traffic | undefined;
+  await virtualRun(
+    { plan, startMs, faults: [], restarts: [], isInterleaved: false },
+    {
+      ...signals,
+      version: packageVersion(),
+      between: meter.before,
+      onProgress: ({ phase }: FleetProgress) => {
+        if (phase === COUNTED_PHASE) before ??= meter.totals;
+      },
+    },
+  );
+  const after = meter.totals;
+  const perSecond = (name: keyof Traffic): number =>
+    (after[name] - (before?.[name] ?? 0)) / plan.devices / (durationMs / 1000);
+  return {
+    requests: perSecond('requests'),
+    sentBytes: perSecond('sentBytes'),
+    receivedBytes: perSecond('receivedBytes'),
+    connectedShare: connectedShare(whole),
+  };
+}
+
+const rows: readonly (readonly [string, (fleet: FleetNeeds) => string])[] = [
+  ['requests/s', ({ requestsPerSecond }) => tenths(requestsPerSecond)],
+  ['sent, Mbit/s', ({ sentBytesPerSecond }) => megabits(sentBytesPerSecond)],
+  ['received, Mbit/s', ({ receivedBytesPerSecond }) => megabits(receivedBytesPerSecond)],
+  ['sockets', ({ sockets }) => whole(sockets)],
+  ['cores', ({ cores }) => tenths(cores)],
+  ['memory, GiB', ({ memoryBytes }) => tenths(memoryBytes / BYTES_PER_GIB)],
+  ['processes', ({ processes }) => whole(processes)],
+  ['machines', ({ machines }) => whole(machines)],
+  ['Redis commands/s', ({ redisCommandsPerSecond }) => whole(redisCommandsPerSecond)],
+  ['Redis, Mbit/s', ({ redisBytesPerSecond }) => megabits(redisBytesPerSecond)],
+];
+
+function estimateText({ sample, device, machine, fleets }: FleetEstimate): string {
+  const table = [
+    ['devices', ...fleets.map(({ devices }) => whole(devices))],
+    ...rows.map(([name, of]) => [name, ...fleets.map(of)]),
+  ];
+  const { cpus, memoryBytes, socketsPerProcess } = machine;
+  const memory = (memoryBytes / BYTES_PER_GIB).toFixed(1);
+  return [
+    'What simulating such a fleet needs',
+    ...columns(table).map((line) => `  ${line}`),
+    '',
+    `  A device makes ${tenths(device.requests * 3600)} requests an hour (polls, and inventory with them): counted with ${sample.devices} in`,
+    `  ${durationText(sample.durationMs)} of virtual time, without the update of a deployment and without TLS.`,
+    `  Machines are like this one: ${cpus} cores, ${memory} GiB, room for ${whole(socketsPerProcess)} sockets a process (ulimit -n).`,
+    '  Redis is used where workers share the fleet.',
+  ].join('\n');
+}
+
+function whole(value: number): string {
+  return Math.ceil(value).toLocaleString('en-US');
+}
+
+function megabits(bytesPerSecond: number): string {
+  return tenths((bytesPerSecond * 8) / 1e6);
+}
+
+function tenths(value: number): string {
+  return value.toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+}

@@ -1,0 +1,124 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { type RunningCommand, startCommand } from '../../testing/built-command.ts';
+import { releaseName, type ServedRelease, serveRelease } from '../../testing/served-release.ts';
+
+const RUN_MAX_MS = 60_000;
+const DEVICES = 4;
+const HOUR_MS = 3_600_000;
+
+let server: RunningCommand;
+let ready: ServedRelease['ready'];
+let manage: ServedRelease['manage'];
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-interruption-'));
+  ({ running: server, ready, manage } = await serveRelease());
+}, RUN_MAX_MS);
+
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true });
+});
+
+/** The event of the run's deployment, with its id. */
+const ofDeployment = /"kind":"deployment"[^\n]*"deploymentId":"([^"]+)"/;
+
+/** A fleet that is deployed to, seen until each device is in the midst of its installation. */
+async function installing(seed: string, installMs: number, ...more: readonly string[]) {
+  const report = join(folder, `${seed}.json`);
+  const run = startCommand([
+    ...[
+      'simulate',
+      '--url',
+      ready.baseUrl,
+      '--accept',
+      '--password',
+      ready.adminPassword,
+      '--seed',
+      seed,
+    ],
+    ...['--devices', String(DEVICES), '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'],
+    ...['--deploy', releaseName, '--behaviour-parameter', `steady.installMs=${installMs}`],
+    ...['--events', '-', '--report', `json=${report}`, '--drain', '30s', ...more],
+  ]);
+  const all = `("kind":"update"[^\\n]*"state":"installing"[^]*){${DEVICES}}`;
+  await run.said('stdout', new RegExp(all));
+  // It may come after what the devices of another process have done of it.
+  await run.said('stdout', ofDeployment);
+  return { run, report };
+}
+
+/** The processes that Ctrl-C reaches: the command and those that it has begun. */
+function groupOf({ child: { pid = 0 } }: RunningCommand): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return [pid, ...children.split(' ').filter(Boolean).map(Number)];
+}
+
+function interrupt(group: readonly number[]): void {
+  for (const pid of group) process.kill(pid, 'SIGINT');
+}
+
+/** What the server has of each device in the run's deployment. */
+async function recorded({ stdout }: { readonly stdout: string }): Promise<string[]> {
+  const [, id = ''] = ofDeployment.exec(stdout) ?? [];
+  const path = pathOf(managementOperations['list-deployment-devices'], { id });
+  const listed = (await (await manage(path)).json()) as { readonly status: string }[];
+  return listed.map(({ status }) => status);
+}
+
+const all = (status: string): string[] => Array(DEVICES).fill(status);
+
+describe.concurrent.each(['1', '2'])(
+  'a fleet in %s process(es) amidst its deployment',
+  (processes) => {
+    const spread = ['--processes', processes];
+
+    it('finishes it after the first Ctrl-C, and begins nothing more', {
+      timeout: RUN_MAX_MS,
+    }, async () => {
+      const { run, report } = await installing(`drained-${processes}`, 1500, ...spread);
+      interrupt(groupOf(run));
+      const ended = await run.ended;
+      expect(ended.code, ended.stderr).toBe(exitCodes.interrupted);
+      const result = JSON.parse(readFileSync(report, 'utf8')) as FleetResult;
+      expect(result.ended).toBe('interrupted');
+      expect(result.devices.map(({ outcome }) => outcome)).toEqual(all('success'));
+      expect(result.funnel.underway).toBe(0);
+      expect(result.balance).toMatchObject({ checked: true, ok: true });
+      expect(await recorded(ended)).toEqual(all('success'));
+      // No device has asked for anything else after its update.
+      const afterUpdate = ended.stdout.slice(ended.stdout.lastIndexOf('"state":"success"'));
+      expect(afterUpdate).not.toContain('next-deployment');
+    });
+
+    it('stops at once at the second, leaves it as it stands, and still has its summary', {
+      timeout: RUN_MAX_MS,
+    }, async () => {
+      const { run, report } = await installing(`stopped-${processes}`, HOUR_MS, ...spread);
+      const group = groupOf(run);
+      expect(group).toHaveLength(processes === '1' ? 1 : 3);
+      interrupt(group);
+      await run.said(
+        'stderr',
+        /stopping: open deployments have 30 s to finish; press Ctrl-C again to stop now/,
+      );
+      interrupt(group);
+      const ended = await run.ended;
+      expect(ended.code, ended.stderr).toBe(exitCodes.interrupted);
+      expect(ended.stderr).toMatch(/^4 devices: INTERRUPTED, reconciliation agrees\n/m);
+      const result = JSON.parse(readFileSync(report, 'utf8')) as FleetResult;
+      expect(result).toMatchObject({ ended: 'interrupted', balance: { checked: true, ok: true } });
+      expect(await recorded(ended)).toEqual(all('installing'));
+      for (const pid of group) while (existsSync(`/proc/${pid}`)) await systemClock.sleep(20);
+    });
+  },
+);

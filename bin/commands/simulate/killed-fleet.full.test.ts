@@ -1,0 +1,171 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { type Random, seededRandom } from '../../../fixtures/random.ts';
+import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { type RunningCommand, runCommand, startCommand } from '../../testing/built-command.ts';
+import { releaseName, type ServedRelease, serveRelease } from '../../testing/served-release.ts';
+
+const RUN_MAX_MS = 400_000;
+const DEVICES = 30;
+const KILLS = 30;
+/** What happens in a fleet after the first sign of an update, before its simulator is killed. */
+const LIFE_MAX_EVENTS = 400;
+
+const list = (statuses: string) => statuses.split(' ').filter((status) => status !== '');
+const whole = list('downloading installing rebooting success');
+/** What each behaviour comes to, killed or not: the outcome, and what the server was told. */
+const ends: Readonly<Record<string, readonly [outcome: string, reported: readonly string[]]>> = {
+  steady: ['success', whole],
+  'crash-and-resume': ['success', whole],
+  'clock-skew': ['success', whole],
+  'reports-success-without-installing': ['success', list('success')],
+  'failing-install': ['failure', list('downloading installing failure')],
+  'big-logs': ['failure', list('downloading installing failure')],
+  'failing-commit': ['failure', list('downloading installing rebooting failure')],
+  'reboot-loop': ['failure', list('downloading installing rebooting failure')],
+  'wrong-checksum': ['failure', list('downloading failure')],
+  reject: ['failure', list('failure')],
+  'aborted-midway': ['aborted', list('downloading installing')],
+};
+/** Long on the device itself, so that a fleet outlives many simulators. */
+const lengths: Readonly<Record<string, readonly [installMs: number, rebootMs: number]>> = {
+  steady: [6000, 6000],
+  'failing-install': [8000, 300],
+  'aborted-midway': [12_000, 300],
+  'failing-commit': [2000, 3000],
+  'reboot-loop': [300, 2500],
+};
+
+let served: ServedRelease;
+let folder: string;
+
+beforeAll(async () => {
+  served = await serveRelease();
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-killed-'));
+}, RUN_MAX_MS);
+
+afterAll(async () => {
+  await served.running.end();
+  rmSync(folder, { recursive: true });
+});
+
+function wordsOf(fleet: string): string[] {
+  const { baseUrl, adminPassword } = served.ready;
+  const parameters = Object.entries(lengths).flatMap(([name, [installMs, rebootMs]]) => [
+    ...['--behaviour-parameter', `${name}.installMs=${installMs}`],
+    ...['--behaviour-parameter', `${name}.rebootMs=${rebootMs}`],
+  ]);
+  return [
+    ...['simulate', '--url', baseUrl, '--accept', '--password', adminPassword],
+    ...['--state', join(folder, fleet), '--seed', fleet, '--devices', String(DEVICES)],
+    ...['--deploy', releaseName, '--keys', 'rsa=1,ecdsa=1,ed25519=1', '--rsa-pool', '2'],
+    ...['--poll', '200ms', '--ramp', '200ms', '--link', 'latency: 2ms, bytesPerSecond: 10000'],
+    ...['--behaviour-parameter', 'crash-and-resume.offMs=1500', ...parameters],
+    ...['--behaviour-parameter', 'big-logs.linesCount=20'],
+    ...Object.keys(ends).flatMap((name) => ['--behaviour', `${name}=1`]),
+    ...['--until', 'settled', '--duration', '60s', '--drain', '0s'],
+  ];
+}
+
+/** States of the updates that a killed simulator has left midway. */
+function leftMidway(fleet: string): readonly string[] {
+  const states = new Map<number, string>();
+  for (const line of readFileSync(join(folder, fleet, 'fleet.ndjson'), 'utf8').split('\n')) {
+    const [, index, state] = /"device":(\d+),.*"part":\{.*?"state":"([\w-]+)"/.exec(line) ?? [];
+    if (index !== undefined && state !== undefined) states.set(Number(index), state);
+  }
+  return [...states.values()].filter((state) => !/success|failure|aborted|already/.test(state));
+}
+
+/** Kills one simulator of a fleet; false when it had come to its end before. */
+async function killed(fleet: string, chance: Random): Promise<boolean> {
+  const simulator = startCommand([...wordsOf(fleet), '--events', '-']);
+  const events = chance.integer(1, LIFE_MAX_EVENTS);
+  await Promise.race([told(simulator, events), simulator.ended]);
+  return (await simulator.end('SIGKILL')).code === null;
+}
+
+/** Once a device is at its update and so much has happened since: work counts, not the machine. */
+function told({ child }: RunningCommand, events: number): Promise<void> {
+  let text = '';
+  return new Promise((resolve) => {
+    child.stdout?.on('data', (more: string) => {
+      text += more;
+      const since = text.indexOf('"kind":"update"');
+      if (since >= 0 && text.slice(since).split('\n').length > events) resolve();
+    });
+  });
+}
+
+async function ended(fleet: string): Promise<FleetResult> {
+  const { code, stdout, stderr } = await runCommand([...wordsOf(fleet), '--json']);
+  expect([exitCodes.pass, exitCodes.limited], stderr).toContain(code);
+  return JSON.parse(stdout);
+}
+
+/** Kills simulators of one fleet after the other until so many have hit devices underway. */
+async function killMany(lane: string, kills: number): Promise<readonly string[]> {
+  const chance = seededRandom(`kills/${lane}`);
+  const hit: (readonly string[])[] = [];
+  for (let fleets = 1; hit.length < kills; fleets++) {
+    const fleet = `fleet-${lane}${fleets}`;
+    while (hit.length < kills && (await killed(fleet, chance))) {
+      const midway = leftMidway(fleet);
+      if (midway.length > 0) hit.push(midway);
+    }
+    expectAsUnkilled(await ended(fleet));
+  }
+  expect(hit).toHaveLength(kills);
+  return hit.flat();
+}
+
+function expectAsUnkilled({ devices, balance }: FleetResult): void {
+  expect(devices).toHaveLength(DEVICES);
+  for (const { index, behaviour, outcome, reported, artifactName } of devices) {
+    expect([outcome, reported], `${index} ${behaviour}`).toEqual(ends[behaviour]);
+    const isInstalled = outcome === 'success' && reported.length === whole.length;
+    expect(artifactName === releaseName).toBe(isInstalled);
+  }
+  expect(balance).toMatchObject({ checked: true, ok: true, differences: [] });
+}
+
+it('ends as it would have, however often it is killed', { timeout: RUN_MAX_MS }, async () => {
+  const lanes = [killMany('a', KILLS / 2), killMany('b', KILLS / 2)];
+  const states = new Set((await Promise.all(lanes)).flat());
+  for (const state of ['downloading', 'installing', 'rebooting']) expect(states).toContain(state);
+});
+
+it('goes on with the deployment whose making it did not survive', {
+  timeout: RUN_MAX_MS,
+}, async () => {
+  await stallOneDeployment();
+  const before = await deploymentsCount();
+  const simulator = startCommand(wordsOf('unmade'));
+  while ((await deploymentsCount()) === before) await systemClock.sleep(20);
+  expect((await simulator.end('SIGKILL')).code).toBeNull();
+  const { funnel } = await ended('unmade');
+  expect(funnel.success + funnel.failure + funnel.aborted).toBe(DEVICES);
+});
+
+/** The server makes the next deployment, and never says so. */
+async function stallOneDeployment(): Promise<void> {
+  const { controlUrl, controlToken } = served.ready;
+  const file = join(folder, 'faults.json');
+  const match = { operation: 'create-deployment' };
+  const rule = { id: 'silent', match, when: 'after', script: ['stall'] };
+  writeFileSync(file, JSON.stringify({ rules: [rule] }));
+  const words = ['faults', 'add', file, '--control-url', controlUrl];
+  const { code, stderr } = await runCommand(words, { FLEETBED_CONTROL_TOKEN: controlToken });
+  expect(code, stderr).toBe(0);
+}
+
+async function deploymentsCount(): Promise<number> {
+  const answer = await served.manage(pathOf(managementOperations['list-deployments']));
+  return ((await answer.json()) as unknown[]).length;
+}

@@ -1,0 +1,196 @@
+/** What the live view of a run shows at one moment, as lines. Renders facts, adds none. */
+
+import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
+import { brokenWords } from '../../../simulator/report/text-checks.ts';
+import { type LineStyle, type Piece, styledLine, type Tone, widthOf } from './live-pieces.ts';
+
+/** What is shown. */
+export interface LiveFacts {
+  /** Such as `1000 devices against http://127.0.0.1:8080, seed "x"`. */
+  readonly title: string;
+  readonly progress: FleetProgress;
+  readonly rates: Rates;
+  /** The run is coming to its end. */
+  readonly ending: boolean;
+}
+
+/** How much happens in a second, of late. */
+export interface Rates {
+  readonly exchanges: number;
+  readonly errors: number;
+  /** Devices that came to the end of the deployment. */
+  readonly ended: number;
+}
+
+/** The terminal. */
+export interface LiveSize extends LineStyle {
+  readonly rows: number;
+}
+
+const BAR_MAX_COLUMNS = 40;
+const LABEL_COLUMNS = 18;
+const NUMBER_COLUMNS = 9;
+/** Operations and causes that are shown where there is room. */
+const LIST_MAX = 8;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** The frame: at most as many lines as the terminal has, none wider than it is. */
+export function liveFrame(facts: LiveFacts, size: LiveSize): string {
+  const { progress } = facts;
+  const head = [...titleLines(facts), ...deploymentLines(facts), []];
+  const body = [...funnelLines(progress), ...standingLines(facts), ...generatorLines(progress)];
+  const room = Math.max(0, size.rows - 1 - head.length - body.length);
+  const lines = [...head, ...body, ...listLines(progress, room)].slice(0, size.rows - 1);
+  return lines.map((pieces) => styledLine(pieces, size)).join('\n');
+}
+
+type Line = readonly Piece[];
+
+function titleLines({ title, progress, ending }: LiveFacts): Line[] {
+  const words: Piece[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
+  const now = ending ? 'stopping …' : progress.phase;
+  return [[...words, '  ', { text: now, tone: ending ? 'warn' : 'dim' }, `  ${title}`]];
+}
+
+function deploymentLines({ progress, rates }: LiveFacts): Line[] {
+  const { deployment, funnel } = progress;
+  if (deployment === undefined) return [];
+  const ended = endedCount(funnel);
+  const percent = Math.floor((100 * ended) / Math.max(1, funnel.devices));
+  const left = funnel.devices - ended;
+  const wait =
+    rates.ended > 0 && left > 0 ? `, about ${clock((1000 * left) / rates.ended)} left` : '';
+  return [
+    [
+      'deployment ',
+      { text: deployment.artifactName, tone: 'strong' },
+      { text: ` ${deployment.deploymentId}`, tone: 'dim' },
+      `  ${percent} % finished (${ended} of ${funnel.devices})${wait}`,
+    ],
+  ];
+}
+
+/** Devices that have come to the end of the deployment. */
+export function endedCount(funnel: FleetProgress['funnel']): number {
+  return funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
+}
+
+function funnelLines({ funnel }: FleetProgress): Line[] {
+  const rows: readonly (readonly [string, number, Tone?])[] = [
+    ['offered', funnel.offered],
+    ['downloading', funnel.downloading],
+    ['installing', funnel.installing],
+    ['rebooting', funnel.rebooting],
+    ['success', funnel.success, 'good'],
+    ['failure', funnel.failure, 'bad'],
+    ['aborted', funnel.aborted, 'warn'],
+    ['already installed', funnel.alreadyInstalled],
+  ];
+  return rows.map(([label, count, tone]) => {
+    const filled = bar(count / Math.max(1, funnel.devices));
+    const number = String(count).padStart(NUMBER_COLUMNS);
+    if (filled === '') return [label.padEnd(LABEL_COLUMNS), number];
+    const mark: Piece = tone ? { text: `  ${filled}`, tone } : `  ${filled}`;
+    return [label.padEnd(LABEL_COLUMNS), number, mark];
+  });
+}
+
+/** @param share from 0 to 1; any value above 0 is visible */
+function bar(share: number): string {
+  const eighths = Math.round(share * BAR_MAX_COLUMNS * EIGHTHS.length);
+  const shown = share > 0 ? Math.max(1, eighths) : 0;
+  const part = EIGHTHS[shown % EIGHTHS.length] ?? '';
+  return '█'.repeat(Math.floor(shown / EIGHTHS.length)) + part;
+}
+
+function standingLines({ progress, rates }: LiveFacts): Line[] {
+  const { funnel, socketsOpen, exchanges, errors } = progress;
+  const counted = (label: string, count: number, tone: Tone): Piece =>
+    count > 0 ? { text: `${label} ${count}  `, tone } : `${label} ${count}  `;
+  return [
+    [
+      `updating ${funnel.underway}  idle ${funnel.idle}  `,
+      counted('pending', funnel.waiting, 'warn'),
+      counted('no contact', funnel.silent, 'bad'),
+      `sockets ${socketsOpen}`,
+    ],
+    [
+      `requests ${exchanges} (${rates.exchanges.toFixed(0)}/s)  `,
+      counted('errors', errors, 'bad'),
+      `(${rates.errors.toFixed(1)}/s)`,
+    ],
+    ...brokenWords(progress).map((text): Line => [{ text, tone: 'bad' }]),
+  ];
+}
+
+/** The generator's own health: of several processes the one that does worst. */
+function generatorLines({ generators, latenessP99Ms }: FleetProgress): Line[] {
+  if (generators.length === 0) return [];
+  const worst = (of: (facts: (typeof generators)[number]) => number): number =>
+    generators.reduce((most, facts) => Math.max(most, of(facts)), 0);
+  const cpu = worst(({ cpuUserShare, cpuSystemShare }) => cpuUserShare + cpuSystemShare);
+  const lagMs = worst(({ eventLoopLagP99Ms }) => eventLoopLagP99Ms);
+  const mebibytes = worst(({ memoryMaxBytes }) => memoryMaxBytes) / 2 ** 20;
+  const words = [
+    `CPU ${percentOf(cpu)}`,
+    `event loop ${percentOf(worst(({ loopBusyShare }) => loopBusyShare))} busy, p99 ${lagMs.toFixed(1)} ms`,
+    `memory ${mebibytes.toFixed(0)} MiB`,
+    `send delay p99 ${latenessP99Ms.toFixed(1)} ms`,
+  ];
+  const count = generators.length === 1 ? 'generator' : `worst of ${generators.length} generators`;
+  return [[{ text: `${count}  `, tone: 'dim' }, words.join('  ')]];
+}
+
+function percentOf(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}
+
+/** Percentiles and causes, as many as there is room for, a little of both before all of one. */
+function listLines({ latencies, causes }: FleetProgress, room: number): Line[] {
+  const busiest = latencies.toSorted((one, other) => other.count - one.count);
+  const wanted = { latencies: busiest.length, causes: causes.length };
+  const rows = room - (wanted.latencies > 0 ? 2 : 0) - (wanted.causes > 0 ? 2 : 0);
+  if (rows < 1) return [];
+  const half = Math.ceil(rows / 2);
+  const causeRows = Math.min(wanted.causes, LIST_MAX, Math.max(half, rows - wanted.latencies));
+  const latencyRows = Math.min(wanted.latencies, LIST_MAX, rows - causeRows);
+  return [
+    ...latencyLines(busiest.slice(0, latencyRows)),
+    ...causeLines(causes.slice(0, causeRows)),
+  ];
+}
+
+function latencyLines(rows: FleetProgress['latencies']): Line[] {
+  if (rows.length === 0) return [];
+  const label = Math.max('latency in ms'.length, ...rows.map(({ operation }) => operation.length));
+  const cells = (texts: readonly string[]): string =>
+    texts.map((text) => text.padStart(NUMBER_COLUMNS)).join('');
+  const heading = `${'latency in ms'.padEnd(label)}${cells(['p50', 'p90', 'p99', 'max', 'count'])}`;
+  return [
+    [],
+    [{ text: heading, tone: 'dim' }],
+    ...rows.map(({ operation, p50Ms, p90Ms, p99Ms, maxMs, count }): Line => {
+      const times = [p50Ms, p90Ms, p99Ms, maxMs].map((ms) => ms.toFixed(1));
+      return [operation.padEnd(label), cells([...times, String(count)])];
+    }),
+  ];
+}
+
+function causeLines(rows: FleetProgress['causes']): Line[] {
+  if (rows.length === 0) return [];
+  const label = Math.max(...rows.map(({ operation }) => widthOf(operation)));
+  return [
+    [],
+    [{ text: 'errors by cause', tone: 'dim' }],
+    ...rows.map(({ operation, cause, count }): Line => {
+      const number = String(count).padStart(NUMBER_COLUMNS);
+      return [{ text: number, tone: 'bad' }, `  ${operation.padEnd(label)}  ${cause}`];
+    }),
+  ];
+}
+
+function clock(elapsedMs: number): string {
+  const seconds = Math.floor(elapsedMs / 1000);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return parts.map((part) => String(part).padStart(2, '0')).join(':');
+}

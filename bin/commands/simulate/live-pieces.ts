@@ -1,0 +1,64 @@
+/** One line of the live view: pieces of text, some with a colour, cut to the terminal's width. */
+import { printable } from '../../../fixtures/printable.ts';
+
+/** What a colour says. */
+export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
+
+/** Text, with or without a colour. */
+export type Piece = string | { readonly text: string; readonly tone: Tone };
+
+const codes: Readonly<Record<Tone, readonly [number, number]>> = {
+  good: [32, 39],
+  bad: [31, 39],
+  warn: [33, 39],
+  dim: [2, 22],
+  strong: [1, 22],
+};
+/** Characters that terminals show in two columns. */
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+const TEXT_MAX_CHARACTERS = 1000;
+
+/** How lines are written. */
+export interface LineStyle {
+  readonly columns: number;
+  readonly colour: boolean;
+}
+
+/** The pieces in a row, made printable, no wider than the terminal. */
+export function styledLine(pieces: readonly Piece[], { columns, colour }: LineStyle): string {
+  let room = columns;
+  let line = '';
+  for (const piece of pieces) {
+    const { text, tone } = typeof piece === 'string' ? { text: piece, tone: undefined } : piece;
+    const cut = cutTo(printable(text, TEXT_MAX_CHARACTERS), room);
+    room -= widthOf(cut);
+    line += tone === undefined || !colour ? cut : coloured(cut, tone);
+  }
+  return line;
+}
+
+function coloured(text: string, tone: Tone): string {
+  const [on, off] = codes[tone];
+  return text === '' ? '' : `\u001b[${on}m${text}\u001b[${off}m`;
+}
+
+function cutTo(text: string, columns: number): string {
+  let room = columns;
+  let kept = '';
+  for (const character of text) {
+    room -= columnsOf(character);
+    if (room < 0) return kept;
+    kept += character;
+  }
+  return kept;
+}
+
+/** Columns that the text takes on a terminal. */
+export function widthOf(text: string): number {
+  return [...text].reduce((sum, character) => sum + columnsOf(character), 0);
+}
+
+function columnsOf(character: string): number {
+  return wide.test(character) ? 2 : 1;
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sampleProgress } from '../../../simulator/testing/sample-result.ts';
+import { createOutput } from '../../output/output.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import { type RunningCommand, startServe } from '../../testing/built-command.ts';
+import { CTRL_C, onTerminal, screenOf } from '../../testing/pseudo-terminal.ts';
+import { openLiveView } from './live-view.ts';
+
+/** A stream that keeps what is written, with a terminal's facts. */
+function streamOf(facts: { isTTY?: boolean; columns?: number; rows?: number }) {
+  let written = '';
+  const write = (text: string): boolean => {
+    written += text;
+    return true;
+  };
+  const stream = Object.assign(Object.create(process.stderr), { ...facts, write });
+  return { stream: stream as NodeJS.WriteStream, written: () => written };
+}
+
+function viewOn(
+  facts: { isTTY?: boolean; columns?: number; rows?: number },
+  environment: Readonly<Record<string, string>> = {},
+) {
+  const { stream, written } = streamOf(facts);
+  const output = createOutput(false, { stdout: stream, stderr: stream });
+  const stop = new AbortController();
+  const view = openLiveView({ title: 'a run', output, signal: stop.signal, stream, environment });
+  return { view, written, stop, output };
+}
+
+const at = (elapsedMs: number, exchanges = 42) => ({ ...sampleProgress, elapsedMs, exchanges });
+
+describe('the live view', () => {
+  it('draws one frame over the other, and leaves nothing of it behind', () => {
+    const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
+    view.see(at(1000));
+    view.see(at(2000, 50));
+    const { lines } = screenOf(written());
+    expect(lines.filter((line) => line.includes('a run'))).toHaveLength(1);
+    expect(lines.join('\n')).toContain('00:00:02');
+    expect(lines.join('\n')).toContain('requests 50');
+    view.close();
+    expect(screenOf(written()).lines.join('')).toBe('');
+  });
+
+  it('stays below what is said meanwhile', () => {
+    const { view, written, output } = viewOn({ isTTY: true, columns: 80, rows: 40 });
+    view.see(at(1000));
+    view.above(() => output.progress('a word'));
+    view.see(at(2000));
+    const { lines } = screenOf(written());
+    expect(lines.indexOf('a word')).toBe(0);
+    expect(lines[1]).toMatch(/^00:00:02 .* a run$/);
+    view.close();
+    expect(screenOf(written()).lines.join('')).toBe('a word');
+  });
+
+  it('tells rates of late, not of the whole run', () => {
+    const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
+    for (let second = 1; second <= 20; second++) view.see(at(second * 1000, 1000));
+    view.see(at(21_000, 1100));
+    expect(screenOf(written()).lines.join('\n')).toContain('requests 1100 (20/s)');
+    view.close();
+  });
+
+  it('is not drawn more than five times a second', () => {
+    const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
+    for (let ms = 1; ms <= 1000; ms++) view.see(at(ms, ms));
+    const frames = written().split('\u001b[?2026h').length - 1;
+    expect(frames).toBeLessThanOrEqual(5);
+    view.close();
+  });
+
+  it('says at once that the run is ending', () => {
+    const { view, written, stop } = viewOn({ isTTY: true, columns: 80, rows: 40 });
+    view.see(at(1000));
+    stop.abort();
+    expect(screenOf(written()).lines.join('\n')).toContain('stopping …');
+    view.close();
+  });
+
+  it.each([
+    ['NO_COLOR is set', { NO_COLOR: '1' }, false],
+    ['NO_COLOR is empty', { NO_COLOR: '' }, true],
+    ['nothing is said of colours', {}, true],
+  ])('minds colours when %s', (_what, environment, coloured) => {
+    const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 }, environment);
+    view.see(at(1000));
+    expect(written().includes('\u001b[1m')).toBe(coloured);
+    view.close();
+  });
+
+  it.each([
+    ['no terminal', {}, {}],
+    ['a terminal that can only write on', { isTTY: true }, { TERM: 'dumb' }],
+  ])('is plain lines now and then on %s', (_what, facts, environment) => {
+    const { view, written } = viewOn(facts, environment);
+    for (let second = 1; second <= 11; second++) view.see(at(second * 1000, second * 10));
+    view.close();
+    const lines = written().trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^5\.0 s, 3 of 3 finished, .*, 10\/s, most post-alerts status\/503$/);
+    expect(written()).not.toContain('\u001b');
+  });
+});
+
+describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
+  let server: RunningCommand;
+  let ready: ServerReady;
+
+  beforeAll(async () => {
+    ({ running: server, ready } = await startServe());
+  });
+
+  afterAll(() => server.end());
+
+  const words = () => [
+    ...['simulate', '--url', ready.baseUrl, '--devices', '3', '--keys', 'ed25519=1'],
+    ...['--poll', '200ms', '--ramp', '0'],
+    ...['--accept', '--password', ready.adminPassword],
+  ];
+
+  it('shows the frame, and after Ctrl-C the summary alone, with its cursor', async () => {
+    const { code, written, screen } = await onTerminal(words(), { keys: [['idle 3', CTRL_C]] });
+    expect(code).toBe(130);
+    expect(written).toContain('stopping …');
+    expect(written).toContain('\u001b[?25l');
+    expect(screen.cursorShown).toBe(true);
+    const text = screen.lines.join('\n');
+    expect(text).toContain('3 devices: INTERRUPTED');
+    expect(text).not.toMatch(/requests \d+ \(|█|stopping …/);
+  });
+
+  it('gives the cursor back when a second Ctrl-C ends it at once, with its summary', async () => {
+    const keys = [
+      ['idle 3', CTRL_C],
+      ['stopping …', CTRL_C],
+    ] as const;
+    const { code, screen } = await onTerminal(words(), { keys });
+    expect(code).toBe(130);
+    expect(screen.cursorShown).toBe(true);
+  });
+});

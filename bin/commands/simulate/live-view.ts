@@ -1,0 +1,143 @@
+/**
+ * The progress of a run: a frame that is redrawn on a terminal, or occasional lines elsewhere. The
+ * frame is removed when the run is over.
+ */
+import { createLogUpdate } from 'log-update';
+import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
+import { progressLine } from '../../../simulator/report/text.ts';
+import type { Output } from '../../output/output.ts';
+import { endedCount, liveFrame, type Rates } from './live-frame.ts';
+
+/** Shows progress; `close` it before the result is printed. */
+export interface LiveView {
+  /** Prints something above the frame. */
+  above(say: () => void): void;
+  see(progress: FleetProgress): void;
+  close(): void;
+}
+
+/** Title, output and stream of a view. */
+export interface LiveViewOptions {
+  /** Of the run, such as `10 devices against http://127.0.0.1:8080, seed "x"`. */
+  readonly title: string;
+  readonly output: Output;
+  /** Aborts when the run is asked to end. */
+  readonly signal: AbortSignal;
+  readonly stream?: NodeJS.WriteStream;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** For a terminal that does not report its size. */
+const COLUMNS_DEFAULT = 80;
+const ROWS_DEFAULT = 24;
+const LINE_EVERY_MS = 5000;
+/** Progress arrives once a second; it is never drawn more often than this. */
+const DRAWN_EVERY_MS = 200;
+/** Time over which rates are taken. */
+const RATE_WINDOW_MS = 5000;
+const SAMPLES_MAX = 64;
+
+/** The view that fits the stream: a terminal's own, or lines. */
+export function openLiveView(options: LiveViewOptions): LiveView {
+  const { stream = process.stderr, environment = process.env } = options;
+  const isTerminal = stream.isTTY === true && environment.TERM !== 'dumb';
+  return isTerminal ? new TerminalView(options) : new LineView(options.output);
+}
+
+class LineView implements LiveView {
+  readonly #output: Output;
+  readonly #rates = new RateGauge();
+  #dueMs = LINE_EVERY_MS;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  see(progress: FleetProgress): void {
+    const rates = this.#rates.after(progress);
+    if (progress.elapsedMs < this.#dueMs) return;
+    this.#dueMs = progress.elapsedMs + LINE_EVERY_MS;
+    const [worst] = progress.causes;
+    const most = worst === undefined ? '' : `, most ${worst.operation} ${worst.cause}`;
+    this.#output.progress(`${progressLine(progress)}, ${rates.exchanges.toFixed(0)}/s${most}`);
+  }
+
+  above(say: () => void): void {
+    say();
+  }
+
+  close(): void {
+    // Every line is said already.
+  }
+}
+
+class TerminalView implements LiveView {
+  readonly #options: LiveViewOptions;
+  readonly #stream: NodeJS.WriteStream;
+  readonly #colour: boolean;
+  readonly #draw: ReturnType<typeof createLogUpdate>;
+  readonly #rates = new RateGauge();
+  #drawnMs = Number.NEGATIVE_INFINITY;
+  #last: (() => void) | undefined;
+  readonly #drawAgain = (): void => this.#last?.();
+
+  constructor(options: LiveViewOptions) {
+    const { stream = process.stderr, environment = process.env, signal } = options;
+    this.#options = options;
+    this.#stream = stream;
+    // https://no-color.org: set to anything but nothing.
+    this.#colour = (environment.NO_COLOR ?? '') === '';
+    this.#draw = createLogUpdate(stream);
+    signal.addEventListener('abort', this.#drawAgain, { once: true });
+  }
+
+  see(progress: FleetProgress): void {
+    const rates = this.#rates.after(progress);
+    this.#last = () => this.#drawFrame(progress, rates);
+    if (progress.elapsedMs - this.#drawnMs < DRAWN_EVERY_MS) return;
+    this.#drawnMs = progress.elapsedMs;
+    this.#last();
+  }
+
+  above(say: () => void): void {
+    this.#draw.clear();
+    say();
+    this.#last?.();
+  }
+
+  close(): void {
+    this.#options.signal.removeEventListener('abort', this.#drawAgain);
+    this.#last = undefined;
+    this.#draw.clear();
+    this.#draw.done();
+  }
+
+  #drawFrame(progress: FleetProgress, rates: Rates): void {
+    const { title, signal } = this.#options;
+    const { columns = COLUMNS_DEFAULT, rows = ROWS_DEFAULT } = this.#stream;
+    const size = { columns, rows, colour: this.#colour };
+    this.#draw(liveFrame({ title, progress, rates, ending: signal.aborted }, size));
+  }
+}
+
+interface Sample extends Rates {
+  readonly elapsedMs: number;
+}
+
+/** What has happened in the last few seconds, by the second. */
+class RateGauge {
+  #samples: readonly Sample[] = [];
+
+  after({ elapsedMs, exchanges, errors, funnel }: FleetProgress): Rates {
+    const now = { elapsedMs, exchanges, errors, ended: endedCount(funnel) };
+    const recent = this.#samples.filter((each) => elapsedMs - each.elapsedMs <= RATE_WINDOW_MS);
+    const [first = { elapsedMs: 0, exchanges: 0, errors: 0, ended: 0 }] = recent;
+    this.#samples = [...recent, now].slice(-SAMPLES_MAX);
+    const seconds = Math.max(1, now.elapsedMs - first.elapsedMs) / 1000;
+    return {
+      exchanges: Math.max(0, exchanges - first.exchanges) / seconds,
+      errors: Math.max(0, errors - first.errors) / seconds,
+      ended: Math.max(0, now.ended - first.ended) / seconds,
+    };
+  }
+}

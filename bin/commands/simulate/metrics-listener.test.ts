@@ -1,0 +1,57 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { FleetMetrics } from '../../../simulator/report/prometheus.ts';
+import { sampleProgress } from '../../../simulator/testing/sample-result.ts';
+import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
+
+const anywhere = { address: '127.0.0.1', port: 0 };
+const closers: MetricsListener[] = [];
+afterEach(async () => {
+  for (const listener of closers.splice(0)) await listener.close();
+});
+
+async function listening(metrics = new FleetMetrics()): Promise<MetricsListener> {
+  const listener = await listenForScrapes(anywhere, () => metrics.exposition());
+  closers.push(listener);
+  return listener;
+}
+
+describe('the address of the metrics', () => {
+  it('answers a scrape in the text format', async () => {
+    const metrics = new FleetMetrics();
+    metrics.see({ ...sampleProgress, phase: 'ramp' });
+    const answer = await fetch((await listening(metrics)).url);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(await answer.text()).toContain('fleetbed_phase{phase="ramp"} 1\n');
+  });
+
+  it('answers nothing else', async () => {
+    const { url } = await listening();
+    expect((await fetch(new URL('/', url))).status).toBe(404);
+    expect((await fetch(`${url}/`)).status).toBe(404);
+    expect((await fetch(`${url}?x=1`)).status).toBe(200);
+    const posted = await fetch(url, { method: 'POST' });
+    expect(posted.status).toBe(405);
+    expect(posted.headers.get('allow')).toBe('GET, HEAD');
+    expect(await (await fetch(url, { method: 'HEAD' })).text()).toBe('');
+  });
+
+  it('is gone once it is closed, even with a scraper that holds its connection', async () => {
+    const listener = await listening();
+    await fetch(listener.url);
+    await listener.close();
+    await expect(fetch(listener.url)).rejects.toThrow();
+  });
+
+  it.each([
+    ['taken already', () => new URL(closers[0]?.url ?? '').port, '127.0.0.1', 'another program'],
+    ['of another machine', () => '0', '192.0.2.1', 'this machine does not have that address'],
+  ])('is refused in one sentence when it is %s', async (_what, port, address, said) => {
+    await listening();
+    const listen = listenForScrapes({ address, port: Number(port()) }, () =>
+      new FleetMetrics().exposition(),
+    );
+    await expect(listen).rejects.toMatchObject({ exitCode: 3 });
+    await expect(listen).rejects.toThrow(said);
+  });
+});

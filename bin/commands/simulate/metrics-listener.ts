@@ -1,0 +1,77 @@
+/** The address at which Prometheus scrapes a run, for as long as the run lasts. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Exposition } from '../../../simulator/report/prometheus.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import type { ListenAddress } from './listen-address.ts';
+
+const PATH = '/metrics';
+/** A scraper needs one; more than these are refused. */
+const CONNECTIONS_MAX = 16;
+const REQUEST_MAX_MS = 5000;
+
+/** An open listener; `close` it with the run. */
+export interface MetricsListener {
+  /** Where to scrape, such as `http://127.0.0.1:9464/metrics`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there already',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  EACCES: 'this user may not listen there',
+  ENOTFOUND: 'there is no host of that name',
+};
+
+/**
+ * Listens before the run begins.
+ * @throws CommandFault when it cannot
+ */
+export async function listenForScrapes(
+  { address, port }: ListenAddress,
+  expose: () => Promise<Exposition>,
+): Promise<MetricsListener> {
+  const server = createServer((request, response) => void answer(request, response, expose));
+  server.maxConnections = CONNECTIONS_MAX;
+  server.requestTimeout = REQUEST_MAX_MS;
+  server.headersTimeout = REQUEST_MAX_MS;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(port, address, resolve);
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const said = `--metrics cannot listen at ${address}:${port}: ${reasons[code] ?? code}`;
+    throw new CommandFault(`${said}; name another ADDRESS:PORT.`, exitCodes.setUp, error);
+  }
+  const bound = server.address() as AddressInfo;
+  const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  return {
+    url: `http://${host}:${bound.port}${PATH}`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  expose: () => Promise<Exposition>,
+): Promise<void> {
+  const [path] = (request.url ?? '').split('?');
+  if (path !== PATH) return refuse(response, 404, `there is only ${PATH} here`);
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD');
+    return refuse(response, 405, 'metrics are read with GET');
+  }
+  const { contentType, text } = await expose();
+  response.writeHead(200, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(text);
+}
+
+function refuse(response: ServerResponse, status: number, sentence: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${sentence}\n`);
+}

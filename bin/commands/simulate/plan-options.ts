@@ -1,0 +1,128 @@
+/** The options of `fleetbed simulate` that make up its plan: one for each row of its table. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CliValue, OptionRow } from '../../../simulator/plan/option-row.ts';
+import { options } from '../../../simulator/plan/options.ts';
+import { PlanWordsError, readPlanPart } from '../../../simulator/plan/plan-words.ts';
+import { ThresholdError, thresholdOf } from '../../../simulator/plan/thresholds-parser.ts';
+import { addLoginOptions } from '../../options/login-options.ts';
+import {
+  addOptionRow,
+  parserOf as commonParserOf,
+  type Parser,
+} from '../../options/option-rows.ts';
+import * as values from '../../options/option-values.ts';
+import { addUrlOption } from '../../options/url-option.ts';
+
+/** Adds them to the command, in groups. */
+export function addPlanOptions(command: Command): Command {
+  const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
+  command.optionsGroup('Fleet:');
+  command.option('--plan <file>', 'plan file: YAML or JSON with these options by name');
+  for (const [name, { flag, help, ...row }] of rows) {
+    if (flag !== undefined && help !== undefined) {
+      addOptionRow(command, { flag, help, ...row }, parserOf(name, row.cli));
+    } else addShared[name]?.(command.optionsGroup(`${row.group}:`));
+  }
+  return command;
+}
+
+/** Options that commands share. */
+const addShared: Readonly<Record<string, (command: Command) => void>> = {
+  url: (command) =>
+    addUrlOption(command, {
+      description: 'base URL of the server',
+      usual: 'http://127.0.0.1:8080',
+    }),
+  email: addLoginOptions,
+};
+
+function parserOf(name: string, cli: CliValue): Parser | undefined {
+  switch (cli.kind) {
+    case 'weights':
+      return values.weights(cli.names);
+    case 'words':
+      return cli.isList ? list(name as PartName) : one(name as PartName);
+    case 'device-share':
+      return deviceShare;
+    case 'rates':
+      return arrivals;
+    case 'parameters':
+      return behaviourParameter;
+    case 'thresholds':
+      return threshold;
+    case 'own':
+      return undefined;
+    default:
+      return commonParserOf(cli);
+  }
+}
+
+/** Of all devices: a share such as `1%` or `0.01`. */
+function deviceShare(text: string): number {
+  const [, number = '', percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? [];
+  const value = number === '' ? 0 : Number(number) / (percent === '%' ? 100 : 1);
+  if (value > 0 && value <= 1) return value;
+  throw new InvalidArgumentError('Accepted: a share above 0, such as 1% or 0.01, at most 100%.');
+}
+
+/** Keeps the words: the plan has them as they were written. */
+function threshold(text: string, previous: readonly string[] = []): readonly string[] {
+  try {
+    thresholdOf(text);
+  } catch (error) {
+    if (error instanceof ThresholdError) throw new InvalidArgumentError(`${error.message}.`);
+    throw error;
+  }
+  return [...previous, text];
+}
+
+type PartName = Parameters<typeof readPlanPart>[0];
+
+/** A parser of words such as `ramp: 30s, devices: 100`. */
+function one<const Name extends PartName>(name: Name) {
+  return (text: string) => {
+    try {
+      return readPlanPart(name, text);
+    } catch (error) {
+      if (error instanceof PlanWordsError) throw new InvalidArgumentError(`${error.message}.`);
+      throw error;
+    }
+  };
+}
+
+/** The same, of an option that is used several times. */
+function list<const Name extends PartName>(name: Name) {
+  const read = one(name);
+  type Words = ReturnType<typeof read>;
+  return (text: string, previous: readonly Words[] = []): readonly Words[] => [
+    ...previous,
+    read(text),
+  ];
+}
+
+const ARRIVALS_PER_SECOND_MAX = 100_000;
+
+function arrivals(
+  text: string,
+  previous: Readonly<Record<string, number>> = {},
+): Readonly<Record<string, number>> {
+  const parseRate = values.perSecond(ARRIVALS_PER_SECOND_MAX);
+  const added = text.split(',').map((row): [string, number] => {
+    const [event = '', rate = ''] = row.split('=');
+    return [event.trim(), parseRate(rate.trim())];
+  });
+  return { ...previous, ...Object.fromEntries(added) };
+}
+
+type Numbers = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+function behaviourParameter(text: string, previous: Numbers = {}): Numbers {
+  const [, name = '', number = '', value] =
+    /^([\w-]+)\.(\w+)=(-?\d+(?:\.\d+)?)$/.exec(text.trim()) ?? [];
+  if (value === undefined) {
+    throw new InvalidArgumentError(
+      'Accepted: BEHAVIOUR.NUMBER=VALUE, such as slow.installMs=5000.',
+    );
+  }
+  return { ...previous, [name]: { ...previous[name], [number]: Number(value) } };
+}

@@ -1,0 +1,127 @@
+/** The plan of `fleetbed simulate`: what the plan file says, and what the command line says instead. */
+
+import type { Command } from 'commander';
+import { systemRandom } from '../../../fixtures/random.ts';
+import { readBehaviourFiles } from '../../../simulator/behaviours/behaviour-file.ts';
+import { knownBehaviours } from '../../../simulator/behaviours/catalogue.ts';
+import { type FleetPlan, StateError } from '../../../simulator/engine/simulate-fleet.ts';
+import { checkPlan, PlanError } from '../../../simulator/plan/plan.ts';
+import { planOfWords, type WholePlanWords } from '../../../simulator/plan/plan-of-words.ts';
+import {
+  type PlanWords,
+  PlanWordsError,
+  planWordNames,
+  readPlanWords,
+} from '../../../simulator/plan/plan-words.ts';
+import { keptSeed } from '../../../simulator/state/state-head.ts';
+import { loginWays, userOf } from '../../options/login-options.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { readNamedFile } from '../../output/files.ts';
+import { fleetFault } from '../../output/fleet-outcome.ts';
+import { certificatesIn } from './certificates.ts';
+import { defaultPoolFolder } from './identity-options.ts';
+
+/** The options as commander gives them, those of the plan among others. */
+type Options = PlanWords & { readonly plan?: string };
+
+/**
+ * An option that was given goes before the plan file, and the file before an option's default.
+ * @param user accepts the devices, whatever the options say
+ * @throws CommandFault when a file cannot be read, or the plan file is wrong
+ */
+export async function planFrom(
+  command: Command,
+  user?: FleetPlan['acceptWith'],
+): Promise<FleetPlan> {
+  const options: Options = command.opts();
+  const file = options.plan === undefined ? {} : await readPlanFile(options.plan);
+  const isDefault = (name: string): boolean => command.getOptionValueSource(name) === 'default';
+  const defaults = picked(options, isDefault);
+  const given = picked(options, (name) => !isDefault(name));
+  const { ca, cert, key, accept, email, password, token, ...words } = {
+    ...defaults,
+    ...file,
+    ...given,
+  };
+  const acceptWith = user ?? userIn({ accept, email, password, token }, command);
+  if (words.deploy !== undefined && acceptWith === undefined) {
+    command.error(`error: option '--deploy <artifact>' needs --accept, with ${loginWays}`);
+  }
+  if (words.seed === undefined && command.getOptionValue('shard') !== undefined) {
+    command.error(
+      "error: option '--shard <index/count>' needs --seed TEXT, the same for all shards",
+    );
+  }
+  const tls = await certificatesIn({ ca, cert, key });
+  const seed = words.seed ?? seedIn(words.state) ?? systemRandom.uuid().slice(0, 8);
+  const rsaPoolFolder = words.rsaPoolFolder ?? defaultPoolFolder();
+  // Every other word that a plan needs is an option with a default.
+  const whole = { ...words, seed, rsaPoolFolder, acceptWith, ...(tls && { tls }) };
+  const plan = planOfWords(whole as WholePlanWords);
+  try {
+    await readBehaviourFiles(plan.behaviourFiles ?? []);
+    return checkPlan(plan, knownBehaviours);
+  } catch (error) {
+    throw fleetFault(inOptions(error, command), plan);
+  }
+}
+
+/** The faults of a plan by the options that were given; those of a plan file keep its words. */
+function inOptions(error: unknown, command: Command): unknown {
+  if (!(error instanceof PlanError)) return error;
+  const named = error.faults.map((fault) => {
+    const [word = ''] = /^\w+/.exec(fault) ?? [];
+    const flag = command.options.find((option) => option.attributeName() === word)?.long;
+    const isGiven = ['cli', 'env'].includes(command.getOptionValueSource(word) ?? '');
+    if (!flag || !isGiven) return fault;
+    const rest = fault.slice(word.length);
+    return rest.startsWith('.') ? `${flag}: ${fault}` : `${flag}${rest}`;
+  });
+  return new PlanError(named);
+}
+
+type UserWords = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token'>;
+
+/** The user that accepts the devices, if any. */
+function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
+  const { accept, email = '', password, token } = words;
+  const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
+  if (accept === true) {
+    const user = userOf({ email, password, token });
+    return user ?? command.error(`error: option '--accept' needs ${loginWays}`);
+  }
+  if (isGiven('password') || isGiven('token')) {
+    const option = isGiven('token') ? '--token <jwt>' : '--password <password>';
+    command.error(`error: option '${option}' needs --accept`);
+  }
+  return undefined;
+}
+
+/** A kept fleet continues with its own seed. */
+function seedIn(folder: string | undefined): string | undefined {
+  try {
+    return folder === undefined ? undefined : keptSeed(folder);
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+    throw new CommandFault(error.message, exitCodes.setUp, error);
+  }
+}
+
+function picked(options: Options, isWanted: (name: string) => boolean): PlanWords {
+  const entries = planWordNames
+    .filter((name) => options[name] !== undefined && isWanted(name))
+    .map((name) => [name, options[name]]);
+  return Object.fromEntries(entries);
+}
+
+async function readPlanFile(path: string): Promise<PlanWords> {
+  const text = await readNamedFile('--plan', path);
+  try {
+    return readPlanWords(text);
+  } catch (error) {
+    if (!(error instanceof PlanWordsError)) throw error;
+    const faults = error.faults.map((fault) => `${path}:${fault}`).join('; ');
+    throw new CommandFault(`invalid plan file: ${faults}`, exitCodes.usage, error);
+  }
+}

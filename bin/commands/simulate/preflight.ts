@@ -1,0 +1,107 @@
+/** What this machine can hold, looked at before a run begins: open files, ports, own addresses. */
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
+import { cohortsOf } from '../../../simulator/plan/cohort.ts';
+import { deviceRange } from '../../../simulator/plan/shard.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+
+/** Connections for requests, and files that every process holds. */
+const CONNECTIONS_MAX = 256;
+const OWN_FILES = 100;
+
+/** What a machine gives one process; undefined where that cannot be looked up. */
+export interface MachineLimits {
+  readonly openFilesMax: number | undefined;
+  /** Local ports for connections from one own address to one server. */
+  readonly ports: number | undefined;
+}
+
+/**
+ * Makes sure that the machine can hold what the plan wants.
+ * @param processes over which the devices are spread
+ * @throws CommandFault with the number that would work, and the way out
+ */
+export async function preflight(plan: FleetPlan, processes: number): Promise<void> {
+  const sentence = limitFault(plan, processes, await machineLimits());
+  if (sentence !== undefined) throw new CommandFault(sentence, exitCodes.setUp);
+  for (const address of plan.sourceAddresses ?? []) {
+    if (await isOwn(address)) continue;
+    const fault = `--source-addresses: ${address} is no address of this machine; name one that is.`;
+    throw new CommandFault(fault, exitCodes.setUp);
+  }
+}
+
+/** What the plan wants too much of, in one sentence; undefined when all of it fits. */
+export function limitFault(
+  plan: FleetPlan,
+  processes: number,
+  { openFilesMax, ports }: MachineLimits,
+): string | undefined {
+  const sockets = socketsOf(plan);
+  const perProcess = Math.ceil(sockets / processes);
+  const files = perProcess + CONNECTIONS_MAX + OWN_FILES;
+  if (openFilesMax !== undefined && files > openFilesMax) {
+    const fit = socketsWithin(openFilesMax);
+    const enough = fit === 0 ? '' : `, or spread them with --processes ${Math.ceil(sockets / fit)}`;
+    return (
+      `${perProcess} sockets need about ${files} open files, and a process may have ` +
+      `${openFilesMax} here: ${fit} would work; raise it with ulimit -n${enough}.`
+    );
+  }
+  const addresses = plan.sourceAddresses?.length ?? 1;
+  const wanted = sockets + CONNECTIONS_MAX * processes;
+  if (ports === undefined || wanted <= ports * addresses) return undefined;
+  const fit = Math.max(0, ports * addresses - CONNECTIONS_MAX * processes);
+  return (
+    `${sockets} sockets and ${CONNECTIONS_MAX * processes} connections need as many ports, and ` +
+    `${addresses} own address(es) have ${ports * addresses} to one server: ${fit} sockets would ` +
+    `work; name ${Math.ceil(wanted / ports)} with --source-addresses.`
+  );
+}
+
+/** Sockets of devices that a process can hold beside its other files. */
+export function socketsWithin(openFilesMax: number): number {
+  return Math.max(0, openFilesMax - CONNECTIONS_MAX - OWN_FILES);
+}
+
+/** Devices of this run that hold a socket. */
+function socketsOf(plan: FleetPlan): number {
+  const { first, end } = deviceRange(plan);
+  return Math.ceil((end - first) * connectedShare(plan));
+}
+
+/** How many of the devices hold a socket, 0 to 1. */
+export function connectedShare(plan: FleetPlan): number {
+  const cohorts = cohortsOf(plan);
+  const weight = cohorts.reduce((sum, cohort) => sum + cohort.weight, 0);
+  const connected = cohorts.filter(({ policy }) => policy.connect);
+  return connected.reduce((sum, cohort) => sum + cohort.weight, 0) / weight;
+}
+
+/** Looks up what this machine gives a process. */
+export async function machineLimits(): Promise<MachineLimits> {
+  const limits = await textOf('/proc/self/limits');
+  const range = await textOf('/proc/sys/net/ipv4/ip_local_port_range');
+  const [, openFiles] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
+  const [, first, last] = /^(\d+)\s+(\d+)/.exec(range) ?? [];
+  const isKnown = first !== undefined && last !== undefined;
+  return {
+    openFilesMax: openFiles === undefined ? undefined : Number(openFiles),
+    ports: isKnown ? Number(last) - Number(first) + 1 : undefined,
+  };
+}
+
+/** Other systems than Linux have no such file: nothing is known there, and nothing refused. */
+async function textOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
+}
+
+function isOwn(address: string): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen({ host: address, port: 0 }, () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,26 @@
+/** Writes the ready file of a run once every device has made contact. */
+import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
+import { packageVersion } from '../../output/version.ts';
+import { writeReadyFile } from '../../server-access/ready.ts';
+
+/** Sees every progress of one run. */
+export class ReadyWatch {
+  readonly #plan: FleetPlan;
+  readonly #readyFile: string | undefined;
+  /** Settled once the ready file is written; rejects when it cannot be. */
+  readyWritten: Promise<void> | undefined;
+
+  constructor(plan: FleetPlan, readyFile: string | undefined) {
+    this.#plan = plan;
+    this.#readyFile = readyFile;
+  }
+
+  see(progress: FleetProgress): void {
+    if (progress.funnel.silent > 0 || this.readyWritten) return;
+    const { baseUrl, devices, seed } = this.#plan;
+    const ready = { event: 'ready', baseUrl, devices, seed, version: packageVersion() };
+    this.readyWritten = writeReadyFile(this.#readyFile, ready);
+    // A failure is reported when the run is over; until then it is not awaited.
+    this.readyWritten.catch(() => undefined);
+  }
+}

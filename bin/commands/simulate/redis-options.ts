@@ -1,0 +1,42 @@
+/** Redis, and the secret shared over it by a coordinator and its workers. */
+import type { OptionRows } from '../../../fixtures/option-row.ts';
+import { secretVariables } from '../../options/secret-option.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+
+const VARIABLE = secretVariables.workerSecret;
+/** No spaces or line ends, which get into a variable unnoticed. */
+const usable = /^[\x21-\x7e]{16,1024}$/;
+
+/** The options; `meaning` is the help of `--redis`. */
+export function redisRows(group: string, meaning: string) {
+  return {
+    redis: {
+      flag: '--redis <url>',
+      group,
+      help: meaning,
+      cli: { kind: 'redis-url' },
+    },
+    redisCa: {
+      flag: '--redis-ca <file>',
+      group,
+      help: 'PEM file with the authority of a rediss:// server',
+      cli: { kind: 'file' },
+    },
+    workerSecret: {
+      flag: '--worker-secret <secret>',
+      group,
+      help: 'secret shared by coordinator and workers',
+      cli: { kind: 'worker-secret' },
+    },
+  } as const satisfies OptionRows;
+}
+
+/** The secret of `--worker-secret`. @throws CommandFault when it is missing or too short */
+export function workerSecret(given: string | undefined): string {
+  if (given !== undefined && usable.test(given)) return given;
+  const sentence =
+    `--worker-secret (or ${VARIABLE}) must be at least 16 characters without spaces, the same ` +
+    'for fleetbed simulate --shards and every fleetbed worker; make one with: openssl rand -hex 32';
+  throw new CommandFault(sentence, exitCodes.usage);
+}

@@ -1,0 +1,214 @@
+/** `fleetbed simulate`: a fleet of devices against a server. Its options are in `simulate/`. */
+
+import type { Command } from 'commander';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
+import {
+  type FleetPlan,
+  type FleetProgress,
+  requireDeployable,
+} from '../../../simulator/engine/simulate-fleet.ts';
+import { planSchema } from '../../../simulator/plan/plan-words.ts';
+import { counted } from '../../../simulator/report/headline.ts';
+import { fleetHtml } from '../../../simulator/report/html.ts';
+import { fleetJunit } from '../../../simulator/report/junit.ts';
+import { fleetReport } from '../../../simulator/report/text.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addOptionRows } from '../../options/option-rows.ts';
+import { prepareReports, writeReports } from '../../options/reports.ts';
+import { addSubcommands, type Subcommands } from '../../options/subcommands.ts';
+import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
+import { figuresExitCode, fleetExitCode, fleetFault } from '../../output/fleet-outcome.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+import { stopSignals } from '../../output/stop-signal.ts';
+import { packageVersion } from '../../output/version.ts';
+import { prepareReadyFile } from '../../server-access/ready.ts';
+import {
+  addVirtualOptions,
+  type VirtualOptions,
+  virtualFault,
+  virtualPlanFault,
+} from '../../virtual/options.ts';
+import { AcceptanceHint } from './acceptance-hint.ts';
+import { openAudience, STANDARD_OUTPUT } from './audience.ts';
+import { addCleanup } from './cleanup.ts';
+import { keyTeller } from './identity-options.ts';
+import { listenAddress, listenAddressForm } from './listen-address.ts';
+import { planFrom } from './plan.ts';
+import { addPlanOptions } from './plan-options.ts';
+import { preflight } from './preflight.ts';
+import { ReadyWatch } from './ready-watch.ts';
+import {
+  type SpreadOptions,
+  simulateSpread,
+  spreadFault,
+  spreadPlan,
+  spreadRows,
+} from './spread.ts';
+
+const resultRows = inGroup('Results', {
+  report: {
+    flag: '--report <form=file>',
+    help: 'write a report: json=FILE, junit=FILE or html=FILE; repeatable',
+    cli: { kind: 'reports' },
+  },
+  json: {
+    flag: '--json',
+    help: 'write the result to stdout as JSON',
+    cli: { kind: 'switch' },
+  },
+  events: {
+    flag: '--events <file>',
+    help: 'write every event as a line of JSON; - is stdout',
+    cli: { kind: 'text' },
+  },
+  metrics: {
+    flag: '--metrics <address>',
+    help: 'serve Prometheus metrics at PORT or ADDRESS:PORT',
+    cli: { kind: 'read', read: listenAddress, accepted: listenAddressForm },
+  },
+  readyFile: {
+    flag: '--ready-file <file>',
+    help: 'write this JSON file when every device has made contact',
+    cli: { kind: 'text' },
+  },
+  planSchema: {
+    flag: '--plan-schema',
+    help: 'print the JSON Schema of a plan file and exit',
+    cli: { kind: 'switch' },
+  },
+} as const satisfies UngroupedRows);
+
+/** The options that are about the run and its reports; the others make up the plan. */
+type RunOptions = SpreadOptions & VirtualOptions & ValuesOf<typeof resultRows>;
+
+/** Adds the options of `fleetbed simulate` and what it does. */
+export function configure(command: Command): void {
+  addCleanup(command.enablePositionalOptions());
+  addRunOptions(command).action(async (options: RunOptions) => {
+    process.exitCode = await act(command, options);
+  });
+  addExamples(
+    command,
+    '# 100 devices that poll for 30 seconds; accept them with: fleetbed accept --all',
+    'fleetbed simulate --devices 100 --duration 30s',
+    '# Deploy an artifact to 1,000 devices; password in FLEETBED_PASSWORD',
+    'fleetbed simulate --devices 1000 --accept --deploy release-2 --until settled --report html=run.html',
+    '# The load of a plan file, on every core (all options: simulator/guide.md)',
+    'fleetbed simulate --plan night.yaml --processes auto',
+    '# A month of 1,000 devices within minutes, with a server of its own',
+    'fleetbed simulate --virtual --duration 30d --devices 1000 --poll 30m --deploy release-2',
+  );
+  addSubcommands(command, subcommands);
+}
+
+/** Adds every option of a run. */
+export function addRunOptions(command: Command): Command {
+  addPlanOptions(command);
+  for (const rows of [resultRows, spreadRows]) addOptionRows(command, rows);
+  addVirtualOptions(command);
+  return command;
+}
+
+const subcommands: Subcommands = {
+  behaviours: {
+    summary: 'list the behaviours with their parameters',
+    load: () => import('./behaviours.ts'),
+  },
+};
+
+async function act(command: Command, options: RunOptions): Promise<ExitCode> {
+  if (options.planSchema) {
+    process.stdout.write(`${JSON.stringify(planSchema(), null, 2)}\n`);
+    return exitCodes.pass;
+  }
+  if (options.json && options.events === STANDARD_OUTPUT) {
+    command.error(
+      "error: '--events -' and '--json' both write to standard output; use one of them",
+    );
+  }
+  const contradiction = virtualFault(command);
+  if (contradiction !== undefined) command.error(`error: ${contradiction}`);
+  if (options.virtual) return actVirtually(command, options);
+  if (options.estimate) {
+    const { estimate, virtualUser } = await import('./estimate.ts');
+    const plan = await planFrom(command, virtualUser);
+    return estimate(plan, outputOf(options), options.virtualStart);
+  }
+  const plan = spreadPlan(await planFrom(command), options);
+  const wrong = spreadFault(options, command.getOptionValueSource('redis') === 'cli');
+  if (wrong !== undefined) command.error(`error: ${wrong}`);
+  return simulate(plan, options);
+}
+
+async function actVirtually(command: Command, options: RunOptions): Promise<ExitCode> {
+  const { simulateVirtually, virtualUser } = await import('./virtual.ts');
+  const plan = await planFrom(command, virtualUser);
+  const wrong = virtualPlanFault(plan, options);
+  if (wrong !== undefined) command.error(`error: ${wrong}`);
+  const words = process.argv.slice(process.argv.indexOf(command.name()) + 1);
+  return simulateVirtually({ plan, options, output: outputOf(options), command, words });
+}
+
+async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode> {
+  const output = outputOf(options);
+  await prepareReports(options.report);
+  await prepareReadyFile(options.readyFile);
+  // Beyond one machine, each worker has limits of its own.
+  if (options.shards === undefined) await preflight(plan, options.processes ?? 1);
+  const { signal, hurry } = stopSignals();
+  await requireDeployable(plan, { clock: systemClock, signal }).catch((error: unknown) => {
+    throw fleetFault(error, plan);
+  });
+  const title = `${counted(plan.devices, 'device')} against ${plan.baseUrl}, seed "${plan.seed}"`;
+  output.progress(title);
+  const watch = new ReadyWatch(plan, options.readyFile);
+  const audience = await openAudience(options, { clock: systemClock, output, title, signal });
+  const say = (text: string): void => audience.output.progress(text);
+  signal.addEventListener('abort', () => say(stoppingLine(plan)), { once: true });
+  hurry.addEventListener('abort', () => say('stopping now; the summary follows'), { once: true });
+  const acceptance = new AcceptanceHint(plan, say);
+  const hooks = {
+    signal,
+    hurry,
+    clock: systemClock,
+    version: packageVersion(),
+    ...audience.hooks,
+    onKeys: keyTeller(audience.output),
+    say,
+    onProgress: (progress: FleetProgress) => {
+      watch.see(progress);
+      acceptance.see(progress);
+      audience.see(progress);
+    },
+  };
+  const result = await simulateSpread(plan, hooks, options).then(
+    async (whole) => ({ ...whole, ...(await audience.close()) }),
+    async (error: unknown) => {
+      await audience.close();
+      throw fleetFault(error, plan);
+    },
+  );
+  await watch.readyWritten;
+  await writeReports(options.report, {
+    json: result,
+    junit: () => fleetJunit(result),
+    html: () => fleetHtml(result),
+  });
+  output.data(result);
+  output.line(fleetReport(result));
+  if (signal.aborted) return exitCodes.interrupted;
+  return worstExitCode([fleetExitCode(result, plan), figuresExitCode(result)]);
+}
+
+/** What the first Ctrl-C does. */
+function stoppingLine({ drainMs = 0 }: FleetPlan): string {
+  if (drainMs === 0) return 'stopping; the summary follows';
+  return `stopping: open deployments have ${drainMs / 1000} s to finish; press Ctrl-C again to stop now`;
+}
+
+/** Where the events take standard output, text for people goes to standard error. */
+function outputOf({ json = false, events }: RunOptions): Output {
+  if (events !== STANDARD_OUTPUT) return createOutput(json);
+  return createOutput(json, { stdout: process.stderr, stderr: process.stderr });
+}

@@ -1,0 +1,181 @@
+/** How a fleet is spread: over processes of this machine, over machines, or as one shard of many. */
+import { availableParallelism } from 'node:os';
+import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import { systemRandom } from '../../../fixtures/random.ts';
+import { type ClusterOutcome, mergedResult } from '../../../simulator/cluster/coordinator.ts';
+import { runInProcesses } from '../../../simulator/cluster/local-workers.ts';
+import {
+  type FleetHooks,
+  type FleetPlan,
+  type FleetResult,
+  simulateFleet,
+} from '../../../simulator/engine/simulate-fleet.ts';
+import { durationMs } from '../../options/option-values.ts';
+import { packageVersion } from '../../output/version.ts';
+import { authorityIn } from './certificates.ts';
+import { judgeFor } from './checks.ts';
+import { redisRows, workerSecret } from './redis-options.ts';
+
+/** More processes than this help on no machine. */
+const PROCESSES_MAX = 256;
+const SHARDS_MAX = 10_000;
+/** Parts of one run on workers: each of them is a process somewhere. */
+const WORKER_SHARDS_MAX = 1000;
+const TAKEOVER_LEAST_MS = 1000;
+const TAKEOVER_MOST_MS = 600_000;
+
+const group = 'Processes and machines';
+
+/** How a fleet is spread. */
+export const spreadRows = {
+  processes: {
+    flag: '--processes <count>',
+    group,
+    help: 'number of processes (auto: one per core)',
+    cli: {
+      kind: 'read',
+      read: processCount,
+      accepted: `auto, or a whole number from 1 to ${PROCESSES_MAX}`,
+    },
+  },
+  shard: {
+    flag: '--shard <index/count>',
+    group,
+    help: 'run only this part of the fleet; the first is 0',
+    cli: {
+      kind: 'read',
+      read: shard,
+      accepted: `INDEX/COUNT, such as 0/4 for the first of four, at most ${SHARDS_MAX} of them`,
+    },
+    conflicts: ['processes'],
+  },
+  deploymentId: {
+    flag: '--deployment-id <id>',
+    group,
+    help: 'join this deployment instead of creating one',
+    cli: { kind: 'text' },
+  },
+  ...redisRows(group, 'Redis of the workers'),
+  shards: {
+    flag: '--shards <count>',
+    group,
+    help: 'number of parts to divide the fleet into, for workers',
+    cli: { kind: 'count', least: 1, most: WORKER_SHARDS_MAX },
+    conflicts: ['processes', 'shard'],
+  },
+  workerWait: {
+    flag: '--worker-wait <duration>',
+    group,
+    help: 'time that a part may wait for a worker',
+    cli: { kind: 'positive-duration' },
+    usual: { value: 120_000, shown: '2m' },
+  },
+  takeoverAfter: {
+    flag: '--takeover-after <duration>',
+    group,
+    help: 'silence after which a worker counts as failed',
+    cli: { kind: 'read', read: takeoverMs, accepted: 'a length of time from 1s to 10m' },
+    usual: { value: 10_000, shown: '10s' },
+  },
+} as const satisfies OptionRows;
+
+/** The options that say how a fleet is spread, as commander gives them; times in milliseconds. */
+export type SpreadOptions = ValuesOf<typeof spreadRows>;
+
+/**
+ * The sentence about options that contradict one another, if any.
+ * @param isRedisAsked true when the command line names Redis, not only the environment
+ */
+export function spreadFault(
+  { shards, redis }: SpreadOptions,
+  isRedisAsked: boolean,
+): string | undefined {
+  if (shards !== undefined && redis === undefined) {
+    return "option '--shards <count>' needs --redis URL (env: FLEETBED_REDIS)";
+  }
+  const isUseless = isRedisAsked && shards === undefined;
+  return isUseless ? "option '--redis <url>' needs --shards COUNT" : undefined;
+}
+
+/** The plan with the shard and the deployment that the options name. */
+export function spreadPlan(plan: FleetPlan, { shard, deploymentId }: SpreadOptions): FleetPlan {
+  return {
+    ...plan,
+    ...(shard !== undefined && { shard }),
+    ...(deploymentId !== undefined && { deploymentId }),
+  };
+}
+
+/** Prints messages about a run on workers. */
+export interface SpreadTeller {
+  readonly say: (text: string) => void;
+}
+
+/**
+ * Runs the plan in one process, several, or on workers.
+ * @throws what simulateFleet throws; CommandFault
+ */
+export async function simulateSpread(
+  plan: FleetPlan,
+  hooks: FleetHooks & SpreadTeller,
+  options: SpreadOptions,
+): Promise<FleetResult> {
+  if (options.shards !== undefined) {
+    return mergedResult(await playSpread(plan, hooks, { ...options, shards: options.shards }));
+  }
+  const processes = Math.min(options.processes ?? 1, plan.devices);
+  if (processes === 1) return simulateFleet(plan, { ...hooks, judge: await judgeFor(plan) });
+  return mergedResult(await runInProcesses(plan, hooks, processes));
+}
+
+async function playSpread(
+  plan: FleetPlan,
+  hooks: FleetHooks & SpreadTeller,
+  {
+    shards,
+    redis,
+    redisCa,
+    workerWait,
+    takeoverAfter,
+    ...more
+  }: SpreadOptions & { shards: number },
+): Promise<ClusterOutcome> {
+  const secret = workerSecret(more.workerSecret);
+  const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
+  // The coordinator is loaded with its engine only where there is one.
+  const [{ openRedis }, { runOnWorkers: playOnWorkers }] = await Promise.all([
+    import('../../../simulator/cluster/redis/connection.ts'),
+    import('../../../simulator/cluster/redis/run-on-workers.ts'),
+  ]);
+  const link = await openRedis({ url: redis ?? '', caPem }, hooks.clock);
+  return playOnWorkers(plan, hooks, {
+    link,
+    secret,
+    shards: Math.min(shards, plan.devices),
+    takeoverAfterMs: takeoverAfter,
+    workerWaitMs: workerWait,
+    random: systemRandom,
+    version: packageVersion(),
+    say: hooks.say,
+  });
+}
+
+/** A number of processes, or all the cores that this process may use. */
+function processCount(text: string): number | undefined {
+  if (text === 'auto') return Math.min(availableParallelism(), PROCESSES_MAX);
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return value >= 1 && value <= PROCESSES_MAX ? value : undefined;
+}
+
+/** Long enough for a worker to report in between that it is alive. */
+function takeoverMs(text: string): number | undefined {
+  const milliseconds = durationMs(text);
+  const isWithin = milliseconds >= TAKEOVER_LEAST_MS && milliseconds <= TAKEOVER_MOST_MS;
+  return isWithin ? milliseconds : undefined;
+}
+
+function shard(text: string): { readonly index: number; readonly of: number } | undefined {
+  const [, first = '', second = ''] = /^(\d{1,5})\/(\d{1,5})$/.exec(text) ?? [];
+  const [index, of] = [Number(first), Number(second)];
+  return first !== '' && index < of && of <= SHARDS_MAX ? { index, of } : undefined;
+}

@@ -1,0 +1,159 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import type { Deployment } from '../../../fixtures/contract/management/deployments.ts';
+import type { Device } from '../../../fixtures/contract/management/devices.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import {
+  type Ended,
+  type RunningCommand,
+  runCommand,
+  startCommand,
+} from '../../testing/built-command.ts';
+import { releaseName, type ServedRelease, serveRelease } from '../../testing/served-release.ts';
+
+const RUN_MAX_MS = 90_000;
+const DEVICES = 24;
+/** Devices that are decommissioned before the clean-up is killed, and those underway then. */
+const ANSWERED = 10;
+const CLEANED_AT_ONCE = 8;
+/** Moments of an update at which the simulator is killed, one run after the other. */
+const killedWhen = ['downloading', 'installing', 'rebooting'] as const;
+
+let server: RunningCommand;
+let ready: ServedRelease['ready'];
+let manage: ServedRelease['manage'];
+let folder: string;
+let state: string;
+
+beforeAll(async () => {
+  ({ running: server, ready, manage } = await serveRelease());
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-state-'));
+  state = join(folder, 'state');
+}, RUN_MAX_MS);
+
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true });
+});
+
+/** What the management API lists, taken at its word. */
+async function listed<Item>(operation: 'list-devices' | 'list-deployments'): Promise<Item[]> {
+  const path = `${pathOf(managementOperations[operation])}?per_page=100`;
+  return (await (await manage(path)).json()) as Item[];
+}
+
+const login = () => ['--password', ready.adminPassword];
+const words = () => [
+  ...['simulate', '--url', ready.baseUrl, '--accept', ...login(), '--state', state],
+  ...['--devices', String(DEVICES), '--deploy', releaseName, '--keys', 'ecdsa=1,ed25519=1'],
+  ...['--poll', '300ms', '--ramp', '500ms', '--until', 'settled', '--duration', '60s'],
+];
+
+/** A simulator whose events show when a device has come to a state of its update; killed then. */
+async function killedAt(updateState: string): Promise<Ended> {
+  const fleet = startCommand([...words(), '--seed', 'killed', '--events', '-']);
+  const seen = new RegExp(`"kind":"update"[^\\n]*"state":"${updateState}"`);
+  await fleet.said('stdout', seen);
+  return fleet.end('SIGKILL');
+}
+
+describe('a simulator that is killed in the midst of an update, again and again', () => {
+  let result: FleetResult;
+  let killed: Ended[];
+
+  beforeAll(async () => {
+    killed = [];
+    for (const updateState of killedWhen) killed.push(await killedAt(updateState));
+    // The seed is that of the folder.
+    const { stdout, stderr, code } = await runCommand([...words(), '--json']);
+    result = JSON.parse(stdout);
+    // On a machine that is busy with other things the run may say that it was the limit itself.
+    const { balance, generator } = result;
+    const said = JSON.stringify({ stderr, balance, reasons: generator.reasons });
+    expect([exitCodes.pass, exitCodes.limited], said).toContain(code);
+  }, RUN_MAX_MS);
+
+  it('was killed each time before it had come to its end', () => {
+    expect(killed.map(({ code }) => code)).toEqual(killedWhen.map(() => null));
+  });
+
+  it('goes on with the same fleet, to an end for every device', () => {
+    expect(result).toMatchObject({ seed: 'killed', ended: 'settled' });
+    const { success, failure, devices } = result.funnel;
+    expect(success + failure).toBe(devices);
+    expect(success).toBeGreaterThan(0);
+  });
+
+  it('has books that agree with those of the server, device by device', () => {
+    expect(result.balance).toMatchObject({ checked: true, ok: true, differences: [] });
+  });
+
+  it('went on with the deployment that it had made, and made no device twice', async () => {
+    expect(await listed<Deployment>('list-deployments')).toHaveLength(1);
+    const devices = await listed<Device>('list-devices');
+    expect(devices).toHaveLength(DEVICES);
+    expect(devices.map(({ auth_sets: sets }) => sets.length)).toEqual(devices.map(() => 1));
+  });
+
+  it('is refused for another seed, in one sentence', async () => {
+    const { code, stderr } = await runCommand([...words(), '--seed', 'other']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /\nfleetbed: the state folder \S+ is of another fleet: the seed is "killed" there and "other"/,
+    );
+  });
+
+  it('keeps its tokens out of the ledger', () => {
+    const token = /"token":"([^"]+)"/.exec(readFileSync(join(state, 'fleet.ndjson'), 'utf8'))?.[1];
+    expect(token).toMatch(/^eyJ/);
+    expect(readFileSync(join(state, 'ledger.ndjson'), 'utf8')).not.toContain('eyJ');
+  });
+
+  it('is cleaned up by its ledger, though the clean-up itself is killed midway', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const words = ['simulate', 'cleanup', state, ...login(), '--json'];
+    await stallDecommissions();
+    const cleanup = startCommand(words);
+    const left = DEVICES - ANSWERED - CLEANED_AT_ONCE;
+    while ((await listed('list-devices')).length > left) await systemClock.sleep(20);
+    expect((await cleanup.end('SIGKILL')).code).toBeNull();
+    await faults('clear');
+    const again = await runCommand(words);
+    expect(again.code, again.stderr).toBe(0);
+    // Those whose answers never came are gone all the same, and the ledger did not know.
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      devices: left + CLEANED_AT_ONCE,
+      decommissioned: left,
+      notThere: CLEANED_AT_ONCE,
+      stayed: [],
+    });
+    expect(await listed('list-devices')).toEqual([]);
+    expect(existsSync(join(state, 'ledger.ndjson'))).toBe(false);
+  });
+});
+
+async function faults(...words: readonly string[]): Promise<void> {
+  const environment = { FLEETBED_CONTROL_TOKEN: ready.controlToken };
+  const { code, stderr } = await runCommand(
+    ['faults', ...words, '--control-url', ready.controlUrl],
+    environment,
+  );
+  expect(code, stderr).toBe(0);
+}
+
+/** After so many the server does what it is asked to, and never says so. */
+async function stallDecommissions(): Promise<void> {
+  const file = join(folder, 'faults.json');
+  const stalled = Array(DEVICES - ANSWERED).fill('stall');
+  const script = [...Array(ANSWERED).fill('pass'), ...stalled];
+  const rule = { id: 'silent', match: { operation: 'decommission-device' }, when: 'after', script };
+  writeFileSync(file, JSON.stringify({ rules: [rule] }));
+  await faults('add', file);
+}

@@ -1,0 +1,81 @@
+/** Counts the requests of a fleet and the bytes that they would be on a connection without TLS. */
+import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
+import type {
+  AnswerHeaders,
+  MemoryListener,
+  MemoryRequest,
+} from '../../../server/listeners/memory-listener.ts';
+
+/** Totals so far. */
+export interface Traffic {
+  readonly requests: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+}
+
+/** Of `HTTP/1.1` with the space before it, of `: ` and of an end of line. */
+const VERSION_BYTES = 9;
+const COLON_BYTES = 2;
+const LINE_END_BYTES = 2;
+/** Of `HTTP/1.1 204 No Content`, the usual one, with its end of line. */
+const STATUS_LINE_BYTES = 25;
+/** Headers that only a connection adds: `Host` and `Connection`; `Connection` and `Keep-Alive`. */
+const ADDED_TO_REQUEST_BYTES = 48;
+const ADDED_TO_ANSWER_BYTES = 48;
+
+/** A meter that a fleet's requests pass. */
+export class TrafficMeter {
+  readonly #steeredTime: string;
+  #requests = 0;
+  #sentBytes = 0;
+  #receivedBytes = 0;
+
+  constructor(headerPrefix: string) {
+    this.#steeredTime = vendorNames(headerPrefix).testbed.time.toLowerCase();
+  }
+
+  /** Returns the server with this meter before it. */
+  readonly before = (server: MemoryListener): MemoryListener => {
+    return (request, reader) => {
+      this.#requests += 1;
+      this.#sentBytes += requestBytes(request);
+      server(request, {
+        onHead: (status, headers) => {
+          // This one is sent only while the clock is steered.
+          const { [this.#steeredTime]: _time, ...usual } = headers;
+          this.#receivedBytes += STATUS_LINE_BYTES + ADDED_TO_ANSWER_BYTES + headBytes(usual);
+          reader.onHead(status, headers);
+        },
+        onData: (chunk) => {
+          this.#receivedBytes += chunk.length;
+          reader.onData(chunk);
+        },
+        onEnd: () => reader.onEnd(),
+      });
+    };
+  };
+
+  get totals(): Traffic {
+    return {
+      requests: this.#requests,
+      sentBytes: this.#sentBytes,
+      receivedBytes: this.#receivedBytes,
+    };
+  }
+}
+
+function requestBytes({ method, target, headers, body }: MemoryRequest): number {
+  const line = method.length + 1 + target.length + VERSION_BYTES + LINE_END_BYTES;
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
+  return line + ADDED_TO_REQUEST_BYTES + headBytes(headers) + length;
+}
+
+function headBytes(headers: AnswerHeaders | MemoryRequest['headers']): number {
+  let bytes = LINE_END_BYTES;
+  for (const [name, value] of Object.entries(headers)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      bytes += name.length + COLON_BYTES + each.length + LINE_END_BYTES;
+    }
+  }
+  return bytes;
+}

@@ -1,0 +1,227 @@
+/** `fleetbed simulate --virtual`: runs in virtual time, alone or many to explore. */
+import { createWriteStream } from 'node:fs';
+import { PassThrough, type Writable } from 'node:stream';
+import type { Command } from 'commander';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { durationText } from '../../../fixtures/duration.ts';
+import {
+  ClientError,
+  type FleetPlan,
+  type FleetProgress,
+} from '../../../simulator/engine/simulate-fleet.ts';
+import { counted } from '../../../simulator/report/headline.ts';
+import { fleetHtml } from '../../../simulator/report/html.ts';
+import { fleetJunit } from '../../../simulator/report/junit.ts';
+import { fleetReport } from '../../../simulator/report/text.ts';
+import type { ReportFiles } from '../../options/option-values.ts';
+import { prepareReports, writeReports } from '../../options/reports.ts';
+import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
+import { fileFault, openForLines } from '../../output/files.ts';
+import { figuresExitCode, fleetExitCode, fleetFault } from '../../output/fleet-outcome.ts';
+import type { Output } from '../../output/output.ts';
+import { stopSignals } from '../../output/stop-signal.ts';
+import { packageVersion } from '../../output/version.ts';
+import { repeatLine } from '../../virtual/command-line.ts';
+import { EventLog, type EventLogSummary } from '../../virtual/event-log.ts';
+import { explore, type FailedTrial } from '../../virtual/explore.ts';
+import type { Violation } from '../../virtual/invariants.ts';
+import type { VirtualOptions } from '../../virtual/options.ts';
+import { type VirtualHooks, type VirtualTrial, virtualRun } from '../../virtual/run.ts';
+import { RestartError } from '../../virtual/server-process.ts';
+import { STANDARD_OUTPUT } from './audience.ts';
+import { judgeFor } from './checks.ts';
+import { keyTeller } from './identity-options.ts';
+
+export { virtualUser } from '../../virtual/world.ts';
+
+/** The options of a run in virtual time that are not in its plan. */
+type Options = VirtualOptions & {
+  readonly events?: string;
+  readonly report?: ReportFiles;
+};
+
+const PROGRESS_PERIOD_MS = 5000;
+const DAY_MS = 86_400_000;
+
+/** What a run in virtual time is given. */
+interface VirtualCommand {
+  readonly plan: FleetPlan;
+  readonly options: Options;
+  readonly output: Output;
+  /** The command, and its arguments as they were given. */
+  readonly command: Command;
+  readonly words: readonly string[];
+}
+
+/** Plays the plan, or explores it. */
+export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode> {
+  const { plan, options, output } = given;
+  const { signal, hurry } = stopSignals();
+  const hooks = {
+    ...{ signal, hurry },
+    version: packageVersion(),
+    onKeys: keyTeller(output),
+    judge: await judgeFor(plan),
+  };
+  const trial = {
+    plan,
+    startMs: options.virtualStart,
+    faults: options.fault ?? [],
+    restarts: options.restart ?? [],
+    isInterleaved: options.interleave === true,
+  };
+  try {
+    if (options.explore === undefined) return await runOnce(trial, hooks, given);
+    return await exploreSeeds({ ...given, seeds: options.explore }, trial, hooks);
+  } catch (error) {
+    throw fleetFault(error, plan);
+  }
+}
+
+async function runOnce(
+  trial: VirtualTrial,
+  hooks: VirtualHooks,
+  { plan, options, output }: VirtualCommand,
+): Promise<ExitCode> {
+  await prepareReports(options.report);
+  const log = new EventLog(await eventStream(options.events));
+  const progress = new Progress(output, plan);
+  const cpu = process.cpuUsage();
+  const { result, violations } = await virtualRun(trial, {
+    ...hooks,
+    onEvent: log.take,
+    mayContinue: () => log.hasRoom,
+    onProgress: progress.see,
+  }).finally(progress.close);
+  const { user, system } = process.cpuUsage(cpu);
+  const logged = await log.close().catch((error: unknown) => {
+    throw fileFault(`--events cannot write ${options.events}`, error);
+  });
+  const { sha256, lines } = logged;
+  const virtual = { startMs: trial.startMs, eventLog: { sha256, lines }, violations };
+  await writeReports(options.report, {
+    json: { ...result, virtual },
+    junit: () => fleetJunit(result),
+    html: () => fleetHtml(result),
+  });
+  output.data({ ...result, virtual });
+  output.line(fleetReport(result));
+  const seconds = (user + system) / 1e6;
+  output.line(virtualReport({ durationMs: result.durationMs, seconds, logged, violations }));
+  if (hooks.signal.aborted) return exitCodes.interrupted;
+  if (violations.length > 0) return exitCodes.failed;
+  return worstExitCode([fleetExitCode(result, { acceptWith: undefined }), figuresExitCode(result)]);
+}
+
+async function eventStream(events: string | undefined): Promise<Writable | undefined> {
+  if (events === undefined) return undefined;
+  if (events === STANDARD_OUTPUT) {
+    // The process's own stream outlives the log.
+    const lines = new PassThrough();
+    lines.pipe(process.stdout, { end: false });
+    return lines;
+  }
+  return createWriteStream(events, { fd: await openForLines('--events', events) });
+}
+
+interface Played {
+  readonly durationMs: number;
+  /** CPU time of the process. */
+  readonly seconds: number;
+  readonly logged: EventLogSummary;
+  readonly violations: readonly Violation[];
+}
+
+function virtualReport({ durationMs, seconds, logged, violations }: Played): string {
+  const times = Math.round(durationMs / 1000 / seconds);
+  return [
+    'Virtual time',
+    `  ${durationText(durationMs)} in ${seconds.toFixed(1)} s of CPU time, ${times} times as fast`,
+    `  event log   ${logged.lines} lines, SHA-256 ${logged.sha256}`,
+    `  invariants  ${violations.length === 0 ? 'hold' : 'broken'}`,
+    ...violationLines(violations),
+  ].join('\n');
+}
+
+async function exploreSeeds(
+  { output, command, words, seeds }: VirtualCommand & { readonly seeds: number },
+  base: VirtualTrial,
+  hooks: VirtualHooks,
+): Promise<ExitCode> {
+  const { signal } = hooks;
+  let shown = 0;
+  const { seeds: tried, failed } = await explore(base, {
+    ...{ seeds, signal },
+    play: (trial) => violationsOf(trial, hooks),
+    onSeed: (done) => {
+      if (systemClock.monotonicMs() - shown < PROGRESS_PERIOD_MS) return;
+      shown = systemClock.monotonicMs();
+      output.progress(`${done} of ${seeds} seeds: the invariants hold`);
+    },
+  });
+  const line = failed && repeatLine(words, command, failed.trial);
+  output.data({ seeds: tried, ...(failed && { violations: failed.violations, repeat: line }) });
+  if (failed && line !== undefined) output.line(failureReport(failed, tried, line));
+  else output.line(`${tried} of ${seeds} seeds: the invariants hold`);
+  if (signal.aborted) return exitCodes.interrupted;
+  return failed ? exitCodes.failed : exitCodes.pass;
+}
+
+/** A run that breaks off because of what the server answers has broken an invariant too. */
+async function violationsOf(
+  trial: VirtualTrial,
+  hooks: VirtualHooks,
+): Promise<readonly Violation[]> {
+  try {
+    return (await virtualRun(trial, hooks)).violations;
+  } catch (error) {
+    if (error instanceof RestartError) {
+      return [{ invariant: 'server-returns', said: error.message }];
+    }
+    if (!(error instanceof ClientError)) throw error;
+    return [{ invariant: 'run-ends', said: error.message }];
+  }
+}
+
+function failureReport(
+  { trial, violations, shrinkRuns }: FailedTrial,
+  tried: number,
+  line: string,
+): string {
+  const { devices, durationMs = 0 } = trial.plan;
+  return [
+    `Seed ${tried} breaks an invariant:`,
+    ...violationLines(violations),
+    `Made smaller in ${shrinkRuns} runs: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Repeat it with:`,
+    line,
+  ].join('\n');
+}
+
+function violationLines(violations: readonly Violation[]): string[] {
+  return violations.map(({ invariant, said }) => `  ${invariant}: ${said}`);
+}
+
+function daysOf(durationMs: number): string {
+  return String(Number((durationMs / DAY_MS).toFixed(3)));
+}
+
+/** A line now and then while a run lasts. */
+class Progress {
+  readonly #timer: { cancel(): void };
+  #last: FleetProgress | undefined;
+
+  constructor(output: Output, { durationMs }: FleetPlan) {
+    const whole = durationMs === undefined ? '' : ` of ${daysOf(durationMs)}`;
+    this.#timer = systemClock.every(PROGRESS_PERIOD_MS, () => {
+      if (this.#last === undefined) return;
+      const { elapsedMs, exchanges } = this.#last;
+      output.progress(`day ${daysOf(elapsedMs)}${whole}: ${exchanges} exchanges`);
+    });
+  }
+
+  readonly see = (progress: FleetProgress): void => {
+    this.#last = progress;
+  };
+
+  readonly close = (): void => this.#timer.cancel();
+}

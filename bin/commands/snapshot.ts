@@ -1,0 +1,87 @@
+/** `fleetbed snapshot`: named states of a running server. */
+import type { Command } from 'commander';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { exitCodes } from '../output/exit-codes.ts';
+import { createOutput } from '../output/output.ts';
+import {
+  addControlOptions,
+  askAs,
+  type ControlOptions,
+} from '../server-access/control-listener.ts';
+
+interface SnapshotOptions extends ControlOptions {
+  readonly json?: boolean;
+}
+
+interface Snapshot {
+  readonly name: string;
+  /** ISO 8601 in UTC, of the server's clock. */
+  readonly takenAt: string;
+}
+
+const exits = `
+Exit codes: 0 done; 1 the server refuses it, or has no such snapshot; 2 the command line is wrong;
+3 no server.
+`;
+
+const help = `
+A snapshot holds all devices, artifacts and deployments of a tenant, in the memory of the server.
+${exits}`;
+
+/** Each command on one snapshot: what it asks, and what is said when it is done. */
+const named = {
+  save: {
+    summary: 'save the state under a name; one of the same name is replaced',
+    method: 'PUT',
+    below: '',
+    done: 'saved',
+  },
+  restore: {
+    summary: 'go back to a saved state',
+    method: 'POST',
+    below: '/restore',
+    done: 'restored',
+  },
+  delete: { summary: 'delete a saved state', method: 'DELETE', below: '', done: 'deleted' },
+} as const;
+
+/** Adds the commands of `fleetbed snapshot` and what they do. */
+export function configure(command: Command): void {
+  command.addHelpText('after', help);
+  for (const [name, { summary, method, below, done }] of Object.entries(named)) {
+    const added = addControlOptions(command.command(name).description(summary))
+      .allowExcessArguments(false)
+      .argument('<name>', 'of the snapshot', values.filled)
+      .option('--json', 'print one JSON line')
+      .addHelpText('after', exits)
+      .action(async (snapshot: string, options: SnapshotOptions) => {
+        await askAs(options, `/snapshots/${encodeURIComponent(snapshot)}${below}`, { method });
+        const output = createOutput(options.json ?? false);
+        output.data({ [done]: snapshot });
+        if (!output.json) output.line(`${snapshot} is ${done}.`);
+        process.exitCode = exitCodes.pass;
+      });
+    addExamples(added, `fleetbed snapshot ${name} before-update`);
+  }
+  const list = addControlOptions(command.command('list').description('list the snapshots'))
+    .allowExcessArguments(false)
+    .option('--json', 'print one JSON line')
+    .addHelpText('after', exits)
+    .action(async (options: SnapshotOptions) => {
+      const { body } = await askAs(options, '/snapshots', { method: 'GET' });
+      const snapshots = (await body.json()) as readonly Snapshot[];
+      const output = createOutput(options.json ?? false);
+      output.data(snapshots);
+      if (!output.json && snapshots.length === 0) output.line('There are no snapshots.');
+      if (!output.json)
+        for (const { name, takenAt } of snapshots) output.line(`${takenAt}  ${name}`);
+      process.exitCode = exitCodes.pass;
+    });
+  addExamples(list, 'fleetbed snapshot list', 'fleetbed snapshot list --json');
+  addExamples(
+    command,
+    'fleetbed snapshot save before-update',
+    'fleetbed snapshot restore before-update',
+  );
+}

@@ -1,0 +1,91 @@
+/** `fleetbed state`: a data folder as one plain SQLite file, and such a file as a data folder. */
+import type { Command } from 'commander';
+import { systemRandom } from '../../fixtures/random.ts';
+import { exportState } from '../../server/store/state-export.ts';
+import { StateFault } from '../../server/store/state-fault.ts';
+import { importState } from '../../server/store/state-import.ts';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { requireWritable } from '../output/files.ts';
+import { createOutput } from '../output/output.ts';
+
+const TOKEN_BYTES = 32;
+
+const help = `
+The file is a plain SQLite database: tables as the server keeps them, with the ID of the
+tenant first, and artifact files in parts of 1 MiB (artifact_files). It holds password hashes, tokens
+of tenants and the keys that sign tokens and links: keep it private, since whoever reads it can act
+as any user or device. A text with a NUL has SUB 0 for it, and SUB SUB for a SUB.
+
+Exit codes:
+  0  everything was saved
+  1  saved in part: the folder is damaged; what is lost is listed on standard error
+  3  folder or file cannot be used: in use by a server, of another version, not empty, no state
+`;
+
+interface ExportOptions {
+  readonly data: string;
+  readonly out: string;
+  readonly json?: boolean;
+}
+
+interface ImportOptions {
+  readonly data: string;
+  readonly json?: boolean;
+}
+
+/** Adds the commands of `fleetbed state` and what they do. */
+export function configure(command: Command): void {
+  command.addHelpText('after', help);
+  addExamples(
+    command,
+    'fleetbed state export --data state --out state.sqlite',
+    'fleetbed state import state.sqlite --data copy',
+  );
+  addExamples(command.command('export'), 'fleetbed state export --data state --out state.sqlite')
+    .description('save a data folder to one SQLite file, a damaged one as far as possible')
+    .requiredOption('--data <folder>', 'data folder of a server that is not running', values.filled)
+    .requiredOption('--out <file>', 'file to write', values.filled)
+    .option('--json', 'print one JSON line')
+    .action(async (options: ExportOptions) => {
+      process.exitCode = await saveState(options);
+    });
+  addExamples(command.command('import'), 'fleetbed state import state.sqlite --data copy')
+    .description('create a data folder from such a file')
+    .argument('<file>', 'file that fleetbed state export has written', values.filled)
+    .requiredOption('--data <folder>', 'empty or new folder', values.filled)
+    .option('--json', 'print one JSON line')
+    .action(async (file: string, options: ImportOptions) => {
+      process.exitCode = await takeState(file, options);
+    });
+}
+
+async function saveState({ data, out, json = false }: ExportOptions): Promise<ExitCode> {
+  await requireWritable('--out', out);
+  const newToken = () => systemRandom.bytes(TOKEN_BYTES).toString('base64url');
+  const saved = await exportState({ folder: data, out, newToken }).catch(refused);
+  const output = createOutput(json);
+  for (const sentence of saved.lost) output.progress(`lost: ${sentence}`);
+  const { worlds, rows, artifactFiles } = saved;
+  if (json) output.data(saved);
+  else output.line(`${out}: tenants ${worlds}, rows ${rows}, artifact files ${artifactFiles}`);
+  return saved.lost.length === 0 ? exitCodes.pass : exitCodes.failed;
+}
+
+async function takeState(file: string, { data, json = false }: ImportOptions): Promise<ExitCode> {
+  const taken = await importState(file, data).catch(refused);
+  const output = createOutput(json);
+  const { worlds, rows, artifactFiles, rowsLeftOut } = taken;
+  if (rowsLeftOut > 0)
+    output.progress(`left out: ${rowsLeftOut} rows that break a constraint of the tables`);
+  if (json) output.data(taken);
+  else output.line(`${data}: tenants ${worlds}, rows ${rows}, artifact files ${artifactFiles}`);
+  return exitCodes.pass;
+}
+
+function refused(fault: unknown): never {
+  if (!(fault instanceof StateFault)) throw fault;
+  throw new CommandFault(fault.message, exitCodes.setUp, fault);
+}

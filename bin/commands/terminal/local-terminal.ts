@@ -1,0 +1,107 @@
+/**
+ * The terminal that a command was started from, joined with a shell elsewhere: every key goes there
+ * and every byte comes back as it is. Only here does text of a device reach a terminal raw.
+ */
+import type { Readable, Writable } from 'node:stream';
+import { printable } from '../../../fixtures/printable.ts';
+import type { RemoteShell, Screen, ScreenSize } from '../../../simulator/client/remote-shell.ts';
+
+/** The streams of a process, as far as they are needed; those of a terminal can do more. */
+export interface LocalStreams {
+  readonly stdin: Readable & {
+    readonly isTTY?: boolean | undefined;
+    setRawMode?(isRaw: boolean): unknown;
+  };
+  readonly stdout: Writable & {
+    readonly columns?: number | undefined;
+    readonly rows?: number | undefined;
+  };
+  readonly stderr: Writable;
+}
+
+type Keyboard = Pick<RemoteShell, 'type' | 'endInput' | 'resize' | 'drained'>;
+
+/** Ctrl-], as telnet has it. */
+const LEAVE_KEY = 0x1d;
+const NEWLINE = 0x0a;
+/** The size of a shell when the output does not go to a terminal. */
+const defaultSize: ScreenSize = { height: 40, width: 80 };
+
+/** Joins once; `restore` gives the terminal back as it was. */
+export class LocalTerminal implements Screen {
+  readonly #streams: LocalStreams;
+  readonly #undo: (() => void)[] = [];
+  /** Whether keys come one by one, from a person. */
+  readonly isInteractive: boolean;
+
+  constructor(streams: LocalStreams) {
+    this.#streams = streams;
+    this.isInteractive = streams.stdin.isTTY === true;
+  }
+
+  get size(): ScreenSize {
+    const { rows = defaultSize.height, columns = defaultSize.width } = this.#streams.stdout;
+    return { height: rows || defaultSize.height, width: columns || defaultSize.width };
+  }
+
+  show(bytes: Uint8Array): boolean {
+    return this.#streams.stdout.write(bytes);
+  }
+
+  note(text: string): void {
+    this.#streams.stderr.write(`\r\n${printable(text)}\r\n`);
+  }
+
+  /** Passes keys on until the input ends, or the user leaves: then it resolves. */
+  join(keyboard: Keyboard): Promise<void> {
+    const { stdin, stdout } = this.#streams;
+    this.#listen(stdout, 'drain', () => keyboard.drained());
+    this.#listen(stdout, 'resize', () => keyboard.resize(this.size));
+    if (this.isInteractive) this.#setRaw();
+    let last: number | undefined;
+    return new Promise((resolve, reject) => {
+      this.#listen(stdin, 'data', (chunk) => {
+        const keys = Buffer.from(chunk);
+        const end = this.isInteractive ? keys.indexOf(LEAVE_KEY) : -1;
+        last = keys.at(-1);
+        stdin.pause();
+        keyboard
+          .type(end < 0 ? keys : keys.subarray(0, end))
+          .then(() => (end < 0 ? stdin.resume() : resolve()), reject);
+      });
+      this.#listen(stdin, 'end', () => {
+        void this.#endInput(keyboard, last).catch(reject);
+      });
+      stdin.resume();
+    });
+  }
+
+  /** Lets go of the streams, and sets a terminal back to whole lines. */
+  restore(): void {
+    for (const undo of this.#undo.splice(0).reverse()) undo();
+    this.#streams.stdin.pause();
+  }
+
+  /** A last line without an end is a line all the same. */
+  async #endInput(keyboard: Keyboard, last: number | undefined): Promise<void> {
+    if (last !== undefined && last !== NEWLINE) await keyboard.type(Buffer.from([NEWLINE]));
+    await keyboard.endInput();
+  }
+
+  #setRaw(): void {
+    const { stdin } = this.#streams;
+    stdin.setRawMode?.(true);
+    const restore = (): void => void stdin.setRawMode?.(false);
+    // Whatever else ends the process, the user's terminal must be his again.
+    process.once('exit', restore);
+    this.#undo.push(() => {
+      process.off('exit', restore);
+      restore();
+    });
+  }
+
+  #listen(stream: Readable | Writable, event: string, act: (chunk: Buffer) => void): void {
+    stream.on(event, act);
+    this.#undo.push(() => stream.off(event, act));
+  }
+}

@@ -1,0 +1,97 @@
+/** `fleetbed terminal`: a shell on a connected device, by way of the server. */
+import type { Command } from 'commander';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { RemoteShell, ShellRefused } from '../../../simulator/client/remote-shell.ts';
+import { ClientError } from '../../../simulator/engine/simulate-fleet.ts';
+import { StatusError } from '../../../simulator/network/errors.ts';
+import { addExamples } from '../../options/examples.ts';
+import * as values from '../../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault, setUpFault } from '../../output/fault.ts';
+import { readNamedFile } from '../../output/files.ts';
+import { createOutput } from '../../output/output.ts';
+import { aborted, stopSignal } from '../../output/stop-signal.ts';
+import { ManagementApi } from '../../server-access/management-api.ts';
+import { namedDevices } from '../../server-access/named-devices.ts';
+import { addServerOptions, type ServerOptions } from '../../server-access/server-options.ts';
+import { LocalTerminal } from './local-terminal.ts';
+
+const REQUEST_TIME_LIMIT_MS = 30_000;
+
+/** Adds the options of `fleetbed terminal` and what it does. */
+export function configure(command: Command): void {
+  addServerOptions(command)
+    .argument('<device>', 'ID, or a value of the identity such as the MAC address', values.filled)
+    .action(async (device: string, options: ServerOptions) => {
+      process.exitCode = await terminal(device, options);
+    });
+  addExamples(
+    command,
+    'fleetbed terminal 02:00:00:00:00:01',
+    'fleetbed terminal 510ec865-ab99-4fad-80a9-8ac22e4aa0aa --url https://staging.example.com',
+  );
+}
+
+async function terminal(device: string, options: ServerOptions): Promise<ExitCode> {
+  const stop = stopSignal();
+  const local = new LocalTerminal(process);
+  if (local.isInteractive) createOutput(false).progress('Press Ctrl-] to leave the device.');
+  const remote = await Promise.race([started(device, options, local), aborted(stop)]).catch(
+    (error: unknown) => {
+      throw terminalFault(error, device, options);
+    },
+  );
+  if (remote === undefined) return exitCodes.interrupted;
+  try {
+    const left = local.join(remote);
+    const end = await Promise.race([remote.ended, left, aborted(stop)]);
+    if (stop.aborted) return exitCodes.interrupted;
+    if (end?.fault === undefined) return exitCodes.pass;
+    throw new CommandFault(`the shell on ${device} has ended: ${end.fault}`, exitCodes.failed);
+  } finally {
+    local.restore();
+    await remote.stop();
+  }
+}
+
+async function started(
+  device: string,
+  options: ServerOptions,
+  local: LocalTerminal,
+): Promise<RemoteShell> {
+  const { url: baseUrl, ca } = options;
+  const caPem = ca === undefined ? options.caPem : await readNamedFile('--ca', ca);
+  const api = await ManagementApi.open(options);
+  const deviceId = await deviceIdOf(device, api);
+  const reach = { baseUrl, caPem, clock: systemClock, requestTimeLimitMs: REQUEST_TIME_LIMIT_MS };
+  return RemoteShell.start({ ...reach, token: api.token, deviceId }, local);
+}
+
+const deviceIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An ID needs no list of the devices, which not every user with a terminal may read. */
+async function deviceIdOf(name: string, api: ManagementApi): Promise<string> {
+  if (deviceIdPattern.test(name)) return name;
+  const [device] = namedDevices(await api.devices(), [name]);
+  return device?.id ?? name;
+}
+
+/** The fault of a start in a sentence with the way out; what is not foreseen stays as it is. */
+function terminalFault(error: unknown, device: string, options: ServerOptions): unknown {
+  const { url: baseUrl } = options;
+  if (error instanceof ShellRefused) {
+    const sentence = `${device} refuses a shell: ${error.message}`;
+    return new CommandFault(sentence, exitCodes.setUp, error);
+  }
+  if (!(error instanceof ClientError)) return error;
+  const way = error instanceof StatusError ? wayOut(error) : undefined;
+  if (way === undefined) return setUpFault(error, baseUrl);
+  return new CommandFault(`${baseUrl}: ${error.message}; ${way}`, exitCodes.setUp, error);
+}
+
+function wayOut({ status }: StatusError): string | undefined {
+  if (status === 401) return 'get a valid token';
+  if (status === 403) return 'this user may not open terminals; use another user';
+  if (status === 404) return 'check the device ID, and that the device is connected';
+  return undefined;
+}

@@ -1,0 +1,344 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Queue, QueueEvents } from 'bullmq';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { QUEUE_NAME, RUNS_KEY, runKeys } from '../../../simulator/cluster/redis/run-keys.ts';
+import { RunSigner } from '../../../simulator/cluster/redis/run-signer.ts';
+import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
+import { type RunningCommand, startCommand } from '../../testing/built-command.ts';
+import { type RedisServer, startRedis } from '../../testing/redis-server.ts';
+
+const RUN_MAX_MS = 60_000;
+const SECRET = 'a-secret-of-coordinator-and-workers';
+const ANSWER_MAX_MS = 15_000;
+const unsigned = /is not signed with the --worker-secret of this worker/;
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+type Place = readonly (string | number)[];
+
+let folder: string;
+const closers: (() => unknown)[] = [];
+let redis: RedisServer;
+/** Where the fleet goes, and where nobody may go. */
+let target: Server;
+let foreign: Server;
+const callers = { target: 0, foreign: 0 };
+let worker: RunningCommand;
+let coordinator: RunningCommand;
+let run: string;
+let queue: Queue;
+let queueEvents: QueueEvents;
+let eventsClient: RedisServer['client'];
+/** As the coordinator signed them. */
+let signedJob: string;
+let signedInfo: string;
+
+const at = (name: string): string => join(folder, name);
+const urlOf = (server: Server): string =>
+  `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+async function listening(who: keyof typeof callers): Promise<Server> {
+  const server = createServer((_, response) => response.writeHead(401).end());
+  server.on('connection', () => callers[who]++);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(() => server.close().closeAllConnections());
+  return server;
+}
+
+/** A real coordinator with one real job, which is taken away before a worker comes. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-hostile-redis-'));
+  writeFileSync(at('private.csv'), 'secret\nprivate-words\n');
+  writeFileSync(
+    at('behaviour.mjs'),
+    `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(at('ran'))}, '');`,
+  );
+  [redis, target, foreign] = await Promise.all([
+    startRedis('a-password-of-redis'),
+    listening('target'),
+    listening('foreign'),
+  ]);
+  closers.push(() => redis.kill());
+  const environment = {
+    FLEETBED_REDIS: redis.url,
+    FLEETBED_WORKER_SECRET: SECRET,
+    FLEETBED_PASSWORD: 'a-password-of-the-operator',
+  };
+  const small = ['--devices', '2', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
+  const rich = [
+    '--cohort',
+    'night, weight: 1',
+    '--incident',
+    'power-cut, at: 60s, within: 5s',
+    '--threshold',
+    'p99(auth) < 9s',
+  ];
+  const spread = [
+    '--shards',
+    '1',
+    '--takeover-after',
+    '1s',
+    '--duration',
+    '2s',
+    '--events',
+    at('events.ndjson'),
+  ];
+  const words = ['simulate', '--json', '--url', urlOf(target), ...small, ...rich, ...spread];
+  // Nobody is to be asked for the operator but the worker.
+  coordinator = startCommand(words, { ...environment, FLEETBED_PASSWORD: '' });
+  closers.push(() => coordinator.end('SIGKILL'));
+  [, run = ''] =
+    /run (\w+): /.exec(await coordinator.said('stderr', /run \w+: 1 shards wait/)) ?? [];
+  const { prefix, info } = runKeys(run);
+  const options = { connection: redis.client, prefix, skipVersionCheck: true };
+  queue = new Queue(QUEUE_NAME, options);
+  eventsClient = redis.client.duplicate();
+  eventsClient.on('error', () => undefined);
+  queueEvents = new QueueEvents(QUEUE_NAME, { ...options, connection: eventsClient });
+  closers.push(async () => {
+    await Promise.all([queue.close(), queueEvents.close()]);
+    eventsClient.disconnect();
+  });
+  const job = await queue.getJob('shard-0');
+  signedJob = job?.data;
+  signedInfo = (await redis.client.get(info)) ?? '';
+  await job?.remove();
+  worker = startCommand(['worker', '--url', urlOf(target)], environment);
+  closers.push(() => worker.end('SIGKILL'));
+  await worker.said('stderr', /worker: ready for runs/);
+}, RUN_MAX_MS);
+
+afterAll(async () => {
+  for (const close of closers.reverse()) await close();
+  rmSync(folder, { recursive: true });
+}, RUN_MAX_MS);
+
+/** Gives the worker a job; resolves with the reason for which it refuses it. */
+async function refusal(data: unknown, jobId = 'shard-0', more: object = {}): Promise<string> {
+  const job = await queue.add('shard', data, { ...more, jobId });
+  const reason = await job.waitUntilFinished(queueEvents, ANSWER_MAX_MS).then(
+    () => 'it was played',
+    (error: Error) => error.message,
+  );
+  await job.remove();
+  return reason;
+}
+
+const signer = () => new RunSigner(SECRET, run);
+const signature = () => signedJob.slice(0, 64);
+const realJob = () => JSON.parse(signedJob.slice(64));
+
+/** Every value in the job that is none of values itself. */
+function leaves(value: Json, place: Place = []): readonly Place[] {
+  if (typeof value !== 'object' || value === null) return [place];
+  return Object.entries(value).flatMap(([name, part]) => leaves(part, [...place, name]));
+}
+
+function changed(value: Json, [name, ...place]: Place): Json {
+  if (name === undefined) {
+    if (typeof value === 'string') return urlOf(foreign);
+    return typeof value === 'number' ? value + 1 : !value;
+  }
+  const copy = structuredClone(value) as Record<string, Json>;
+  copy[name] = changed(copy[name] ?? null, place);
+  return copy;
+}
+
+/** What a worker has of its own: a job that says it is refused whoever has signed it. */
+const own = (): Readonly<Record<string, Json>> => ({
+  baseUrl: urlOf(foreign),
+  behaviourFiles: [at('behaviour.mjs')],
+  acceptWith: { email: 'admin@example.com', password: 'another' },
+  tenantToken: 'another',
+  tls: { caPem: 'another' },
+  sourceAddresses: ['127.0.0.2'],
+  idDataFile: at('private.csv'),
+  keyFolder: folder,
+  state: at('state'),
+  ledger: at('ledger'),
+  'a\u001b[2Jb\nc': 1,
+});
+
+describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX_MS }, () => {
+  it('has no field of a job changed, nor one added', async () => {
+    const job = realJob();
+    const places = leaves(job);
+    expect(places.length).toBeGreaterThan(20);
+    const tampered = places.map((place) => changed(job, place));
+    const grown = Object.entries(own()).map(([name, value]) => ({
+      ...job,
+      plan: { ...job.plan, [name]: value },
+    }));
+    for (const text of [...tampered, ...grown, { ...job, more: 1 }]) {
+      expect(await refusal(signature() + JSON.stringify(text))).toMatch(unsigned);
+    }
+  });
+
+  it('has no job taken that is signed otherwise, for something else, or not at all', async () => {
+    const text = signedJob.slice(64);
+    const wrong = [
+      text,
+      '',
+      `${signature().toUpperCase()}${text}`,
+      `${signature().slice(1)}${text}`,
+      `${'0'.repeat(64)}${text}`,
+      `${signedJob} `,
+      signedInfo,
+      new RunSigner('another-secret-of-others', run).sign(['job', 0], text),
+      new RunSigner(SECRET, '0'.repeat(32)).sign(['job', 0], text),
+      signer().sign(['job', 1], text),
+      signer().sign(['info'], text),
+      signer().sign(['job', 0], text.padEnd(2 ** 20 + 1)),
+    ];
+    for (const data of wrong) expect(await refusal(data)).toMatch(unsigned);
+    for (const data of [realJob(), null, 7, [signedJob]]) {
+      expect(await refusal(data)).toMatch(/is none of the coordinator of its run/);
+    }
+    for (const id of ['shard-01', 'shard--1', 'shard', '\u001b]0;owned\u0007\nshard-0']) {
+      expect(await refusal(signedJob, id)).toMatch(/is none of the coordinator of its run/);
+    }
+    expect(await refusal(signedJob, 'shard-3')).toMatch(unsigned);
+  });
+
+  it('ends no worker with what BullMQ itself reads', async () => {
+    const { client } = redis;
+    const keyOf = (name: string): string => `${runKeys(run).prefix}:${QUEUE_NAME}:${name}`;
+    const hashes = [
+      { data: '{', opts: '{}' },
+      { data: '"x"', opts: '[[[' },
+      { data: '"x"', opts: '{}', stacktrace: '{', returnvalue: '{', ats: 'x', atm: 'x' },
+      { data: '"x"', opts: '{}', parent: '{' },
+      { data: '['.repeat(100_000), opts: '{}' },
+      {},
+    ];
+    for (const [index, hash] of hashes.entries()) {
+      const id = `broken-${index}`;
+      await client.hset(keyOf(id), { name: 'shard', timestamp: 0, ...hash });
+      await client.lpush(keyOf('wait'), id);
+      await client.zadd(keyOf('marker'), 0, '0');
+    }
+    const more = { backoff: { type: 'none', delay: 1 }, attempts: 3, telemetry: { metadata: 'x' } };
+    expect(await refusal('x', 'shard-0', more)).toMatch(unsigned);
+    expect(worker.child.exitCode).toBe(null);
+  });
+
+  it('cannot even with the secret name a server, a file or a password', async () => {
+    const job = realJob();
+    for (const [name, value] of Object.entries(own())) {
+      const text = JSON.stringify({ ...job, plan: { ...job.plan, [name]: value } });
+      const reason = await refusal(signer().sign(['job', 0], text));
+      expect(reason).toMatch(/is not known in a job$/);
+    }
+    const pool = JSON.stringify({ ...job, plan: { ...job.plan, rsaPool: { folder } } });
+    const others = [pool, JSON.stringify({ ...job, more: 1 }), '{', '[]', 'null'];
+    for (const text of others) {
+      expect(await refusal(signer().sign(['job', 0], text))).not.toMatch(/played/);
+    }
+  });
+
+  it('has brought about nothing but a line for each', async () => {
+    const stderr = await worker.said('stderr', /refuses/);
+    expect(callers).toEqual({ target: 0, foreign: 0 });
+    expect(existsSync(at('ran'))).toBe(false);
+    const [, ...lines] = stderr.trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(40);
+    for (const line of lines) expect(line).toMatch(/^\S+:\d+ refuses the job \S+: /);
+    expect(stderr.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    expect(stderr).not.toContain('private-words');
+  });
+
+  it('changes no figure of the run, and neither stops it nor makes it longer', async () => {
+    const { client } = redis;
+    const forger = new Forger((key, text) => client.xadd(key, '*', 'message', text));
+    const endMonitor = await redis.monitor((words) => forger.see(words));
+    await forger.add('down', JSON.stringify({ sequence: 0, message: { say: 'stop' } }));
+    await queue.add('shard', signedJob, { jobId: 'shard-0', attempts: 4 });
+    const { code, stdout, stderr } = await coordinator.ended;
+    endMonitor();
+    expect(code, stderr).toBe(0);
+    // The result is long, so it is compressed.
+    expect(forger.heard).toEqual(expect.arrayContaining(['asks', 'plays', 'start', 'H4sI']));
+    expect(forger.count).toBeGreaterThan(50);
+    const result = JSON.parse(stdout) as FleetResult;
+    expect(result.spread).toEqual({ takeovers: [], lost: [] });
+    expect(result).toMatchObject({ ended: 'duration', funnel: { devices: 2, waiting: 2 } });
+    const events = readFileSync(at('events.ndjson'), 'utf8').trimEnd().split('\n');
+    const withoutNumbers = events.map((line) => line.replace(/"sequence":\d+/, ''));
+    expect(new Set(withoutNumbers).size).toBe(events.length);
+    expect(events.filter((line) => line.includes('"exchange"'))).toHaveLength(exchangesIn(result));
+    for (const said of [stderr, await worker.said('stderr', /has completed it/)]) {
+      expect(said.match(/not signed with --worker-secret; they are ignored/g)).toHaveLength(1);
+    }
+  });
+
+  it('has nothing run again of a run that is over', async () => {
+    const before = callers.target;
+    const { info } = runKeys(run);
+    await redis.client.set(info, signedInfo);
+    await redis.client.zadd(RUNS_KEY, '+inf', run);
+    for (const text of downs) await redis.client.xadd(runKeys(run).down, '*', 'message', text);
+    expect(await refusal(signedJob)).toMatch(/^the coordinator did not give shard 0 to \S+$/);
+    expect(callers).toEqual({ target: before, foreign: 0 });
+    expect((await worker.end('SIGTERM')).code).toBe(0);
+  });
+});
+
+/** What the coordinator said. */
+const downs: string[] = [];
+
+function exchangesIn({ operations }: FleetResult): number {
+  return operations.reduce(
+    (sum, { answers, unanswered }) =>
+      sum + Object.values(answers).reduce((all, count) => all + count, unanswered),
+    0,
+  );
+}
+
+/** Makes forgeries and copies of every message of the run, in both directions. */
+class Forger {
+  readonly #put: (key: string, text: string) => Promise<unknown>;
+  readonly #seen = new Set<string>();
+  readonly heard: string[] = [];
+  count = 0;
+
+  constructor(put: (key: string, text: string) => Promise<unknown>) {
+    this.#put = put;
+  }
+
+  async add(direction: 'up' | 'down', text: string): Promise<void> {
+    this.#seen.add(text);
+    this.count++;
+    await this.#put(runKeys(run)[direction], text);
+  }
+
+  see([command, key, ...words]: readonly string[]): void {
+    const signed = words.at(-1) ?? '';
+    const direction = key?.endsWith(':up') ? 'up' : 'down';
+    if (command !== 'xadd' || this.#seen.has(signed)) return;
+    const text = signed.slice(64);
+    if (direction === 'down') downs.push(signed);
+    this.heard.push(/"say":"(\w+)"/.exec(text)?.[1] ?? text.slice(0, 4));
+    const next = text.replace(
+      /"sequence":(\d+)/,
+      (_, digits) => `"sequence":${Number(digits) + 1}`,
+    );
+    const because = { say: direction === 'up' ? 'lost' : 'stop', because: 'forged' };
+    const forged = next.replace(/"message":.*/s, `"message":${JSON.stringify(because)}}`);
+    const other = new RunSigner('another-secret-of-others', run);
+    const forgeries = [forged, next].flatMap((each) => [
+      each,
+      signed.slice(0, 64) + each,
+      other.sign([direction], each),
+      new RunSigner(SECRET, '0'.repeat(32)).sign([direction], each),
+      signer().sign([direction === 'up' ? 'down' : 'up'], each),
+    ]);
+    for (const each of forgeries) void this.add(direction, each);
+    void this.add(direction, signed);
+    void this.add(direction === 'up' ? 'down' : 'up', signed);
+  }
+}

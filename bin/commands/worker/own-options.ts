@@ -1,0 +1,77 @@
+/** What a worker brings along of its own: where the server is, its secrets, and every path. */
+import type { Command } from 'commander';
+import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
+import { readBehaviourFiles } from '../../../simulator/behaviours/behaviour-file.ts';
+import type { OwnPlan } from '../../../simulator/plan/divided-plan.ts';
+import { options } from '../../../simulator/plan/options.ts';
+import { addLoginOptions, type LoginOptions, userOf } from '../../options/login-options.ts';
+import { addOptionRows } from '../../options/option-rows.ts';
+import { addUrlOption } from '../../options/url-option.ts';
+import { fleetFault } from '../../output/fleet-outcome.ts';
+import { certificatesIn } from '../simulate/certificates.ts';
+import { defaultPoolFolder } from '../simulate/identity-options.ts';
+
+const group = 'Fleet';
+
+/** Rows of `fleetbed simulate`, in the words of a worker. */
+const ownRows = {
+  tenantToken: options.tenantToken,
+  ca: options.ca,
+  cert: options.cert,
+  key: { ...options.key, variable: 'FLEETBED_KEY' },
+  sourceAddresses: options.sourceAddresses,
+  behaviourFile: {
+    ...options.behaviourFile,
+    group,
+    help: 'JavaScript file with behaviours; repeatable',
+  },
+  idDataCsv: { ...options.idDataCsv, group },
+  keyFolder: { ...options.keyFolder, group },
+  state: { ...options.state, group, help: 'folder to keep fleets in, for runs with --state' },
+  ledger: { ...options.ledger, group, help: 'list what fleets create, for `fleetbed cleanup`' },
+  rsaPoolFolder: { ...options.rsaPoolFolder, group },
+} as const satisfies OptionRows;
+
+/** The options as commander gives them. */
+export type OwnOptions = LoginOptions &
+  ValuesOf<typeof ownRows> & {
+    readonly url: string;
+  };
+
+/** Adds them; they have the same meaning as for `fleetbed simulate`. */
+export function addOwnOptions(command: Command): Command {
+  const withLogin = addLoginOptions(
+    addUrlOption(command.optionsGroup('Connection:'), {
+      description: 'base URL of the server; the worker joins runs against it only',
+      usual: 'http://127.0.0.1:8080',
+    }),
+  );
+  return addOptionRows(withLogin, ownRows);
+}
+
+/**
+ * The plan of the options: files are read, and behaviours are known afterwards.
+ * @throws CommandFault when one of them is of no use
+ */
+export async function ownPlan(given: OwnOptions): Promise<OwnPlan> {
+  const { url: baseUrl, tenantToken, ca, cert, key, behaviourFile = [] } = given;
+  const acceptWith = userOf(given);
+  const { idDataCsv, keyFolder, state, ledger, sourceAddresses } = given;
+  const tls = await certificatesIn({ ca, cert, key: key || undefined });
+  await readBehaviourFiles(behaviourFile).catch((error: unknown) => {
+    throw fleetFault(error, { baseUrl });
+  });
+  return {
+    baseUrl,
+    rsaPoolFolder: given.rsaPoolFolder ?? defaultPoolFolder(),
+    ...(acceptWith && { acceptWith }),
+    ...(tenantToken && { tenantToken }),
+    ...(tls && { tls }),
+    ...(behaviourFile.length > 0 && { behaviourFiles: [...behaviourFile] }),
+    ...(sourceAddresses && { sourceAddresses: [...sourceAddresses] }),
+    ...(idDataCsv !== undefined && { idDataFile: idDataCsv }),
+    ...(keyFolder !== undefined && { keyFolder }),
+    ...(state !== undefined && { state }),
+    ...(ledger !== undefined && { ledger }),
+  };
+}

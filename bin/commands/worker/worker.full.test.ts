@@ -1,0 +1,251 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import {
+  type Ended,
+  type RunningCommand,
+  runCommand,
+  startCommand,
+} from '../../testing/built-command.ts';
+import { type RedisServer, startRedis } from '../../testing/redis-server.ts';
+import { serveRelease } from '../../testing/served-release.ts';
+
+const RUN_MAX_MS = 60_000;
+const PASSWORD = 'a-password-of-redis';
+const SECRET = 'a-secret-of-coordinator-and-workers';
+
+let server: RunningCommand;
+let ready: ServerReady;
+let redis: RedisServer;
+let lostMidway: Promise<readonly Ended[]>;
+const workers: RunningCommand[] = [];
+const closers: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis(PASSWORD);
+  lostMidway = loseRedis();
+  ({ running: server, ready } = await serveRelease());
+}, RUN_MAX_MS);
+
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.end('SIGKILL')));
+});
+
+afterAll(async () => {
+  for (const close of closers.reverse()) await close();
+  await server.end();
+  await redis.kill();
+}, RUN_MAX_MS);
+
+/** A coordinator and a worker whose Redis goes away. It takes its time, so it goes on beside the tests. */
+async function loseRedis(): Promise<readonly Ended[]> {
+  const other = await startRedis(PASSWORD);
+  const environment = { FLEETBED_REDIS: other.url, FLEETBED_WORKER_SECRET: SECRET };
+  const worker = startCommand(['worker'], environment);
+  const coordinator = startCommand(['simulate', '--devices', '2', '--shards', '2'], environment);
+  await Promise.all([
+    worker.said('stderr', /ready for runs/),
+    coordinator.said('stderr', /shards wait for workers/),
+  ]);
+  await other.kill();
+  return Promise.all([worker.ended, coordinator.ended]);
+}
+
+const shared = () => ({ FLEETBED_REDIS: redis.url, FLEETBED_WORKER_SECRET: SECRET });
+
+async function startWorker(
+  environment: Readonly<Record<string, string>> = { FLEETBED_PASSWORD: ready.adminPassword },
+  baseUrl = ready.baseUrl,
+): Promise<RunningCommand> {
+  const worker = startCommand(['worker', '--url', baseUrl], {
+    ...shared(),
+    ...environment,
+  });
+  workers.push(worker);
+  await worker.said('stderr', /worker: ready for runs/);
+  return worker;
+}
+
+function startTwoWorkers(): Promise<readonly [RunningCommand, RunningCommand]> {
+  return Promise.all([startWorker(), startWorker()]);
+}
+
+function fleet(...more: string[]): RunningCommand {
+  const small = ['--devices', '8', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
+  const login = ['--accept', '--password', ready.adminPassword];
+  const reach = ['--url', ready.baseUrl, ...login, '--deploy', 'release-2'];
+  const words = ['simulate', '--json', ...reach, ...small, '--shards', '2', ...more];
+  return startCommand(words, shared());
+}
+
+async function resultOf(run: RunningCommand): Promise<FleetResult> {
+  const { code, stdout, stderr } = await run.ended;
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+const indices = ({ devices }: FleetResult) => devices.map(({ index }) => index);
+const successes = ({ devices }: FleetResult) =>
+  devices.filter(({ outcome }) => outcome === 'success').length;
+
+describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
+  it('is one fleet with one result; no secret reaches Redis, and nothing stays there', async () => {
+    const commands: string[] = [];
+    const endMonitor = await redis.monitor((words) => commands.push(words.join(' ')));
+    await startTwoWorkers();
+    const result = await resultOf(fleet('--until', 'settled', '--duration', '30s'));
+    endMonitor();
+    expect(indices(result)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(successes(result)).toBe(8);
+    expect(result.balance).toMatchObject({ checked: true, ok: true, deploymentsChecked: 1 });
+    expect(result.spread).toEqual({ takeovers: [], lost: [] });
+    expect(result.shards).toEqual([
+      { index: 0, of: 2 },
+      { index: 1, of: 2 },
+    ]);
+    expect(commands.some((words) => words.includes(ready.baseUrl))).toBe(true);
+    const said = commands.join('\n');
+    expect(said).not.toContain(ready.adminPassword);
+    expect(said).not.toContain(SECRET);
+    const toHead = commands.filter((words) => /^xadd \S+:up /.test(words));
+    expect(toHead.length).toBeGreaterThan(4);
+    for (const words of toHead) expect(words).toMatch(/^xadd \S+:up MAXLEN ~ \d+ \*/);
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  it('survives a worker that is killed: its shard is taken over, and the report says so', async () => {
+    const [lost] = await startTwoWorkers();
+    const run = fleet('--until', 'settled', '--duration', '30s', '--takeover-after', '1s');
+    await lost.said('stderr', /runs shard/);
+    await lost.end('SIGKILL');
+    const result = await resultOf(run);
+    expect(indices(result)).toHaveLength(8);
+    expect(successes(result)).toBe(8);
+    expect(result.balance.ok).toBe(true);
+    expect(result.spread?.lost).toEqual([]);
+    expect(result.spread?.takeovers).toMatchObject([
+      {
+        from: expect.stringContaining(`:${lost.child.pid}/`),
+        because: expect.stringContaining('silent for 1 s'),
+      },
+    ]);
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  it('leaves nothing for long when its coordinator is killed: every key expires', async () => {
+    const run = fleet();
+    await run.said('stderr', /shards wait for workers/);
+    await run.end('SIGKILL');
+    const keys = await redis.client.keys('*');
+    expect(keys.length).toBeGreaterThan(5);
+    for (const key of keys) expect(await redis.client.ttl(key), key).toBeGreaterThan(0);
+    await redis.client.flushall();
+  });
+
+  it('ends when too few workers come, and says why those that are there do not take part', async () => {
+    const elsewhere = 'http://127.0.0.1:1';
+    const strangers = await Promise.all([startWorker({}), startWorker(undefined, elsewhere)]);
+    const { code, stderr } = await fleet('--worker-wait', '2s').ended;
+    expect(code).toBe(3);
+    const last = stderr.trimEnd().split('\n').at(-1);
+    expect(last).toMatch(/^fleetbed: 0 of 2 shards found a worker within 2 s; start more of them/);
+    expect(last).toContain(
+      `it cannot log in as ${ready.adminEmail}: start it with FLEETBED_EMAIL and`,
+    );
+    expect(last).toContain(
+      `the run is against ${ready.baseUrl}, and its own --url is ${elsewhere}`,
+    );
+    const ended = await Promise.all(strangers.map((stranger) => stranger.end()));
+    expect(ended.map((each) => each.code)).toEqual([0, 0]);
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  it('ends within bounds when Redis is lost midway, coordinator and worker alike', async () => {
+    const sentence =
+      /^fleetbed: redis:\/\/127\.0\.0\.1:\d+ has not answered for 10 s; the run cannot/m;
+    for (const { code, stderr } of await lostMidway) {
+      expect(code, stderr).toBe(3);
+      expect(stderr).toMatch(sentence);
+    }
+  });
+});
+
+/** Listens on a free port and answers every command of Redis with what it is given. */
+async function pretendRedis(answer: (command: string) => string): Promise<string> {
+  const pretended: Server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (data) => {
+      const commands = String(data).match(/\*\d+\r\n\$\d+\r\n\w+/g) ?? [];
+      for (const command of commands) socket.write(answer(command));
+    });
+  });
+  pretended.listen(0, '127.0.0.1');
+  await once(pretended, 'listening');
+  closers.push(() => pretended.close());
+  return `redis://127.0.0.1:${(pretended.address() as AddressInfo).port}`;
+}
+
+/** What a Redis of version 6.0 says. */
+function oldRedis(command: string): string {
+  const info = 'redis_version:6.0.16\r\nloading:0\r\n';
+  if (/info$/i.test(command)) return `$${info.length}\r\n${info}\r\n`;
+  return /time$/i.test(command) ? '*2\r\n$1\r\n1\r\n$1\r\n1\r\n' : '+OK\r\n';
+}
+
+/** What a Redis says that does not know how today's clients begin. */
+function veryOldRedis(): string {
+  return '-ERR unknown command `hello`, with args beginning with: `3`, \r\n';
+}
+
+describe('a Redis that is of no use', { timeout: RUN_MAX_MS }, () => {
+  const cases: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
+    ['is not there', async () => 'redis://127.0.0.1:1', /nothing listens there/],
+    [
+      'wants another password',
+      async () => redis.url.replace(PASSWORD, 'wrong'),
+      /refused the password; give the right one/,
+    ],
+    ['wants a password', async () => `redis://127.0.0.1:${redis.port}`, /wants a password/],
+    [
+      'does not speak TLS',
+      async () => redis.url.replace('redis:', 'rediss:'),
+      /does not answer in TLS; try redis:\/\//,
+    ],
+    ['says nothing', () => pretendRedis(() => ''), /does not answer; check --redis/],
+    ['is too old', () => pretendRedis(oldRedis), /is of version 6\.0\.16; needed is 6\.2 or newer/],
+    [
+      'is very old',
+      () => pretendRedis(veryOldRedis),
+      /is older than version 6; needed is 6\.2 or newer/,
+    ],
+  ];
+
+  it.concurrent.each(cases)('and %s is told in one sentence', async (_what, address, sentence) => {
+    const url = await address();
+    const { code, stdout, stderr } = await runCommand(['worker', '--redis', url], {
+      FLEETBED_WORKER_SECRET: SECRET,
+    });
+    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect(stderr).toMatch(/^fleetbed: rediss?:\/\/127\.0\.0\.1:\d+ .*\n$/);
+    expect(stderr).not.toContain('wrong@');
+    expect(stderr).not.toContain(PASSWORD);
+  });
+
+  it.each([
+    ['worker', /required option '--redis <url>'/],
+    ['worker --redis redis://h', /--worker-secret .* make one with: openssl rand -hex 32/],
+    ['worker --redis redis://h --worker-secret short', /must be at least 16 characters/],
+    ['simulate --redis redis://h --shards 2', /--worker-secret .* make one with: openssl rand/],
+    ['worker --redis http://host', /Accepted: a redis:\/\/ URL, or rediss:\/\//],
+    ['simulate --shards 2', /'--shards <count>' needs --redis URL/],
+    ['simulate --redis redis://h', /'--redis <url>' needs --shards COUNT/],
+    ['simulate --takeover-after 10ms', /Accepted: a length of time from 1s to 10m/],
+  ])('cannot be named by `fleetbed %s`', async (words, sentence) => {
+    const { code, stderr } = await runCommand(words.split(' '));
+    expect(code, stderr).toBe(2);
+    expect(stderr).toMatch(sentence);
+  });
+});

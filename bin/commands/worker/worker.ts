@@ -1,0 +1,77 @@
+/** `fleetbed worker`: runs shards of fleets that `fleetbed simulate --redis` cuts. */
+
+import type { Command } from 'commander';
+import { systemClock } from '../../../fixtures/clock.ts';
+import type { ValuesOf } from '../../../fixtures/option-row.ts';
+import { systemRandom } from '../../../fixtures/random.ts';
+import { openRedis } from '../../../simulator/cluster/redis/connection.ts';
+import { followRuns } from '../../../simulator/cluster/redis/follow-runs.ts';
+import type { OwnPlan } from '../../../simulator/plan/divided-plan.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addOptionRows } from '../../options/option-rows.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { fleetFault } from '../../output/fleet-outcome.ts';
+import { createOutput } from '../../output/output.ts';
+import { stopSignal } from '../../output/stop-signal.ts';
+import { packageVersion } from '../../output/version.ts';
+import { authorityIn } from '../simulate/certificates.ts';
+import { redisRows, workerSecret } from '../simulate/redis-options.ts';
+import { addOwnOptions, type OwnOptions, ownPlan } from './own-options.ts';
+
+const coordinatorRows = redisRows('Coordinator', 'Redis of the runs');
+
+type WorkerOptions = ValuesOf<typeof coordinatorRows> & OwnOptions;
+
+/** Adds the options of `fleetbed worker` and what it does. */
+export function configure(command: Command): void {
+  addOwnOptions(addOptionRows(command, coordinatorRows));
+  addExamples(
+    command,
+    '# Redis in FLEETBED_REDIS, its shared secret in FLEETBED_WORKER_SECRET, the password in FLEETBED_PASSWORD',
+    'fleetbed worker --url https://staging.example.com',
+    '# A second machine, with its own copy of the behaviours that the plan names',
+    'fleetbed worker --url https://staging.example.com --behaviour-file behaviours.mjs',
+  );
+  command.action(async ({ redis, ...options }: WorkerOptions) => {
+    if (redis === undefined) {
+      command.error("error: required option '--redis <url>' (env: FLEETBED_REDIS) is not given");
+    }
+    process.exitCode = await work(redis, options);
+  });
+}
+
+async function work(url: string, options: Omit<WorkerOptions, 'redis'>): Promise<ExitCode> {
+  const own = await ownPlan(options);
+  try {
+    return await followedRuns(url, own, options);
+  } catch (error) {
+    throw fleetFault(error, own);
+  }
+}
+
+async function followedRuns(
+  url: string,
+  own: OwnPlan,
+  options: Omit<WorkerOptions, 'redis'>,
+): Promise<ExitCode> {
+  const { progress } = createOutput(false);
+  const { redisCa } = options;
+  const secret = workerSecret(options.workerSecret);
+  const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
+  const signal = stopSignal();
+  const link = await openRedis({ url, caPem }, systemClock);
+  progress(
+    `worker: ready for runs against ${own.baseUrl} at ${link.shown}; Ctrl-C finishes the current run and ends`,
+  );
+  try {
+    const random = systemRandom;
+    const version = packageVersion();
+    await followRuns(
+      { link, clock: systemClock, random, secret, own, version, say: progress },
+      signal,
+    );
+  } finally {
+    link.close();
+  }
+  return exitCodes.pass;
+}

@@ -1,0 +1,66 @@
+/** `fleetbed world`: start states as files: created, checked, and loaded into a running server. */
+import { access } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { exampleWorld } from '../../server/control/world/example.ts';
+import { worldJsonSchema } from '../../server/control/world/world-shape.ts';
+import { addExamples } from '../options/examples.ts';
+import * as values from '../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { readNamedFile, writeWhole } from '../output/files.ts';
+import { createOutput } from '../output/output.ts';
+import { addControlOptions, type ControlOptions } from '../server-access/control-listener.ts';
+import { checkedWorld, loadWorldFile, worldLines } from '../server-access/world-file.ts';
+
+/** Adds the commands of `fleetbed world`. */
+export function configure(command: Command): void {
+  addExamples(
+    command,
+    'fleetbed world init world.yaml',
+    'fleetbed serve --world world.yaml',
+    'fleetbed world load world.yaml',
+  );
+  addExamples(command.command('init'), 'fleetbed world init', 'fleetbed world init world.yaml')
+    .description('write an example; never replaces a file')
+    .argument('[file]', 'file to write', values.filled, 'world.yaml')
+    .action(async (file: string) => {
+      process.exitCode = await init(file);
+    });
+  addExamples(command.command('schema'), 'fleetbed world schema')
+    .description('print the JSON Schema of world files, for editors')
+    .action(async () => {
+      process.stdout.write(`${JSON.stringify(await worldJsonSchema(), null, 2)}\n`);
+    });
+  addExamples(command.command('check'), 'fleetbed world check world.yaml')
+    .description('check a file; faults are printed with line and column')
+    .argument('<file>', 'file to check', values.filled)
+    .action(async (file: string) => {
+      checkedWorld(await readNamedFile('check', file), file);
+      createOutput(false).line(`${file} is valid.`);
+    });
+  const load = addExamples(command.command('load'), 'fleetbed world load world.yaml')
+    .description('replace the state of a running server by that of a file')
+    .argument('<file>', 'file to load', values.filled)
+    .option('--json', 'print IDs, tokens and keys as one JSON line');
+  addControlOptions(load).action(
+    async (file: string, options: ControlOptions & { readonly json?: boolean }) => {
+      const loaded = await loadWorldFile(file, options);
+      const output = createOutput(options.json ?? false);
+      if (options.json) output.data(loaded);
+      else for (const line of worldLines(loaded)) output.line(line);
+    },
+  );
+}
+
+async function init(file: string): Promise<ExitCode> {
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) {
+    throw new CommandFault(`${file} exists already; choose another file.`, exitCodes.setUp);
+  }
+  await writeWhole(file, exampleWorld);
+  createOutput(false).line(`${file} is written; load it with: fleetbed serve --world ${file}`);
+  return exitCodes.pass;
+}

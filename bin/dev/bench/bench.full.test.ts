@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { readResult } from './result.ts';
+
+/** A run of about a minute takes many times that beside other work. */
+const RUN_MAX_MS = 600_000;
+const script = fileURLToPath(new URL('../../../build/bin/dev/bench/bench.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-bench-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function bench(...words: readonly string[]) {
+  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, [script, ...words], (error, stdout, stderr) => {
+      resolve({ code: error?.code ?? 0, stdout, stderr });
+    });
+  });
+}
+
+describe('npm run bench', () => {
+  it('measures a part, and writes it as JSON and as a page', { timeout: RUN_MAX_MS }, async () => {
+    const [json, html] = [join(folder, 'result.json'), join(folder, 'result.html')];
+    const { code, stdout } = await bench('start', '--quick', '--json', json, '--html', html);
+    // What it measures depends on the machine, so that a goal may be missed by far.
+    expect([exitCodes.pass, exitCodes.undecided]).toContain(code);
+    const { environment, parts } = await readResult('--compare', json);
+    expect(Object.keys(environment)).toEqual([
+      ...['date', 'machine', 'memory', 'node', 'fleetbed', 'packages', 'cores', 'rates', 'form'],
+    ]);
+    expect(parts.map(({ name, rows }) => [name, rows.map(({ what }) => what)])).toEqual([
+      [
+        'start',
+        [
+          ...['fleetbed --help', 'serve --help', 'serve until its first answer'],
+          ...['size of dist', 'size of runtime dependencies'],
+        ],
+      ],
+    ]);
+    expect(stdout).toMatch(/^\d of 4 goals met/m);
+    expect(readFileSync(html, 'utf8')).toContain('<h1>Fleetbed benchmark</h1>');
+  });
+
+  it('finds the simulator above half of its goal', { timeout: RUN_MAX_MS }, async () => {
+    const { code, stderr } = await bench('simulator', '--quick');
+    // A machine that is too busy says nothing of the simulator.
+    expect([exitCodes.pass, exitCodes.limited], stderr).toContain(code);
+  });
+
+  it.each([
+    [['all'], "command-argument value 'all' is invalid"],
+    [['--fast'], "unknown option '--fast'"],
+  ])('refuses %s in one sentence', async (words, sentence) => {
+    const { code, stderr } = await bench(...words);
+    expect(code).toBe(exitCodes.usage);
+    expect(stderr).toContain(sentence);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('refuses a result that cannot be written before it measures', async () => {
+    const { code, stderr } = await bench('--json', join(folder, 'none', 'result.json'));
+    expect(code).toBe(exitCodes.setUp);
+    expect(stderr).toMatch(/^--json cannot write /);
+  });
+});

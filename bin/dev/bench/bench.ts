@@ -1,0 +1,122 @@
+/** `npm run bench`, and `npm run bench:PART` for one of its parts: how near we are to what is possible. */
+import { Argument, Command, CommanderError } from 'commander';
+import { printableJson } from '../../../fixtures/printable.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { reportFault } from '../../output/fault.ts';
+import { requireWritable, writeWhole } from '../../output/files.ts';
+import { createOutput } from '../../output/output.ts';
+import { Children, exitOnSignals } from './children.ts';
+import { environment } from './environment.ts';
+import { resultHtml } from './html.ts';
+import { conformanceRows } from './parts/conformance.ts';
+import { estimateRows } from './parts/estimate.ts';
+import { scaleRows } from './parts/scale.ts';
+import { serverRows } from './parts/server.ts';
+import { simulatorRows } from './parts/simulator.ts';
+import { startRows } from './parts/start.ts';
+import { pinGenerator } from './pinning.ts';
+import { type BenchResult, type PartResult, readResult, resultOf } from './result.ts';
+import type { BenchContext } from './rounds.ts';
+import { isFailing } from './row.ts';
+import { changesText, resultText } from './text.ts';
+
+const ROUNDS = 5;
+const QUICK_ROUNDS = 3;
+
+/** What is measured where no part is named. */
+const usualParts = {
+  server: serverRows,
+  simulator: simulatorRows,
+  estimate: estimateRows,
+  conformance: conformanceRows,
+  start: startRows,
+};
+/** Those that take long run only where they are named. */
+const parts = { ...usualParts, scale: scaleRows };
+
+interface BenchOptions {
+  readonly quick?: boolean;
+  readonly json?: string;
+  readonly html?: string;
+  readonly compare?: string;
+}
+
+const help = `
+Exit codes: 0 measured; 2 the command line is wrong; 3 a file cannot be used; 4 a ratio is below half
+of its goal in every round; 5 the machine is too busy to be measured.
+`;
+
+const output = createOutput(false);
+exitOnSignals();
+try {
+  await program().parseAsync();
+} catch (fault) {
+  process.exitCode = exitCodeOf(fault);
+}
+
+function program(): Command {
+  return new Command('bench')
+    .description('measure server, simulator, suite and start of commands against baselines')
+    .addArgument(
+      new Argument('[part]', 'only this part; scale runs only when named').choices(
+        Object.keys(parts),
+      ),
+    )
+    .option('--quick', 'smaller quantities and fewer rounds: one to two minutes')
+    .option('--json <file>', 'write the result as JSON')
+    .option('--html <file>', 'write the result as a page')
+    .option('--compare <file>', 'show the change since this JSON result')
+    .addHelpText('after', help)
+    .exitOverride()
+    .action(async (part: keyof typeof parts | undefined, options: BenchOptions) => {
+      process.exitCode = await bench(
+        part === undefined ? Object.keys(usualParts) : [part],
+        options,
+      );
+    });
+}
+
+async function bench(chosen: readonly string[], options: BenchOptions): Promise<ExitCode> {
+  const { quick = false, json, html, compare } = options;
+  for (const [option, path] of Object.entries({ '--json': json, '--html': html })) {
+    if (path !== undefined) await requireWritable(option, path);
+  }
+  const before = compare === undefined ? undefined : await readResult('--compare', compare);
+  const result = await measured(chosen, quick);
+  output.line(resultText(result));
+  if (before) output.line(`\n${changesText(before, result)}`);
+  if (json !== undefined)
+    await writeWhole(json, `${printableJson(JSON.stringify(result, null, 2))}\n`);
+  if (html !== undefined) await writeWhole(html, resultHtml(result, before));
+  const failing = result.parts.flatMap(({ rows }) => rows).filter(isFailing);
+  for (const { what } of failing)
+    output.line(`FAILED: ${what} is below half of its goal in every round`);
+  return failing.length === 0 ? exitCodes.pass : exitCodes.undecided;
+}
+
+async function measured(chosen: readonly string[], quick: boolean): Promise<BenchResult> {
+  const pinning = pinGenerator();
+  const children = new Children(pinning);
+  const rounds = quick ? QUICK_ROUNDS : ROUNDS;
+  const context: BenchContext = { children, output, quick, rounds };
+  const form = `${quick ? 'quick' : 'full'}, ${rounds} rounds`;
+  const about = { ...environment(pinning), form };
+  try {
+    const results: PartResult[] = [];
+    for (const [name, rowsOf] of Object.entries(parts)) {
+      if (chosen.includes(name)) results.push({ name, rows: await rowsOf(context) });
+    }
+    return resultOf(about, results);
+  } finally {
+    await children.end();
+  }
+}
+
+/** Commander has printed its own message already; help is no fault. */
+function exitCodeOf(fault: unknown): ExitCode {
+  if (fault instanceof CommanderError)
+    return fault.exitCode === 0 ? exitCodes.pass : exitCodes.usage;
+  const { exitCode, sentence } = reportFault(fault);
+  output.progress(sentence);
+  return exitCode;
+}

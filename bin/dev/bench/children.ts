@@ -1,0 +1,138 @@
+/** The processes of a benchmark, each on the core of its side. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import type { Pinning, Side } from './pinning.ts';
+
+/** The command as users run it, bundled; relative to this file as it is built. */
+const command = fileURLToPath(new URL('../../../../dist/bin/fleetbed.js', import.meta.url));
+
+/** A process that has printed its first line. */
+export interface Child {
+  readonly firstLine: string;
+  readonly pid: number;
+  /** Ends it and waits for its exit. */
+  end(): Promise<void>;
+}
+
+/** Our server in a process of its own. */
+export interface ServerChild extends Child {
+  readonly ready: ServerReady;
+}
+
+/** The words of a command line. */
+export type Words = readonly string[];
+
+/** Starts processes, and knows those that are running. */
+export class Children {
+  readonly #pinning: Pinning;
+  readonly #running = new Set<ChildProcess>();
+
+  constructor(pinning: Pinning) {
+    this.#pinning = pinning;
+    process.once('exit', () => {
+      for (const child of this.#running) child.kill();
+    });
+  }
+
+  /**
+   * Starts Node with these words.
+   * @param environment added to our own
+   * @param stderr what becomes of what it says there
+   */
+  spawn(
+    side: Side,
+    words: Words,
+    environment: Readonly<Record<string, string>> = {},
+    stderr: 'inherit' | 'ignore' = 'inherit',
+  ) {
+    const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...words];
+    const child = spawn(program, rest, {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', stderr],
+    });
+    this.#running.add(child);
+    child.once('exit', () => this.#running.delete(child));
+    return child;
+  }
+
+  /** Starts Node with these words; what it says on stderr is to be read. */
+  spawnHeard(side: Side, words: Words, environment: Readonly<Record<string, string>>) {
+    const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...words];
+    const child = spawn(program, rest, {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#running.add(child);
+    child.once('exit', () => this.#running.delete(child));
+    return child;
+  }
+
+  /**
+   * Starts Node with these words and waits for its first line.
+   * @throws Error when it exits before it has printed a line
+   */
+  start(side: Side, words: Words): Promise<Child> {
+    const child = this.spawn(side, words);
+    return new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => reject(endedEarly(words, code)));
+      createInterface({ input: child.stdout }).once('line', (firstLine) =>
+        resolve({ firstLine, pid: child.pid ?? 0, end: () => ended(child) }),
+      );
+    });
+  }
+
+  /** Starts a script of the folder `children`. */
+  script(side: Side, name: string, ...words: Words): Promise<Child> {
+    return this.start(side, [scriptFile(name), ...words]);
+  }
+
+  /** Starts our server on free ports, with further options. */
+  async serve(...options: Words): Promise<ServerChild> {
+    const child = await this.start('subject', fleetbed(...serveOptions, ...options));
+    return { ...child, ready: JSON.parse(child.firstLine) as ServerReady };
+  }
+
+  /** Ends all that are running and waits for their exit. */
+  async end(): Promise<void> {
+    await Promise.all([...this.#running].map(ended));
+  }
+}
+
+/** The command line of our command with these words, for Node. */
+export function fleetbed(...words: Words): Words {
+  return [command, ...words];
+}
+
+/** A script of the folder `children`, as it is built. */
+export function scriptFile(name: string): string {
+  return fileURLToPath(new URL(`children/${name}.js`, import.meta.url));
+}
+
+/** Lets a signal end this process by an exit, at which its children end too. */
+export function exitOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => process.exit(exitCodes.interrupted));
+  }
+}
+
+const ports = ['--port', '0', '--control-port', '0'];
+/** How every server of the benchmark is started. */
+export const serveOptions: Words = ['serve', '--json', '--log-level', 'error', ...ports];
+
+function endedEarly([script]: Words, code: number | null): CommandFault {
+  const sentence = `${script} ended with exit code ${code} before its first line; see what it says above.`;
+  return new CommandFault(sentence, exitCodes.internal);
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    else resolve();
+  });
+}

@@ -1,0 +1,29 @@
+/**
+ * Makes the identities of a fleet as `fleetbed simulate` does: names, keys, and what a device sends
+ * of its key. Its arguments are the key type and the number of devices; it prints how long it took,
+ * in milliseconds. RSA keys are a pool of that size, none of which is there yet.
+ */
+import { systemClock } from '../../../../fixtures/clock.ts';
+import { type KeyType, keyTypes } from '../../../../fixtures/contract/vocabulary.ts';
+import { seededRandom } from '../../../../fixtures/random.ts';
+import { Identities } from '../../../../simulator/identity/identities.ts';
+
+const [word = '', count = ''] = process.argv.slice(2);
+const keyType = keyTypes.find((name) => name === word);
+if (keyType === undefined) throw new Error(`${word} is no key type`);
+const devices = Number(count);
+const startedMs = systemClock.monotonicMs();
+const random = seededRandom('bench');
+const identities = await Identities.open({ devices, rsaPool: { size: devices } }, { random });
+await identities.keyring.prepare(ownersOf(keyType));
+for (const owner of ownersOf(keyType)) {
+  const { publicKeyPem } = await identities.keyring.keyFor(owner);
+  const { idData } = identities.of(owner.index);
+  JSON.stringify({ id_data: JSON.stringify(idData), pubkey: publicKeyPem });
+}
+identities.close();
+process.stdout.write(`${systemClock.monotonicMs() - startedMs}\n`);
+
+function ownersOf(type: KeyType) {
+  return Array.from({ length: devices }, (_, index) => ({ index, keyType: type }));
+}

@@ -1,0 +1,162 @@
+/**
+ * A fleet in a process of its own, for a benchmark: it ramps up and settles, is measured, and then
+ * its memory is read with all of it present. Prints its measurements on one line.
+ */
+import { writeSync } from 'node:fs';
+import { systemClock } from '../../../../fixtures/clock.ts';
+import {
+  type FleetPlan,
+  type FleetProgress,
+  simulateFleet,
+} from '../../../../simulator/engine/simulate-fleet.ts';
+import { exitCodes } from '../../../output/exit-codes.ts';
+import { spentMs } from '../cpu-time.ts';
+import { type Memory, memoryNow } from '../memory.ts';
+
+/** What to run and measure. */
+export interface FleetBench {
+  readonly plan: Omit<FleetPlan, 'stages'>;
+  /** Ramp-up time, in which the devices arrive one after the other. */
+  readonly gatherMs: number;
+  /** Time for the last of them to sign in and open their sockets. */
+  readonly settleMs: number;
+  readonly measuredMs: number;
+  /** Devices and sockets that must be there before the measurement begins. */
+  readonly present: { readonly devices: number; readonly sockets: number };
+  readonly serverPid: number;
+}
+
+/** Measurements with the whole fleet present. */
+export interface FleetMeasurement {
+  /** Before the fleet was created and with all of it present, each after a garbage collection. */
+  readonly memoryBefore: Memory;
+  readonly memory: Memory;
+  readonly socketsOpen: number;
+  readonly exchanges: number;
+  /** Over the whole run, such as `12 connect timeout`. */
+  readonly errors: readonly string[];
+  readonly cpuMs: number;
+  readonly serverCpuMs: number;
+  readonly elapsedMs: number;
+  /** How late scheduled requests were sent. */
+  readonly late: Lateness;
+  /** The same over the whole run, including the ramp-up. */
+  readonly lateOverall: Lateness;
+}
+
+/** What is reported in its place where the fleet had not settled in time. */
+export interface Unsettled {
+  /** In what it had not. */
+  readonly unsettled: string;
+}
+
+/** More exchanges than polls: devices still sign in, or send what they send only once. */
+const EXCHANGES_PER_POLL_MAX = 1.05;
+
+interface Lateness {
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** After the measurement, because a garbage collection holds up the fleet. */
+const MEMORY_MS = 20_000;
+const MEASURED_PHASE = '3 hold';
+const MEMORY_PHASE = '4 hold';
+
+/** Totals of the process so far. */
+interface Reading {
+  readonly exchanges: number;
+  readonly cpuMs: number;
+  readonly serverCpuMs: number;
+  readonly atMs: number;
+}
+
+/** What goes wrong is one sentence. */
+process.once('uncaughtException', ({ message }) => {
+  process.stderr.write(`fleet: ${message}\n`);
+  process.exit(exitCodes.internal);
+});
+
+const asked = JSON.parse(process.argv[2] ?? '') as FleetBench;
+const { devices } = asked.plan;
+const memoryBefore = await memoryNow();
+const readings: Reading[] = [];
+const over = new AbortController();
+let memory: Memory | undefined;
+let isMemoryRead = false;
+let socketsOpen = 0;
+
+const result = await simulateFleet(
+  {
+    ...asked.plan,
+    stages: [
+      { kind: 'ramp', durationMs: asked.gatherMs, devices },
+      { kind: 'hold', durationMs: asked.settleMs },
+      { kind: 'hold', durationMs: asked.measuredMs },
+      { kind: 'hold', durationMs: MEMORY_MS },
+    ],
+  },
+  { clock: systemClock, signal: over.signal, onProgress: look },
+);
+report(settled(measurement()));
+
+/** On one line, written before it returns. */
+function report(seen: FleetMeasurement | Unsettled): void {
+  writeSync(process.stdout.fd, `${JSON.stringify(seen)}\n`);
+}
+
+function settled(seen: FleetMeasurement): FleetMeasurement | Unsettled {
+  const polls = Math.round((devices * seen.elapsedMs) / asked.plan.pollIntervalMs);
+  if (seen.exchanges <= polls * EXCHANGES_PER_POLL_MAX) return seen;
+  return { unsettled: `in place of ${polls} polls there were ${seen.exchanges} requests` };
+}
+
+function look(progress: FleetProgress): void {
+  if (progress.phase === MEASURED_PHASE) {
+    readings.push(reading(progress));
+    socketsOpen = progress.socketsOpen;
+    const { idle } = progress.funnel;
+    if (idle >= asked.present.devices && socketsOpen >= asked.present.sockets) return;
+    const there = `${idle} devices and ${socketsOpen} sockets`;
+    report({ unsettled: `of ${devices} devices only ${there} were there in time` });
+    process.exit();
+  }
+  if (progress.phase !== MEMORY_PHASE || isMemoryRead) return;
+  isMemoryRead = true;
+  readings.push(reading(progress));
+  void memoryNow().then((read) => {
+    memory = read;
+    over.abort();
+  });
+}
+
+function reading({ exchanges }: FleetProgress): Reading {
+  const { user, system } = process.cpuUsage();
+  const serverCpuMs = spentMs(asked.serverPid);
+  const atMs = systemClock.monotonicMs();
+  return { exchanges, cpuMs: (user + system) / 1000, serverCpuMs, atMs };
+}
+
+function measurement(): FleetMeasurement {
+  const [first, last] = [readings[0], readings.at(-1)];
+  const phase = result.phases.find(({ name }) => name === MEASURED_PHASE);
+  if (!first || !last || !phase || !memory)
+    throw new Error('the fleet ended before it was measured');
+  return {
+    memoryBefore,
+    memory,
+    socketsOpen,
+    exchanges: last.exchanges - first.exchanges,
+    errors: result.errors.map(({ count, operation, cause }) => `${count} ${operation} ${cause}`),
+    cpuMs: last.cpuMs - first.cpuMs,
+    serverCpuMs: last.serverCpuMs - first.serverCpuMs,
+    elapsedMs: last.atMs - first.atMs,
+    late: latenessOf(phase.lateness),
+    lateOverall: latenessOf(result.generator.schedule.lateness),
+  };
+}
+
+/** Omits the histogram. */
+function latenessOf({ p99Ms, maxMs }: Lateness): Lateness {
+  return { p99Ms, maxMs };
+}

@@ -1,0 +1,29 @@
+/**
+ * Our server in a process that observes itself. Its argument is an `ObservedServer` as JSON; it
+ * prints the ready line of the server with the URL of the observer.
+ */
+import { openServer, type ServerOptions } from '../../../../server/server.ts';
+import { stopSignal } from '../../../output/stop-signal.ts';
+import { serverReady } from '../../../server-access/ready.ts';
+import { fillAuditLog } from '../scale/audit-entries.ts';
+import { observe } from '../scale/observer.ts';
+
+/** How to start it. */
+export interface ObservedServer {
+  readonly options: ServerOptions;
+  /** With which the audit log of the first tenant begins. */
+  readonly auditEntries: number;
+}
+
+const asked = JSON.parse(process.argv[2] ?? '') as ObservedServer;
+const signal = stopSignal();
+const { server, services, watchdog } = await openServer({
+  ...{ port: 0, controlPort: 0, logLevel: 'error' },
+  ...asked.options,
+});
+fillAuditLog(services.tenants.first.store, asked.auditEntries);
+watchdog.patrol();
+const ready = serverReady(server, server.tls);
+process.stdout.write(`${JSON.stringify({ ...ready, observerUrl: await observe() })}\n`);
+// The temporary files of the server go with it; its last connections do not hold it up.
+signal.addEventListener('abort', () => void server.close().then(() => process.exit()));

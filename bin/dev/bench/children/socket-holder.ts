@@ -1,0 +1,35 @@
+/**
+ * Opens a websocket for each token of a file and holds them; pings are answered. Its arguments are
+ * the URL and the file, a token a line; prints how many it holds. Ends when one of them fails.
+ */
+import { readFileSync } from 'node:fs';
+import { WebSocket } from 'ws';
+import { exitCodes } from '../../../output/exit-codes.ts';
+
+/** Handshakes at a time. */
+const LANES = 32;
+
+const [url = '', file = ''] = process.argv.slice(2);
+const tokens = readFileSync(file, 'utf8').split('\n');
+let next = 0;
+await Promise.all(Array.from({ length: LANES }, lane));
+process.stdout.write(`${tokens.length}\n`);
+
+async function lane(): Promise<void> {
+  for (let token = tokens[next++]; token !== undefined; token = tokens[next++]) await open(token);
+}
+
+function open(token: string): Promise<void> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${token}` };
+    new WebSocket(url, { headers, perMessageDeflate: false })
+      .once('open', resolve)
+      .once('error', ({ message }) => fail(message))
+      .once('close', (code) => fail(`closed with ${code}`));
+  });
+}
+
+function fail(why: string): void {
+  process.stderr.write(`socket-holder: ${why}\n`);
+  process.exit(exitCodes.internal);
+}

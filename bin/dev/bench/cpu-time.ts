@@ -1,0 +1,27 @@
+/** CPU time of other processes, as the kernel counts it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { systemClock } from '../../../fixtures/clock.ts';
+
+const NS_PER_MS = 1_000_000;
+
+/** Whether this system tells of CPU time by process and thread, in nanoseconds. */
+export const tellsCpuTime = readCpuMs(process.pid) !== undefined;
+
+/**
+ * CPU time that a process has spent so far in all its threads, in milliseconds. A rate by CPU time,
+ * not by the clock, is the server's own even where the generator is the slower one or other programs
+ * are running. Where the system does not tell it, the time on the clock stands for it.
+ */
+export function spentMs(pid: number): number {
+  return readCpuMs(pid) ?? systemClock.monotonicMs();
+}
+
+function readCpuMs(pid: number): number | undefined {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const spent = threads.map((id) => readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8'));
+    return spent.reduce((sum, text) => sum + Number.parseInt(text, 10), 0) / NS_PER_MS;
+  } catch {
+    return undefined;
+  }
+}

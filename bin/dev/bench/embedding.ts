@@ -1,0 +1,54 @@
+/**
+ * `node build/bin/dev/bench/embedding.js`: how long it takes in one process to start a testbed, to stop
+ * it, to reset it, and to create another tenant in it and drop it again.
+ */
+import { systemClock } from '../../../fixtures/clock.ts';
+import { startTestbed, type Testbed } from '../../../server/testbed.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { createOutput } from '../../output/output.ts';
+import { machine } from './environment.ts';
+import { median } from './row.ts';
+
+const ROUNDS = 30;
+const EACH_MAX_MS = 60;
+
+const output = createOutput(false);
+const times = { start: [], stop: [], reset: [], 'a world made and dropped': [] } as Record<
+  string,
+  number[]
+>;
+
+async function timed<Result>(name: string, act: () => Promise<Result>): Promise<Result> {
+  const startedMs = systemClock.monotonicMs();
+  const result = await act();
+  times[name]?.push(systemClock.monotonicMs() - startedMs);
+  return result;
+}
+
+async function round(start: () => Promise<Testbed>): Promise<void> {
+  const testbed = await start();
+  await timed('reset', () => testbed.reset());
+  await timed('a world made and dropped', async () => {
+    await testbed.tenants.drop(await testbed.tenants.create('another'));
+  });
+  await timed('stop', () => testbed.close());
+}
+
+// The first one loads what the others share.
+const firstMs = systemClock.monotonicMs();
+await (await startTestbed()).close();
+output.line(`first start and stop  ${shown(systemClock.monotonicMs() - firstMs)}`);
+for (let count = 0; count < ROUNDS; count++) {
+  await round(() => timed('start', () => startTestbed()));
+}
+output.line(`then, medians of ${ROUNDS} rounds (and the fastest)`);
+for (const [name, all] of Object.entries(times)) {
+  output.line(`  ${name.padEnd(26)} ${shown(median(all))} (${shown(Math.min(...all))})`);
+}
+output.line(`  node ${process.versions.node}, ${machine()}`);
+const slowest = Math.max(median(times.start ?? []), median(times.stop ?? []));
+process.exitCode = slowest > EACH_MAX_MS ? exitCodes.undecided : exitCodes.pass;
+
+function shown(ms: number): string {
+  return `${ms.toFixed(1).padStart(6)} ms`;
+}

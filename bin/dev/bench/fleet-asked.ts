@@ -1,0 +1,63 @@
+/** Fleets in processes of their own. */
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import type { FleetBench, FleetMeasurement, Unsettled } from './children/fleet.ts';
+import type { Children, ServerChild } from './children.ts';
+
+const RAMP_MS = 1000;
+/** On a busy machine devices take longer to sign in. */
+const SETTLE_GROWTH = 4;
+const SETTLE_MAX_MS = 120_000;
+
+/** Steady devices that poll every 10 s. @param server one that accepts devices by itself */
+export function steadyFleet({ baseUrl, headerPrefix, tls }: ServerReady): FleetBench['plan'] {
+  return {
+    baseUrl,
+    headerPrefix,
+    ...(tls?.caPem !== undefined && { tls: { caPem: tls.caPem } }),
+    devices: 1,
+    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+    seed: 'bench',
+    pollIntervalMs: 10_000,
+    inventoryIntervalMs: 3_600_000,
+    rampMs: 0,
+    connect: false,
+    behaviours: [{ name: 'steady', weight: 1 }],
+    requestTimeLimitMs: 30_000,
+  };
+}
+
+/** Few devices that poll as fast as it goes, for so many seconds. */
+export function busyFleet(server: ServerChild, devices: number, seconds: number): FleetBench {
+  return {
+    plan: { ...steadyFleet(server.ready), devices, pollIntervalMs: 10 },
+    gatherMs: RAMP_MS,
+    settleMs: RAMP_MS,
+    measuredMs: seconds * 1000,
+    present: { devices, sockets: 0 },
+    serverPid: server.pid,
+  };
+}
+
+/**
+ * Plays a fleet and measures it; once more, with more time to settle, where it had not settled.
+ * @throws CommandFault when it has not settled then either, has ended, or saw an error
+ */
+export async function measuredFleet(
+  children: Children,
+  asked: FleetBench,
+): Promise<FleetMeasurement> {
+  const fleet = await children.script('generator', 'fleet', JSON.stringify(asked));
+  const seen = JSON.parse(fleet.firstLine) as FleetMeasurement | Unsettled;
+  if ('unsettled' in seen) {
+    const settleMs = asked.settleMs * SETTLE_GROWTH;
+    if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...asked, settleMs });
+    const sentence = `the machine is too busy: ${seen.unsettled}; end what else runs.`;
+    throw new CommandFault(sentence, exitCodes.limited);
+  }
+  if (seen.errors.length > 0) {
+    throw new CommandFault(`the fleet saw ${seen.errors.join(', ')}.`, exitCodes.limited);
+  }
+  return seen;
+}

@@ -1,0 +1,122 @@
+/**
+ * What a fresh clone takes until it is of use: its install, its build, and the first line of the
+ * demo, each by itself.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { type BenchContext, inRounds } from './rounds.ts';
+import { limitRow, type Row, rowOf } from './row.ts';
+
+const FIRST_LINE_MAX_S = 15;
+const SECOND_START_MAX_S = 3;
+const SECOND_MS = 1000;
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Measures them in a copy of the files that git knows, which is removed afterwards. */
+export async function freshCloneRows(context: BenchContext): Promise<Row[]> {
+  const clone = copyOfClone();
+  try {
+    context.output.progress('installing the packages of a fresh clone');
+    const install = { name: 'npm ci', values: [await secondsOf(clone, 'npm', ['ci'])] };
+    const unbuilt = () => removeBuild(clone);
+    const [build, first, second] = await inRounds(context, {
+      what: 'fresh clone',
+      rounds: context.rounds,
+      contenders: [
+        {
+          name: 'fleetbed',
+          measure: async () => {
+            unbuilt();
+            return secondsOf(clone, process.execPath, ['bin/dev/setup.mjs']);
+          },
+        },
+        {
+          name: 'fleetbed',
+          measure: async () => {
+            unbuilt();
+            return firstLineSeconds(clone);
+          },
+        },
+        { name: 'fleetbed', measure: () => firstLineSeconds(clone) },
+      ],
+    });
+    const unit = 's';
+    const baseline = { ...install, values: build.values.map(() => install.values[0] ?? 0) };
+    return [
+      rowOf({ what: 'build of a clone', unit, better: 'lower', subject: build, baseline }),
+      limitRow({
+        ...{ what: 'first line of npm start, packages installed', unit },
+        ...{ subject: first, limit: FIRST_LINE_MAX_S },
+      }),
+      limitRow({
+        ...{ what: 'first line of npm start, built', unit },
+        ...{ subject: second, limit: SECOND_START_MAX_S },
+      }),
+    ];
+  } finally {
+    rmSync(clone, { recursive: true, force: true });
+  }
+}
+
+function copyOfClone(): string {
+  const clone = mkdtempSync(join(tmpdir(), 'fleetbed-clone-'));
+  const { stdout } = spawnSync('git', ['ls-files', '-z'], { cwd: root });
+  for (const file of String(stdout).split('\0').filter(Boolean)) {
+    mkdirSync(dirname(join(clone, file)), { recursive: true });
+    cpSync(join(root, file), join(clone, file));
+  }
+  return clone;
+}
+
+function removeBuild(clone: string): void {
+  for (const folder of ['build', 'dist'])
+    rmSync(join(clone, folder), { recursive: true, force: true });
+}
+
+/** Runs a program of the clone to its end. @throws CommandFault when it fails */
+async function secondsOf(clone: string, program: string, words: readonly string[]) {
+  const startedMs = systemClock.monotonicMs();
+  const child = spawn(program, words, { cwd: clone, stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw failed([program, ...words].join(' '));
+  return (systemClock.monotonicMs() - startedMs) / SECOND_MS;
+}
+
+/** Until the demo says that its server is ready; the demo is ended then. */
+async function firstLineSeconds(clone: string): Promise<number> {
+  const startedMs = systemClock.monotonicMs();
+  const child = spawn('npm', ['start'], {
+    cwd: clone,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  const ended = once(child, 'close');
+  for await (const line of createInterface({ input: child.stderr })) {
+    if (!line.startsWith('server: ready')) continue;
+    const seconds = (systemClock.monotonicMs() - startedMs) / SECOND_MS;
+    endGroup(child);
+    await ended;
+    return seconds;
+  }
+  throw failed('npm start');
+}
+
+/** npm passes a signal on to nobody. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) process.kill(-pid, 'SIGTERM');
+}
+
+function failed(what: string): CommandFault {
+  return new CommandFault(
+    `${what} failed in a fresh clone; see its lines above.`,
+    exitCodes.internal,
+  );
+}

@@ -1,0 +1,56 @@
+/** What the package takes on a disk: its own files, and the packages that it installs. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { limitRow, type Row } from './row.ts';
+
+const BYTES_PER_MB = 1_000_000;
+const DIST_MAX_MB = 3;
+const DEPENDENCIES_MAX_MB = 60;
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** The part of an entry of the lock file that is needed here, of packages as they are installed. */
+interface LockedPackage {
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+}
+
+/** Measures both; they are the same in each round. */
+export function packageSizeRows(): Row[] {
+  const dist = bytesIn(join(root, 'dist'));
+  const folders = runtimePackages();
+  const installed = folders.reduce((sum, folder) => sum + bytesIn(folder), 0);
+  const row = (what: string, bytes: number, limit: number, note: string): Row =>
+    limitRow({
+      ...{ what, unit: 'MB', limit, note },
+      subject: { name: 'fleetbed', values: [bytes / BYTES_PER_MB] },
+    });
+  return [
+    row('size of dist', dist, DIST_MAX_MB, 'without source maps'),
+    row(
+      'size of runtime dependencies',
+      installed,
+      DEPENDENCIES_MAX_MB,
+      `${folders.length} packages`,
+    ),
+  ];
+}
+
+/** Of this platform; a package within another is part of that one. */
+function runtimePackages(): string[] {
+  const file = join(root, 'node_modules/.package-lock.json');
+  const { packages } = JSON.parse(readFileSync(file, 'utf8')) as {
+    packages: Record<string, LockedPackage>;
+  };
+  return Object.entries(packages)
+    .filter(
+      ([path, { dev, devOptional }]) => !dev && !devOptional && !/\/node_modules\//.test(path),
+    )
+    .map(([path]) => join(root, path));
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.map'))
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}

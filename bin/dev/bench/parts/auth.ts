@@ -1,0 +1,60 @@
+/** The sign-in of a known device, held against what its cryptography alone costs. */
+import type { Request } from 'autocannon';
+import { pathOf } from '../../../../fixtures/contract/operation.ts';
+import { operations } from '../../../../fixtures/contract/operations.ts';
+import { vendorNames } from '../../../../fixtures/contract/vendor-names.ts';
+import type { AuthCost } from '../children/auth-cost.ts';
+import { type BenchContext, inRounds } from '../rounds.ts';
+import { type Row, rowOf } from '../row.ts';
+import type { KnownDevice, NewDevice } from '../signed-in.ts';
+import { underLoad, unit, warmUp } from './exchange-row.ts';
+import { cpuSecondsOf, type KnowingServer, placeOf } from './knowing-server.ts';
+
+const what = 'auth request of a known device';
+/** It may take 1.3 times as long. */
+const GOAL = 0.77;
+const COST_TIMES = 20_000;
+const QUICK_COST_TIMES = 3000;
+
+/** Measures auth requests of known devices with Ed25519 keys. */
+export async function authRow(context: BenchContext, known: KnowingServer): Promise<Row> {
+  const { devices } = known;
+  const { headerPrefix } = known.server.ready;
+  const requests = devices.map((device) => [authRequest(device)]);
+  const cpuSeconds = cpuSecondsOf(context);
+  const ours = underLoad('fleetbed', { ...placeOf(known), requests, status: 200, cpuSeconds });
+  await warmUp(context, [ours]);
+  const alone = () => cryptoAlone(context, devices, headerPrefix);
+  const [subject, baseline] = await inRounds(context, {
+    what,
+    rounds: context.rounds,
+    contenders: [ours, { name: 'node:crypto', measure: alone }],
+  });
+  const note = 'Ed25519 both ways; the baseline verifies with the key held and signs the token';
+  return rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note });
+}
+
+/** The auth request of a device. */
+export function authRequest({ authRequest: { headers, body } }: NewDevice): Request {
+  const { method, path } = operations['post-auth-request'];
+  return { method, path: pathOf({ path }), headers, body };
+}
+
+async function cryptoAlone(
+  { children, quick }: BenchContext,
+  [device]: readonly KnownDevice[],
+  headerPrefix: string,
+): Promise<number> {
+  if (!device) throw new Error('no device is known');
+  const { publicKeyPem, token, authRequest } = device;
+  const cost: AuthCost = {
+    publicKeyPem,
+    token,
+    body: authRequest.body,
+    signature: authRequest.headers[vendorNames(headerPrefix).signature] ?? '',
+    times: quick ? QUICK_COST_TIMES : COST_TIMES,
+  };
+  const child = await children.script('subject', 'auth-cost', JSON.stringify(cost));
+  await child.end();
+  return Number(child.firstLine);
+}

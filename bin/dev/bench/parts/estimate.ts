@@ -1,0 +1,82 @@
+/**
+ * Part `estimate`: what `fleetbed simulate --estimate` says of a fleet, held against the same fleet
+ * in real time. A row is by how much it is wrong.
+ */
+import { type FleetNeeds, needsOf } from '../../../../simulator/estimate/estimate.ts';
+import { trafficOf } from '../../../commands/simulate/estimate.ts';
+import { virtualUser } from '../../../virtual/world.ts';
+import type { FleetMeasurement } from '../children/fleet.ts';
+import { measuredFleet, steadyFleet } from '../fleet-asked.ts';
+import type { BenchContext } from '../rounds.ts';
+import type { Row } from '../row.ts';
+import { sharedFleetRows } from './estimate-shared.ts';
+import { wrongRow } from './wrong-row.ts';
+
+interface Size {
+  readonly devices: number;
+  readonly pollIntervalMs: number;
+  readonly times: {
+    readonly gatherMs: number;
+    readonly settleMs: number;
+    readonly measuredMs: number;
+  };
+}
+
+const sizes: readonly Size[] = [
+  {
+    devices: 1000,
+    pollIntervalMs: 2000,
+    times: { gatherMs: 5000, settleMs: 5000, measuredMs: 10_000 },
+  },
+  {
+    devices: 10_000,
+    pollIntervalMs: 10_000,
+    times: { gatherMs: 30_000, settleMs: 20_000, measuredMs: 20_000 },
+  },
+  {
+    devices: 100_000,
+    pollIntervalMs: 30_000,
+    times: { gatherMs: 450_000, settleMs: 60_000, measuredMs: 60_000 },
+  },
+];
+const startMs = Date.parse('2026-11-21T12:00:00Z');
+/** Of the machine, only what bounds a single process has a say here. */
+const machine = { cpus: 1, memoryBytes: Number.POSITIVE_INFINITY, socketsPerProcess: 1 };
+
+/** Measures all rows of the part; a quick run has those of the smallest fleet. */
+export async function estimateRows(context: BenchContext): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const size of context.quick ? sizes.slice(0, 1) : sizes) {
+    rows.push(...(await rowsOf(context, size)));
+  }
+  return [...rows, ...(await sharedFleetRows(context))];
+}
+
+async function rowsOf(
+  { children, output }: BenchContext,
+  { devices, pollIntervalMs, times }: Size,
+): Promise<Row[]> {
+  output.progress(`gathering ${devices} devices that poll every ${pollIntervalMs / 1000} s`);
+  const server = await children.serve('--auto-accept');
+  const plan = { ...steadyFleet(server.ready), devices, pollIntervalMs };
+  const seen = await measuredFleet(children, {
+    ...{ plan, ...times },
+    present: { devices, sockets: 0 },
+    serverPid: server.pid,
+  });
+  await server.end();
+  const { signal } = new AbortController();
+  const traffic = await trafficOf({ ...plan, acceptWith: virtualUser }, startMs, { signal });
+  return wrongRows(needsOf(devices, traffic, machine), seen);
+}
+
+function wrongRows(needs: FleetNeeds, seen: FleetMeasurement): Row[] {
+  const pairs = [
+    ['requests/s', needs.requestsPerSecond, seen.exchanges / (seen.elapsedMs / 1000)],
+    ['CPU time', needs.cores, seen.cpuMs / seen.elapsedMs],
+    ['memory in MB', needs.memoryBytes / 1e6, seen.memory.resident / 1e6],
+  ] as const;
+  return pairs.map(([what, estimated, measured]) =>
+    wrongRow({ what, devices: needs.devices, estimated, measured }),
+  );
+}

@@ -1,0 +1,101 @@
+/** The exchanges of devices that the server is measured by, one table. */
+import type { Request } from 'autocannon';
+import { pathOf } from '../../../../fixtures/contract/operation.ts';
+import { operations } from '../../../../fixtures/contract/operations.ts';
+import type { KnownDevice } from '../signed-in.ts';
+
+/** One kind of exchange. */
+export interface Exchange {
+  readonly what: string;
+  /** Least share of what bare node:http answers. */
+  readonly goal: number;
+  readonly status: number;
+  /** What a device sends, in turn. */
+  readonly requests: (device: KnownDevice) => readonly Request[];
+}
+
+/** What every device says of itself. */
+export const deviceType = 'board';
+/** What every device has installed. */
+const installed = 'release-1';
+const ATTRIBUTES = 20;
+
+const query = new URLSearchParams({ artifact_name: installed, device_type: deviceType });
+const provides = { device_provides: { device_type: deviceType, artifact_name: installed } };
+const attributes = Array.from({ length: ATTRIBUTES }, (_, at) => ({
+  name: `attribute-${at}`,
+  value: `value ${at}`,
+}));
+
+/** The poll of an update. */
+export function pollRequest({ token }: KnownDevice): Request {
+  const { method, path } = operations['get-next-deployment'];
+  return { method, path: `${pathOf({ path })}?${query}`, headers: bearer(token) };
+}
+
+/** The poll on which what the journal costs is measured. */
+export const poll: Exchange = {
+  what: 'GET next -> 204',
+  goal: 0.75,
+  status: 204,
+  requests: (device) => [pollRequest(device)],
+};
+
+/** Without any deployment. */
+export const idleExchanges: readonly Exchange[] = [
+  poll,
+  {
+    what: 'POST next v2 -> 204',
+    goal: 0.75,
+    status: 204,
+    requests: ({ token }) => [withBody('post-next-deployment-v2', token, provides)],
+  },
+  {
+    what: `PATCH inventory of ${ATTRIBUTES} attributes`,
+    goal: 0.25,
+    status: 200,
+    requests: ({ token }) => [withBody('patch-attributes', token, attributes)],
+  },
+];
+
+/** With a deployment that was offered to every device: the polls of all come first. */
+export function updateExchanges(deploymentId: string): readonly Exchange[] {
+  return [
+    {
+      what: 'GET next -> 200 with an update',
+      goal: 0.4,
+      status: 200,
+      requests: (device) => [pollRequest(device)],
+    },
+    {
+      what: 'PUT status that changes state',
+      goal: 0.3,
+      status: 204,
+      requests: ({ token }) =>
+        ['installing', 'downloading'].map((status) => statusReport(token, deploymentId, status)),
+    },
+  ];
+}
+
+function statusReport(token: string, id: string, status: string): Request {
+  const { method, path } = operations['put-deployment-status'];
+  const headers = { ...bearer(token), ...json };
+  return { method, path: pathOf({ path }, { id }), headers, body: JSON.stringify({ status }) };
+}
+
+function withBody(
+  id: 'post-next-deployment-v2' | 'patch-attributes',
+  token: string,
+  body: unknown,
+): Request {
+  const { method, path } = operations[id];
+  const headers = { ...bearer(token), ...json };
+  return { method, path: pathOf({ path }), headers, body: JSON.stringify(body) };
+}
+
+const json = { 'content-type': 'application/json' };
+
+/** The header of a caller that has signed in. */
+export function bearer(token: string) {
+  return { authorization: `Bearer ${token}` };
+}

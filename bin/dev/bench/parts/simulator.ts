@@ -1,0 +1,157 @@
+/**
+ * Part `simulator`: what a request costs the fleet, next to autocannon on the same operation in the
+ * same run, and what a device costs that is there and polls now and then.
+ */
+import { pathOf } from '../../../../fixtures/contract/operation.ts';
+import { operations } from '../../../../fixtures/contract/operations.ts';
+import type { FleetBench, FleetMeasurement } from '../children/fleet.ts';
+import type { ServerChild, Words } from '../children.ts';
+import { busyFleet, measuredFleet, steadyFleet } from '../fleet-asked.ts';
+import { load } from '../load.ts';
+import { type BenchContext, inRounds } from '../rounds.ts';
+import { limitRow, type Row, rowOf } from '../row.ts';
+import { signInDevices } from '../signed-in.ts';
+
+const plainPolls = { what: 'poll without an update', goal: 0.7, options: [] };
+const CONNECTIONS = 256;
+const ROUND_SECONDS = 6;
+const QUICK_ROUND_SECONDS = 2;
+
+/** Devices that are there at a time: with fewer, what the engine needs for itself would count. */
+const polling: HeldFleet = {
+  who: 'polling device',
+  connect: false,
+  devices: 10_000,
+  pollIntervalMs: 10_000,
+  times: { gatherMs: 60_000, settleMs: 20_000, measuredMs: 20_000 },
+};
+const connected: HeldFleet = { ...polling, who: 'device with its socket', connect: true };
+const BYTES_PER_KB = 1024;
+const POLLING_MAX_KB = 12;
+const CONNECTED_MAX_KB = 25;
+const LATE_P99_MAX_MS = 20;
+
+/** Measures all rows of the part; a quick run has none of those that need many devices. */
+export async function simulatorRows(context: BenchContext): Promise<Row[]> {
+  const cost = await costRow(context, plainPolls);
+  if (context.quick) return [cost];
+  return [
+    cost,
+    ...heldRows(polling, await measuredHeldFleet(context, polling)),
+    ...heldRows(connected, await measuredHeldFleet(context, connected)),
+  ];
+}
+
+/** Polls whose cost is measured. */
+interface PollCost {
+  readonly what: string;
+  readonly goal: number;
+  /** Of the server that the fleet polls; autocannon has one without. */
+  readonly options: Words;
+}
+
+/** The poll without an update as fast as it goes: fleet and autocannon in turn. */
+export async function costRow(
+  context: BenchContext,
+  { what, goal, options }: PollCost,
+): Promise<Row> {
+  const seconds = context.quick ? QUICK_ROUND_SECONDS : ROUND_SECONDS;
+  const [subject, baseline] = await inRounds(context, {
+    what,
+    rounds: context.rounds,
+    contenders: [
+      {
+        name: 'fleetbed',
+        measure: () => onServer(context, (server) => fleetRate(context, server, seconds), options),
+      },
+      {
+        name: 'autocannon',
+        measure: () => onServer(context, (server) => cannonRate(server, seconds)),
+      },
+    ],
+  });
+  const unit = 'requests/CPU s of the generator';
+  const note = `${CONNECTIONS} connections`;
+  return rowOf({ what, unit, better: 'higher', goal, subject, baseline, note });
+}
+
+/** Each measurement has a server of its own, as it was started. */
+async function onServer<Result>(
+  { children }: BenchContext,
+  act: (server: ServerChild) => Promise<Result>,
+  options: Words = [],
+): Promise<Result> {
+  const server = await children.serve('--auto-accept', ...options);
+  try {
+    return await act(server);
+  } finally {
+    await server.end();
+  }
+}
+
+async function fleetRate(context: BenchContext, server: ServerChild, seconds: number) {
+  const seen = await measuredFleet(context.children, busyFleet(server, CONNECTIONS, seconds));
+  return seen.exchanges / (seen.cpuMs / 1000);
+}
+
+async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise<number> {
+  const tokens = await signInDevices(ready, CONNECTIONS);
+  const { method, path } = operations['post-next-deployment-v2'];
+  const provides = { device_type: 'fleetbed-board', artifact_name: 'factory-image' };
+  const body = JSON.stringify({ device_provides: provides });
+  const requests = tokens.map((token) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return [{ method, path: pathOf({ path }), headers, body }];
+  });
+  const place = { baseUrl: ready.baseUrl, pid, connections: CONNECTIONS };
+  return (await load({ ...place, requests, status: 204, cpuSeconds: seconds }))
+    .perGeneratorCpuSecond;
+}
+
+/** Devices that are there at a time. */
+export interface HeldFleet {
+  readonly who: string;
+  readonly devices: number;
+  readonly pollIntervalMs: number;
+  readonly connect: boolean;
+  readonly times: Pick<FleetBench, 'gatherMs' | 'settleMs' | 'measuredMs'>;
+}
+
+/** Many devices that poll now and then, with a socket each where they connect. */
+export async function measuredHeldFleet(
+  context: BenchContext,
+  { who, devices, pollIntervalMs, connect, times }: HeldFleet,
+): Promise<FleetMeasurement> {
+  context.output.progress(`gathering ${devices} devices, each a ${who}`);
+  return onServer(context, ({ ready, pid: serverPid }) => {
+    const plan = { ...steadyFleet(ready), devices, pollIntervalMs, connect };
+    const present = { devices, sockets: connect ? devices : 0 };
+    return measuredFleet(context.children, { plan, present, serverPid, ...times });
+  });
+}
+
+/** What a device of such a fleet takes, and how late the fleet is. Measured once. */
+export function heldRows({ who, devices, connect }: HeldFleet, seen: FleetMeasurement): Row[] {
+  const { memory, memoryBefore, elapsedMs, cpuMs } = seen;
+  const kilobytes = (kind: 'resident' | 'used') =>
+    (memory[kind] - memoryBefore[kind]) / devices / BYTES_PER_KB;
+  const rate = Math.round(seen.exchanges / (elapsedMs / 1000));
+  const share = Math.round((cpuMs / elapsedMs) * 100);
+  const once = (value: number) => ({ name: 'fleetbed', values: [value] });
+  return [
+    limitRow({
+      what: `memory of a ${who}`,
+      unit: 'KB',
+      subject: once(kilobytes('resident')),
+      limit: connect ? CONNECTED_MAX_KB : POLLING_MAX_KB,
+      note: `${devices} devices, measured once; ${kilobytes('used').toFixed(1)} KB in use, the rest kept by the engine`,
+    }),
+    limitRow({
+      what: `p99 of lateness, ${who}`,
+      unit: 'ms',
+      subject: once(seen.late.p99Ms),
+      limit: LATE_P99_MAX_MS,
+      note: `measured once, at ${rate} requests/s, ${share} % of a core`,
+    }),
+  ];
+}

@@ -1,0 +1,78 @@
+/**
+ * Part `start`: how long commands take from the start of their process, held against bare Node,
+ * what the package takes on a disk, and how long a fresh clone takes until it is of use.
+ */
+import { once } from 'node:events';
+import { systemClock } from '../../../../fixtures/clock.ts';
+import { fleetbed, serveOptions, type Words } from '../children.ts';
+import { freshCloneRows } from '../fresh-clone.ts';
+import { packageSizeRows } from '../package-size.ts';
+import { type BenchContext, inRounds } from '../rounds.ts';
+import { limitRow, type Measured, median, type Row, rowOf } from '../row.ts';
+
+const HELP_MAX_MS = 100;
+const READY_MAX_MS = 200;
+/** Starts are short: each round has this many, of which the median counts. */
+const STARTS = 3;
+const unit = 'ms';
+const serveWords = fleetbed(...serveOptions);
+
+/** Measures all rows of the part; a process starts on both cores, as it does for users. */
+export async function startRows(context: BenchContext): Promise<Row[]> {
+  const start = (name: string, words: Words) => ({
+    name,
+    measure: async (): Promise<number> => {
+      const times: number[] = [];
+      for (let count = 0; count < STARTS; count++) times.push(await startMs(context, words));
+      return median(times);
+    },
+  });
+  const [bare, help, serveHelp, ready] = await inRounds(context, {
+    what: 'starts',
+    rounds: context.rounds,
+    contenders: [
+      start('node -e 0', ['-e', '0']),
+      start('fleetbed', fleetbed('--help')),
+      start('fleetbed', fleetbed('serve', '--help')),
+      start('fleetbed', serveWords),
+    ],
+  });
+  const note = (subject: Measured): string => {
+    const times = median(subject.values) / median(bare.values);
+    return `${times.toFixed(1)} times ${bare.name}, which takes ${median(bare.values).toFixed(0)} ms`;
+  };
+  const limited = (what: string, subject: Measured, limit: number): Row =>
+    limitRow({ what, unit, subject, limit, note: note(subject) });
+  return [
+    limited('fleetbed --help', help, HELP_MAX_MS),
+    rowOf({
+      what: 'serve --help',
+      unit,
+      better: 'lower',
+      subject: serveHelp,
+      baseline: bare,
+      note: note(serveHelp),
+    }),
+    limited('serve until its first answer', ready, READY_MAX_MS),
+    ...packageSizeRows(),
+    // Installing packages takes longer than all other rows of a short run together.
+    ...(context.quick ? [] : await freshCloneRows(context)),
+  ];
+}
+
+/** Until its first line where it stays up, until its end where it does not, whichever is first. */
+async function startMs({ children }: BenchContext, words: Words): Promise<number> {
+  const startedMs = systemClock.monotonicMs();
+  const child = children.spawn('alone', words);
+  const exit = once(child, 'exit');
+  if (words === serveWords) {
+    await once(child.stdout, 'data');
+    const tookMs = systemClock.monotonicMs() - startedMs;
+    child.kill('SIGTERM');
+    await exit;
+    return tookMs;
+  }
+  child.stdout.resume();
+  await exit;
+  return systemClock.monotonicMs() - startedMs;
+}

@@ -1,0 +1,90 @@
+/**
+ * `npm run profile:server` and `profile:simulator`: polls as fast as they go, with the process in
+ * question under Node's profiler. Writes a flame graph to `.fleetbed/profiles/`, beside the profile
+ * itself, which other tools read.
+ */
+import { once } from 'node:events';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { reportFault } from '../../output/fault.ts';
+import { writeWhole } from '../../output/files.ts';
+import { createOutput } from '../../output/output.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import { Children, exitOnSignals, scriptFile, serveOptions, type Words } from './children.ts';
+import { flameHtml } from './flame-html.ts';
+import { type CpuProfile, flameTree } from './flame-tree.ts';
+import { busyFleet } from './fleet-asked.ts';
+import { load } from './load.ts';
+import { poll } from './parts/exchanges.ts';
+import { pinGenerator } from './pinning.ts';
+import { knownDevices } from './signed-in.ts';
+
+const SECONDS = 10;
+const DEVICES = 1000;
+const FLEET_DEVICES = 256;
+
+const root = new URL('../../../../', import.meta.url);
+const folder = fileURLToPath(new URL('.fleetbed/profiles', root));
+/** With the names and files of its sources, which the bundle has no more. */
+const command = fileURLToPath(new URL('../../fleetbed.js', import.meta.url));
+const subjects = { server: profileServer, simulator: profileSimulator };
+
+const output = createOutput(false);
+exitOnSignals();
+const children = new Children(pinGenerator());
+try {
+  process.exitCode = await profile(process.argv.slice(2));
+} catch (fault) {
+  const { exitCode, sentence } = reportFault(fault);
+  output.progress(sentence);
+  process.exitCode = exitCode;
+} finally {
+  await children.end();
+}
+
+async function profile([name = '', ...rest]: Words): Promise<number> {
+  if (!isSubject(name) || rest.length > 0) {
+    output.progress(`profile takes one of ${Object.keys(subjects).join(', ')}`);
+    return exitCodes.usage;
+  }
+  await mkdir(folder, { recursive: true });
+  const file = `${name}.cpuprofile`;
+  output.progress(`profiling the ${name}`);
+  await subjects[name](['--cpu-prof', '--cpu-prof-dir', folder, '--cpu-prof-name', file]);
+  const recorded = JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile;
+  const tree = flameTree(recorded, new URL('build/', root).href);
+  const page = join(folder, `${name}.html`);
+  await writeWhole(page, flameHtml(`Profile of the ${name} under polls`, tree));
+  output.line(page);
+  return exitCodes.pass;
+}
+
+function isSubject(name: string): name is keyof typeof subjects {
+  return Object.hasOwn(subjects, name);
+}
+
+/** Known devices poll by autocannon. */
+async function profileServer(profiler: Words): Promise<void> {
+  const words = [...profiler, command, ...serveOptions, '--auto-accept'];
+  const server = await children.start('subject', words);
+  const ready = JSON.parse(server.firstLine) as ServerReady;
+  const requests = (await knownDevices(ready, DEVICES)).map(poll.requests);
+  const { baseUrl } = ready;
+  const { pid } = server;
+  await load({ baseUrl, pid, requests, status: poll.status, cpuSeconds: SECONDS });
+  await server.end();
+}
+
+/** A small fleet polls by itself, and ends by itself. */
+async function profileSimulator(profiler: Words): Promise<void> {
+  const server = await children.serve('--auto-accept');
+  const present = { devices: 1, sockets: 0 };
+  const asked = { ...busyFleet(server, FLEET_DEVICES, SECONDS), present };
+  const words = [...profiler, scriptFile('fleet'), JSON.stringify(asked)];
+  const fleet = children.spawn('generator', words);
+  fleet.stdout.resume();
+  const [code] = await once(fleet, 'exit');
+  if (code !== 0) throw new Error(`the fleet ended with exit code ${code}`);
+}

@@ -1,0 +1,79 @@
+/** The result of a benchmark as JSON: written by `--json`, read by `--compare`. */
+import * as v from 'valibot';
+import { exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { readNamedFile } from '../../output/files.ts';
+import { type Row, rowShape } from './row.ts';
+
+const resultShape = v.object({
+  schema: v.literal('fleetbed-benchmark/1'),
+  /** What it ran on, by label, in the order in which it is shown. */
+  environment: v.record(v.string(), v.string()),
+  parts: v.array(v.object({ name: v.string(), rows: v.array(rowShape) })),
+});
+
+/** Everything that one run has measured. */
+export type BenchResult = v.InferOutput<typeof resultShape>;
+export type PartResult = BenchResult['parts'][number];
+
+/** Returns the result of these parts. */
+export function resultOf(
+  environment: Readonly<Record<string, string>>,
+  parts: readonly PartResult[],
+): BenchResult {
+  return { schema: 'fleetbed-benchmark/1', environment: { ...environment }, parts: [...parts] };
+}
+
+/**
+ * Reads an earlier result.
+ * @throws CommandFault when the file cannot be read or is no result
+ */
+export async function readResult(option: string, path: string): Promise<BenchResult> {
+  const text = await readNamedFile(option, path);
+  try {
+    return v.parse(resultShape, JSON.parse(text));
+  } catch (error) {
+    const wanted = 'it takes what npm run bench -- --json FILE writes';
+    const sentence = `${option}: ${path} is no result of a benchmark; ${wanted}.`;
+    throw new CommandFault(sentence, exitCodes.setUp, error);
+  }
+}
+
+/** A row of two results. */
+export interface Change {
+  readonly part: string;
+  readonly what: string;
+  /** The ratio's medians; undefined where that run has no such row. */
+  readonly before: number | undefined;
+  readonly now: number | undefined;
+  /** Share by which the ratio has changed: 0.1 is 10 percent more. */
+  readonly change: number | undefined;
+}
+
+/**
+ * Every row of the parts that were measured now, in their order, then what only the earlier result
+ * has of them.
+ */
+export function changesOf(before: BenchResult, now: BenchResult): readonly Change[] {
+  const measured = now.parts.map(({ name }) => name);
+  const parts = before.parts.filter(({ name }) => measured.includes(name));
+  const [old, recent] = [ratiosOf({ ...before, parts }), ratiosOf(now)];
+  return [...new Map([...recent, ...old]).values()].map(({ part, row: { what } }) => {
+    const key = keyOf(part, what);
+    const [was, is] = [old.get(key)?.row.ratio.median, recent.get(key)?.row.ratio.median];
+    const change = !was || is === undefined ? undefined : is / was - 1;
+    return { part, what, before: was, now: is, change };
+  });
+}
+
+function ratiosOf({ parts }: BenchResult): Map<string, { part: string; row: Row }> {
+  return new Map(
+    parts.flatMap(({ name: part, rows }) =>
+      rows.map((row) => [keyOf(part, row.what), { part, row }] as const),
+    ),
+  );
+}
+
+function keyOf(part: string, what: string): string {
+  return `${part}\0${what}`;
+}

@@ -1,0 +1,142 @@
+/** A long audit log: its pages, and its export as CSV. */
+import { get, type IncomingMessage } from 'node:http';
+import { systemClock } from '../../../../fixtures/clock.ts';
+import { limits } from '../../../../fixtures/contract/limits.ts';
+import { pathOf } from '../../../../fixtures/contract/operation.ts';
+import { operations } from '../../../../fixtures/contract/operations.ts';
+import { spentMs } from '../cpu-time.ts';
+import { exchange } from '../exchange.ts';
+import { bearer } from '../parts/exchanges.ts';
+import type { BenchContext } from '../rounds.ts';
+import { limitRow, median, type Row, rowOf } from '../row.ts';
+import { auditSpan } from './audit-entries.ts';
+import { grownMegabytes, type ObservedReference, observedServer, once } from './observed.ts';
+
+const ENTRIES = 1_000_000;
+const QUICK_ENTRIES = 100_000;
+const PAGE_MAX_MS = 5;
+/** Requests for each page, of which the median counts. */
+const TIMES = 5;
+const PER_PAGE = limits.pageDefault;
+const EXPORT_LEAST_MB = 50;
+/** After that no further request is sent. */
+const EXPORT_MAX_MS = 20_000;
+const QUICK_EXPORT_MAX_MS = 2000;
+const GROWTH_MAX_MB = 64;
+const BYTES_PER_MB = 1_000_000;
+const LINE_END = 0x0a;
+
+/** Measures the rows of a log that is filled within the server's process. */
+export async function auditLogRows(context: BenchContext): Promise<Row[]> {
+  const { children, output, quick } = context;
+  const entries = quick ? QUICK_ENTRIES : ENTRIES;
+  const shown = entries.toLocaleString('en-US');
+  output.progress(`filling an audit log with ${shown} entries`);
+  const server = await observedServer(children, {}, entries);
+  const rows = [await pageRow(server, entries, shown)];
+  output.progress(`exporting ${shown} entries`);
+  const maxMs = quick ? QUICK_EXPORT_MAX_MS : EXPORT_MAX_MS;
+  rows.push(...(await exportRows(server, { entries, shown, maxMs })));
+  await server.end();
+  return rows;
+}
+
+async function pageRow(server: ObservedReference, entries: number, shown: string): Promise<Row> {
+  const last = Math.ceil(entries / PER_PAGE);
+  const pages = { first: 1, middle: Math.ceil(last / 2), last };
+  const times: { name: string; ms: number }[] = [];
+  for (const [name, page] of Object.entries(pages)) {
+    times.push({ name, ms: await pageMs(server, page) });
+  }
+  return limitRow({
+    what: `page of an audit log with ${shown} entries`,
+    unit: 'ms',
+    subject: once('fleetbed', Math.max(...times.map(({ ms }) => ms))),
+    limit: PAGE_MAX_MS,
+    note: `the slowest of ${times.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`).join(', ')}; pages of ${PER_PAGE}, medians of ${TIMES} requests`,
+  });
+}
+
+/** Until the whole page is there. */
+async function pageMs({ ready }: ObservedReference, page: number): Promise<number> {
+  const path = `${pathOf(operations['list-audit-logs'])}?page=${page}&per_page=${PER_PAGE}`;
+  const times: number[] = [];
+  for (let time = 0; time < TIMES; time++) {
+    const startedMs = systemClock.monotonicMs();
+    const answer = await exchange(ready.baseUrl, { path, headers: bearer(ready.adminToken) });
+    times.push(systemClock.monotonicMs() - startedMs);
+    if (answer.status !== 200 || JSON.parse(answer.body).length !== PER_PAGE) {
+      throw new Error(`page ${page} of the audit log was answered ${answer.status}`);
+    }
+  }
+  return median(times);
+}
+
+/** Of a log with so many entries. */
+interface Export {
+  readonly entries: number;
+  readonly shown: string;
+  readonly maxMs: number;
+}
+
+async function exportRows(
+  server: ObservedReference,
+  { entries, shown, maxMs }: Export,
+): Promise<Row[]> {
+  const { pid } = server;
+  await server.begin();
+  const [startedMs, spentBeforeMs] = [systemClock.monotonicMs(), spentMs(pid)];
+  const { bytes, lines } = await exported(server, entries, maxMs);
+  const cpuSeconds = (spentMs(pid) - spentBeforeMs) / 1000;
+  const seconds = (systemClock.monotonicMs() - startedMs) / 1000;
+  const seen = await server.seen();
+  const megabytes = bytes / BYTES_PER_MB;
+  const parts = `in parts of ${limits.auditExportMax.toLocaleString('en-US')} entries, the most that one request gives`;
+  const asked = `the first ${lines.toLocaleString('en-US')} entries ${parts}; ${Math.round(megabytes)} MB, measured once`;
+  return [
+    rowOf({
+      what: `CSV export of an audit log with ${shown} entries`,
+      unit: 'MB/CPU s',
+      better: 'higher',
+      goal: 1,
+      subject: once('fleetbed', megabytes / cpuSeconds),
+      baseline: once('goal', EXPORT_LEAST_MB),
+      note: `${asked}; by the clock ${(megabytes / seconds).toFixed(1)} MB/s, longest stall ${Math.round(seen.longestStallMs)} ms`,
+    }),
+    limitRow({
+      what: `growth of memory, CSV export of ${shown} entries`,
+      unit: 'MB',
+      subject: once('fleetbed', grownMegabytes(seen)),
+      limit: GROWTH_MAX_MB,
+      note: `resident memory at its most; ${asked}`,
+    }),
+  ];
+}
+
+/** One answer has so many entries at most: each request asks for as long a time as they take. */
+async function exported(server: ObservedReference, entries: number, maxMs: number) {
+  const startedMs = systemClock.monotonicMs();
+  let [bytes, lines, first] = [0, 0, 0];
+  while (first < entries && systemClock.monotonicMs() - startedMs < maxMs) {
+    const part = await exportedPart(server, auditSpan(first, limits.auditExportMax));
+    first += limits.auditExportMax;
+    bytes += part.bytes;
+    lines += part.lines - 1;
+  }
+  if (lines === Math.min(first, entries)) return { bytes, lines };
+  throw new Error(`${lines} of ${Math.min(first, entries)} audit entries were exported`);
+}
+
+async function exportedPart({ ready }: ObservedReference, span: Readonly<Record<string, string>>) {
+  const path = `${pathOf(operations['export-audit-logs'])}?${new URLSearchParams(span)}`;
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = bearer(ready.adminToken);
+    get(`${ready.baseUrl}${path}`, { headers }, resolve).on('error', reject);
+  });
+  let [bytes, lines] = [0, 0];
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    for (let at = chunk.indexOf(LINE_END); at >= 0; at = chunk.indexOf(LINE_END, at + 1)) lines++;
+  }
+  return { bytes, lines };
+}

@@ -1,0 +1,52 @@
+/** How long the keys of a large fleet take to make. */
+import type { KeyType } from '../../../../fixtures/contract/vocabulary.ts';
+import type { BenchContext } from '../rounds.ts';
+import { limitRow, type Row } from '../row.ts';
+import { once } from './observed.ts';
+
+interface Keys {
+  readonly keyType: KeyType;
+  readonly count: number;
+  readonly what: (count: string) => string;
+  readonly limitSeconds: number;
+}
+
+const keys: readonly Keys[] = [
+  {
+    keyType: 'ed25519',
+    count: 100_000,
+    what: (count) => `${count} identities, Ed25519`,
+    limitSeconds: 10,
+  },
+  {
+    keyType: 'ecdsa',
+    count: 100_000,
+    what: (count) => `${count} identities, P-256`,
+    limitSeconds: 10,
+  },
+  {
+    keyType: 'rsa',
+    count: 64,
+    what: (count) => `pool of ${count} RSA keys`,
+    limitSeconds: 15,
+  },
+];
+/** A quick run makes this share, and its limit is that share too. */
+const QUICK_SHARE = 0.1;
+
+/** Measures each kind of key in a process of its own, which may use both cores. */
+export async function fleetKeyRows({ children, output, quick }: BenchContext): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { keyType, count: whole, what, limitSeconds } of keys) {
+    const share = quick ? QUICK_SHARE : 1;
+    const count = Math.ceil(whole * share);
+    const name = what(count.toLocaleString('en-US'));
+    output.progress(`making ${name}`);
+    const child = await children.script('alone', 'fleet-keys', keyType, String(count));
+    await child.end();
+    const subject = once('fleetbed', Number(child.firstLine) / 1000);
+    const note = `not pinned to one core, without kept keys, measured once`;
+    rows.push(limitRow({ what: name, unit: 's', subject, limit: limitSeconds * share, note }));
+  }
+  return rows;
+}

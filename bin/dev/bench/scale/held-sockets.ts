@@ -1,0 +1,82 @@
+/** What a held websocket takes of the server, beside what the library alone takes. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../../fixtures/clock.ts';
+import { limits } from '../../../../fixtures/contract/limits.ts';
+import { pathOf } from '../../../../fixtures/contract/operation.ts';
+import { operations } from '../../../../fixtures/contract/operations.ts';
+import { openFilesLimit } from '../../../../server/http/open-files.ts';
+import type { Memory } from '../memory.ts';
+import type { BenchContext } from '../rounds.ts';
+import { type Row, rowOf } from '../row.ts';
+import { signInDevices } from '../signed-in.ts';
+import { kilobytesEach, type Observed, observed, observedServer, once } from './observed.ts';
+
+const SOCKETS = 15_000;
+const FEWER_SOCKETS = 10_000;
+const QUICK_SOCKETS = 1500;
+/** Of the open files, for everything but sockets. */
+const RESERVE = 2000;
+/** Beside what ws alone takes. */
+const MORE_MAX_KB = 10;
+/** Each socket has answered a ping by then. */
+const HELD_MS = (limits.websocketPingSeconds + 5) * 1000;
+const QUICK_HELD_MS = 2000;
+
+/** Where sockets are held. */
+interface Held {
+  readonly server: Observed;
+  readonly url: string;
+  /** A token a line. */
+  readonly file: string;
+  readonly count: number;
+}
+
+/** Measures the only row: the same client on our server and on a bare one. */
+export async function heldSocketRows(context: BenchContext): Promise<Row[]> {
+  const { children, output, quick } = context;
+  const most = openFilesLimit() >= SOCKETS + RESERVE ? SOCKETS : FEWER_SOCKETS;
+  const count = quick ? QUICK_SOCKETS : most;
+  const folder = await mkdtemp(join(tmpdir(), 'fleetbed-bench-'));
+  const file = join(folder, 'tokens');
+  try {
+    const ours = await observedServer(children, { autoAccept: true });
+    output.progress(`signing in ${count} devices that hold a socket`);
+    await writeFile(file, (await signInDevices(ours.ready, count)).join('\n'));
+    const url = `${ours.ready.baseUrl}${pathOf(operations.connect)}`;
+    const inOurs = await heldKilobytes(context, { server: ours, url, file, count });
+    const child = await children.script('subject', 'socket-server');
+    const bare = { server: observed(child), url: String(JSON.parse(child.firstLine).url) };
+    const inBare = await heldKilobytes(context, { ...bare, file, count });
+    return [
+      rowOf({
+        what: 'memory of a held socket in the server',
+        unit: 'KB',
+        better: 'lower',
+        goal: 1,
+        subject: once('fleetbed', inOurs.used),
+        baseline: once(`ws and ${MORE_MAX_KB} KB`, inBare.used + MORE_MAX_KB),
+        note: `${count} sockets${quick ? '' : ', each of which has answered a ping'}, measured once; in use, without what the kernel holds; ws alone takes ${inBare.used.toFixed(1)} KB; resident ${inOurs.resident.toFixed(1)} and ${inBare.resident.toFixed(1)} KB`,
+      }),
+    ];
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Ends the server too. @throws Error when sockets are missing */
+async function heldKilobytes(
+  { children, output, quick }: BenchContext,
+  { server, url, file, count }: Held,
+): Promise<Memory> {
+  output.progress(`holding ${count} sockets`);
+  await server.begin();
+  const holder = await children.script('generator', 'socket-holder', url, file);
+  await systemClock.sleep(quick ? QUICK_HELD_MS : HELD_MS);
+  const seen = await server.seen();
+  await holder.end();
+  await server.end();
+  if (seen.connections < count) throw new Error(`only ${seen.connections} sockets are held`);
+  return kilobytesEach(seen, count);
+}

@@ -1,0 +1,103 @@
+/**
+ * An observer of its own process, asked over HTTP from the next one: memory, stalls of the event
+ * loop, connections, from `begin` to `end`.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock, type Timer } from '../../../../fixtures/clock.ts';
+import { type Memory, memoryNow } from '../memory.ts';
+
+/** What the process was like from `begin` to `end`. */
+export interface Observation {
+  /** Both after a garbage collection. */
+  readonly memoryBefore: Memory;
+  readonly memoryAfter: Memory;
+  /** Most resident memory in between, in bytes. */
+  readonly residentPeak: number;
+  /** The longest work that held the event loop, without the time in which other processes ran. */
+  readonly longestStallMs: number;
+  /** The same by the clock alone. */
+  readonly longestDelayMs: number;
+  /** TCP connections at the end. */
+  readonly connections: number;
+}
+
+const TICK_MS = 2;
+const MEMORY_EVERY_TICKS = 5;
+
+/** Listens on a free port of loopback. @returns its URL */
+export async function observe(): Promise<string> {
+  let observer = new Observer();
+  const server = createServer(async (request, response) => {
+    if (request.url === '/begin') {
+      observer = new Observer();
+      await observer.begin();
+      response.end();
+    } else response.end(JSON.stringify(await observer.end()));
+  });
+  await listening(server);
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+class Observer {
+  #memoryBefore: Memory = { resident: 0, used: 0 };
+  #residentPeak = 0;
+  #longestStallMs = 0;
+  #longestDelayMs = 0;
+  #lookedMs = 0;
+  #cpuMs = 0;
+  #ticks = 0;
+  #timer: Timer | undefined;
+
+  async begin(): Promise<void> {
+    this.#memoryBefore = await memoryNow();
+    this.#residentPeak = this.#memoryBefore.resident;
+    // The garbage collection is no stall of the server.
+    this.#look();
+    this.#timer = systemClock.every(TICK_MS, () => this.#tick());
+  }
+
+  async end(): Promise<Observation> {
+    this.#tick();
+    this.#timer?.cancel();
+    return {
+      memoryBefore: this.#memoryBefore,
+      memoryAfter: await memoryNow(),
+      residentPeak: this.#residentPeak,
+      longestStallMs: this.#longestStallMs,
+      longestDelayMs: this.#longestDelayMs,
+      connections: connections(),
+    };
+  }
+
+  #tick(): void {
+    const delayMs = systemClock.monotonicMs() - this.#lookedMs - TICK_MS;
+    // While the system runs other processes this one does not work.
+    const stallMs = Math.min(delayMs, cpuMs() - this.#cpuMs);
+    this.#longestDelayMs = Math.max(this.#longestDelayMs, delayMs);
+    this.#longestStallMs = Math.max(this.#longestStallMs, stallMs);
+    this.#ticks += 1;
+    if (this.#ticks % MEMORY_EVERY_TICKS === 0) {
+      this.#residentPeak = Math.max(this.#residentPeak, process.memoryUsage.rss());
+    }
+    this.#look();
+  }
+
+  #look(): void {
+    this.#lookedMs = systemClock.monotonicMs();
+    this.#cpuMs = cpuMs();
+  }
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+function connections(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+}
+
+function listening(server: Server): Promise<void> {
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+}

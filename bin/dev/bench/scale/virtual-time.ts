@@ -1,0 +1,61 @@
+/** How long a fleet takes that lives a day, and a month, in virtual time. */
+import { once } from 'node:events';
+import { systemClock } from '../../../../fixtures/clock.ts';
+import { fleetbed, type Words } from '../children.ts';
+import type { BenchContext } from '../rounds.ts';
+import { limitRow, type Row } from '../row.ts';
+
+const DEVICES = 10_000;
+const runs = [
+  { what: 'a day', duration: '1d', limitSeconds: 12 },
+  { what: 'a month', duration: '30d', limitSeconds: 300 },
+];
+/** A quick run has this share of the devices, and its limit is that share too. */
+const QUICK_SHARE = 0.1;
+
+/** The month crosses the end of life of the deprecated operations. */
+const plan: Words = [
+  ...['--poll', '30m', '--inventory', '1d', '--ramp', '30m', '--keys', 'ecdsa=1,ed25519=1'],
+  ...[
+    '--deploy',
+    'release-2',
+    '--deployment-phase',
+    'batch: 10',
+    '--deployment-phase',
+    'after: 6h',
+  ],
+  ...['--incident', 'power-cut, at: 8h, lasting: 1h, within: 10m'],
+  ...['--incident', 'abort-deployment, at: 10h'],
+  ...['--virtual-start', '2027-08-10', '--seed', 'bench'],
+];
+
+/** Measures each run in a process of its own on one core; a quick one has no month. */
+export async function virtualTimeRows(context: BenchContext): Promise<Row[]> {
+  const share = context.quick ? QUICK_SHARE : 1;
+  const devices = DEVICES * share;
+  const rows: Row[] = [];
+  for (const { what, duration, limitSeconds } of context.quick ? runs.slice(0, 1) : runs) {
+    const name = `${what} of ${devices.toLocaleString('en-US')} devices in virtual time`;
+    context.output.progress(`living ${name}`);
+    const seconds = await virtualSeconds(context, devices, duration);
+    const subject = { name: 'fleetbed', values: [seconds] };
+    const note =
+      'a poll every 30 minutes, a deployment in phases, a power cut and an abort; measured once';
+    rows.push(limitRow({ what: name, unit: 's', subject, limit: limitSeconds * share, note }));
+  }
+  return rows;
+}
+
+async function virtualSeconds(
+  { children }: BenchContext,
+  devices: number,
+  duration: string,
+): Promise<number> {
+  const startedMs = systemClock.monotonicMs();
+  const words = ['simulate', '--virtual', '--devices', String(devices), '--duration', duration];
+  const child = children.spawn('subject', fleetbed(...words, ...plan, '--json'), {}, 'ignore');
+  child.stdout.resume();
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`simulate --virtual ended with exit code ${code}`);
+  return (systemClock.monotonicMs() - startedMs) / 1000;
+}

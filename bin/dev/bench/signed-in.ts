@@ -1,0 +1,82 @@
+/** Devices for a benchmark: signed in over HTTP through the API, like real ones. */
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
+import { exchange } from './exchange.ts';
+
+/** Concurrent sign-ins. */
+const LANES = 16;
+
+/** A device with its signed auth request. */
+export interface NewDevice {
+  /** With which it signs in; they may be sent again. */
+  readonly authRequest: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+  };
+  /** SubjectPublicKeyInfo of its Ed25519 key, as PEM. */
+  readonly publicKeyPem: string;
+}
+
+/** A device that the server knows. */
+export interface KnownDevice extends NewDevice {
+  readonly token: string;
+}
+
+interface Server {
+  readonly baseUrl: string;
+  readonly headerPrefix: string;
+}
+
+/**
+ * Makes `count` new devices known to a server.
+ * @param server one that accepts each device right after its first request
+ * @param first index of the first of them; the server must know none from there on
+ * @throws Error when the server does not accept one
+ */
+export async function knownDevices(
+  server: Server,
+  count: number,
+  first = 0,
+): Promise<KnownDevice[]> {
+  const devices: KnownDevice[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const index = next++;
+      devices[index] = await signIn(server, first + index);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return devices;
+}
+
+/** The tokens of `count` new devices; see `knownDevices`. */
+export async function signInDevices(server: Server, count: number): Promise<string[]> {
+  return (await knownDevices(server, count)).map(({ token }) => token);
+}
+
+/** Makes a device that no server knows. */
+export function newDevice(headerPrefix: string, index: number): NewDevice {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const publicKeyPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const idData = JSON.stringify({ serial: `bench-${index}` });
+  const body = JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
+  const signature = sign(null, Buffer.from(body), privateKey).toString('base64');
+  const headers = {
+    'Content-Type': 'application/json',
+    [vendorNames(headerPrefix).signature]: signature,
+  };
+  return { authRequest: { headers, body }, publicKeyPem };
+}
+
+async function signIn({ baseUrl, headerPrefix }: Server, index: number): Promise<KnownDevice> {
+  const device = newDevice(headerPrefix, index);
+  const { method, path } = operations['post-auth-request'];
+  const ask = () => exchange(baseUrl, { method, path: pathOf({ path }), ...device.authRequest });
+  const refused = await ask();
+  const answer = await ask();
+  if (answer.status === 200) return { ...device, token: answer.body };
+  throw new Error(`the server answered ${refused.status}, then ${answer.status}: ${answer.body}`);
+}

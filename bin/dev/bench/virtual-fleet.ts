@@ -1,0 +1,83 @@
+/**
+ * A fleet and our server in one process and on one clock, over HTTP and websockets, for what
+ * `simulate --virtual` leaves out: connections. The same seed gives the same events.
+ */
+import { ManualClock, playFast } from '../../../fixtures/clock.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { seededRandom } from '../../../fixtures/random.ts';
+import { type RunningServer, startServer } from '../../../server/server.ts';
+import { type FleetEvent, inEventOrder } from '../../../simulator/device/events.ts';
+import {
+  type FleetPlan,
+  type FleetResult,
+  simulateFleet,
+} from '../../../simulator/engine/simulate-fleet.ts';
+import { artifactOf } from '../../virtual/world.ts';
+
+/** The artifact deployed to the whole fleet. */
+const virtualArtifact = 'release-1';
+const DEVICE_TYPE = 'board';
+
+/** The outcome of a fleet in virtual time. */
+export interface VirtualRun {
+  readonly result: FleetResult;
+  /** In their deterministic order. */
+  readonly events: readonly FleetEvent[];
+}
+
+/** Overrides of the default: ten minutes of steady devices with a deployment. */
+export type VirtualPlan = Pick<FleetPlan, 'devices' | 'seed'> & Partial<FleetPlan>;
+
+/** Start time of every virtual run. */
+const beginningMs = Date.parse('2026-11-21T12:00:00.000Z');
+
+/** Runs the fleet through its plan on a server of its own. */
+export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
+  const clock = new ManualClock(beginningMs);
+  const random = seededRandom('virtual world');
+  const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent', clock, random });
+  const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
+  const events: FleetEvent[] = [];
+  try {
+    await upload(server);
+    const whole: FleetPlan = { ...tenMinutesOfSteadyDevices, baseUrl, headerPrefix, ...plan };
+    const result = await simulateFleet(
+      { ...whole, acceptWith: { email, password } },
+      {
+        clock,
+        signal: new AbortController().signal,
+        onEvent: (event) => events.push(event),
+        drive: (isQuiet) => playFast(clock, isQuiet),
+      },
+    );
+    return { result, events: events.sort(inEventOrder) };
+  } finally {
+    await server.close();
+  }
+}
+
+async function upload({ baseUrl, adminToken }: RunningServer): Promise<void> {
+  const artifact = await artifactOf({ deviceType: DEVICE_TYPE }, virtualArtifact, beginningMs);
+  const form = new FormData();
+  form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');
+  const { method, path } = managementOperations['upload-artifact'];
+  const headers = { Authorization: `Bearer ${adminToken}` };
+  const answer = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
+  if (answer.status !== 201) throw new Error(`the upload was answered ${answer.status}`);
+}
+
+const MINUTE_MS = 60_000;
+const tenMinutesOfSteadyDevices: Omit<FleetPlan, 'devices' | 'seed' | 'baseUrl' | 'headerPrefix'> =
+  {
+    keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
+    behaviours: [{ name: 'steady', weight: 1 }],
+    pollIntervalMs: MINUTE_MS,
+    inventoryIntervalMs: 5 * MINUTE_MS,
+    rampMs: MINUTE_MS,
+    durationMs: 10 * MINUTE_MS,
+    connect: false,
+    deviceType: DEVICE_TYPE,
+    deploy: virtualArtifact,
+    requestTimeLimitMs: MINUTE_MS,
+  };

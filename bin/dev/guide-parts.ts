@@ -1,0 +1,83 @@
+/** The parts of the guides that are made: the references of options, the behaviours. */
+import { Command, type Option } from 'commander';
+import { kindPicture } from '../../conformance/self-test/report/kind-picture.ts';
+import { behaviours } from '../../simulator/behaviours/catalogue.ts';
+import { configure as configureConform } from '../commands/conform/conform.ts';
+import { configure as configureServe } from '../commands/serve/serve.ts';
+import { addRunOptions } from '../commands/simulate/simulate.ts';
+
+/** The guides with made parts: the file of each, and each part by the name of its place. */
+export const guideParts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'conformance/guide.md': { options: () => optionReference(configureConform) },
+  'server/guide.md': { options: () => optionReference(configureServe) },
+  'simulator/guide.md': {
+    options: () => optionReference(addRunOptions),
+    behaviours: behaviourTable,
+  },
+};
+
+/** The pictures of the guides, each by its file. */
+export const guidePictures: Readonly<Record<string, () => string>> = {
+  'conformance/self-test/kinds.svg': kindPicture,
+};
+
+/** A guide with its made parts as they are now. @throws Error when a place for one is missing */
+export function guideWithParts(file: string, guide: string): string {
+  return Object.entries(guideParts[file] ?? {}).reduce(
+    (text, [name, part]) => replaced(text, name, part()),
+    guide,
+  );
+}
+
+/** Puts a text between `<!-- name -->` and the next `<!-- end -->`. */
+export function replaced(guide: string, name: string, text: string): string {
+  const start = `<!-- ${name} -->`;
+  const from = guide.indexOf(start);
+  const to = guide.indexOf('<!-- end -->', from);
+  if (from < 0 || to < 0) throw new Error(`the guide has no place for ${name}`);
+  return `${guide.slice(0, from + start.length)}\n\n${text}\n\n${guide.slice(to)}`;
+}
+
+function optionReference(configure: (command: Command) => unknown): string {
+  const command = new Command();
+  configure(command);
+  const options = command.options.filter(({ hidden }) => !hidden);
+  const groups = [...new Set(options.map(({ helpGroupHeading = '' }) => helpGroupHeading))];
+  return groups
+    .map((group) => {
+      const rows = options.filter((option) => option.helpGroupHeading === group).map(optionRow);
+      return `### ${group.replace(':', '')}\n\n${table(['option', 'meaning', 'default'], rows)}`;
+    })
+    .join('\n\n');
+}
+
+function optionRow(option: Option): string[] {
+  const { flags, description, defaultValue, defaultValueDescription, argChoices, envVar } = option;
+  const at = description.lastIndexOf(' (default: ');
+  const text = at < 0 ? description : description.slice(0, at);
+  const said = at < 0 ? '' : description.slice(at + ' (default: '.length, -1);
+  const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
+  const variable = envVar === undefined ? '' : ` (environment: \`${envVar}\`)`;
+  const usual = defaultValueDescription ?? defaultValue ?? said;
+  return [`\`${flags}\``, `${text}${choices}${variable}`, String(usual)];
+}
+
+function behaviourTable(): string {
+  const rows = [...behaviours.values()].map(({ name, description, expectedServerBehavior }) => [
+    `\`${name}\``,
+    description,
+    expectedServerBehavior,
+  ]);
+  return table(['behaviour', 'device', 'a good server'], rows);
+}
+
+/** As the formatter leaves it: columns padded to the widest cell. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const [first = [], ...others] = cells;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  return [line(first), rule, ...others.map(line)].join('\n');
+}

@@ -1,0 +1,125 @@
+/**
+ * `npm run test:nightly`: what takes too long for every change. Each step that passes is recorded in
+ * `record.json`, to be committed. `-- --age` only says how old the record is, and fails when a step is
+ * too old; `-- --step NAME` runs one step.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { ageOfRecord, type NightlyStep, readRecord, recordFile, withStep } from './record.ts';
+
+const SECOND_MS = 1000;
+
+/** A step: a program of Node.js with its words, and the lines of its output that are its figures. */
+interface Step {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly figures: RegExp;
+}
+
+const selfTest = ['dist/bin/fleetbed.js', 'conform', 'self-test', '--processes', '2'];
+const steps: readonly Step[] = [
+  {
+    name: 'self-test',
+    // More than there are: all of them, and the committed result is written anew.
+    words: [...selfTest, '--record', '--sample', '100000'],
+    figures: /^\d+ cases, \d+ defects: .*$/gm,
+  },
+  {
+    name: 'random alterations',
+    words: [...selfTest, '--fuzz', '500'],
+    figures: /^\d+ (alterations break|break|are legal).*$/gm,
+  },
+  {
+    name: 'slow tests',
+    // Those that take minutes each too; `npm run test:full` runs a third of the others.
+    words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'full', '--project', 'nightly'],
+    figures: /^ *(Test Files|Tests) .*$/gm,
+  },
+  {
+    name: 'mutants',
+    words: ['build/bin/testing/mutation/mutation.js', '--age'],
+    figures: /^mutants of .*$/gm,
+  },
+  { name: 'soak', words: ['build/bin/dev/soak/soak.js'], figures: /^\w+: \d+ faults$/gm },
+];
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(words: readonly string[]): Promise<number> {
+  const [option, value] = words;
+  if (option === '--age') {
+    const { isYoung, lines } = ageOfRecord(
+      recordFile,
+      steps.map(({ name }) => name),
+      systemClock.now(),
+    );
+    for (const line of lines) say(line);
+    return isYoung ? 0 : 1;
+  }
+  const chosen = option === undefined ? steps : steps.filter(({ name }) => name === value);
+  if (chosen.length === 0 || (option !== undefined && option !== '--step')) {
+    say(`use --age, or --step with one of ${steps.map(({ name }) => name).join(', ')}`);
+    return 2;
+  }
+  return runAll(chosen);
+}
+
+async function runAll(chosen: readonly Step[]): Promise<number> {
+  const changes = textOf('git', ['status', '--porcelain', '--untracked-files=no']);
+  if (changes.split('\n').some((line) => line !== '' && !isOfRecords(line))) {
+    say(
+      'there are changes that are not committed: the record names a commit, so commit them first',
+    );
+    return 2;
+  }
+  const commit = textOf('git', ['rev-parse', 'HEAD']);
+  for (const step of chosen) {
+    say(`# ${step.name}`);
+    const { code, seconds, figures } = await run(step);
+    if (code !== 0) {
+      say(`${step.name} ended with exit code ${code} after ${seconds} s: it is not recorded`);
+      return 1;
+    }
+    say(`# ${step.name} passed in ${seconds} s`);
+    const date = new Date(systemClock.now()).toISOString();
+    record({ name: step.name, date, commit, seconds, figures });
+  }
+  say(
+    'recorded in bin/dev/nightly/record.json and conformance/self-test/result.ndjson: commit both',
+  );
+  return 0;
+}
+
+/** Whether a line of git's status names what the steps themselves write. */
+function isOfRecords(line: string): boolean {
+  return /(nightly\/record\.json|self-test\/(result\.ndjson|kinds\.svg))$/.test(line);
+}
+
+function record(step: NightlyStep): void {
+  const all = withStep(readRecord(recordFile) ?? [], step);
+  writeFileSync(recordFile, `${JSON.stringify(all, undefined, 2)}\n`);
+}
+
+/** Runs a step with its output shown, and picks its figures. */
+async function run({ words, figures }: Step) {
+  const startedMs = systemClock.monotonicMs();
+  const env = { ...process.env, NO_COLOR: '1' };
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    process.stdout.write(text);
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const seconds = Math.round((systemClock.monotonicMs() - startedMs) / SECOND_MS);
+  const lines = stripVTControlCharacters(said).match(figures) ?? [];
+  return { code, seconds, figures: lines.map((line) => line.trim().replace(/ +/g, ' ')) };
+}
+
+function textOf(program: string, words: readonly string[]): string {
+  return String(spawnSync(program, words).stdout).trim();
+}

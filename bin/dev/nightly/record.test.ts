@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ageOfRecord, type NightlyStep, readRecord, withStep } from './record.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetbed-nightly-'));
+const file = join(folder, 'record.json');
+const step: NightlyStep = {
+  name: 'self-test',
+  date: '2026-01-01T12:00:00.000Z',
+  commit: 'a'.repeat(40),
+  seconds: 3,
+  figures: ['9 cases, 3 defects'],
+};
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The judgement of this text at a moment of January 2026. */
+function judgedOn(moment: string, text: string, names: readonly string[] = ['self-test']) {
+  writeFileSync(file, text);
+  return ageOfRecord(file, names, Date.parse(`2026-01-${moment}`));
+}
+
+describe('the age of the nightly record', () => {
+  it.each(['02T00:00:00Z', '15T11:59:59Z'])('is fine on 2026-01-%s, and is shown', (moment) => {
+    const { isYoung, lines } = judgedOn(moment, JSON.stringify([step]));
+    expect(isYoung).toBe(true);
+    expect(lines[0]).toMatch(
+      /^nightly self-test: \d+ days old \(2026-01-01T.*, commit a{12}\), valid for 14$/,
+    );
+    expect(lines[1]).toBe('  9 cases, 3 defects');
+  });
+
+  it('fails beyond 14 days, and says what to run', () => {
+    const { isYoung, lines } = judgedOn('15T12:00:00Z', JSON.stringify([step]));
+    expect(isYoung).toBe(false);
+    expect(lines.at(-1)).toContain('npm run test:nightly');
+  });
+
+  it.each([
+    ['2026-12-09T23:59:59Z', true],
+    ['2026-12-10T00:00:00Z', false],
+  ])('counts a step that was never recorded from the first day of the lane: %s', (at, isYoung) => {
+    writeFileSync(file, '[]');
+    const judged = ageOfRecord(file, ['soak'], Date.parse(at));
+    expect(judged.isYoung).toBe(isYoung);
+    expect(judged.lines[0]).toMatch(/^nightly soak: never recorded, \d+ days after the lane began/);
+  });
+
+  it.each(['{}', 'no JSON', JSON.stringify([{ ...step, commit: 'main' }])])(
+    'fails where the record is %s',
+    (text) => {
+      expect(judgedOn('02T00:00:00Z', text)).toMatchObject({
+        isYoung: false,
+        lines: [expect.stringContaining('is not a nightly record')],
+      });
+    },
+  );
+});
+
+describe('a step that passed again', () => {
+  it('takes the place of its former run and leaves the other steps', () => {
+    const other = { ...step, name: 'soak' };
+    writeFileSync(file, JSON.stringify(withStep([step, other], { ...step, seconds: 7 })));
+    expect(readRecord(file)).toEqual([other, { ...step, seconds: 7 }]);
+  });
+});
+
+describe('the nightly run', () => {
+  const program = fileURLToPath(
+    new URL('../../../build/bin/dev/nightly/nightly.js', import.meta.url),
+  );
+
+  it.each([[['--help']], [['--step', 'none']], [['slow tests']]])(
+    'runs nothing for words that it does not know, and says which it knows: %j',
+    (words) => {
+      const { status, stdout } = spawnSync(process.execPath, [program, ...words], {
+        encoding: 'utf8',
+        timeout: 15_000,
+      });
+      expect([status, stdout]).toEqual([2, expect.stringMatching(/^use --age, or --step with/)]);
+    },
+  );
+});

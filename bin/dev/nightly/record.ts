@@ -1,0 +1,78 @@
+/** The record of nightly steps that passed, as it is kept in the repository. */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
+
+const DAY_MS = 86_400_000;
+/** An older record shows nothing about the code as it is. */
+const AGE_MAX_DAYS = 14;
+/** Since when there is this lane: a step that was never recorded is as old. */
+const LANE_SINCE = '2026-11-26T00:00:00Z';
+
+const stepShape = v.object({
+  name: v.string(),
+  /** When it ended: ISO 8601, UTC. */
+  date: v.pipe(v.string(), v.isoTimestamp()),
+  /** What was tested. */
+  commit: v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/)),
+  seconds: v.number(),
+  /** What the step printed of its result. */
+  figures: v.array(v.string()),
+});
+const recordShape = v.array(stepShape);
+
+/** A step that passed. */
+export type NightlyStep = v.InferOutput<typeof stepShape>;
+
+/** The committed file, whether this runs from the sources or from what is built of them. */
+export const recordFile = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith('.ts') ? 'record.json' : '../../../../bin/dev/nightly/record.json',
+    import.meta.url,
+  ),
+);
+
+/** Whether each step is young enough, and lines that say how old it is. */
+export interface RecordAge {
+  readonly isYoung: boolean;
+  readonly lines: readonly string[];
+}
+
+const again = 'run `npm run test:nightly` and commit bin/dev/nightly/record.json';
+
+/**
+ * Judges the record in a file at this moment, in milliseconds since the Unix epoch.
+ * @param names the steps that it must hold
+ */
+export function ageOfRecord(file: string, names: readonly string[], nowMs: number): RecordAge {
+  const steps = readRecord(file);
+  if (!steps) return { isYoung: false, lines: [`${file} is not a nightly record; ${again}`] };
+  const judged = names.map((name) => judgedStep(name, steps, nowMs));
+  const isYoung = judged.every(({ isYoung }) => isYoung);
+  const lines = judged.flatMap(({ lines }) => lines);
+  return { isYoung, lines: [...lines, ...(isYoung ? [] : [again])] };
+}
+
+/** Returns the steps of a record, none where there is no file; undefined when it is something else. */
+export function readRecord(file: string): readonly NightlyStep[] | undefined {
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file, 'utf8');
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), recordShape), text);
+  return read.success ? read.output : undefined;
+}
+
+/** The record with this step in place of its former run. */
+export function withStep(steps: readonly NightlyStep[], step: NightlyStep): readonly NightlyStep[] {
+  return [...steps.filter(({ name }) => name !== step.name), step];
+}
+
+function judgedStep(name: string, steps: readonly NightlyStep[], nowMs: number): RecordAge {
+  const step = steps.find((each) => each.name === name);
+  const { date, commit, figures } = step ?? { date: LANE_SINCE, commit: undefined, figures: [] };
+  const days = Math.floor((nowMs - Date.parse(date)) / DAY_MS);
+  const age = commit
+    ? `${days} days old (${date}, commit ${commit.slice(0, 12)})`
+    : `never recorded, ${days} days after the lane began`;
+  const head = `nightly ${name}: ${age}, valid for ${AGE_MAX_DAYS}`;
+  return { isYoung: days < AGE_MAX_DAYS, lines: [head, ...figures.map((line) => `  ${line}`)] };
+}

@@ -1,0 +1,423 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const SKIP_MAX_MS = 1000;
+const scripts = ['build.mjs', 'bundle.mjs', 'pages.mjs', 'setup.mjs'];
+const building = 'set-up: building the command\n';
+
+/** A project with our set-up, our TypeScript and two small sources, freshly cloned. */
+let clone: string;
+
+const at = (...names: string[]) => join(clone, ...names);
+const put = (file: string, text: string) => {
+  mkdirSync(dirname(at(file)), { recursive: true });
+  writeFileSync(at(file), text);
+};
+const json = (file: string, value: unknown) => put(file, JSON.stringify(value));
+
+/** Its only packages are local ones that lead to our own, so that no registry is asked. */
+function writeLock(description = 'first'): void {
+  const devDependencies = {
+    rolldown: 'file:vendor/rolldown',
+    'typescript-native': 'file:vendor/typescript-native',
+  };
+  const manifest = { name: 'fleetbed', version: '0.0.0', description, type: 'module' };
+  json('package.json', { ...manifest, devDependencies, bin: { fleetbed: 'dist/bin/fleetbed.js' } });
+  json('package-lock.json', {
+    ...{ name: 'fleetbed', version: '0.0.0', lockfileVersion: 3, requires: true, description },
+    packages: {
+      '': { name: 'fleetbed', version: '0.0.0', devDependencies },
+      'node_modules/rolldown': { resolved: 'vendor/rolldown', link: true },
+      'node_modules/typescript-native': { resolved: 'vendor/typescript-native', link: true },
+      'vendor/rolldown': { version: '1.0.0', dev: true },
+      'vendor/typescript-native': { version: '1.0.0', dev: true },
+    },
+  });
+  json('vendor/typescript-native/package.json', { name: 'typescript-native', type: 'module' });
+  const bundler = join(root, 'node_modules', 'rolldown', 'dist', 'index.mjs');
+  const exports = { '.': './index.js', './utils': './utils.js' };
+  json('vendor/rolldown/package.json', { name: 'rolldown', type: 'module', exports });
+  put('vendor/rolldown/index.js', `export * from ${JSON.stringify(bundler)};\n`);
+  const utils = bundler.replace('index.mjs', 'utils-index.mjs');
+  put('vendor/rolldown/utils.js', `export * from ${JSON.stringify(utils)};\n`);
+  const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
+  put('vendor/typescript-native/bin/tsc', `import ${JSON.stringify(compiler)};\n`);
+}
+
+/** A clone that has been set up once, to copy from. */
+let prepared: string;
+
+function freshClone(): void {
+  clone = mkdtempSync(join(tmpdir(), 'fleetbed-clone-'));
+  writeLock();
+  json('tsconfig.json', {
+    compilerOptions: {
+      ...{ target: 'ES2023', module: 'NodeNext', types: [], outDir: 'build/types', rootDir: '.' },
+      ...{ composite: true, tsBuildInfoFile: 'build/types/.tsbuildinfo' },
+      emitDeclarationOnly: true,
+      rewriteRelativeImportExtensions: true,
+    },
+    include: ['bin', 'fixtures', 'server', 'simulator'],
+  });
+  put('bin/fleetbed.ts', "#!/usr/bin/env node\nimport '../fixtures/words.ts';\n");
+  put(
+    'fixtures/words.ts',
+    'declare const console: { log(text: string): void };\nconsole.log("one");\nexport {};\n',
+  );
+  put('fixtures/vectors/deep/sample.mender', 'bytes');
+  put('server/testbed.ts', 'export const testbed = 1;\n');
+  put('simulator/behaviours/behaviour.ts', 'export const behaviour = 1;\n');
+  for (const name of scripts) cpSync(join(root, 'bin/dev', name), at('bin/dev', name));
+}
+
+/** Takes a clone that is set up already in place of the fresh one. */
+function takePreparedClone(): void {
+  cpSync(prepared, clone, { recursive: true, verbatimSymlinks: true });
+}
+
+beforeAll(async () => {
+  freshClone();
+  prepared = clone;
+  const { code, stderr } = await setUp();
+  expect(code, stderr).toBe(0);
+}, 60_000);
+
+afterAll(() => rmSync(prepared, { recursive: true, force: true }));
+
+beforeEach(freshClone);
+
+afterEach(() => rmSync(clone, { recursive: true, force: true }));
+
+/** Runs a program in the clone to its end. */
+function run(program: string, words: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  const child = spawn(program, words, { cwd: clone, env: { ...process.env, ...environment } });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+const setUp = (words: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) =>
+  run(process.execPath, ['bin/dev/setup.mjs', ...words], {
+    npm_execpath: '',
+    CI: '',
+    ...environment,
+  });
+
+/** What the built command says. */
+const built = async () => (await run(process.execPath, [at('dist/bin/fleetbed.js')])).stdout.trim();
+
+describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
+  it('installs, builds, copies what the built code reads, and then has nothing to do', async () => {
+    const first = await setUp();
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.stdout).toBe('');
+    expect(first.stderr).toMatch(/set-up: installing .*\n(.*\n)*set-up: building/);
+    expect(await built()).toBe('one');
+    expect(readFileSync(at('dist/fixtures/vectors/deep/sample.mender'), 'utf8')).toBe('bytes');
+    expect(statSync(at('dist/bin/fleetbed.js')).mode & 0o111).toBe(0o111);
+    const startedMs = systemClock.monotonicMs();
+    const second = await setUp();
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(SKIP_MAX_MS);
+    expect(second).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('makes `npx fleetbed` run the command of the clone', async () => {
+    takePreparedClone();
+    const { code, stdout } = await run('npx', ['fleetbed'], { npm_config_offline: 'true' });
+    expect({ code, stdout: stdout.trim() }).toEqual({ code: 0, stdout: 'one' });
+  });
+
+  it('builds again when a source has changed, and removes the output of a deleted one', async () => {
+    takePreparedClone();
+    put('fixtures/old.ts', 'export const old = 1;\n');
+    put('fixtures/vectors/old.json', '{}');
+    await setUp();
+    expect(existsSync(at('build/fixtures/old.js'))).toBe(true);
+    rmSync(at('fixtures/old.ts'));
+    rmSync(at('fixtures/vectors/old.json'));
+    put('fixtures/words.ts', readFileSync(at('fixtures/words.ts'), 'utf8').replace('one', 'two'));
+    const again = await setUp();
+    expect(again.stderr).toBe(building);
+    expect(await built()).toBe('two');
+    for (const gone of ['old.js', 'vectors/old.json']) {
+      expect(existsSync(at('build/fixtures', gone)), gone).toBe(false);
+    }
+  });
+
+  it('installs again when the lock file has changed', async () => {
+    takePreparedClone();
+    put('node_modules/left-over/package.json', '{}');
+    writeLock('second');
+    const again = await setUp();
+    expect(again.stderr).toContain('installing');
+    expect(existsSync(at('node_modules/left-over'))).toBe(false);
+    expect(await built()).toBe('one');
+  });
+
+  it('builds anew when the built folder is gone or half there', async () => {
+    takePreparedClone();
+    rmSync(at('build/.stamp'));
+    rmSync(at('build/fixtures'), { recursive: true });
+    expect((await setUp()).stderr).toBe(building);
+    expect(await built()).toBe('one');
+  });
+
+  it('lets two runs at once end well', async () => {
+    const [one, other] = await Promise.all([setUp(), setUp()]);
+    expect([one.code, other.code]).toEqual([0, 0]);
+    const said = one.stderr + other.stderr;
+    expect(said.match(/set-up: building the command/g)).toHaveLength(1);
+    expect(said).toContain('waiting for another set-up');
+    expect(await built()).toBe('one');
+  });
+});
+
+describe('the check of types in a set-up', { timeout: 60_000 }, () => {
+  beforeEach(takePreparedClone);
+
+  it('gives the package its declarations, once for each state of the sources', async () => {
+    expect(existsSync(at('dist/server/testbed.d.ts'))).toBe(false);
+    expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
+    expect(readFileSync(at('dist/server/testbed.d.ts'), 'utf8')).toContain('testbed = 1');
+    expect(await setUp(['--types'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    put('fixtures/words.test.ts', 'export const word: string = "";\n');
+    expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
+  });
+
+  it('fails with the place of a mistake, while the command still runs', async () => {
+    put('fixtures/more.ts', 'export const broken: number = "text";\n');
+    expect((await setUp()).code).toBe(0);
+    expect(await built()).toBe('one');
+    for (const attempt of ['first', 'second']) {
+      const { code, stderr } = await setUp(['--types']);
+      expect(code, attempt).toBe(1);
+      expect(stderr).toContain('fixtures/more.ts');
+      expect(stderr).toMatch(/set-up: the types are not right .*name the places\n$/);
+    }
+  });
+});
+
+describe('a set-up that fails', { timeout: 60_000 }, () => {
+  it('says so when the build fails, and is not taken for done', async () => {
+    put('fixtures/words.ts', 'export const broken = ;\n');
+    for (const attempt of ['first', 'second']) {
+      const { code, stderr } = await setUp();
+      expect(code, attempt).toBe(1);
+      expect(stderr).toMatch(/set-up: the build failed: fixtures\/words\.ts: /);
+    }
+  });
+
+  it('says so when npm fails', async () => {
+    put('package-lock.json', '{}');
+    const { code, stderr } = await setUp();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/set-up: npm could not install the packages .*run it again\n$/);
+  });
+
+  it('says so when there is no npm', async () => {
+    const { code, stderr } = await setUp([], { PATH: at('nowhere') });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/npm could not install the packages/);
+  });
+
+  it.each(['18.20.0', '20.18.3'])(
+    'refuses Node %s with the version that it needs',
+    async (version) => {
+      const planted = `Object.defineProperty(process.versions, 'node', { value: '${version}' });`;
+      const { code, stderr } = await setUp([], {
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(planted)}`,
+      });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(`set-up: this is Node ${version}; Fleetbed needs 20.19 or newer`);
+      expect(existsSync(at('node_modules'))).toBe(false);
+    },
+  );
+});
+
+describe('the search for a browser', { timeout: 60_000 }, () => {
+  it('is content with one that is there', async () => {
+    takePreparedClone();
+    const there = await setUp(['--browser'], { CHROMIUM_PATH: process.execPath, CI: '1' });
+    expect(there).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('says how to get one, and stops CI where it is required', async () => {
+    takePreparedClone();
+    const missing = { CHROMIUM_PATH: at('no-chromium') };
+    const here = await setUp(['--browser'], missing);
+    expect(here.code).toBe(0);
+    expect(here.stderr).toMatch(
+      /no chromium at .*: the browser tests are skipped; .*apt-get install chromium.*CHROMIUM_PATH/,
+    );
+    const inCi = { ...missing, CI: 'true' };
+    expect((await setUp(['--browser'], inCi)).code).toBe(0);
+    expect((await setUp(['--browser', '--required-in-ci'], inCi)).code).toBe(1);
+  });
+});
+
+describe('the search for field clients', { timeout: 60_000 }, () => {
+  const programs = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemon'];
+  const unpacked = (name = '') => at('.fleetbed/field-clients', name);
+  /** Nothing of the machine is found, whatever it has installed. */
+  const search = (environment: NodeJS.ProcessEnv = {}) =>
+    setUp(['--field-clients', '--required-in-ci'], { PATH: at('programs'), ...environment });
+
+  /** A program in place of the machine's own, which keeps the words that it is called with. */
+  function stand(program: string, script: string): void {
+    const lines = ['#!/bin/sh', `echo "$*" >> "${at('calls')}"`, script, ''];
+    put(`programs/${program}`, lines.join('\n'));
+    chmodSync(at('programs', program), 0o755);
+  }
+
+  const calls = () => readFileSync(at('calls'), 'utf8').trimEnd().split('\n');
+  const download =
+    'for w; do case $w in *archives=*) IFS==; set -- $w; : > "$2/clients.deb" ;; esac; done';
+  const unpack = `/bin/mkdir -p "$3/usr/bin"; cd "$3/usr/bin"; for p in ${programs.join(' ')}; do : > $p; done`;
+
+  beforeEach(takePreparedClone);
+
+  it('is content with those that are there', async () => {
+    for (const program of programs.slice(1)) put(`programs/${program}`, '');
+    put('.fleetbed/field-clients/usr/bin/mender', '');
+    expect(await search({ CI: '1' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it("unpacks Debian's packages beside the project's own, and then has nothing to do", async () => {
+    stand('apt-get', download);
+    stand('dpkg-deb', unpack);
+    const first = await search({ CI: '1' });
+    expect(first).toMatchObject({ code: 0, stdout: '' });
+    expect(first.stderr).toMatch(
+      /^set-up: unpacking Debian's mender-client, mender-connect, .*\n$/,
+    );
+    expect(readdirSync(unpacked('usr/bin')).sort()).toEqual(programs.toSorted());
+    expect(readdirSync(at('.fleetbed'))).toEqual(['field-clients']);
+    const [downloading, ...rest] = calls();
+    expect(downloading).toMatch(
+      / install .*--download-only --no-install-recommends mender-client /,
+    );
+    expect(rest).toEqual([expect.stringMatching(/^--extract .*clients\.deb /)]);
+    expect(await search({ CI: '1' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('fetches lists of packages of its own when those of the machine do not do', async () => {
+    stand(
+      'apt-get',
+      `case "$*" in *" update") exit 0 ;; *State::lists=*) ;; *) exit 100 ;; esac\n${download}`,
+    );
+    stand('dpkg-deb', unpack);
+    const { code, stderr } = await search({ CI: '1' });
+    expect(code, stderr).toBe(0);
+    expect(calls().map((words) => / (install|update)\b/.exec(words)?.[1])).toEqual([
+      'install',
+      'update',
+      'install',
+      undefined,
+    ]);
+  });
+
+  it.each([
+    ['there is no apt-get', () => undefined],
+    ['apt-get fails', () => stand('apt-get', 'exit 100')],
+    [
+      'a package cannot be unpacked',
+      () => {
+        stand('apt-get', download);
+        stand('dpkg-deb', `${unpack}; exit 2`);
+      },
+    ],
+    [
+      'the packages do not hold the programs',
+      () => {
+        stand('apt-get', download);
+        stand('dpkg-deb', '/bin/mkdir -p "$3"');
+      },
+    ],
+  ])('says how to get them, and stops CI where they are required, when %s', async (_, prepare) => {
+    prepare();
+    const here = await search();
+    expect(here.code).toBe(0);
+    expect(here.stderr).toMatch(
+      /set-up: no mender, mender-connect, mender-artifact, dbus-daemon: .*\(mender-client mender-connect mender-artifact dbus-daemon\), .* run this again\n$/,
+    );
+    const inCi = await search({ CI: 'true' });
+    expect(inCi.code).toBe(1);
+    expect(inCi.stderr).toMatch(/set-up: CI does not go on without the field clients\n$/);
+    expect(existsSync(unpacked('usr'))).toBe(false);
+  });
+});
+
+describe('the search for a Redis', { timeout: 60_000 }, () => {
+  const search = (environment: NodeJS.ProcessEnv = {}) =>
+    setUp(['--redis', '--required-in-ci'], {
+      PATH: at('programs'),
+      REDIS_SERVER_PATH: '',
+      ...environment,
+    });
+  const stand = (program: string, script: string) => {
+    put(`programs/${program}`, `#!/bin/sh\n${script}\n`);
+    chmodSync(at('programs', program), 0o755);
+  };
+  const download =
+    'for w; do case $w in *archives=*) IFS==; set -- $w; : > "$2/redis.deb" ;; esac; done';
+
+  beforeEach(takePreparedClone);
+
+  it.each([
+    ['the machine has', 'programs/redis-server', {}],
+    ['was unpacked before', '.fleetbed/redis/usr/bin/redis-server', {}],
+    ['is named', 'programs/mine', { REDIS_SERVER_PATH: 'programs/mine' }],
+  ])('is content with one that %s', async (_, file, environment) => {
+    put(file, '');
+    expect(await search({ CI: '1', ...environment })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it("unpacks Debian's packages, starts no service, and then has nothing to do", async () => {
+    stand('apt-get', download);
+    stand('dpkg-deb', '/bin/mkdir -p "$3/usr/bin"; : > "$3/usr/bin/redis-server"');
+    const first = await search({ CI: '1' });
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.stderr).toMatch(/^set-up: unpacking Debian's redis-tools, redis-server .*\n$/);
+    expect(await search({ CI: '1' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it.each([
+    ['there is none to be had', {}, /no redis-server: .*apt-get install redis-server.*PATH=FILE/],
+    ['the named one is not there', { REDIS_SERVER_PATH: 'gone' }, /no gone: .*REDIS_SERVER_PATH/],
+  ])(
+    'says how to get one, and stops CI where it is required, when %s',
+    async (_, environment, sentence) => {
+      const here = await search(environment);
+      expect(here.code).toBe(0);
+      expect(here.stderr).toMatch(sentence);
+      const inCi = await search({ ...environment, CI: 'true' });
+      expect(inCi.code).toBe(1);
+      expect(inCi.stderr).toMatch(/CI does not go on without a Redis\n$/);
+    },
+  );
+});

@@ -1,0 +1,335 @@
+/**
+ * Makes a clone ready to run: installs the packages of the lock file and builds. With `--types` it
+ * checks the types too. For the tests it finds a browser (`--browser`), clients of the field
+ * (`--field-clients`) and a Redis (`--redis`); with `--required-in-ci` it fails in CI where one is
+ * missing. What is already done is skipped. Plain JavaScript without any package, because it runs
+ * before there are packages.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, checkTypes, inputsOf } from './build.mjs';
+
+const NODE_LEAST = [20, 19];
+const APT_MAX_MS = 240_000;
+/** Between two lines about a step that takes long. */
+const PROGRESS_MS = 15_000;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const at = (...names) => join(root, ...names);
+const configuration = ['package.json', 'package-lock.json', 'tsconfig.json'];
+const installStamp = at('node_modules', '.fleetbed-lock');
+const buildStamp = at('build', '.stamp');
+const typesStamp = at('build', 'types', '.stamp');
+const builtCommand = at('dist', 'bin', 'fleetbed.js');
+/** What the check of the types adds to `dist/`. */
+const declarations = at('dist', 'server', 'testbed.d.ts');
+const commandLink = at('node_modules', '.bin', 'fleetbed');
+/** Debian's packages of clients of the field, unpacked: nothing on the machine is changed. */
+const fieldFolder = at('.fleetbed', 'field-clients');
+/** The package of each program. */
+const fieldPackages = {
+  mender: 'mender-client',
+  'mender-connect': 'mender-connect',
+  'mender-artifact': 'mender-artifact',
+  'dbus-daemon': 'dbus-daemon',
+};
+
+const redisFolder = at('.fleetbed', 'redis');
+/** The server's program is in the first; the second only starts it as a service. */
+const redisPackages = ['redis-tools', 'redis-server'];
+
+/** A failure with a way out; its message is all that is printed. */
+class SetupError extends Error {}
+
+function say(text) {
+  process.stderr.write(`set-up: ${text}\n`);
+}
+
+function sha256(...texts) {
+  const hash = createHash('sha256');
+  for (const text of texts) hash.update(text).update('\0');
+  return hash.digest('hex');
+}
+
+function readStamp(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+/**
+ * Runs a program with its output on standard error and a line about `what` now and then; says how
+ * it ended. Without a time limit it takes as long as the machine needs.
+ */
+function run(program, words, { what, timeoutMs } = {}) {
+  const startedMs = performance.now();
+  const child = spawn(program, words, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    timeout: timeoutMs,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  const seconds = () => Math.round((performance.now() - startedMs) / 1000);
+  const progress = setInterval(() => what && say(`still ${what}, ${seconds()} s`), PROGRESS_MS);
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve({ done: false, how: message }));
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve({ done: true, how: '' });
+      resolve({
+        done: false,
+        how: signal ? `was ended by ${signal}` : `ended with exit code ${code}`,
+      });
+    });
+  }).finally(() => clearInterval(progress));
+}
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [majorLeast, minorLeast] = NODE_LEAST;
+  if (major > majorLeast || (major === majorLeast && minor >= minorLeast)) return;
+  throw new SetupError(
+    `this is Node ${process.versions.node}; Fleetbed needs ${NODE_LEAST.join('.')} or newer (https://nodejs.org)`,
+  );
+}
+
+const lockHash = () => sha256(readFileSync(at('package-lock.json')));
+const isInstalled = () => readStamp(installStamp) === lockHash();
+
+async function install() {
+  const what = 'installing the packages of package-lock.json';
+  say(what);
+  const npm = process.env.npm_execpath;
+  const [command, ...first] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
+  const flags = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { done, how } = await run(command, [...first, ...flags], { what });
+  if (!done) {
+    throw new SetupError(
+      `npm could not install the packages (it ${how}); see its lines above, check the network, run it again`,
+    );
+  }
+  mkdirSync(at('node_modules'), { recursive: true });
+  writeFileSync(installStamp, lockHash());
+}
+
+function hashOf(what) {
+  const files = [...configuration, ...inputsOf(root, what)];
+  return sha256(...files.flatMap((file) => [file, readFileSync(at(file))]));
+}
+
+const isBuilt = () =>
+  existsSync(builtCommand) &&
+  existsSync(commandLink) &&
+  readStamp(buildStamp) === hashOf({ tests: false });
+
+async function makeBuild() {
+  const hash = hashOf({ tests: false });
+  rmSync(buildStamp, { force: true });
+  try {
+    await build(root, say);
+  } catch (fault) {
+    throw new SetupError(`the build failed: ${fault.message}`);
+  }
+  linkCommand();
+  writeFileSync(buildStamp, hash);
+}
+
+/** Building anew removes the declarations. */
+const areTypesChecked = () =>
+  existsSync(declarations) && readStamp(typesStamp) === hashOf({ tests: true });
+
+async function makeTypes() {
+  const what = 'checking the types';
+  say(what);
+  const hash = hashOf({ tests: true });
+  const { done, how } = await checkTypes(root, (program, words) => run(program, words, { what }));
+  if (!done) {
+    throw new SetupError(
+      `the types are not right (the compiler ${how}); its lines above name the places`,
+    );
+  }
+  writeFileSync(typesStamp, hash);
+}
+
+/** Makes `npx fleetbed` find the command of this clone instead of asking a registry for it. */
+function linkCommand() {
+  mkdirSync(dirname(commandLink), { recursive: true });
+  rmSync(commandLink, { force: true });
+  symlinkSync(relative(dirname(commandLink), builtCommand), commandLink);
+}
+
+async function findBrowser() {
+  const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+  if (existsSync(path)) return;
+  if (!process.env.CHROMIUM_PATH && (await installBrowser()) && existsSync(path)) return;
+  say(
+    `no chromium at ${path}: the browser tests are skipped; install it (sudo apt-get install chromium) or name yours with CHROMIUM_PATH=FILE`,
+  );
+  requireInCi('a browser');
+}
+
+async function installBrowser() {
+  const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  const [program, ...rest] = [...prefix, 'apt-get'];
+  if (!program || spawnSync(program, [...rest, '--version']).status !== 0) return false;
+  say("installing Debian's chromium for the browser test");
+  const wanted = ['install', '-y', '--no-install-recommends', 'chromium'];
+  const apt = async (words) =>
+    (await run(program, [...rest, ...words], { timeoutMs: APT_MAX_MS })).done;
+  if (await apt(wanted)) return true;
+  await apt(['update']);
+  return apt(wanted);
+}
+
+const missingFieldPrograms = () => missingPrograms(Object.keys(fieldPackages), fieldFolder);
+
+/** Those that are neither unpacked nor among the machine's own. */
+function missingPrograms(programs, folder) {
+  const folders = [join(folder, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
+  return programs.filter((program) => !folders.some((each) => existsSync(join(each, program))));
+}
+
+async function findFieldClients() {
+  const missing = missingFieldPrograms();
+  if (missing.length === 0) return;
+  await unpackPackages(Object.values(fieldPackages), fieldFolder);
+  if (missingFieldPrograms().length === 0) return;
+  const packages = missing.map((program) => fieldPackages[program]).join(' ');
+  say(
+    `no ${missing.join(', ')}: the tests of field clients are skipped; Debian 12 has them (${packages}), so check that apt-get reaches its mirror and run this again`,
+  );
+  requireInCi('the field clients');
+}
+
+function hasRedis() {
+  const named = process.env.REDIS_SERVER_PATH;
+  return named ? existsSync(named) : missingPrograms(['redis-server'], redisFolder).length === 0;
+}
+
+async function findRedis() {
+  if (hasRedis()) return;
+  const named = process.env.REDIS_SERVER_PATH;
+  if (!named) await unpackPackages(redisPackages, redisFolder);
+  if (hasRedis()) return;
+  say(
+    `no ${named || 'redis-server'}: the tests of workers are skipped; install it (sudo apt-get install redis-server) or name yours with REDIS_SERVER_PATH=FILE`,
+  );
+  requireInCi('a Redis');
+}
+
+/** Tests that are skipped unnoticed would prove nothing. */
+function requireInCi(what) {
+  if (process.env.CI && process.argv.includes('--required-in-ci'))
+    throw new SetupError(`CI does not go on without ${what}`);
+}
+
+/**
+ * Downloads the packages, and those they need that the machine does not have, and unpacks them.
+ * They are not installed: that takes rights, and would start and enable services.
+ */
+async function unpackPackages(packages, folder) {
+  say(`unpacking Debian's ${packages.join(', ')} for the tests`);
+  const work = `${folder}.new`;
+  const archives = join(work, 'archives');
+  const lists = join(work, 'lists');
+  rmSync(work, { recursive: true, force: true });
+  for (const folder of [archives, lists]) mkdirSync(join(folder, 'partial'), { recursive: true });
+  const unlocked = ['Debug::NoLocking=true', 'APT::Sandbox::User=root'];
+  const own = [...unlocked, `Dir::Cache=${work}`, `Dir::Cache::archives=${archives}`];
+  const ownLists = [...own, `Dir::State::lists=${lists}`];
+  const wanted = ['install', '--yes', '--download-only', '--no-install-recommends', ...packages];
+  const done =
+    (await aptGet(wanted, own)) ||
+    ((await aptGet(['update'], ownLists)) && (await aptGet(wanted, ownLists)));
+  if (done && (await unpackArchives(archives, join(work, 'root')))) {
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(join(work, 'root'), folder);
+  }
+  rmSync(work, { recursive: true, force: true });
+}
+
+async function aptGet(words, settings) {
+  const options = settings.flatMap((setting) => ['-o', setting]);
+  const all = ['--quiet', '--quiet', ...options, ...words];
+  return (await run('apt-get', all, { timeoutMs: APT_MAX_MS })).done;
+}
+
+async function unpackArchives(folder, target) {
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.deb'))) {
+    const words = ['--extract', join(folder, name), target];
+    if (!(await run('dpkg-deb', words, { timeoutMs: APT_MAX_MS })).done) return false;
+  }
+  return true;
+}
+
+const lockPath = join(tmpdir(), `fleetbed-set-up-${sha256(root).slice(0, 16)}`);
+
+/** Listens on the lock; undefined when another run already does. */
+function takeLock() {
+  return new Promise((resolve, reject) => {
+    const lock = createServer();
+    lock.once('error', (fault) => (fault.code === 'EADDRINUSE' ? resolve() : reject(fault)));
+    lock.listen(lockPath, () => resolve(lock));
+  });
+}
+
+/** Waits until the run that holds the lock ends; clears away a lock whose run has died. */
+function waitForLock() {
+  return new Promise((resolve) => {
+    const waiting = connect(lockPath);
+    waiting.once('connect', () => say('waiting for another set-up of this clone'));
+    waiting.once('error', (fault) => {
+      if (fault.code === 'ECONNREFUSED' && existsSync(lockPath)) unlinkSync(lockPath);
+    });
+    waiting.once('close', resolve);
+  });
+}
+
+/** Runs `work` alone; the lock is an open socket, so it cannot outlive its process. */
+async function alone(work) {
+  let lock = await takeLock();
+  while (!lock) {
+    await waitForLock();
+    lock = await takeLock();
+  }
+  try {
+    await work();
+  } finally {
+    lock.close();
+  }
+}
+
+async function main() {
+  checkNode();
+  const has = (option) => process.argv.includes(option);
+  if (!isInstalled() || !isBuilt()) {
+    await alone(async () => {
+      if (!isInstalled()) await install();
+      if (!isBuilt()) await makeBuild();
+    });
+  }
+  if (has('--types') && !areTypesChecked()) await alone(makeTypes);
+  if (has('--browser')) await alone(findBrowser);
+  if (has('--field-clients')) await alone(findFieldClients);
+  if (has('--redis')) await alone(findRedis);
+}
+
+try {
+  await main();
+  process.exit(0);
+} catch (fault) {
+  say(fault instanceof SetupError ? fault.message : `failed: ${fault.message}`);
+  process.exit(1);
+}

@@ -1,0 +1,264 @@
+/**
+ * Hostile connections: refused upgrades that are left open, more WebSockets than the server can
+ * hold, and bodies that stall before their last byte. Each part has a server of its own.
+ */
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { signInDevices } from '../bench/signed-in.ts';
+import { type ServerProcess, startClient, startLimitedServer } from './child-processes.ts';
+import type { AnsweredWebsockets, WantedWebsockets } from './held-websockets.ts';
+
+/** Number of connections in each part. */
+interface ConnectionCounts {
+  readonly refusedUpgrades: number;
+  /** Limit of the server that the WebSockets connect to. */
+  readonly openFiles: number;
+  readonly websockets: number;
+  readonly stalledBodies: number;
+}
+
+export const wholeConnections: ConnectionCounts = {
+  refusedUpgrades: 20_000,
+  openFiles: 20_000,
+  websockets: 21_000,
+  stalledBodies: 1500,
+};
+
+/** A hundredth of it, for a run of a minute. */
+export const shortConnections: ConnectionCounts = {
+  refusedUpgrades: 200,
+  openFiles: 400,
+  websockets: 320,
+  stalledBodies: 200,
+};
+
+const LANES = 64;
+const CLIENTS = 2;
+const BODY_BYTES = 1_048_576;
+/** The server's budget, and what it takes to read and refuse so many bodies at once. */
+const GROWTH_MAX_MIB = 128 + 192;
+/** Connections that a client keeps for its next request. */
+const SLACK_FILES = 8;
+const SETTLE_MAX_MS = 30_000;
+const PROBE_MS = 50;
+
+/** Returns the faults found; figures go to `say`. */
+export async function soakConnections(
+  say: (line: string) => void,
+  counts: ConnectionCounts,
+): Promise<string[]> {
+  const { refusedUpgrades, openFiles, websockets, stalledBodies } = counts;
+  return [
+    ...(await withServer(openFiles, (server) => refuseUpgrades(server, refusedUpgrades, say))),
+    ...(await withServer(openFiles, (server) => askTooMany(server, websockets, say))),
+    ...(await withServer(openFiles, (server) => stallBodies(server, stalledBodies, say))),
+  ];
+}
+
+/** SIGTERM ends the server cleanly, even with open connections. */
+async function withServer(
+  openFiles: number,
+  part: (server: ServerProcess) => Promise<string[]>,
+): Promise<string[]> {
+  const server = await startLimitedServer(openFiles);
+  const faults: string[] = [];
+  try {
+    faults.push(...(await part(server)));
+  } finally {
+    const code = await server.end();
+    if (code !== 0) faults.push(`SIGTERM ended the server with exit code ${code}`);
+  }
+  return faults;
+}
+
+async function refuseUpgrades(
+  server: ServerProcess,
+  count: number,
+  say: (line: string) => void,
+): Promise<string[]> {
+  const { baseUrl, controlUrl } = server.ready;
+  const before = server.openFiles();
+  const startMs = systemClock.monotonicMs();
+  let left = count;
+  const lane = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const url = left % 4 === 0 ? controlUrl : baseUrl;
+      await refusedUpgrade(url, left % 2 === 0 ? 'CONNECT' : 'GET');
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const tookMs = Math.round(systemClock.monotonicMs() - startMs);
+  const after = await settled(() => server.openFiles(), before + SLACK_FILES);
+  say(`${count} refused upgrades in ${tookMs} ms: open files ${before} before, ${after} after`);
+  const faults =
+    after > before + SLACK_FILES ? [`${after - before} files of refused upgrades stay open`] : [];
+  return [...faults, ...(await healthFaults(server))];
+}
+
+/**
+ * Succeeds when the server answers or cuts the connection; one more byte is sent after the answer,
+ * then the client closes.
+ */
+async function refusedUpgrade(url: string, method: string): Promise<void> {
+  const socket = reach(url);
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket';
+  socket.write(`${method} /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n${upgrade}\r\n\r\n`);
+  const closed = once(socket, 'close');
+  socket.once('data', () => socket.end('x'));
+  await closed;
+}
+
+async function askTooMany(
+  server: ServerProcess,
+  count: number,
+  say: (line: string) => void,
+): Promise<string[]> {
+  const { ready } = server;
+  const tokens = await signInDevices(ready, count);
+  const before = server.openFiles();
+  const control = watchControl(ready.controlUrl);
+  const clients = Array.from({ length: CLIENTS }, () => startClient('held-websockets.js'));
+  const port = Number(new URL(ready.baseUrl).port);
+  const answered = await Promise.all(
+    clients.map(async (client, index) => {
+      const own = tokens.filter((_, place) => place % CLIENTS === index);
+      const heard = once(client, 'message');
+      client.send({ port, tokens: own } satisfies WantedWebsockets);
+      const [message] = (await heard) as [AnsweredWebsockets];
+      return message;
+    }),
+  );
+  const most = server.openFiles();
+  const probes = await control.end();
+  const ends = clients.map((client) => once(client, 'exit'));
+  for (const client of clients) client.kill();
+  await Promise.all(ends);
+  const after = await settled(() => server.openFiles(), before + SLACK_FILES);
+  const sum = (name: 'granted' | 'refused') => answered.reduce((all, one) => all + one[name], 0);
+  const others = answered.flatMap(({ faults }) => faults);
+  say(
+    `${count} websockets: ${sum('granted')} granted, ${sum('refused')} refused with 503, ` +
+      `${others.length} otherwise; open files ${before} before, ${most} then, ${after} after`,
+  );
+  say(
+    `control answered ${probes.answers} times, ${probes.faults.length} times not; slowest ${probes.slowestMs} ms`,
+  );
+  const faults = [...new Set([...others, ...probes.faults])];
+  if (sum('granted') === 0 || sum('refused') === 0) faults.push('no websocket, or no refusal');
+  if (after > before + SLACK_FILES) faults.push(`${after - before} files of websockets stay open`);
+  return [...faults, ...(await healthFaults(server))];
+}
+
+async function stallBodies(
+  server: ServerProcess,
+  count: number,
+  say: (line: string) => void,
+): Promise<string[]> {
+  const { baseUrl } = server.ready;
+  const before = server.residentMib();
+  const filesBefore = server.openFiles();
+  const body = Buffer.alloc(BODY_BYTES - 1, ' ');
+  const statuses = new Map<string, number>();
+  const sockets = Array.from({ length: count }, () => reach(baseUrl));
+  await Promise.all(
+    sockets.map(async (socket) => {
+      const { path } = operations['post-auth-request'];
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`);
+      socket.once('data', (answer: Buffer) => {
+        const status = answer.toString('latin1', 9, 12);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        socket.destroy();
+      });
+      await new Promise<void>((resolve) => {
+        socket.once('close', () => resolve());
+        socket.write(body, () => resolve());
+      });
+    }),
+  );
+  // What was in flight has arrived once another client has been answered.
+  const faults = await healthFaults(server);
+  const growth = server.residentMib() - before;
+  const refused = statuses.get('503') ?? 0;
+  say(
+    `${count} bodies of 1 MiB stalled: ${refused} refused with 503, memory grew by ${growth} MiB`,
+  );
+  for (const socket of sockets) socket.destroy();
+  const filesAfter = await settled(() => server.openFiles(), filesBefore + SLACK_FILES);
+  if (statuses.size > 1) faults.push(`answers other than 503: ${[...statuses.keys()].join(', ')}`);
+  if (refused === 0) faults.push('no stalled body was refused');
+  if (growth > GROWTH_MAX_MIB) faults.push(`stalled bodies took ${growth} MiB`);
+  if (filesAfter > filesBefore + SLACK_FILES)
+    faults.push(`${filesAfter - filesBefore} files stay open`);
+  return faults;
+}
+
+/** Checks regularly, on a new connection each time, that the control listener responds. */
+function watchControl(controlUrl: string) {
+  const over = new AbortController();
+  const seen = { answers: 0, slowestMs: 0, faults: [] as string[] };
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      const startMs = systemClock.monotonicMs();
+      const status = await statusAt(`${controlUrl}/ready`);
+      const tookMs = Math.round(systemClock.monotonicMs() - startMs);
+      seen.slowestMs = Math.max(seen.slowestMs, tookMs);
+      if (status === 200) seen.answers += 1;
+      else seen.faults.push(`the control listener answered ${status}`);
+      await systemClock.sleep(PROBE_MS, over.signal);
+    }
+    return seen;
+  })();
+  return {
+    end: () => {
+      over.abort();
+      return watching;
+    },
+  };
+}
+
+/** Checks that the server still answers: users, new devices, and the control listener. */
+async function healthFaults({ ready }: ServerProcess): Promise<string[]> {
+  const { baseUrl, adminToken, controlUrl } = ready;
+  const { path } = managementOperations['count-devices'];
+  const authorization = { Authorization: `Bearer ${adminToken}` };
+  const statuses = {
+    user: await statusAt(baseUrl + path, authorization),
+    stranger: await statusAt(baseUrl + operations['get-configuration'].path),
+    control: await statusAt(`${controlUrl}/ready`),
+  };
+  const wanted = { user: 200, stranger: 401, control: 200 };
+  const told = JSON.stringify(statuses);
+  return told === JSON.stringify(wanted) ? [] : [`answers afterwards: ${told}`];
+}
+
+/** Returns the status, or the code of the error. */
+function statusAt(url: string, headers: Record<string, string> = {}): Promise<number | string> {
+  return new Promise((resolve) => {
+    const asking = get(url, { agent: false, headers, timeout: SETTLE_MAX_MS }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    asking.on('timeout', () => asking.destroy(new Error('no answer in time')));
+    asking.on('error', (fault) => resolve(fault.message));
+  });
+}
+
+/** Returns the number once it has come down to `wanted`, or after a timeout. */
+async function settled(count: () => number, wanted: number): Promise<number> {
+  const endMs = systemClock.monotonicMs() + SETTLE_MAX_MS;
+  while (count() > wanted && systemClock.monotonicMs() < endMs) await systemClock.sleep(PROBE_MS);
+  return count();
+}
+
+function reach(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  // The parts count the end of a connection, errors included.
+  socket.on('error', () => undefined);
+  return socket;
+}

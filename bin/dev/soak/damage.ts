@@ -1,0 +1,243 @@
+/**
+ * Applies every kind of damage to every file of a data folder, both of a closed server and of a
+ * killed one. The server must either refuse each with one sentence that names the file and leave
+ * the folder unchanged, or accept it with nothing lost; an export must report the damage.
+ */
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Random } from '../../../fixtures/random.ts';
+import type { Output } from '../../output/output.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import {
+  call,
+  callControl,
+  downloadStatus,
+  runFleetbed,
+  ServedFolder,
+  signIn,
+  upload,
+} from './served-folder.ts';
+
+/** Options of a damage run. */
+interface DamageOptions {
+  readonly output: Output;
+  readonly random: Random;
+  /** How many of all cases are tried, chosen at random; all when absent. */
+  readonly cases?: number;
+}
+
+type Damage = (path: string, random: Random) => void;
+
+const damages: Readonly<Record<string, Damage>> = {
+  missing: (path) => rmSync(path, { recursive: true }),
+  empty: (path) => {
+    if (!statSync(path).isDirectory()) truncateSync(path);
+    else for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true });
+  },
+  truncated: (path) => truncateSync(path, Math.floor(statSync(path).size / 2)),
+  'changed byte': (path, random) => {
+    const bytes = readFileSync(path);
+    const at = random.integer(0, bytes.length - 1);
+    bytes[at] = (bytes[at] ?? 0) ^ random.integer(1, 255);
+    writeFileSync(path, bytes);
+  },
+  'another version': (path) => {
+    const bytes = readFileSync(path);
+    bytes.writeUInt32BE(99, 60);
+    writeFileSync(path, bytes);
+  },
+};
+
+/** What was written to the folder, and must be present or be refused. */
+interface Written {
+  readonly devices: readonly string[];
+  readonly artifacts: readonly string[];
+  readonly tenants: readonly string[];
+}
+
+interface State {
+  readonly name: string;
+  readonly folder: string;
+  readonly written: Written;
+}
+
+interface Case {
+  readonly state: State;
+  /** Path within the folder. */
+  readonly file: string;
+  readonly damage: string;
+}
+
+/** Runs the cases; returns a sentence for each that failed. */
+export async function damageSoak({ output, random, cases }: DamageOptions): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-soak-'));
+  try {
+    const states = await statesIn(folder);
+    const all = states.flatMap(casesOf);
+    const drawn = cases === undefined ? all : drawnFrom(all, cases, random);
+    const faults: string[] = [];
+    const table = new Map<string, number>();
+    for (const [at, one] of drawn.entries()) {
+      const tried = await tryCase(one, join(folder, 'tried'), random);
+      faults.push(...tried.faults);
+      const row = `${kindOf(one.file)}, ${one.damage}: ${tried.outcome}`;
+      table.set(row, (table.get(row) ?? 0) + 1);
+      if ((at + 1) % 20 === 0) output.progress(`${at + 1} of ${drawn.length} damages`);
+    }
+    output.line(`damages: ${drawn.length}, faults: ${faults.length}`);
+    for (const [row, count] of [...table].toSorted()) output.line(`  ${row}: ${count}`);
+    return faults;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Creates the data folder of a closed server, and that of a killed one. */
+async function statesIn(folder: string): Promise<State[]> {
+  const data = join(folder, 'data');
+  const first = new ServedFolder(data);
+  const before = await writeSome(await readyOf(first), 'closed');
+  await first.end();
+  const closed = join(folder, 'closed');
+  cpSync(data, closed, { recursive: true });
+  const second = new ServedFolder(data);
+  const after = await writeSome(await readyOf(second), 'killed');
+  await second.end('SIGKILL');
+  const written = {
+    devices: [...before.devices, ...after.devices],
+    artifacts: [...before.artifacts, ...after.artifacts],
+    tenants: [...before.tenants, ...after.tenants],
+  };
+  return [
+    { name: 'closed', folder: closed, written: before },
+    { name: 'killed', folder: data, written },
+  ];
+}
+
+async function readyOf(served: ServedFolder): Promise<ServerReady> {
+  const ready = await served.ready;
+  if (!ready) throw new Error(`no server for the soak: ${(await served.ended).stderr}`);
+  return ready;
+}
+
+async function writeSome(server: ServerReady, name: string): Promise<Written> {
+  const device = await signIn(server, name);
+  const json = [{ name: 'color', value: name }];
+  await call(server, 'put-attributes', { token: device.token, json });
+  const { location } = await upload(server, `release-${name}`);
+  const tenant = { name, adminEmail: `${name}@example.com` };
+  const made = await callControl(server, { method: 'POST', path: '/tenants', json: tenant });
+  const { id } = JSON.parse(made.text) as { id: string };
+  return { devices: [device.id], artifacts: [location], tenants: [id] };
+}
+
+/** Returns every file and folder with every damage that applies to it. */
+function casesOf(state: State): Case[] {
+  const files = readdirSync(state.folder, { recursive: true }).map(String);
+  return files.flatMap((file) =>
+    Object.keys(damages)
+      .filter((damage) => isPossible(join(state.folder, file), damage))
+      .map((damage) => ({ state, file, damage })),
+  );
+}
+
+function isPossible(path: string, damage: string): boolean {
+  if (damage === 'missing') return true;
+  const found = statSync(path);
+  if (damage === 'empty') return found.isDirectory() || found.size > 0;
+  if (damage === 'another version') return path.endsWith('.sqlite');
+  return found.isFile() && found.size > 0;
+}
+
+function drawnFrom(all: readonly Case[], count: number, random: Random): Case[] {
+  const places = new Set<number>();
+  while (places.size < Math.min(count, all.length)) places.add(random.integer(0, all.length - 1));
+  return all.filter((_, at) => places.has(at));
+}
+
+/** Returns the kind of a file, without names that differ between runs. */
+function kindOf(file: string): string {
+  return file.replace(/[0-9a-f]{64}/, 'FILE').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, 'ID');
+}
+
+async function tryCase({ state, file, damage }: Case, folder: string, random: Random) {
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(state.folder, folder, { recursive: true });
+  const path = join(folder, file);
+  damages[damage]?.(path, random);
+  const faults: string[] = [];
+  const fault = (told: string): void =>
+    void faults.push(`${state.name}, ${kindOf(file)} ${damage}: ${told}`);
+  const before = digestOf(folder);
+  const exported = await exportOf(folder);
+  if (digestOf(folder) !== before) fault('the export has changed the folder');
+  const served = new ServedFolder(folder);
+  const ready = await served.ready;
+  let outcome = 'refused';
+  if (ready) {
+    const kept = await keptOf(ready, state.written);
+    await served.end();
+    outcome = kept;
+    if (kept === 'lost') fault('it was taken, and something is gone');
+    if (kept === 'not served' && exported.code !== 1) fault(`exported with ${exported.code}`);
+  } else {
+    const { code, stderr } = await served.ended;
+    if (code !== 3) fault(`exit code ${code}`);
+    if (!/^fleetbed: [^\n]+\n$/.test(stderr)) fault(`not one sentence: ${stderr}`);
+    if (!namesFile(stderr, path)) fault(`the file is not named: ${stderr}`);
+    if (digestOf(folder) !== before) fault('the refused start has changed the folder');
+    if (exported.code === 0) fault('the export tells of no damage');
+    if (!namesFile(exported.stderr, path)) fault(`the export names it not: ${exported.stderr}`);
+  }
+  return { outcome, faults };
+}
+
+/** For an emptied folder, naming a file that was in it is enough. */
+function namesFile(told: string, path: string): boolean {
+  return told.includes(path);
+}
+
+async function exportOf(folder: string) {
+  const out = `${folder}.sqlite`;
+  const exported = await runFleetbed(['state', 'export', '--data', folder, '--out', out]);
+  if (existsSync(out)) rmSync(out);
+  return exported;
+}
+
+/** Returns true when everything is present; a file that has changed must not be served. */
+async function keptOf(server: ServerReady, written: Written) {
+  const tenants = await callControl(server, { method: 'GET', path: '/tenants' });
+  if (!written.tenants.every((id) => tenants.text.includes(id))) return 'lost';
+  for (const id of written.devices) {
+    const { status, text } = await call(server, 'get-inventory', { parameters: { id } });
+    if (status !== 200 || !text.includes('color')) return 'lost';
+  }
+  const statuses = [];
+  for (const id of written.artifacts) statuses.push(await downloadStatus(server, id));
+  if (statuses.every((status) => status === 200)) return 'nothing lost';
+  return statuses.every((status) => status === 200 || status === 500) ? 'not served' : 'lost';
+}
+
+/** Digest of every file and folder; the lock, which has no content, does not count. */
+function digestOf(folder: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder, { recursive: true }).map(String).toSorted()) {
+    if (name === 'server.lock') continue;
+    const path = join(folder, name);
+    hash.update(`${name}\0`);
+    if (statSync(path).isFile()) hash.update(readFileSync(path));
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,107 @@
+/** The server that the fuzzer attacks, and what is read from it during and after the run. */
+import { get } from 'node:http';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import { Children, type ServerChild } from '../bench/children.ts';
+import { unpinned } from '../bench/pinning.ts';
+import { signInDevices } from '../bench/signed-in.ts';
+import type { Insider } from './hostile-requests.ts';
+
+const DEVICES = 100;
+/** A value that is slow to match against patterns, reported by every tenth device. */
+const blob = `${'a'.repeat(4000)}!`;
+
+/** A server with devices, in a process of its own. */
+export interface FuzzTarget {
+  readonly child: ServerChild;
+  readonly ready: ServerReady;
+  readonly insider: Insider;
+  /** Of all devices. */
+  readonly deviceTokens: readonly string[];
+}
+
+/** Event loop stalls as reported by the server. */
+interface Stalls {
+  readonly count: number;
+  readonly worstMs: number;
+  readonly worstIn: string;
+}
+
+/** Starts the server and has its devices accepted. */
+export async function startFuzzTarget(): Promise<FuzzTarget> {
+  // Its warnings name every stall.
+  const child = await new Children(unpinned).serve('--auto-accept', '--log-level', 'warn');
+  try {
+    return await furnished(child);
+  } catch (fault) {
+    await child.end();
+    throw fault;
+  }
+}
+
+async function furnished(child: ServerChild): Promise<FuzzTarget> {
+  const { ready } = child;
+  const tokens = await signInDevices(ready, DEVICES);
+  for (let index = 0; index < tokens.length; index += 10) {
+    const headers = {
+      Authorization: `Bearer ${tokens[index]}`,
+      'Content-Type': 'application/json',
+    };
+    const row = operations['patch-attributes'];
+    const body = JSON.stringify([{ name: 'blob', value: blob }]);
+    const answer = await fetch(ready.baseUrl + pathOf(row), { method: row.method, headers, body });
+    await answer.arrayBuffer();
+    if (!answer.ok) throw new Error(`the inventory was answered ${answer.status}`);
+  }
+  const [deviceToken = ''] = tokens;
+  const overview = await readControl(ready, '/overview');
+  const { devices } = JSON.parse(overview) as { devices: { id: string }[] };
+  const insider = {
+    headerPrefix: ready.headerPrefix,
+    deviceToken,
+    userToken: ready.adminToken,
+    ids: devices.slice(0, 5).map(({ id }) => id),
+  };
+  return { child, ready, insider, deviceTokens: tokens };
+}
+
+/** Returns the stalls so far. */
+export async function stallsOf(ready: ServerReady): Promise<Stalls> {
+  return (JSON.parse(await readControl(ready, '/overview')) as { stalls: Stalls }).stalls;
+}
+
+/** Reads the journal in every form repeatedly until `isOver` returns true. */
+export async function readJournal(ready: ServerReady, isOver: () => boolean): Promise<number> {
+  let reads = 0;
+  while (!isOver()) {
+    for (const path of [
+      '/journal?limit=500&whole=true',
+      '/journal?limit=500&text=eyJ-',
+      '/journal?after=0&device=nobody',
+      '/journal.har',
+      '/await?after=0&count=500&timeoutSeconds=0.1&whole=true',
+    ]) {
+      if (isOver()) return reads;
+      await readControl(ready, path);
+      reads += 1;
+    }
+  }
+  return reads;
+}
+
+/** Reads a whole response on a connection of its own. */
+function readControl(ready: ServerReady, path: string): Promise<string> {
+  const headers = { Authorization: `Bearer ${ready.controlToken}` };
+  return new Promise((resolve, reject) => {
+    get(ready.controlUrl + path, { headers, agent: false }, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on('data', (piece: Buffer) => {
+        // An archive is read and discarded.
+        if (path === '/overview') pieces.push(piece);
+      });
+      answer.on('end', () => resolve(Buffer.concat(pieces).toString()));
+      answer.on('error', reject);
+    }).on('error', reject);
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * Sends hostile requests, with and without credentials, to both listeners of a server in a process
+ * of its own while its journal is being read. The server must answer all of them without a 5xx,
+ * stall no request, stay alive, leave no descriptor open and not grow beyond its memory limits.
+ */
+import fc from 'fast-check';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { type FuzzTarget, readJournal, stallsOf, startFuzzTarget } from './fuzz-target.ts';
+import { hostileControlRequests } from './hostile-control.ts';
+import { hostileSockets } from './hostile-frames.ts';
+import { type HostileRequest, hostileRequests } from './hostile-requests.ts';
+import type { SoakPart } from './part.ts';
+import { openDescriptors, residentMib } from './process-figures.ts';
+import { statusOf } from './wire.ts';
+
+const REQUESTS = 100_000;
+const REQUESTS_SHORT = 6000;
+/** Concurrent requests. */
+const LANES = 16;
+const BATCH = 1000;
+/** The journal's 64 MiB, the rows that requests may leave, and room for the garbage collector. */
+const GROWTH_MAX_MIB = 256;
+/** A short run shares its cores with other tests, and includes a cold start. */
+const STALL_MAX_MS_SHORT = 250;
+/** Longer than the idle timeout of any connection. */
+const CLOSED_WITHIN_SECONDS = 70;
+
+/** A request for one of the two listeners. */
+interface Shot extends HostileRequest {
+  readonly port: number;
+}
+
+/** Sends the hostile requests and judges the state of the server. */
+export const fuzz: SoakPart = async ({ output, seed, short, times }) => {
+  const requests = times ?? (short ? REQUESTS_SHORT : REQUESTS);
+  const target = await startFuzzTarget();
+  const { pid } = target.child;
+  try {
+    const openBefore = openDescriptors(pid);
+    const volley = new Volley();
+    let isOver = false;
+    const reader = readJournal(target.ready, () => isOver);
+    let warmMib = 0;
+    for (let done = 0; done < requests; done += BATCH) {
+      const numRuns = Math.min(BATCH, requests - done);
+      await volley.fire(fc.sample(shotsAt(target), { seed: seed + done, numRuns }));
+      if (warmMib === 0 && done >= requests / 5) warmMib = residentMib(pid);
+      const { count } = await stallsOf(target.ready);
+      output.progress(`${done + numRuns} sent, ${residentMib(pid)} MiB, ${count} stalls`);
+    }
+    isOver = true;
+    output.line(`${requests} requests, the journal read ${await reader} times meanwhile`);
+    for (const [name, count] of [...volley.classes].toSorted()) output.line(`${name}: ${count}`);
+    const growthMib = residentMib(pid) - warmMib;
+    output.line(`growth since the first fifth: ${growthMib} MiB, at most ${GROWTH_MAX_MIB}`);
+    if (growthMib > GROWTH_MAX_MIB) volley.faults.push(`the server grew by ${growthMib} MiB`);
+    const { count, worstMs, worstIn } = await stallsOf(target.ready);
+    output.line(`stalls: ${count}, the worst ${worstMs} ms ${worstIn}`);
+    const isStall = worstMs > (short ? STALL_MAX_MS_SHORT : 0);
+    if (isStall) volley.faults.push(`${count} stalls, the worst ${worstMs} ms ${worstIn}`);
+    const leaked = await leftOpen(pid, openBefore);
+    output.line(`descriptors left open: ${leaked}`);
+    if (leaked > 0) volley.faults.push(`${leaked} descriptors stay open`);
+    return volley.faults;
+  } finally {
+    await target.child.end();
+  }
+};
+
+function shotsAt({ ready, insider }: FuzzTarget): fc.Arbitrary<Shot> {
+  const to = (url: string, arbitrary: fc.Arbitrary<HostileRequest>): fc.Arbitrary<Shot> =>
+    arbitrary.map((request) => ({ ...request, port: Number(new URL(url).port) }));
+  return fc.oneof(
+    { weight: 12, arbitrary: to(ready.baseUrl, hostileRequests(insider)) },
+    { weight: 4, arbitrary: to(ready.controlUrl, hostileControlRequests(ready.controlToken)) },
+    { weight: 1, arbitrary: to(ready.baseUrl, hostileSockets(insider)) },
+  );
+}
+
+/** Sends several requests at a time, and counts the responses. */
+class Volley {
+  /** Count of each status class; refusals for lack of capacity separately. */
+  readonly classes = new Map<string, number>();
+  readonly faults: string[] = [];
+
+  async fire(shots: readonly Shot[]): Promise<void> {
+    const queue = shots.values();
+    const lane = async (): Promise<void> => {
+      for (const shot of queue) this.#take(shot, await statusOf(shot.port, shot.bytes));
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+  }
+
+  #take(shot: Shot, status: number): void {
+    const hundred = status === 503 ? '503' : `${Math.floor(status / 100)}xx`;
+    const name = status > 0 ? hundred : 'none';
+    this.classes.set(name, (this.classes.get(name) ?? 0) + 1);
+    const isFault = status < 0 || (status >= 500 && status !== 503);
+    if (isFault) this.faults.push(`${status} ${shot.operation}: ${shown(shot)}`);
+  }
+}
+
+/** Returns the start of the request in a form that can be sent again by hand. */
+function shown({ bytes }: HostileRequest): string {
+  return JSON.stringify(bytes.toString('latin1').slice(0, 600));
+}
+
+/** Returns the number of descriptors beyond `before` that are still open after a wait. */
+async function leftOpen(pid: number, before: number): Promise<number> {
+  for (let waited = 0; waited < CLOSED_WITHIN_SECONDS; waited += 1) {
+    if (openDescriptors(pid) <= before) return 0;
+    await systemClock.sleep(1000);
+  }
+  return openDescriptors(pid) - before;
+}

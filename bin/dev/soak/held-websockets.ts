@@ -1,0 +1,92 @@
+/**
+ * A process that opens a WebSocket for each token that it receives and holds those that are
+ * accepted, until its parent ends it. It reports how each was answered.
+ */
+import { connect, type Socket } from 'node:net';
+import { operations } from '../../../fixtures/contract/operations.ts';
+
+/** Message from the parent. */
+export interface WantedWebsockets {
+  readonly port: number;
+  readonly tokens: readonly string[];
+}
+
+/** Reply to the parent once all were answered. */
+export interface AnsweredWebsockets {
+  readonly granted: number;
+  /** 503 with an Error body, a request ID and Retry-After. */
+  readonly refused: number;
+  /** Anything else, described in words. */
+  readonly faults: readonly string[];
+}
+
+/** Concurrent handshakes. */
+const LANES = 256;
+const PING = 0x89;
+
+process.once('message', (wanted: WantedWebsockets) => {
+  void openAll(wanted).then((answered) => process.send?.(answered));
+});
+
+async function openAll({ port, tokens }: WantedWebsockets): Promise<AnsweredWebsockets> {
+  const answers: string[] = [];
+  const queue = tokens.values();
+  const lane = async (): Promise<void> => {
+    for (const token of queue) answers.push(await open(port, token));
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const faults = answers.filter((answer) => answer !== 'granted' && answer !== 'refused');
+  const count = (wanted: string) => answers.filter((answer) => answer === wanted).length;
+  return { granted: count('granted'), refused: count('refused'), faults };
+}
+
+function open(port: number, token: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    const read = (piece: Buffer): void => {
+      text += piece.toString('latin1');
+      if (!text.startsWith('HTTP/1.1 101 ')) return;
+      socket.off('data', read);
+      holdOpen(socket);
+      resolve('granted');
+    };
+    socket.on('data', read);
+    socket.on('error', (fault) => resolve(isRefusal(text) ? 'refused' : String(fault)));
+    socket.on('close', () => resolve(isRefusal(text) ? 'refused' : `"${text.slice(0, 200)}"`));
+    socket.write(handshake(port, token));
+  });
+}
+
+function handshake(port: number, token: string): string {
+  return [
+    `GET ${operations.connect.path} HTTP/1.1`,
+    `Host: 127.0.0.1:${port}`,
+    `Authorization: Bearer ${token}`,
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    '\r\n',
+  ].join('\r\n');
+}
+
+/** Answers pings, the only frames that the server sends. */
+function holdOpen(socket: Socket): void {
+  socket.on('data', (frame: Buffer) => {
+    if (frame[0] !== PING) return;
+    const payload = frame.subarray(2);
+    // Masked with zeros, which leave the payload unchanged.
+    const head = Buffer.from([0x8a, 0x80 + payload.length, 0, 0, 0, 0]);
+    socket.write(Buffer.concat([head, payload]));
+  });
+}
+
+function isRefusal(text: string): boolean {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  return (
+    head.startsWith('HTTP/1.1 503 ') &&
+    /^Retry-After: \d+$/im.test(head) &&
+    /^\{"error":"[^"]+","request_id":"[^"]+"\}$/.test(body)
+  );
+}

@@ -1,0 +1,313 @@
+/**
+ * Kills a loaded server with SIGKILL at random points, repeatedly on the same data folder, and
+ * checks that every acknowledged write is still present.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../fixtures/clock.ts';
+import type { Random } from '../../../fixtures/random.ts';
+import type { Output } from '../../output/output.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+import {
+  call,
+  callControl,
+  downloadStatus,
+  ServedFolder,
+  signIn,
+  upload,
+} from './served-folder.ts';
+
+/** Options of a kills run. */
+interface KillsOptions {
+  readonly output: Output;
+  readonly random: Random;
+  readonly kills: number;
+}
+
+/**
+ * A server is killed at the latest after this many acknowledged writes, and this soon after the
+ * last.
+ */
+const WRITES_MAX = 60;
+const AFTERWARDS_MAX_MS = 30;
+/** Latest time of a kill before the server is ready. */
+const START_MAX_MS = 1500;
+/** One kill in this many comes before the server is ready. */
+const EARLY_ONE_IN = 8;
+/** The server limits how many can exist at a time. */
+const TENANTS_KEPT_MAX = 20;
+
+/** An acknowledged write, with the query that shows if it still exists. */
+interface Acknowledged {
+  readonly what: string;
+  holds(server: ServerReady): Promise<boolean>;
+}
+
+/** Runs the kills; returns a sentence for each lost write and each failed start. */
+export async function killsSoak({ output, random, kills }: KillsOptions): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-soak-'));
+  const data = join(folder, 'data');
+  const faults: string[] = [];
+  const acknowledged: Acknowledged[] = [];
+  let recent: Acknowledged[] = [];
+  try {
+    for (let round = 1; round <= kills; round += 1) {
+      if (random.integer(1, EARLY_ONE_IN) === 1) {
+        await killEarly(data, random);
+        continue;
+      }
+      const served = new ServedFolder(data);
+      const ready = await served.ready;
+      if (!ready) {
+        faults.push(`start ${round} failed: ${(await served.ended).stderr.trim()}`);
+        break;
+      }
+      faults.push(...(await lostOf(ready, recent)));
+      const { writes, surprises } = await loadedUntilKilled(served, ready, { round, random });
+      faults.push(...surprises);
+      recent = writes;
+      acknowledged.push(...recent);
+      if (round % 20 === 0) output.progress(`${round} kills, ${acknowledged.length} writes`);
+    }
+    faults.push(...(await lostAtTheEnd(data, acknowledged)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  output.line(
+    `kills: ${kills}, acknowledged writes: ${acknowledged.length}, lost or failed: ${faults.length}`,
+  );
+  for (const [kind, count] of counted(acknowledged)) output.line(`  ${kind}: ${count}`);
+  return faults;
+}
+
+async function killEarly(data: string, random: Random): Promise<void> {
+  const served = new ServedFolder(data);
+  await Promise.race([served.ready, systemClock.sleep(random.integer(0, START_MAX_MS))]);
+  await served.end('SIGKILL');
+}
+
+/** Checks everything once more, after a last start that ends cleanly. */
+async function lostAtTheEnd(data: string, writes: readonly Acknowledged[]): Promise<string[]> {
+  const served = new ServedFolder(data);
+  const ready = await served.ready;
+  if (!ready) return [`the last start failed: ${(await served.ended).stderr.trim()}`];
+  const lost = await lostOf(ready, writes);
+  const { code } = await served.end();
+  return code === 0 ? lost : [...lost, `the last server ended with exit code ${code}`];
+}
+
+async function lostOf(server: ServerReady, writes: readonly Acknowledged[]): Promise<string[]> {
+  const lost: string[] = [];
+  for (const { what, holds } of writes) {
+    if (!(await holds(server))) lost.push(`lost: ${what}`);
+  }
+  return lost;
+}
+
+function counted(writes: readonly Acknowledged[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { what } of writes) {
+    const kind = what.split(' ')[0] ?? '';
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Writes of all kinds concurrently until the server is killed. */
+async function loadedUntilKilled(
+  served: ServedFolder,
+  server: ServerReady,
+  { round, random }: { round: number; random: Random },
+): Promise<{ writes: Acknowledged[]; surprises: string[] }> {
+  const writes: Acknowledged[] = [];
+  const surprises: string[] = [];
+  let isKilled = false;
+  const keepsTenant = round <= TENANTS_KEPT_MAX;
+  const wanted = random.integer(1, WRITES_MAX);
+  let enough = (): void => undefined;
+  const isEnough = new Promise<void>((resolve) => {
+    enough = resolve;
+  });
+  const note = (write: Acknowledged): void => {
+    if (writes.push(write) >= wanted) enough();
+  };
+  const load = new Load(server, { name: `r${round}`, keepsTenant, note });
+  const lanes = load.lanes().map(async (lane) => {
+    try {
+      for (let at = 0; !isKilled && (await lane(at)); at += 1);
+    } catch (fault) {
+      if (!isKilled) surprises.push(`round ${round}: ${String(fault)}`);
+    }
+  });
+  // Lanes that all end earlier have met an unexpected answer.
+  await Promise.race([isEnough, Promise.all(lanes)]);
+  await systemClock.sleep(random.integer(0, AFTERWARDS_MAX_MS));
+  isKilled = true;
+  await served.end('SIGKILL');
+  await Promise.all(lanes);
+  return { writes, surprises };
+}
+
+const statuses = ['downloading', 'installing', 'success'] as const;
+
+class Load {
+  readonly #server: ServerReady;
+  readonly #name: string;
+  readonly #keepsTenant: boolean;
+  readonly #note: (write: Acknowledged) => void;
+
+  constructor(
+    server: ServerReady,
+    rest: { name: string; keepsTenant: boolean; note: (write: Acknowledged) => void },
+  ) {
+    this.#server = server;
+    this.#name = rest.name;
+    this.#keepsTenant = rest.keepsTenant;
+    this.#note = rest.note;
+  }
+
+  /** Each performs one write after the other; returns false when it is done. */
+  lanes(): ((at: number) => Promise<boolean>)[] {
+    return [
+      (at) => this.#newDevice(at),
+      (at) => this.#inventory(at),
+      (at) => this.#configuration(at),
+      (at) => this.#update(at),
+      (at) => this.#tenant(at),
+    ];
+  }
+
+  async #newDevice(at: number): Promise<boolean> {
+    const { id, token } = await signIn(this.#server, `${this.#name}-${at}`);
+    this.#note({
+      what: `acceptance of device ${id}`,
+      holds: async (server) => (await call(server, 'get-configuration', { token })).status === 200,
+    });
+    return true;
+  }
+
+  async #inventory(at: number): Promise<boolean> {
+    const { id, token } = await this.#device('inventory');
+    const value = `${this.#name}-${at}`;
+    const json = [{ name: `told-${at}`, value }];
+    expectStatus(await call(this.#server, 'patch-attributes', { token, json }), 200);
+    this.#note({
+      what: `attribute ${at} of ${id}`,
+      holds: async (server) => {
+        const { text } = await call(server, 'get-inventory', { parameters: { id } });
+        return text.includes(`"told-${at}"`) && text.includes(value);
+      },
+    });
+    return true;
+  }
+
+  async #configuration(at: number): Promise<boolean> {
+    const { id } = await signIn(this.#server, `${this.#name}-configured-${at}`);
+    const json = { value: `${at}` };
+    expectStatus(await call(this.#server, 'set-configuration', { parameters: { id }, json }), 204);
+    this.#note({
+      what: `configuration of ${id}`,
+      holds: async (server) => {
+        const { text } = await call(server, 'show-configuration', { parameters: { id } });
+        return (
+          (JSON.parse(text) as { configured?: { value?: string } }).configured?.value === `${at}`
+        );
+      },
+    });
+    return true;
+  }
+
+  /** An upload, its audit log entry, a deployment of it, and the progress of the device. */
+  async #update(at: number): Promise<boolean> {
+    const name = `${this.#name}-release-${at}`;
+    const uploaded = await upload(this.#server, name);
+    expectStatus(uploaded, 201);
+    const artifact = uploaded.location;
+    this.#note({
+      what: `upload ${name}`,
+      holds: async (server) => (await downloadStatus(server, artifact)) === 200,
+    });
+    const device = await this.#device('update');
+    const json = { name, artifact_name: name, devices: [device.id] };
+    const made = await call(this.#server, 'create-deployment', { json });
+    expectStatus(made, 201);
+    const id = made.location;
+    this.#note({ what: `deployment ${name}`, holds: (server) => isLogged(server, id) });
+    const query = { device_type: 'board', artifact_name: 'old' };
+    expectStatus(
+      await call(this.#server, 'get-next-deployment', { token: device.token, query }),
+      200,
+    );
+    for (const status of statuses) {
+      const report = { token: device.token, parameters: { id }, json: { status } };
+      expectStatus(await call(this.#server, 'put-deployment-status', report), 204);
+      this.#note({
+        what: `status ${status} of ${name}`,
+        holds: (server) => hasReached(server, { id, device: device.id, status }),
+      });
+    }
+    return true;
+  }
+
+  /** A tenant of this round, and its removal. */
+  async #tenant(at: number): Promise<boolean> {
+    if (at > 0 && !this.#keepsTenant) return false;
+    const name = `${this.#name}-tenant-${at}`;
+    const json = { name, adminEmail: `${name}@example.com` };
+    const made = await callControl(this.#server, { method: 'POST', path: '/tenants', json });
+    expectStatus(made, 201);
+    const { id } = JSON.parse(made.text) as { id: string };
+    let isDropped = false;
+    this.#note({
+      what: `tenant ${name}`,
+      holds: async (server) => isDropped || (await tenantsOf(server)).includes(id),
+    });
+    if (at > 0) return false;
+    isDropped = true;
+    const path = `/tenants/${id}`;
+    expectStatus(await callControl(this.#server, { method: 'DELETE', path }), 200);
+    this.#note({
+      what: `drop of ${name}`,
+      holds: async (server) => !(await tenantsOf(server)).includes(id),
+    });
+    return true;
+  }
+
+  readonly #devices = new Map<string, Promise<{ readonly id: string; readonly token: string }>>();
+
+  #device(lane: string) {
+    const known = this.#devices.get(lane) ?? signIn(this.#server, `${this.#name}-${lane}`);
+    this.#devices.set(lane, known);
+    return known;
+  }
+}
+
+async function tenantsOf(server: ServerReady): Promise<string> {
+  return (await callControl(server, { method: 'GET', path: '/tenants' })).text;
+}
+
+/** Checks that the deployment exists, and that the audit log names its creator. */
+async function isLogged(server: ServerReady, id: string): Promise<boolean> {
+  const found = await call(server, 'get-deployment', { parameters: { id } });
+  const query = { object_type: 'deployment', object_id: id };
+  const log = await call(server, 'list-audit-logs', { query });
+  return found.status === 200 && log.status === 200 && log.text.includes(id);
+}
+
+const order = ['pending', ...statuses];
+
+/** A report in flight when the server died may have been stored without a response. */
+async function hasReached(
+  server: ServerReady,
+  { id, device, status }: { id: string; device: string; status: string },
+): Promise<boolean> {
+  const { text } = await call(server, 'list-deployment-devices', { parameters: { id } });
+  const parts = JSON.parse(text) as { id: string; status: string }[];
+  const reached = parts.find((part) => part.id === device)?.status ?? '';
+  return order.indexOf(reached) >= order.indexOf(status);
+}
+
+function expectStatus({ status, text }: { status: number; text: string }, wanted: number): void {
+  if (status !== wanted) throw new Error(`${status} in place of ${wanted}: ${text}`);
+}

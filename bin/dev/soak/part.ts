@@ -1,0 +1,20 @@
+/** The interface of a part of the soak. */
+import type { Output } from '../../output/output.ts';
+
+/** Duration, seed and output. */
+interface SoakOptions {
+  /** Computed figures go to `line`, progress to `progress`. */
+  readonly output: Output;
+  /** The same seed gives the same run. */
+  readonly seed: number;
+  /** Runs about a minute instead of the full duration. */
+  readonly short: boolean;
+  /** Number of repetitions; the part's own default unless given. */
+  readonly times: number | undefined;
+}
+
+/**
+ * Runs one part to its end, including cleanup of its processes and folders; returns one sentence
+ * per fault.
+ */
+export type SoakPart = (options: SoakOptions) => Promise<readonly string[]>;

@@ -1,0 +1,166 @@
+/** A server with a data folder in a process of its own, and the calls that load it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
+import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
+import type { ServerReady } from '../../server-access/ready.ts';
+
+/** The built command, also when tests run from source. */
+const root = import.meta.url.endsWith('.ts') ? '../../../' : '../../../../';
+const command = fileURLToPath(new URL(`${root}dist/bin/fleetbed.js`, import.meta.url));
+const rows = { ...operations, ...managementOperations };
+
+/** Outcome of a command. */
+export interface EndedCommand {
+  readonly code: number | null;
+  readonly stderr: string;
+  readonly stdout: string;
+}
+
+/** A response, read to its end. */
+export interface Answer {
+  readonly status: number;
+  readonly location: string;
+  readonly text: string;
+}
+
+/** Contents of a call. */
+export interface Call {
+  readonly token?: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly form?: FormData;
+}
+
+/** Runs `fleetbed` to its end. */
+export async function runFleetbed(words: readonly string[]): Promise<EndedCommand> {
+  const child = spawn(process.execPath, [command, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr] = [gathered(child.stdout), gathered(child.stderr)];
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stdout: await stdout, stderr: await stderr };
+}
+
+async function gathered(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  for await (const part of stream) text += String(part);
+  return text;
+}
+
+/** A server that is starting, ready or ended. */
+export class ServedFolder {
+  /** Resolves with its ready message; with undefined when it ended before. */
+  readonly ready: Promise<ServerReady | undefined>;
+  /** Resolves with its exit, and with its standard error. */
+  readonly ended: Promise<EndedCommand>;
+  readonly #child: ChildProcess;
+
+  constructor(folder: string) {
+    const free = ['--port', '0', '--control-port', '0', '--log-level', 'error', '--auto-accept'];
+    const words = [command, 'serve', '--json', '--data', folder, ...free];
+    const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    const stderr = gathered(child.stderr);
+    this.ready = new Promise((resolve) => {
+      createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line)));
+      child.once('close', () => resolve(undefined));
+    });
+    this.ended = new Promise((resolve) => {
+      child.once('close', async (code) => resolve({ code, stdout: '', stderr: await stderr }));
+    });
+  }
+
+  /** Sends a signal and waits for the exit. */
+  end(signal: NodeJS.Signals = 'SIGTERM'): Promise<EndedCommand> {
+    this.#child.kill(signal);
+    return this.ended;
+  }
+}
+
+/** Calls an operation. Rejects when the server is gone. */
+export async function call(
+  { baseUrl, adminToken }: ServerReady,
+  id: keyof typeof rows,
+  { token = adminToken, parameters = {}, query = {}, json, form }: Call = {},
+): Promise<Answer> {
+  const { method, path } = rows[id];
+  const search = new URLSearchParams(query).toString();
+  const url = `${baseUrl}${pathOf({ path }, parameters)}${search === '' ? '' : `?${search}`}`;
+  const headers = new Headers({ Authorization: `Bearer ${token}` });
+  if (json !== undefined) headers.set('Content-Type', 'application/json');
+  const body = json === undefined ? (form ?? null) : JSON.stringify(json);
+  return answerOf(await fetch(url, { method, headers, body }));
+}
+
+/** Calls the control listener. Rejects when the server is gone. */
+export async function callControl(
+  { controlUrl, controlToken }: ServerReady,
+  { method, path, json }: { method: string; path: string; json?: unknown },
+): Promise<Answer> {
+  const headers = { Authorization: `Bearer ${controlToken}`, 'Content-Type': 'application/json' };
+  const body = json === undefined ? null : JSON.stringify(json);
+  return answerOf(await fetch(controlUrl + path, { method, headers, body }));
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const location = response.headers.get('location')?.split('/').at(-1) ?? '';
+  return { status: response.status, location, text };
+}
+
+/**
+ * Signs a new device in; the server must accept it automatically. @throws Error when it does not
+ */
+export async function signIn(
+  server: ServerReady,
+  serial: string,
+): Promise<{ readonly id: string; readonly token: string }> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const pubkey = publicKey.export({ type: 'spki', format: 'pem' });
+  const body = JSON.stringify({ id_data: JSON.stringify({ serial }), pubkey });
+  const headers = {
+    'Content-Type': 'application/json',
+    [vendorNames(server.headerPrefix).signature]: sign(
+      null,
+      Buffer.from(body),
+      privateKey,
+    ).toString('base64'),
+  };
+  const { method, path } = operations['post-auth-request'];
+  const ask = async () => answerOf(await fetch(server.baseUrl + path, { method, headers, body }));
+  await ask();
+  const { status, text } = await ask();
+  if (status !== 200) throw new Error(`the device ${serial} was refused: ${status} ${text}`);
+  const claims = JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString());
+  return { id: String(claims.sub), token: text };
+}
+
+/** Uploads a small artifact with this name. */
+export async function upload(server: ServerReady, name: string): Promise<Answer> {
+  const content = Buffer.from(name.repeat(500));
+  const file = await writeArtifact({
+    name,
+    deviceTypes: ['board'],
+    payloadType: 'single-file',
+    files: [{ name: 'file', content }],
+    modifiedMs: 0,
+    compression: 'none',
+  });
+  const form = new FormData();
+  form.append('artifact', new Blob([new Uint8Array(file)]), 'a.mender');
+  return call(server, 'upload-artifact', { form });
+}
+
+/** Returns the status of downloading an artifact. */
+export async function downloadStatus(server: ServerReady, id: string): Promise<number> {
+  const link = await call(server, 'get-artifact-download', { parameters: { id } });
+  if (link.status !== 200) return link.status;
+  const response = await fetch((JSON.parse(link.text) as { uri: string }).uri);
+  await response.arrayBuffer();
+  return response.status;
+}

@@ -1,0 +1,64 @@
+/**
+ * Sends every reader of foreign structure its worst input while a prober watches from outside how
+ * long the event loop stays with one piece of work.
+ */
+import type { Output } from '../../output/output.ts';
+import { type FuzzTarget, startFuzzTarget } from './fuzz-target.ts';
+import type { SoakPart } from './part.ts';
+import { speedOfMachine } from './process-figures.ts';
+import { startStallProber } from './stall-prober.ts';
+import { type WorstRequest, worstRequests } from './worst-requests.ts';
+
+/** What the server promises, on a machine of the speed that it was measured on. */
+const STALL_MAX_MS = 100;
+/** A prober that had to wait for the machine reports too much; a stall is there each time. */
+const TRIALS_MAX = 4;
+
+/** Probes one reader after the other; each stall beyond the promise is a fault. */
+export const stalls: SoakPart = async ({ output, times }) => {
+  const target = await startFuzzTarget();
+  try {
+    return await probeAll(target, output, times ?? TRIALS_MAX);
+  } finally {
+    await target.child.end();
+  }
+};
+
+async function probeAll(target: FuzzTarget, output: Output, trialsMax: number): Promise<string[]> {
+  const { pid } = target.child;
+  const prober = await startStallProber({ pid, baseUrl: target.ready.baseUrl });
+  const faults: string[] = [];
+  try {
+    for (const row of worstRequests) {
+      const slowness = Math.max(1, 1 / speedOfMachine());
+      const mostMs = STALL_MAX_MS * slowness;
+      const leastMs = await leastOf(trialsMax, mostMs, await trialOf(row, target, prober));
+      const figures = `${row.name}: ${leastMs.toFixed(0)} ms of at most ${mostMs.toFixed(0)}`;
+      output.line(figures);
+      if (leastMs > mostMs) faults.push(`the event loop stalls: ${figures}`);
+    }
+  } finally {
+    prober.end();
+  }
+  return faults;
+}
+
+type Prober = Awaited<ReturnType<typeof startStallProber>>;
+
+async function trialOf(row: WorstRequest, target: FuzzTarget, prober: Prober) {
+  const send = await row.prepare(target);
+  return () => prober.worstDuring(send);
+}
+
+/** The least of some trials; the first one within the limit is the last. */
+async function leastOf(
+  trialsMax: number,
+  mostMs: number,
+  trial: () => Promise<number>,
+): Promise<number> {
+  let leastMs = Number.POSITIVE_INFINITY;
+  for (let done = 0; done < trialsMax && leastMs > mostMs; done += 1) {
+    leastMs = Math.min(leastMs, await trial());
+  }
+  return leastMs;
+}

@@ -1,0 +1,30 @@
+/** Sends one hostile request on a connection of its own and reads the status line. */
+import { connect } from 'node:net';
+import { systemClock } from '../../../fixtures/clock.ts';
+
+/** Longest wait for a response, in milliseconds; the server's own limits are longer. */
+const ANSWER_MAX_MS = 10_000;
+
+/** Returns the status; 0 when the connection ended without one, -1 when nothing arrived in time. */
+export function statusOf(port: number, bytes: Buffer): Promise<number> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    let answer = '';
+    const timer = systemClock.after(ANSWER_MAX_MS, () => settle(-1));
+    const settle = (status: number): void => {
+      timer.cancel();
+      socket.destroy();
+      resolve(status);
+    };
+    socket.on('data', (chunk: Buffer) => {
+      answer += chunk.toString('latin1');
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1];
+      // A 1xx response is followed by another one.
+      if (status !== undefined && status !== '100') settle(Number(status));
+      else if (status === '100') answer = answer.slice(answer.indexOf('\r\n\r\n') + 4);
+    });
+    socket.on('end', () => settle(0));
+    socket.on('error', () => settle(0));
+    socket.on('connect', () => socket.end(bytes));
+  });
+}

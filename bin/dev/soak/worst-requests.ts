@@ -1,0 +1,294 @@
+/**
+ * The requests that keep a server busy longest: for every reader of foreign structure what is just
+ * within its limits, and what is far beyond them.
+ */
+import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { type Operation, pathOf } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
+import type { FuzzTarget } from './fuzz-target.ts';
+import { fillInventories, inventoryQuestions } from './worst-inventory.ts';
+import { sendMessages, sendRequests } from './worst-senders.ts';
+import {
+  artifactPart,
+  filled,
+  finelyDividedArtifacts,
+  form,
+  formBoundary,
+  longText,
+  members,
+  smallValues,
+} from './worst-structures.ts';
+
+/** One reader with its input. */
+export interface WorstRequest {
+  /** The reader and what it is given. */
+  readonly name: string;
+  /** Prepares what is sent; the returned function sends it, until the server is done with it. */
+  prepare(target: FuzzTarget): Promise<() => Promise<void>>;
+}
+
+/** What the server sees of a request. */
+interface Sent {
+  readonly headers?: readonly string[];
+  readonly body?: Buffer;
+}
+
+type Caller = 'nobody' | 'device' | 'user' | 'control';
+
+interface RequestRow {
+  readonly as: Caller;
+  /** Method and path. */
+  readonly line: string;
+  /** Connections at a time. */
+  readonly times?: number;
+  /** Requests on each of them, without waiting for the answers. */
+  readonly pipelined?: number;
+  readonly sent: () => Sent | Promise<Sent>;
+}
+
+const { bodyMaxBytes, bodyValuesMax, msgpackValuesMax, uploadPartsMax } = limits;
+/** The token leaves the rest to the target. */
+const HEADERS_BYTES = 14_000;
+/** As many as lists of the largest length in such a list hold: 4 MiB of them. */
+const MESSAGE_VALUES = 2048 ** 2;
+
+const lineOf = ({ method, path }: Operation): string =>
+  `${method} ${path.replace(/\{\w+\}/g, 'x')}`;
+const patch = lineOf(operations['patch-attributes']);
+const authRequest = lineOf(operations['post-auth-request']);
+const next = lineOf(operations['post-next-deployment-v2']);
+const search = lineOf(managementOperations['search-inventory']);
+const upload = lineOf(managementOperations['upload-artifact']);
+const inventory = `GET ${pathOf(managementOperations['list-inventory'])}`;
+
+/** Members just within the limit of values, and a text up to the limit of bytes. */
+const fullObject = (opening: string): string => {
+  const values = `${opening}${members(bodyValuesMax - 100)},"z":"`;
+  return `${values}${'z'.repeat(bodyMaxBytes - values.length - 100)}"`;
+};
+const json = (text: string): Sent => ({
+  headers: ['Content-Type: application/json'],
+  body: Buffer.from(text),
+});
+const formOf = (body: Buffer): Sent => ({
+  headers: [`Content-Type: multipart/form-data; boundary=${formBoundary}`],
+  body,
+});
+const filters = (count: number, filter: (index: number) => object): Sent =>
+  json(
+    JSON.stringify({
+      filters: Array.from({ length: count }, (_, index) => ({
+        scope: 'inventory',
+        attribute: 'blob',
+        ...filter(index),
+      })),
+    }),
+  );
+const yaml = (text: string): Sent => ({ body: Buffer.from(text) });
+const onePattern = filters(1, () => ({ type: '$regex', value: '(\\w?){120}b$' }));
+const credentials = '{"id_data":"{}","pubkey":"x",';
+
+const requests: Readonly<Record<string, RequestRow>> = {
+  'JSON body, members beyond the limit': {
+    ...{ as: 'device', line: patch, times: 16 },
+    sent: () => json(`{${members(90_000)}}`),
+  },
+  'JSON body, nothing but brackets': {
+    ...{ as: 'device', line: patch },
+    sent: () => json('['.repeat(bodyMaxBytes / 2) + ']'.repeat(bodyMaxBytes / 2)),
+  },
+  'JSON body, members within the limit': {
+    ...{ as: 'device', line: next, times: 16 },
+    sent: () => json(`${fullObject('{"device_provides":{')}}}`),
+  },
+  'auth requests, members beyond the limit': {
+    ...{ as: 'nobody', line: authRequest, times: 48 },
+    sent: () => json(`${credentials}${members(90_000)}}`),
+  },
+  'auth requests, members within the limit': {
+    ...{ as: 'nobody', line: authRequest, times: 48 },
+    sent: () => json(`${fullObject(credentials)}}`),
+  },
+  'auth requests, members in their id_data': {
+    ...{ as: 'nobody', line: authRequest, times: 48 },
+    sent: () => json(JSON.stringify({ id_data: `{${members(70_000)}}`, pubkey: 'x' })),
+  },
+  'multipart body, parts beyond the limit': {
+    ...{ as: 'user', line: upload },
+    sent: () => formOf(form(20_000)),
+  },
+  'multipart body, parts without heads beyond the limit': {
+    ...{ as: 'user', line: upload },
+    sent: () => formOf(Buffer.from(`--${formBoundary}\r\n\r\n\r\n`.repeat(1_000_000))),
+  },
+  'multipart body, parts behind the file': {
+    ...{ as: 'user', line: upload },
+    sent: () => formOf(form(100_000, artifactPart(Buffer.alloc(0)))),
+  },
+  'multipart body, heads within the limit': {
+    ...{ as: 'user', line: upload },
+    sent: () => {
+      const disposition = `form-data; ${filled(70_000, (index) => `a${index}="b"; `)}`;
+      const part = `--${formBoundary}\r\nContent-Disposition: ${disposition}\r\n\r\n\r\n`;
+      return formOf(Buffer.from(part.repeat(uploadPartsMax)));
+    },
+  },
+  'YAML, lists beyond the limit': {
+    ...{ as: 'control', line: 'POST /world' },
+    sent: () => yaml(`[${'a,'.repeat(200_000)}]`),
+  },
+  'YAML, members within the limit': {
+    ...{ as: 'control', line: 'POST /world' },
+    sent: () => yaml(filled(14_000, (index) => `k${index}: b\n`)),
+  },
+  'YAML, entries within the limit': {
+    ...{ as: 'control', line: 'POST /world' },
+    sent: () => yaml(`devices:\n${'- {a: b}\n'.repeat(820)}`),
+  },
+  'YAML, rules within the limit': {
+    ...{ as: 'control', line: 'POST /faults' },
+    sent: () => yaml(`rules:\n${'- {a: b}\n'.repeat(820)}`),
+  },
+  'query, many parameters': {
+    ...{ as: 'user', line: `${inventory}?${filled(HEADERS_BYTES, (at) => `a${at % 100}&`)}` },
+    sent: () => ({}),
+  },
+  'query, one parameter many times': {
+    ...{ as: 'user', line: `${inventory}?${filled(HEADERS_BYTES, () => 'a&')}` },
+    sent: () => ({}),
+  },
+  'headers, of many names': {
+    ...{ as: 'user', line: inventory },
+    sent: () => ({ headers: Array.from({ length: 1500 }, (_, index) => `a${index}: b`) }),
+  },
+  'headers, of one name': {
+    ...{ as: 'user', line: inventory },
+    sent: () => ({ headers: Array.from({ length: 1500 }, () => 'Cookie: b') }),
+  },
+  'headers, thousands on each of many connections': {
+    ...{ as: 'nobody', line: 'GET /nope', times: 500 },
+    sent: () => ({ headers: Array.from({ length: 1500 }, (_, index) => `a${index}: b`) }),
+  },
+  'paths of thousands of segments, on many connections': {
+    ...{ as: 'nobody', line: `GET ${apiPrefixes.device}v1/${'a/'.repeat(7000)}`, times: 500 },
+    sent: () => ({}),
+  },
+  'paths of thousands of escapes, on many connections': {
+    ...{ as: 'nobody', line: `GET ${apiPrefixes.device}v1/${'%41/'.repeat(3500)}`, times: 500 },
+    sent: () => ({}),
+  },
+  'small requests, on many connections': {
+    ...{ as: 'nobody', line: 'GET /nope', times: 1000 },
+    sent: () => ({}),
+  },
+  'filters, patterns': {
+    ...{ as: 'user', line: search },
+    // Letters of all scripts, whatever their case, take long to be looked up.
+    sent: () => filters(100, () => ({ type: '$regex', value: `(?i)${'\\PL'.repeat(80)}` })),
+  },
+  'filters, one pattern': {
+    ...{ as: 'user', line: search },
+    sent: () => onePattern,
+  },
+  'filters, one pattern, on one connection': {
+    ...{ as: 'user', line: search, pipelined: 200 },
+    sent: () => onePattern,
+  },
+  'filters, one pattern, on many connections': {
+    ...{ as: 'user', line: search, times: 200 },
+    sent: () => onePattern,
+  },
+  'YAML, small plans on one connection': {
+    ...{ as: 'control', line: 'POST /faults', pipelined: 200 },
+    sent: () => yaml('rules:\n- match: {operation: x}\n  act: {kind: y}\n'),
+  },
+  'filters, values': {
+    ...{ as: 'user', line: search },
+    sent: () => {
+      const value = Array.from({ length: 1000 }, (_, index) => `v${index}`);
+      return filters(49, () => ({ type: '$in', value }));
+    },
+  },
+};
+
+/** Every reader. */
+export const worstRequests: readonly WorstRequest[] = [
+  ...(['device', 'user'] as const).flatMap((from) => [
+    {
+      name: `websocket of a ${from}, one message beyond the limit of values`,
+      prepare: sendMessages(from, { message: smallValues(MESSAGE_VALUES), times: 1 }),
+    },
+    {
+      name: `websocket of a ${from}, messages within the limit of values`,
+      prepare: sendMessages(from, { message: smallValues(msgpackValuesMax / 2), times: 1000 }),
+    },
+    {
+      name: `websocket of a ${from}, long texts that are no UTF-8`,
+      prepare: sendMessages(from, { message: longText(), times: 16 }),
+    },
+    {
+      name: `websocket of a ${from}, small messages`,
+      prepare: sendMessages(from, { message: smallValues(0), times: 50_000 }),
+    },
+  ]),
+  ...Object.entries(requests).map(([name, row]) => ({ name, prepare: prepared(row) })),
+  ...Object.entries(finelyDividedArtifacts).map(([what, artifact]) => ({
+    name: `artifact, ${what}`,
+    prepare: prepared({
+      ...{ as: 'user', line: upload },
+      sent: async () => formOf(form(0, artifactPart(await artifact()))),
+    }),
+  })),
+  ...Object.entries(inventoryQuestions).map(([name, { line, json: body }]) => ({
+    name,
+    prepare: async (target: FuzzTarget) => {
+      await fillInventories(target);
+      const sent = () => (body === undefined ? {} : json(body));
+      return prepared({ as: 'user', line, times: 4, sent })(target);
+    },
+  })),
+  {
+    name: 'requests that do not wait for their answers',
+    prepare: async ({ ready }) => {
+      const bytes = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40_000));
+      return () => sendRequests(ready.baseUrl, bytes, 1);
+    },
+  },
+];
+
+function prepared({
+  as,
+  line,
+  times = 1,
+  pipelined = 1,
+  sent,
+}: RequestRow): WorstRequest['prepare'] {
+  return async (target) => {
+    const { ready } = target;
+    const { headers = [], body = Buffer.alloc(0) } = await sent();
+    const lines = [
+      `${line} HTTP/1.1`,
+      'Host: 127.0.0.1',
+      `${vendorNames(ready.headerPrefix).signature}: x`,
+      ...authorizationOf(target, as),
+      ...headers,
+      ...(body.length > 0 ? [`Content-Length: ${body.length}`] : []),
+    ];
+    const request = (...last: string[]): Buffer =>
+      Buffer.concat([Buffer.from(`${[...lines, ...last].join('\r\n')}\r\n\r\n`), body]);
+    const before = Array.from({ length: pipelined - 1 }, () => request());
+    const bytes = Buffer.concat([...before, request('Connection: close')]);
+    const url = as === 'control' ? ready.controlUrl : ready.baseUrl;
+    return () => sendRequests(url, bytes, times);
+  };
+}
+
+function authorizationOf({ insider, ready }: FuzzTarget, as: Caller): readonly string[] {
+  if (as === 'nobody') return [];
+  const { deviceToken: device, userToken: user } = insider;
+  const tokens = { device, user, control: ready.controlToken };
+  return [`Authorization: Bearer ${tokens[as]}`];
+}

@@ -1,0 +1,74 @@
+/** Sends the worst inputs, and waits until the server is done with them. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { WebSocket } from 'ws';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
+import { operations } from '../../../fixtures/contract/operations.ts';
+import type { FuzzTarget } from './fuzz-target.ts';
+
+const DONE_WITHIN_MS = 60_000;
+
+/** Sends the bytes on so many connections at a time, until the server has closed each of them. */
+export async function sendRequests(url: string, bytes: Buffer, times: number): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const sending = Array.from({ length: times }, () => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.write(bytes);
+    return closed(socket);
+  });
+  await Promise.all(sending);
+}
+
+/** Every answer is read, and whatever comes does not matter: the prober judges. */
+function closed(socket: ReturnType<typeof connect>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = systemClock.after(DONE_WITHIN_MS, () => socket.destroy());
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      timer.cancel();
+      resolve();
+    });
+    socket.resume();
+  });
+}
+
+interface Messages {
+  readonly message: Buffer;
+  readonly times: number;
+}
+
+/**
+ * Returns what opens a websocket of a device, or of a user with that device, and sends the same
+ * message again and again, until the server has read them or closes the socket.
+ */
+export function sendMessages(from: 'device' | 'user', { message, times }: Messages) {
+  return async ({ ready, insider }: FuzzTarget) => {
+    const base = ready.baseUrl.replace('http', 'ws');
+    const [id = ''] = insider.ids;
+    const open = {
+      device: () => opened(base + pathOf(operations.connect), insider.deviceToken),
+      user: () =>
+        opened(base + pathOf(managementOperations['connect-device'], { id }), insider.userToken),
+    };
+    return async (): Promise<void> => {
+      const device = await open.device();
+      const socket = from === 'device' ? device : await open.user();
+      const end = Promise.race([once(socket, 'close'), once(socket, 'pong')]);
+      for (let sent = 0; sent < times; sent += 1) socket.send(message);
+      socket.ping();
+      await end;
+      socket.terminate();
+      device.terminate();
+    };
+  };
+}
+
+async function opened(url: string, token: string): Promise<WebSocket> {
+  const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
+  await once(socket, 'open');
+  // The server ends it where it does not accept what comes.
+  socket.on('error', () => undefined);
+  return socket;
+}

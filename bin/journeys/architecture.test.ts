@@ -1,0 +1,221 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Source {
+  /** From the root, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+  readonly isTest: boolean;
+}
+
+const folders = ['fixtures', 'server', 'simulator', 'conformance', 'bin'];
+const sources: readonly Source[] = folders
+  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => {
+    const file = join(entry.parentPath, entry.name);
+    const path = relative(root, file).replaceAll('\\', '/');
+    return { path, text: readFileSync(file, 'utf8'), isTest: isTestFile(path) };
+  });
+const production = sources.filter(({ isTest }) => !isTest);
+
+function isTestFile(path: string): boolean {
+  return path.endsWith('.test.ts') || path.includes('/testing/');
+}
+
+function importsOf({ text }: Source): string[] {
+  return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+}
+
+/** Every node of a file's syntax tree that the test picks, with its place. */
+function nodesOf({ path, text }: Source, picks: (node: ts.Node) => boolean): string[] {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (picks(node)) {
+      const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+      found.push(`${path}:${line + 1} ${node.getText().slice(0, 80)}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function isText(node: ts.Node): node is ts.LiteralLikeNode {
+  return (
+    ts.isStringLiteralLike(node) ||
+    ts.isTemplateHead(node) ||
+    ts.isTemplateMiddle(node) ||
+    ts.isTemplateTail(node)
+  );
+}
+
+const clocksAndChance = new Set([
+  'Date.now',
+  'Math.random',
+  'performance.now',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'randomUUID',
+  'randomBytes',
+  'randomInt',
+  'randomFillSync',
+  'getRandomValues',
+]);
+const clockModules = /^(node:)?(timers(\/promises)?|perf_hooks)$/;
+
+function touchesRealWorld(node: ts.Node): boolean {
+  if (ts.isNewExpression(node)) {
+    return node.expression.getText() === 'Date' && (node.arguments?.length ?? 0) === 0;
+  }
+  if (ts.isCallExpression(node)) {
+    const callee = node.expression.getText();
+    return clocksAndChance.has(callee) || clocksAndChance.has(callee.split('.').at(-1) ?? '');
+  }
+  return (
+    ts.isImportDeclaration(node) && clockModules.test(node.moduleSpecifier.getText().slice(1, -1))
+  );
+}
+
+/** Files that import what their room must not, and some that may; what is imported is there. */
+const trials: readonly (readonly [path: string, text: string])[] = [
+  ['server/api/device/a.ts', "import { x } from '../../../simulator/plan/plan.ts';"],
+  ['server/api/device/b.ts', "import { x } from '../management/management.ts';"],
+  ['server/api/device/c.ts', "import sql from 'sql.js';"],
+  ['server/rules/a.ts', "import { x } from '../store/store.ts';"],
+  ['server/pipeline/a.ts', "import type { X } from '../control/x.ts';"],
+  ['server/http/a.ts', "import { x } from './testing/x.ts';"],
+  ['server/http/b.test.ts', "import { x } from '../../simulator/plan/plan.ts';"],
+  ['server/a.ts', "import { x } from '../bin/output/output.ts';"],
+  ['simulator/plan/a.ts', "import { x } from '../engine/x.ts';"],
+  ['simulator/device/a.ts', "export * from '../../server/server.ts';"],
+  ['simulator/client/a.ts', "import forge from 'node-forge';"],
+  ['conformance/target/a.ts', "import { x } from '../cases/x.ts';"],
+  ['conformance/a.ts', "const x = await import('../simulator/plan/plan.ts');"],
+  ['fixtures/a.ts', "import type { X } from '../server/server.ts';"],
+  [
+    'fixtures/circle/a.ts',
+    "import type { B } from './b.ts';\nexport interface A { readonly b: B }",
+  ],
+  ['bin/a.ts', "import semver from 'semver';"],
+  ['bin/commands/serve/serve.ts', "import { x } from '../simulate/simulate.ts';"],
+];
+const allowed: typeof trials = [
+  ['bin/commands/b.ts', "import { x } from '../../server/server.ts';"],
+  ['server/api/device/d.ts', "import { x } from '../../store/store.ts';"],
+  ['server/pipeline/b.ts', "import { consola } from 'consola/basic.js';"],
+  ['server/http/c.test.ts', "import { x } from '../store/store.ts';"],
+];
+const imported = [
+  ...['simulator/plan/plan.ts', 'simulator/engine/x.ts', 'server/api/management/management.ts'],
+  ...['server/store/store.ts', 'server/control/x.ts', 'server/http/testing/x.ts'],
+  ...[
+    'server/server.ts',
+    'bin/output/output.ts',
+    'bin/commands/simulate/simulate.ts',
+    'conformance/cases/x.ts',
+  ],
+];
+
+/** Checks the imports of a folder as `npm run check` does. */
+function checkImports(folder: string): { readonly code: number | null; lines: string[] } {
+  const script = join(root, 'bin/dev/check-imports.mjs');
+  const { status, stderr } = spawnSync(process.execPath, [script], { cwd: folder });
+  return { code: status, lines: String(stderr).trimEnd().split('\n') };
+}
+
+describe('the directions of imports', () => {
+  it('are held by each wrong import of a trial, and by no right one', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fleetbed-house-'));
+    const circle = ['fixtures/circle/b.ts', "import type { A } from './a.ts';\nexport type B = A;"];
+    const there = imported.map((path) => [path, 'export const x = 1;\nexport type X = 1;']);
+    for (const [path = '', text = ''] of [...trials, ...allowed, ...there, circle]) {
+      mkdirSync(join(folder, dirname(path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), '{}');
+    for (const name of ['sql.js', 'node-forge', 'semver', 'consola']) {
+      mkdirSync(join(folder, 'node_modules', name), { recursive: true });
+      writeFileSync(join(folder, 'node_modules', name, 'package.json'), `{"name":"${name}"}`);
+      for (const file of ['index.js', 'basic.js']) {
+        writeFileSync(join(folder, 'node_modules', name, file), '');
+      }
+    }
+    cpSync(join(root, '.dependency-cruiser.mjs'), join(folder, '.dependency-cruiser.mjs'));
+    const { code, lines } = checkImports(folder);
+    expect(code).toBe(1);
+    const caught = new Set(lines.map((line) => line.split(' ')[0]));
+    caught.delete('fixtures/circle/b.ts');
+    expect([...caught].sort()).toEqual(trials.map(([path]) => path).sort());
+  });
+
+  it('are not held where a source file is left unread, which is an error', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fleetbed-house-'));
+    for (const part of folders) {
+      mkdirSync(join(folder, part));
+      writeFileSync(join(folder, part, 'a.ts'), 'export const a = 1;\n');
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), '{}');
+    const rules = { forbidden: [], options: { exclude: { path: '^server/' } } };
+    const text = `export default ${JSON.stringify(rules)};\n`;
+    writeFileSync(join(folder, '.dependency-cruiser.mjs'), text);
+    const { code, lines } = checkImports(folder);
+    expect({ code, lines }).toEqual({ code: 1, lines: ['server/a.ts was not read'] });
+  });
+});
+
+describe('the house', () => {
+  it('spells API paths in the contract and in the cases only', () => {
+    const others = production.filter(
+      ({ path }) => !path.startsWith('fixtures/') && !path.startsWith('conformance/cases/'),
+    );
+    const spelled = others.flatMap((source) =>
+      nodesOf(
+        source,
+        (node) => isText(node) && node.text.includes('/api/') && !node.text.startsWith('.'),
+      ),
+    );
+    expect(spelled).toEqual([]);
+  });
+
+  it('touches real time and chance in two files only, and its own process in a third', () => {
+    const process = 'simulator/metrics/generator-machine.ts';
+    const allowed = ['fixtures/clock.ts', 'fixtures/random.ts', process];
+    const others = production.filter(
+      // The page runs in a browser, which has no other clock.
+      ({ path }) => !allowed.includes(path) && !path.startsWith('server/console/page/'),
+    );
+    expect(others.flatMap((source) => nodesOf(source, touchesRealWorld))).toEqual([]);
+  });
+
+  it('keeps the SQL engine in the store', () => {
+    const users = sources.filter((source) => importsOf(source).includes('sql.js'));
+    expect(users.map(({ path }) => dirname(path))).toEqual(['server/store']);
+  });
+});
+
+describe('the rules themselves', () => {
+  it.each([
+    'new Date()',
+    'Date.now()',
+    'crypto.randomUUID()',
+    'setTimeout(f, 1)',
+    "import { setTimeout } from 'node:timers/promises'",
+  ])('catch %s', (text) => {
+    expect(nodesOf({ path: 'server/a.ts', text, isTest: false }, touchesRealWorld)).toHaveLength(1);
+  });
+
+  it('let a moment be made from a number', () => {
+    const source = { path: 'server/a.ts', text: 'new Date(clock.now())', isTest: false };
+    expect(nodesOf(source, touchesRealWorld)).toEqual([]);
+  });
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { type Asked, FleetOnTestbed } from '../testing/fleet-on-testbed.ts';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const TOKEN_HOURS = 2;
+const RUN_HOURS = 18;
+const STEP_MS = 60_000;
+const TURNS_MAX = 300;
+const POLL_MS = 10 * MINUTE_MS;
+const RUN_MAX_MS = 60_000;
+const noonMs = Date.UTC(2026, 10, 21, 12);
+
+let fleet: FleetOnTestbed;
+
+beforeAll(async () => {
+  const clock = new ManualClock(noonMs);
+  fleet = await FleetOnTestbed.start({ clock, tokenLifetimeSeconds: TOKEN_HOURS * 3600 });
+  await fleet.play({
+    behaviours: [
+      'steady',
+      'slow',
+      'clock-skew',
+      'never-renews',
+      'night-only',
+      'hang-while-downloading',
+      'hang-for-ever',
+      'bricked',
+      'polls-in-lockstep',
+    ],
+    pollIntervalMs: POLL_MS,
+    inventoryIntervalMs: 8 * HOUR_MS,
+    durationMs: RUN_HOURS * HOUR_MS,
+    drive: (isQuiet) => inLeaps(clock, isQuiet),
+  });
+}, RUN_MAX_MS);
+
+/**
+ * Time leaps whenever everyone waits for it, and stands still while anyone is at work; a download
+ * that hangs is underway and waits all the same, so it does not stand still for long.
+ */
+function inLeaps(clock: ManualClock, isQuiet: () => boolean) {
+  let handle: NodeJS.Immediate;
+  let isLoggedIn = false;
+  let quietTurns = 0;
+  let turns = 0;
+  const turn = (): void => {
+    // A password is hashed on another thread, for which no turn of this one waits.
+    isLoggedIn ||= fleet.testbed.journal.list({ operation: 'login' }).length > 0;
+    quietTurns = isLoggedIn && isQuiet() ? quietTurns + 1 : 0;
+    if (isLoggedIn) turns++;
+    if (quietTurns > 2 || turns > TURNS_MAX) {
+      quietTurns = 0;
+      turns = 0;
+      clock.advance(STEP_MS);
+    }
+    handle = setImmediate(turn);
+  };
+  handle = setImmediate(turn);
+  return { cancel: () => clearImmediate(handle) };
+}
+
+afterAll(() => fleet.testbed.close());
+
+function timesOf(asked: readonly Asked[]): number[] {
+  return asked.map(({ at }) => Date.parse(at));
+}
+
+/** When the device was given a token. */
+function tokenTimes(behaviour: string): number[] {
+  const signIns = fleet.askedBy(behaviour, 'post-auth-request');
+  return timesOf(signIns.filter(({ status }) => status === 200));
+}
+
+function gaps(times: readonly number[]): number[] {
+  return times.slice(1).map((time, before) => time - (times[before] ?? 0));
+}
+
+function refused(behaviour: string): Asked[] {
+  return fleet
+    .answersTo(behaviour)
+    .filter(({ operation, status }) => operation !== 'post-auth-request' && status === 401);
+}
+
+describe('a day and a night of a fleet, in seconds', () => {
+  it('sees each device renew its token before it runs out, at a moment of its own', () => {
+    const [, ...steady] = gaps(tokenTimes('steady'));
+    expect(steady.length).toBeGreaterThan(7);
+    for (const gap of steady) {
+      expect(gap).toBeGreaterThan(0.6 * TOKEN_HOURS * HOUR_MS);
+      expect(gap).toBeLessThan(TOKEN_HOURS * HOUR_MS);
+    }
+    expect(refused('steady')).toEqual([]);
+    const [, , slow] = gaps(tokenTimes('slow'));
+    expect(Math.abs((slow ?? 0) - (steady[1] ?? 0))).toBeGreaterThan(MINUTE_MS);
+  });
+
+  it('sees a device whose clock is years behind renew it after a 401', async () => {
+    const refusals = refused('clock-skew');
+    expect(refusals.length).toBeGreaterThan(6);
+    const answers = fleet.answersTo('clock-skew');
+    const first = answers.findIndex(({ at }) => at === refusals[0]?.at);
+    expect(answers[first + 1]).toMatchObject({ operation: 'post-auth-request', status: 200 });
+    expect((await fleet.recorded())['clock-skew']).toBe('success');
+  });
+
+  it('lets in nobody who never renews', () => {
+    const last = Math.max(...tokenTimes('never-renews'));
+    const later = fleet
+      .answersTo('never-renews')
+      .filter(({ at }) => Date.parse(at) > last + (TOKEN_HOURS * HOUR_MS + MINUTE_MS));
+    expect(later.length).toBeGreaterThan(80);
+    expect(new Set(later.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(later.map(({ operation }) => operation)).not.toContain('post-auth-request');
+  });
+
+  it('hears of a device that talks by night only by night, but for its first contact', async () => {
+    const hours = timesOf(fleet.askedBy('night-only'))
+      .filter((time) => time > noonMs + HOUR_MS)
+      .map((time) => new Date(time).getUTCHours());
+    expect(hours.length).toBeGreaterThan(20);
+    expect([...new Set(hours)].sort((one, other) => one - other)).toEqual(
+      expect.arrayContaining([22, 23, 0, 1, 2, 3, 4].sort((one, other) => one - other)),
+    );
+    // What was asked last before five may be answered a little later.
+    expect(hours.filter((hour) => hour > 5 && hour < 22)).toEqual([]);
+    expect((await fleet.recorded())['night-only']).toBe('success');
+  });
+
+  it('waits for a download that hangs, and for ever for what never comes', async () => {
+    expect(await fleet.recorded()).toMatchObject({
+      steady: 'success',
+      slow: 'success',
+      'hang-while-downloading': 'success',
+      'hang-for-ever': 'installing',
+      bricked: 'rebooting',
+    });
+    const reports = timesOf(fleet.askedBy('hang-while-downloading', 'put-deployment-status'));
+    expect(gaps(reports)[0]).toBeGreaterThanOrEqual(10 * MINUTE_MS);
+    const [last] = timesOf(fleet.askedBy('bricked')).slice(-1);
+    expect(last).toBeLessThan(noonMs + 3 * HOUR_MS);
+  });
+
+  it('is asked at round times by who polls in lockstep', () => {
+    const late = (behaviour: string): number[] =>
+      timesOf(fleet.askedBy(behaviour, 'post-next-deployment-v2'))
+        .slice(5)
+        .map((time) => time % POLL_MS);
+    expect(Math.max(...late('polls-in-lockstep'))).toBeLessThan(POLL_MS / 2);
+    expect(late('polls-in-lockstep').length).toBeGreaterThan(80);
+  });
+});

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { behaviours } from '../../simulator/behaviours/catalogue.ts';
+import { isFinal } from '../../simulator/device/update-states.ts';
+import type { FleetEvent, FleetResult } from '../../simulator/engine/simulate-fleet.ts';
+import { FleetOnTestbed, release } from '../testing/fleet-on-testbed.ts';
+
+const RUN_MAX_MS = 40_000;
+/** Polls of each device after its update, so that its habits show. */
+const POLLS_AFTER = 6;
+/** Those that hang for ever, or are bricked. */
+const NEVER_ENDING = 2;
+
+/** What the server has of each behaviour's part once the fleet has lived for a few seconds. */
+const recorded: Readonly<Record<string, string>> = {
+  steady: 'success',
+  slow: 'success',
+  'night-only': 'success',
+  'already-installed': 'already-installed',
+  'flaky-2g': 'success',
+  'clock-skew': 'success',
+  'alert-storm': 'success',
+  'socket-flapping': 'success',
+  'key-rotation': 'success',
+  'cloned-identity': 'success',
+  'failing-install': 'failure',
+  'failing-commit': 'failure',
+  'wrong-checksum': 'failure',
+  'disk-full': 'failure',
+  reject: 'failure',
+  'hang-while-downloading': 'success',
+  'hang-for-ever': 'installing',
+  'reboot-loop': 'failure',
+  bricked: 'rebooting',
+  'crash-and-resume': 'success',
+  'aborted-midway': 'aborted',
+  'big-logs': 'failure',
+  'never-renews': 'success',
+  'ignores-429': 'success',
+  'reports-success-without-installing': 'success',
+  floods: 'success',
+  'polls-in-lockstep': 'success',
+  'ignores-409': 'aborted',
+  'keeps-a-finished-deployments-id': 'success',
+};
+
+/** Lives that last for hours, in a few seconds. */
+const quick = {
+  slow: { installMs: 700, rebootMs: 700 },
+  'night-only': { nightFromHour: 0, nightToHour: 24 },
+  'flaky-2g': {
+    latencyMs: 10,
+    jitterMs: 5,
+    lossShare: 0.1,
+    bandwidthBytesPerSecond: 200_000,
+  },
+  'alert-storm': { messagesCount: 2, alertsCount: 20 },
+  'key-rotation': { everyCyclesCount: 5 },
+  'hang-while-downloading': { hangMs: 800 },
+  'crash-and-resume': { offMs: 300 },
+  floods: { burstCount: 20 },
+};
+
+/** True once every device that can has ended its update and polled a few times since. */
+function habitsHaveShown() {
+  const pollsAfter = new Map<number, number>();
+  let seen = 0;
+  return (events: readonly FleetEvent[]): boolean => {
+    for (const event of events.slice(seen)) count(event, pollsAfter);
+    seen = events.length;
+    const shown = [...pollsAfter.values()].filter((polls) => polls >= POLLS_AFTER).length;
+    return shown >= Object.keys(recorded).length - NEVER_ENDING;
+  };
+}
+
+function count(event: FleetEvent, pollsAfter: Map<number, number>): void {
+  const { device = -1 } = event;
+  if (event.kind === 'update' && isFinal(event.state)) pollsAfter.set(device, 0);
+  const polls = pollsAfter.get(device);
+  if (polls === undefined || event.kind !== 'exchange') return;
+  if (event.operation === 'post-next-deployment-v2') pollsAfter.set(device, polls + 1);
+}
+
+let fleet: FleetOnTestbed;
+let result: FleetResult;
+
+beforeAll(async () => {
+  fleet = await FleetOnTestbed.start();
+  result = await fleet.play({
+    behaviours: Object.keys(recorded),
+    behaviourParameters: quick,
+    durationMs: RUN_MAX_MS - 10_000,
+    requestTimeLimitMs: 2000,
+    endsWhen: habitsHaveShown(),
+  });
+}, RUN_MAX_MS);
+
+afterAll(() => fleet.testbed.close());
+
+function success(before: readonly string[] = []): string[] {
+  const usual = ['downloading 204', 'installing 204', 'rebooting 204', 'success 204'];
+  return [...before, ...usual];
+}
+
+describe('a fleet of all behaviours', () => {
+  it('comes to what a good server makes of each', async () => {
+    expect(Object.keys(recorded)).toEqual([...behaviours.keys()]);
+    expect(await fleet.recorded()).toEqual(recorded);
+  });
+
+  it('leaves books that balance, whatever its devices do', () => {
+    expect(result.balance).toMatchObject({ checked: true, differences: [] });
+  });
+});
+
+describe('the server keeps of a device that', () => {
+  it('is steady: each status once, in order, and the new artifact', async () => {
+    expect(fleet.reportsOf('steady')).toEqual(success());
+    expect(await fleet.inventoryArtifact('steady')).toBe(release);
+    // The reboot costs the token.
+    const asked = fleet.askedBy('steady').map(({ operation }) => operation);
+    const last = asked.lastIndexOf('put-deployment-status');
+    expect(asked.slice(last - 2, last)).toEqual(['put-deployment-status', 'post-auth-request']);
+  });
+
+  it('is slow: the same, later', () => {
+    const times = fleet.askedBy('slow', 'put-deployment-status').map(({ at }) => Date.parse(at));
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1400);
+    expect(fleet.reportsOf('slow')).toEqual(success());
+  });
+
+  it('has the artifact already: no report and no download', () => {
+    expect(fleet.reportsOf('already-installed')).toEqual([]);
+  });
+
+  it('is on a bad network: every status, some of them more than once', () => {
+    const reports = fleet.reportsOf('flaky-2g');
+    expect([...new Set(reports)]).toEqual(success());
+    expect(result.errors.map(({ cause }) => cause)).toContain('transport/LINK_LOST');
+  });
+
+  it('has a wrong clock: alerts of years ago, taken as they are', async () => {
+    const [alert] = fleet.askedBy('clock-skew', 'post-alerts');
+    expect(alert?.status).toBe(204);
+    const year = new Date(fleet.testbed.clock.now()).getUTCFullYear();
+    expect(JSON.stringify(alert?.requestBody)).toContain(`${year - 5}-`);
+  });
+
+  it('storms with alerts: all of them', async () => {
+    const sent = fleet.askedBy('alert-storm', 'post-alerts').filter(({ status }) => status === 204);
+    expect(sent.length).toBeGreaterThan(POLLS_AFTER);
+    const { body } = await fleet.testbed.admin.call('list-alerts', {
+      parameters: { id: fleet.idOf('alert-storm') },
+      query: { per_page: 500 },
+    });
+    expect(body.length).toBeGreaterThan(20 * POLLS_AFTER);
+  });
+
+  it('changes its key: a second set of the same device, accepted by the operator', async () => {
+    const { body } = await fleet.testbed.admin.call('get-device', {
+      parameters: { id: fleet.idOf('key-rotation') },
+    });
+    expect(body.auth_sets.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(body.auth_sets.map(({ pubkey }) => pubkey)).size).toBe(body.auth_sets.length);
+    const signIns = fleet.askedBy('key-rotation', 'post-auth-request');
+    const statuses = signIns.map(({ status }) => status).join(' ');
+    expect(statuses).toMatch(/200.* 401.* 200/);
+  });
+
+  it('is there twice: one device with one key, and two inventories in turn', async () => {
+    const { body } = await fleet.testbed.admin.call('get-device', {
+      parameters: { id: fleet.idOf('cloned-identity') },
+    });
+    expect(body.auth_sets).toHaveLength(1);
+    const inventories = fleet
+      .askedBy('cloned-identity', 'put-attributes')
+      .map(({ requestBody }) => JSON.stringify(requestBody).includes(release));
+    expect(inventories).toContain(true);
+    expect(inventories.at(-1)).toBe(false);
+  });
+});
+
+describe('the server keeps of an update that', () => {
+  it.each([
+    ['failing-install', 'input/output error', ['downloading 204', 'installing 204', 'failure 204']],
+    ['wrong-checksum', 'SHA-256', ['downloading 204', 'failure 204']],
+    ['disk-full', 'no space left on device', ['downloading 204', 'failure 204']],
+    ['reject', 'turned down on the device', ['failure 204']],
+    [
+      'failing-commit',
+      'rolling back to the old artifact',
+      ['downloading 204', 'installing 204', 'rebooting 204', 'failure 204'],
+    ],
+    [
+      'reboot-loop',
+      'boot 3 of the new artifact',
+      [
+        'downloading 204',
+        'installing 204',
+        'rebooting 204',
+        'rebooting 204',
+        'rebooting 204',
+        'failure 204',
+      ],
+    ],
+  ])('ends by %s: a log with "%s", and the old artifact', async (name, line, reports) => {
+    expect(fleet.reportsOf(name)).toEqual(reports);
+    expect(await fleet.logOf(name)).toContain(line);
+    expect(await fleet.inventoryArtifact(name)).toBe('factory-image');
+  });
+
+  it('leaves a big log: every line of it', async () => {
+    const log = await fleet.logOf('big-logs');
+    expect(log).toContain('line 1 .');
+    expect(log).toContain('line 4900 .');
+    expect(log).toContain('the installer gave up after a long tale');
+  });
+
+  it('hangs in its download: success, only later', () => {
+    const times = fleet.askedBy('hang-while-downloading', 'put-deployment-status');
+    const [downloading = 0, installing = 0] = times.map(({ at }) => Date.parse(at));
+    expect(installing - downloading).toBeGreaterThanOrEqual(800);
+  });
+
+  it('hangs for ever, or ends in a brick: what was said last, and silence', () => {
+    expect(fleet.reportsOf('hang-for-ever')).toEqual(['downloading 204', 'installing 204']);
+    expect(fleet.askedBy('hang-for-ever').at(-1)?.operation).toBe('put-deployment-status');
+    expect(fleet.reportsOf('bricked').at(-1)).toBe('rebooting 204');
+    expect(fleet.askedBy('bricked').at(-1)?.operation).toBe('put-deployment-status');
+  });
+
+  it('loses power: it begins again after a new sign-in, with the rest of the file', () => {
+    expect(fleet.reportsOf('crash-and-resume')).toEqual(success(['downloading 204']));
+    const asked = fleet.askedBy('crash-and-resume').map(({ operation }) => operation);
+    const crash = asked.indexOf('put-deployment-status');
+    expect(asked.slice(crash, crash + 3)).toEqual([
+      'put-deployment-status',
+      'post-auth-request',
+      'post-next-deployment-v2',
+    ]);
+    const downloads = fleet
+      .answersTo('crash-and-resume')
+      .filter(({ operation }) => operation === 'download-artifact');
+    expect(downloads.map(({ status }) => status)).toEqual([200, 206]);
+  });
+
+  it('is aborted: a 409 and no more', async () => {
+    expect(fleet.reportsOf('aborted-midway')).toEqual([
+      'downloading 204',
+      'installing 204',
+      'rebooting 409',
+    ]);
+    expect(await fleet.inventoryArtifact('aborted-midway')).toBe('factory-image');
+  });
+});
+
+describe('a badly written client', () => {
+  it('that ignores 409 installs all the same, and the part stays aborted', async () => {
+    expect(fleet.reportsOf('ignores-409')).toEqual([
+      'downloading 204',
+      'installing 204',
+      'rebooting 409',
+      'success 409',
+    ]);
+    expect(await fleet.inventoryArtifact('ignores-409')).toBe(release);
+  });
+
+  it('that claims success is recorded so, and its inventory tells the truth', async () => {
+    const name = 'reports-success-without-installing';
+    expect(fleet.reportsOf(name)).toEqual(['success 204']);
+    expect(await fleet.inventoryArtifact(name)).toBe('factory-image');
+  });
+
+  it('that keeps the id of its deployment is answered 204 each time', () => {
+    const again = fleet.reportsOf('keeps-a-finished-deployments-id').slice(4);
+    expect(again.length).toBeGreaterThan(3);
+    expect(new Set(again)).toEqual(new Set(['success 204']));
+  });
+
+  it('that floods asks more often than others, within its bursts', () => {
+    const polls = (name: string): number => fleet.askedBy(name, 'post-next-deployment-v2').length;
+    expect(polls('floods')).toBeGreaterThan(polls('steady'));
+    const times = fleet
+      .askedBy('floods', 'post-next-deployment-v2')
+      .map(({ at }) => Date.parse(at));
+    const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
+    expect(Math.max(...gaps)).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { startCommand } from '../testing/built-command.ts';
+
+it('a run whose progress nobody reads any more goes on, and prints its result', async () => {
+  const words = ['simulate', '--virtual', '--devices', '3', '--duration', '10m'];
+  const running = startCommand(words);
+  running.child.stderr?.destroy();
+  const { code, stdout } = await running.ended;
+  expect(stdout).toContain('3 devices: PASSED');
+  expect(code).toBe(0);
+});

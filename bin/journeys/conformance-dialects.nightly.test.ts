@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type CaseVerdict,
+  type Declaration,
+  runConformance,
+} from '../../conformance/conformance.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { type VariantName, variantNames } from '../../fixtures/contract/variants.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { startServer } from '../../server/server.ts';
+
+const PLAY_MAX_MS = 300_000;
+
+/** What a run has to be told of a dialect, since no probe can find it out. */
+const declaredOf: Readonly<Partial<Record<VariantName, Declaration>>> = {
+  'split-configuration': { without: ['configuration-read-back'] },
+};
+
+function complaintOf({ verdict, id, actual, reason }: CaseVerdict): readonly string[] {
+  if (!['fail', 'error', 'inconclusive'].includes(verdict)) return [];
+  return [`${verdict} ${id}: ${actual ?? reason?.text ?? ''}`];
+}
+
+describe.each(variantNames)('a server with the dialect %s', (dialect) => {
+  it('is judged without a false failure, and no case is inconclusive', {
+    timeout: PLAY_MAX_MS,
+  }, async () => {
+    const quiet = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
+    const server = await startServer({ ...quiet, variants: new Set([dialect]) });
+    try {
+      const { verdicts, leftBehind } = await runConformance({
+        baseUrl: server.baseUrl,
+        headerPrefix: server.headerPrefix,
+        credentials: { token: server.adminToken },
+        control: { url: server.controlUrl, token: server.controlToken },
+        declared: declaredOf[dialect] ?? {},
+        clock: systemClock,
+        random: seededRandom(dialect),
+        disruptive: true,
+        caseTimeLimitMs: 60_000,
+        requestTimeLimitMs: 15_000,
+        jobs: 4,
+      });
+      expect([verdicts.flatMap(complaintOf), leftBehind]).toEqual([[], []]);
+      expect(verdicts.filter(({ verdict }) => verdict === 'pass').length).toBeGreaterThan(3);
+    } finally {
+      await server.close();
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ConformanceOptions,
+  type ConformanceResult,
+  listCases,
+  runConformance,
+} from '../../conformance/conformance.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { type RunningServer, startServer } from '../../server/server.ts';
+
+const SUITE_MAX_MS = 180_000;
+
+let server: RunningServer;
+
+beforeAll(async () => {
+  server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
+});
+
+afterAll(() => server.close());
+
+function judge(more: Partial<ConformanceOptions> = {}) {
+  const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
+  const { controlUrl: url, controlToken: token } = server;
+  return runConformance({
+    baseUrl,
+    headerPrefix,
+    credentials: { email, password },
+    control: { url, token },
+    clock: systemClock,
+    random: seededRandom(JSON.stringify(more)),
+    caseTimeLimitMs: 30_000,
+    requestTimeLimitMs: 10_000,
+    jobs: 4,
+    ...more,
+  });
+}
+
+/** What is wrong with a result, as lines to read. */
+function complaints({ verdicts }: ConformanceResult): string[] {
+  return verdicts
+    .filter(({ verdict }) => !['pass', 'skip', 'observed'].includes(verdict))
+    .map((each) => `${each.verdict} ${each.id}: ${each.actual ?? each.reason?.text ?? ''}`);
+}
+
+describe('our own server under the suite', () => {
+  it('fails no case, also none that touches devices of others', {
+    timeout: SUITE_MAX_MS,
+  }, async () => {
+    const result = await judge({ disruptive: true });
+    expect(complaints(result)).toEqual([]);
+    expect(result.outcome).toBe('pass');
+    expect(result.verdicts.map(({ id }) => id)).toEqual(listCases().map(({ id }) => id));
+    expect(result.leftBehind).toEqual([]);
+    expect(result.verdicts.filter(({ verdict }) => verdict === 'skip')).toEqual([]);
+    expect(result.musts.undecidedMusts).toEqual([]);
+    const touched = new Set(
+      result.verdicts.flatMap(({ covers }) => covers.map((each) => each.split(' ')[0])),
+    );
+    expect([...touched].sort()).toEqual(Object.keys(operations).sort());
+  });
+
+  it('leaves nothing of its own on the server', async () => {
+    const { controlUrl, controlToken } = server;
+    const headers = { Authorization: `Bearer ${controlToken}` };
+    const overview = await fetch(`${controlUrl}/overview`, { headers });
+    expect(await overview.json()).toMatchObject({ devices: [], deviceCounts: { accepted: 0 } });
+  });
+
+  it('passes under another header prefix', { timeout: SUITE_MAX_MS }, async () => {
+    const other = await startServer({
+      port: 0,
+      controlPort: 0,
+      logLevel: 'silent',
+      headerPrefix: 'X-MEN',
+      adminEmail: server.adminEmail,
+      adminPassword: server.adminPassword,
+    });
+    try {
+      const { baseUrl, controlUrl: url, controlToken: token } = other;
+      const result = await judge({
+        baseUrl,
+        headerPrefix: 'X-MEN',
+        control: { url, token },
+        // The areas in which headers and parameters of links have a vendor's prefix.
+        selection: ['authentication/', 'artifact-link/', 'configuration-download/', 'connect/'],
+      });
+      expect(complaints(result)).toEqual([]);
+      expect(result.outcome).toBe('pass');
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is found out when it speaks another prefix than it is said to', async () => {
+    const result = await judge({ headerPrefix: 'X-MEN', selection: ['errors/request-id'] });
+    expect(result.outcome).toBe('fail');
+  });
+});

@@ -1,0 +1,232 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import {
+  expectAccessible,
+  expectNoOverhang,
+  goTo,
+  launchBrowser,
+  newPage,
+  openConsole,
+} from '../../server/console/testing/console-page.ts';
+import { type RunningCommand, startCommand } from '../testing/built-command.ts';
+import { releaseName, type ServedRelease, serveRelease } from '../testing/served-release.ts';
+
+const DEVICES = 200;
+const SNAPSHOT_MAX_BYTES = 200_000;
+/** The upper part shows what a view is; the rows below it only take room. */
+const clip = { x: 0, y: 0, width: 1280, height: 640 };
+const isWriting = process.env.FLEETBED_WRITE_SNAPSHOTS !== undefined;
+const snapshots = fileURLToPath(new URL('../../server/console/snapshots/', import.meta.url));
+
+let browser: Browser;
+let served: ServedRelease;
+let fleet: RunningCommand;
+let deploymentId: string;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  served = await serveRelease();
+  const { baseUrl, adminToken } = served.ready;
+  fleet = startCommand([
+    ...['simulate', '--url', baseUrl, '--token', adminToken, '--accept', '--connect'],
+    ...['--devices', String(DEVICES), '--seed', 'console', '--poll', '3s', '--ramp', '3s'],
+    ...['--keys', 'ecdsa=1,ed25519=1', '--behaviour', 'steady=8', '--behaviour', 'slow=1'],
+    ...['--behaviour', 'alert-storm=1'],
+  ]);
+  await fleet.said('stderr', /200 sockets/);
+  const body = JSON.stringify({ name: 'Spring', artifact_name: releaseName, all_devices: true });
+  const path = pathOf(managementOperations['create-deployment']);
+  const headers = { 'Content-Type': 'application/json' };
+  const made = await served.manage(path, { method: 'POST', headers, body });
+  deploymentId = made.headers.get('Location')?.split('/').at(-1) ?? '';
+}, 120_000);
+
+afterAll(async () => {
+  await browser?.close();
+  fleet?.child.kill('SIGKILL');
+  await served?.running.end();
+});
+
+/** A view of the console: its address, and what it shows once it is there. */
+interface View {
+  readonly name: string;
+  /** Main views have a picture in the repository. */
+  readonly isKept?: true;
+  readonly address: () => string;
+  readonly shows: RegExp;
+}
+
+let deviceId = '';
+const device = (tab: string) => `/devices/${deviceId}?tab=${tab}`;
+const views: readonly View[] = [
+  { name: 'overview', isKept: true, address: () => '/', shows: /^[1-9]\d* requests and/ },
+  { name: 'devices', isKept: true, address: () => '/devices', shows: /200 devices/ },
+  { name: 'deployments', address: () => '/deployments', shows: /Spring/ },
+  {
+    name: 'deployment',
+    isKept: true,
+    address: () => `/deployments/${deploymentId}`,
+    shows: /Progress/,
+  },
+  { name: 'artifacts', address: () => '/artifacts', shows: /release-2/ },
+  { name: 'journal', isKept: true, address: () => '/journal', shows: /next-deployment/ },
+  { name: 'doctor', address: () => '/doctor', shows: /Refused authentication requests/ },
+  { name: 'audit', address: () => '/audit', shows: /create/ },
+  { name: 'faults', isKept: true, address: () => '/faults', shows: /No fault is planned/ },
+  { name: 'clock', address: () => '/clock', shows: /Calendar of what ends/ },
+  { name: 'conformance', address: () => '/conformance', shows: /has not been run yet/ },
+  { name: 'simulator', address: () => '/simulator', shows: /No fleet has been started/ },
+  { name: 'worlds', address: () => '/worlds', shows: /No snapshot was taken/ },
+  { name: 'device', isKept: true, address: () => device('identity'), shows: /Authentication sets/ },
+  { name: 'device-timeline', address: () => device('timeline'), shows: /The newest \d+ entries/ },
+  { name: 'device-inventory', address: () => device('inventory'), shows: /device_type/ },
+  { name: 'device-configuration', address: () => device('configuration'), shows: /Configured/ },
+  { name: 'device-alerts', address: () => device('alerts'), shows: /alert/ },
+  { name: 'device-deployments', address: () => device('deployments'), shows: /Spring/ },
+  { name: 'device-socket', address: () => device('socket'), shows: /Start a shell/ },
+];
+
+async function show(page: Page, { address, shows }: View): Promise<void> {
+  await goTo(page, address());
+  await page.locator('main').getByText(shows).filter({ visible: true }).first().waitFor();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+
+describe.each(['light', 'dark'] as const)(
+  `a live fleet of ${DEVICES} devices, %s`,
+  (colorScheme) => {
+    let page: Page;
+    let complaints: string[];
+    let foreign: string[];
+
+    beforeAll(async () => {
+      ({ page, complaints, foreign } = await newPage(browser, served.ready, { colorScheme }));
+      await openConsole(page, served.ready, '/devices');
+      const link = page.locator('.long-table tbody a').first();
+      deviceId = String(await link.getAttribute('href'))
+        .split('/')
+        .at(-1) as string;
+    });
+
+    afterAll(() => page?.close());
+
+    it.each(views)('shows $name, accessible and without complaints', async (view) => {
+      await show(page, view);
+      await expectAccessible(page, view.name);
+      if (view.isKept) keepSnapshot(`${view.name}-${colorScheme}`, await page.screenshot({ clip }));
+      expect(complaints).toEqual([]);
+      expect(foreign).toEqual([]);
+    });
+
+    it('fits a window of 360 pixels', async () => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      for (const view of views) {
+        await show(page, view);
+        await expectNoOverhang(page, view.name);
+      }
+      await goTo(page, '/worlds');
+      const current = page.locator('.rooms [aria-current="page"]');
+      await expect
+        .poll(async () => {
+          const { x = 0, width = 0 } = (await current.boundingBox()) ?? {};
+          return x > 0 && x + width < 360;
+        })
+        .toBe(true);
+      expect((await page.locator('.bar').boundingBox())?.height).toBeLessThan(60);
+      await goTo(page, '/deployments');
+      await page.locator('.kit-table td[data-title="State"]').first().waitFor();
+      await goTo(page, '/devices');
+      const identity = page.locator('.long-table tbody a').first().locator('..');
+      await expect.poll(async () => (await identity.boundingBox())?.width).toBeGreaterThan(120);
+      expect(complaints).toEqual([]);
+    });
+  },
+);
+
+describe('runs from the page', () => {
+  it('judge the server with live verdicts, and show what they cover', {
+    timeout: 120_000,
+  }, async () => {
+    const { page, complaints } = await newPage(browser, served.ready);
+    await openConsole(page, served.ready, '/conformance');
+    await page.getByLabel('Cases whose ID begins with').fill('inventory/');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText(/Running: [1-9]\d* of \d+ cases/).waitFor({ timeout: 60_000 });
+    await page.getByText('Outcome: pass').waitFor({ timeout: 60_000 });
+    await page.getByText('Coverage of the contract').waitFor();
+    await expectAccessible(page, 'conformance');
+    await expectNoOverhang(page, 'conformance');
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('start a small fleet', { timeout: 120_000 }, async () => {
+    const { page, complaints } = await newPage(browser, served.ready, { colorScheme: 'dark' });
+    await openConsole(page, served.ready, '/simulator');
+    await page.getByLabel('Devices').last().fill('3');
+    await page.getByLabel('Seconds').fill('30');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByText('3 devices against').waitFor({ timeout: 60_000 });
+    await expectAccessible(page, 'simulator');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('ended', { exact: true }).waitFor({ timeout: 60_000 });
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});
+
+describe('the terminal', () => {
+  it('reaches a simulated device', async () => {
+    const { page, complaints } = await newPage(browser, served.ready);
+    await openConsole(page, served.ready, device('socket'));
+    await page.getByRole('button', { name: 'Start a shell' }).click();
+    const screen = page.locator('.xterm-rows');
+    await screen.getByText('#').first().waitFor();
+    await page.keyboard.type('uname');
+    await screen.getByText('uname').waitFor();
+    await expectAccessible(page, 'terminal');
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('has a device take a file, and gives it back', async () => {
+    const { page, complaints } = await newPage(browser, served.ready);
+    await openConsole(page, served.ready, device('socket'));
+    const said = (text: string) => page.locator('output.notice').getByText(text).waitFor();
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    const [from, to] = [page.getByLabel('Path on the device').first(), '/tmp/given.txt'];
+    const buffer = Buffer.from('line <b>1</b>');
+    const file = { name: 'given.txt', mimeType: 'text/plain', buffer };
+    await page.getByLabel('File', { exact: true }).setInputFiles(file);
+    await page.getByLabel('Path on the device').last().fill(to);
+    await press('Upload');
+    await said('The device has the file.');
+    await from.fill(to);
+    const [download] = await Promise.all([page.waitForEvent('download'), press('Download')]);
+    expect(readFileSync(await download.path())).toEqual(buffer);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});
+
+/** Fonts and data differ from machine to machine: what is compared is only the size of the picture. */
+function keepSnapshot(name: string, image: Buffer): void {
+  const file = join(snapshots, `${name}.png`);
+  expect(image.length, name).toBeLessThan(SNAPSHOT_MAX_BYTES);
+  if (isWriting) {
+    mkdirSync(snapshots, { recursive: true });
+    writeFileSync(file, image);
+  }
+  expect(existsSync(file), `${file}: FLEETBED_WRITE_SNAPSHOTS=1 writes it`).toBe(true);
+  const kept = readFileSync(file);
+  expect(kept.length, name).toBeLessThan(SNAPSHOT_MAX_BYTES);
+  expect(sizeOf(image), name).toEqual(sizeOf(kept));
+}
+
+/** Width and height in the header of a PNG. */
+const sizeOf = (png: Buffer) => [png.readUInt32BE(16), png.readUInt32BE(20)];

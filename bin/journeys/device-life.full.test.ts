@@ -1,0 +1,220 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { FleetEvent } from '../../simulator/engine/simulate-fleet.ts';
+import { FleetOnTestbed, release } from '../testing/fleet-on-testbed.ts';
+
+const RUN_MAX_MS = 20_000;
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function start(): Promise<FleetOnTestbed> {
+  const fleet = await FleetOnTestbed.start();
+  closers.push(() => fleet.testbed.close());
+  return fleet;
+}
+
+/** True once so many updates are over, and `after` holds. */
+function ended(count: number, after: (events: readonly FleetEvent[]) => boolean = () => true) {
+  return (events: readonly FleetEvent[]): boolean => {
+    const last = events.at(-1);
+    const isWorthLooking = last?.kind === 'update' || last?.kind === 'exchange';
+    if (!isWorthLooking && !last?.kind.startsWith('socket')) return false;
+    const over = events.filter(
+      (event) => event.kind === 'update' && /success|failure|aborted/.test(event.state),
+    );
+    return over.length >= count && after(events);
+  };
+}
+
+const quick = { installMs: 20, rebootMs: 20 };
+
+describe('a server that limits its rate', () => {
+  it('answers 429 to who does not listen, and goes on with who does', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const fleet = await start();
+    const names = ['steady', 'ignores-429', 'floods'];
+    fleet.testbed.rates.set({ requests: 12, windowSeconds: 2 });
+    await fleet.play({
+      behaviours: names,
+      pollIntervalMs: 100,
+      behaviourParameters: { 'ignores-429': quick, floods: quick, steady: quick },
+      durationMs: 7000,
+      requestTimeLimitMs: 5000,
+    });
+    const [steady = 0, ignores = 0, floods = 0] = names.map(
+      (name) => fleet.askedBy(name).filter(({ status }) => status === 429).length,
+    );
+    // Each window costs an obedient device one refusal; the other asks on at every 100 ms.
+    expect(steady).toBeLessThanOrEqual(5);
+    expect(ignores).toBeGreaterThan(2 * Math.max(1, steady));
+    expect(floods).toBeGreaterThan(0);
+    expect(await fleet.recorded()).toEqual({
+      steady: 'success',
+      'ignores-429': 'success',
+      floods: 'success',
+    });
+  });
+});
+
+describe('the persistent connection', () => {
+  it('is lost with a reboot and comes back, and some devices lose it all the time', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const fleet = await start();
+    const openedOf = (events: readonly FleetEvent[]) =>
+      events.flatMap((event) => (event.kind === 'socket-opened' ? [event.device] : []));
+    const isOver = ended(2, (events) => openedOf(events).length >= 9);
+    const json = { name: 'to all', artifact_name: release, all_devices: true };
+    let deploying: Promise<unknown> | undefined;
+    const result = await fleet.play({
+      behaviours: ['steady', 'socket-flapping', 'bricked'],
+      connect: true,
+      behaviourParameters: { 'socket-flapping': { holdMs: 300 }, bricked: quick },
+      durationMs: 12_000,
+      deploy: undefined,
+      endsWhen: (events) => {
+        // A device whose update comes before its socket would lose none.
+        if (new Set(openedOf(events)).size === 3) {
+          deploying ??= fleet.testbed.admin.call('create-deployment', { json });
+        }
+        return isOver(events);
+      },
+    });
+    await deploying;
+    const causes = (name: string): string[] => {
+      const device = result.devices.find(({ behaviour }) => behaviour === name)?.index;
+      return fleet.events.flatMap((event) =>
+        event.kind === 'socket-closed' && event.device === device ? [event.cause] : [],
+      );
+    };
+    expect(causes('steady').filter((cause) => cause === 'power-lost')).toHaveLength(1);
+    const connects = (name: string) => fleet.askedBy(name, 'connect').map(({ status }) => status);
+    expect(connects('steady')).toEqual([101, 101]);
+    expect(connects('bricked')).toEqual([101]);
+    expect(connects('socket-flapping').length).toBeGreaterThan(3);
+    expect(causes('socket-flapping')).toContain('dropped');
+    const { body } = await fleet.testbed.admin.call('get-connection', {
+      parameters: { id: fleet.idOf('bricked') },
+    });
+    expect(body.status).toBe('disconnected');
+    // Losing power is nobody's fault.
+    expect(result.errors.filter(({ operation }) => operation === 'connect')).toEqual([]);
+  });
+});
+
+describe('what a cohort fetches of an artifact', () => {
+  it.each([
+    ['full', [200], `downloaded ${release}, `],
+    ['head', [206], 'its first bytes and its length were looked at'],
+    ['none', [], 'was not fetched, by choice'],
+  ] as const)(
+    '%s: the server sends it so, and the log says so',
+    {
+      timeout: RUN_MAX_MS,
+    },
+    async (download, statuses, line) => {
+      const fleet = await start();
+      await fleet.play({
+        behaviours: ['failing-install'],
+        behaviourParameters: { 'failing-install': quick },
+        download,
+        endsWhen: ended(1, (events) => events.at(-1)?.kind === 'exchange'),
+        durationMs: 10_000,
+      });
+      const files = fleet.testbed.journal.list({ operation: 'download-artifact' });
+      expect(files.map(({ status }) => status)).toEqual(statuses);
+      expect(await fleet.logOf('failing-install')).toContain(line);
+    },
+  );
+});
+
+describe('a download that breaks off', () => {
+  it('is taken up where it broke, of the same file, until it is whole', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const fleet = await start();
+    const match = { operation: 'download-artifact' };
+    fleet.testbed.faults.add({
+      rules: [
+        {
+          id: 'cut',
+          match,
+          times: { next: 3 },
+          when: 'body',
+          act: { kind: 'reset', afterBytes: 700 },
+        },
+      ],
+    });
+    await fleet.play({
+      behaviours: ['steady'],
+      behaviourParameters: { steady: quick },
+      endsWhen: ended(1),
+      durationMs: 15_000,
+    });
+    expect(await fleet.recorded()).toEqual({ steady: 'success' });
+    const files = fleet.testbed.journal.list(match);
+    expect(files.map(({ status }) => status)).toEqual([200, 206, 206, 206]);
+  });
+
+  it('is begun anew when the file has changed meanwhile', { timeout: RUN_MAX_MS }, async () => {
+    const fleet = await start();
+    const match = { operation: 'download-artifact' };
+    fleet.testbed.faults.add({
+      rules: [
+        {
+          id: 'replaced',
+          match,
+          when: 'body',
+          script: [{ kind: 'reset', afterBytes: 700 }, { kind: 'changed-validator' }],
+        },
+      ],
+    });
+    const result = await fleet.play({
+      behaviours: ['steady'],
+      behaviourParameters: { steady: quick },
+      endsWhen: ended(1),
+      durationMs: 15_000,
+    });
+    expect(await fleet.recorded()).toEqual({ steady: 'success' });
+    expect(result.errors.map(({ cause }) => cause)).toContain('download/changed');
+    const files = fleet.testbed.journal.list(match);
+    expect(files.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+});
+
+describe('an update control map', () => {
+  it('holds a device before its reboot, and lets it go when the operator changes their mind', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const fleet = await start();
+    const { admin, journal } = fleet.testbed;
+    const at = (action: 'pause' | 'force_continue') => ({
+      update_control_map: { states: { ArtifactReboot_Enter: { action } } },
+    });
+    const run = fleet.play({
+      behaviours: ['steady'],
+      behaviourParameters: { steady: quick },
+      deploy: undefined,
+      endsWhen: ended(1),
+      durationMs: 15_000,
+    });
+    const accepted = await journal.await({ operation: 'put-attributes', status: '200' });
+    const { id: device } = accepted.device as { id: string };
+    const { headers } = await admin.call('create-deployment', {
+      json: { name: 'held', artifact_name: release, devices: [device], ...at('pause') },
+    });
+    const id = headers.get('location')?.split('/').at(-1) ?? '';
+    await journal.await({ operation: 'get-update-control-map', deployment: id });
+    await admin.call('update-deployment', { parameters: { id }, json: at('force_continue') });
+    await run;
+    expect(fleet.reportsOf('steady')).toEqual([
+      'downloading 204',
+      'installing 204',
+      'pause_before_rebooting 204',
+      'rebooting 204',
+      'success 204',
+    ]);
+  });
+});

@@ -1,0 +1,222 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { variantNames } from '../../fixtures/contract/variants.ts';
+import { guideParts, guidePictures, guideWithParts } from '../dev/guide-parts.ts';
+import { secretVariables } from '../options/secret-option.ts';
+import { exitCodes } from '../output/exit-codes.ts';
+import { commands, programFor } from '../program.ts';
+import {
+  abridged,
+  type DocumentStage,
+  documents,
+  isDemo,
+  openStage,
+  projectFolder,
+  settled,
+  shownOutputs,
+} from '../testing/documents.ts';
+
+const README_LINES_MAX = 200;
+/** `npm run docs`: outputs are written in place of compared. */
+const isWriting = process.env.FLEETBED_WRITE_DOCUMENTS === '1';
+/** The demo is played for writing only. */
+const DOCUMENT_MAX_MS = isWriting ? 400_000 : 120_000;
+
+const read = (document: string) => readFileSync(join(projectFolder, document), 'utf8');
+const commandGuide = read('bin/guide.md');
+
+/** Every block of a document that is not a shown output, and every piece of code in its text. */
+function codeOf(document: string): readonly string[] {
+  const blocks = /^```(.*)\n((?:(?!```).*\n)*)```/gm;
+  const fenced = [...document.matchAll(blocks)].filter(([, form]) => form !== 'text output');
+  const inline = [...document.replace(blocks, '').matchAll(/`([^`]+)`/g)];
+  return [
+    ...fenced.map(([, , code = '']) => code.replaceAll('\\\n', ' ')),
+    ...inline.map(([, code = '']) => code.replaceAll('\n', ' ')),
+  ];
+}
+
+/** The words of every `fleetbed …` in it, each up to what ends a command in a shell. */
+function commandLinesOf(document: string): readonly (readonly string[])[] {
+  const lines = codeOf(document).flatMap((code) =>
+    [...code.matchAll(/\bfleetbed (?=[a-z-])([^\n#|&;)]*)/g)].map(([, line = '']) => line),
+  );
+  return lines.map((line) => line.trim().split(/\s+/));
+}
+
+/** What is wrong with a line: a command that there is not, or an option that its help does not show. */
+async function faultOf(words: readonly string[]): Promise<string | undefined> {
+  let command: Command = await programFor(words);
+  const [first = ''] = words;
+  if (!(first in commands) && first !== 'help' && !first.startsWith('-')) {
+    return `there is no fleetbed ${first}`;
+  }
+  const shown = new Set(['--help', '--version']);
+  for (const word of words) {
+    const subcommand = command.commands.find((each) => each.name() === word);
+    if (subcommand && word !== first)
+      await configureLate(subcommand, `../commands/${first}/${word}.ts`);
+    command = subcommand ?? command;
+    for (const { long, hidden } of command.options) if (long && !hidden) shown.add(long);
+  }
+  const unknown = words
+    .filter((word) => word.startsWith('--'))
+    .map((word) => word.replace(/=.*/, ''))
+    .filter((option) => !shown.has(option));
+  return unknown.length > 0 ? `fleetbed ${first} has no ${unknown.join(' and no ')}` : undefined;
+}
+
+/** Gives a subcommand that is loaded when it is asked for its options. */
+async function configureLate(subcommand: Command, file: string): Promise<void> {
+  const place = new URL(file, import.meta.url);
+  if (subcommand.options.length > 0 || !existsSync(place)) return;
+  const { configure } = await import(place.href);
+  configure?.(subcommand);
+}
+
+/** The targets of headings, as GitHub makes them. */
+function anchorsOf(document: string): readonly string[] {
+  return [...document.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function brokenLinksOf(name: string): readonly string[] {
+  const links = [...read(name).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+  return links.flatMap(([, path = '', anchor]) => {
+    const target = path === '' ? name : join(dirname(name), path);
+    if (!existsSync(join(projectFolder, target))) return [target];
+    const isThere = anchor === undefined || anchorsOf(read(target)).includes(anchor);
+    return isThere ? [] : [`${target}#${anchor}`];
+  });
+}
+
+describe('README', () => {
+  it('can be read in a few minutes', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(README_LINES_MAX);
+  });
+});
+
+describe.each(documents)('%s', (name) => {
+  it('links to what is there', () => {
+    expect(brokenLinksOf(name)).toEqual([]);
+  });
+
+  it('uses commands and options that there are, by the names that help shows', async () => {
+    const faults = await Promise.all(commandLinesOf(read(name)).map(faultOf));
+    expect([...new Set(faults)].filter((fault) => fault !== undefined)).toEqual([]);
+  });
+});
+
+describe('the check of options', () => {
+  it.each([
+    ['npx fleetbed serve --auto-acept', 'fleetbed serve has no --auto-acept'],
+    ['fleetbed sevre', 'there is no fleetbed sevre'],
+    ['fleetbed world load FILE --port 1', 'fleetbed world has no --port'],
+    ['fleetbed state import FILE --data NEW && x --none', undefined],
+  ])('finds in `%s`: %s', async (line, fault) => {
+    const [words = []] = commandLinesOf(`\`\`\`sh\n${line}\n\`\`\`\n`);
+    expect(await faultOf(words)).toBe(fault);
+  });
+});
+
+describe('the outputs that documents show', () => {
+  let stage: DocumentStage | undefined;
+  beforeAll(async () => {
+    stage = await openStage();
+  });
+  afterAll(() => stage?.close());
+
+  it.each(documents)(
+    'are what the commands before them print: %s',
+    { timeout: DOCUMENT_MAX_MS },
+    async (name) => {
+      let text = read(name);
+      const all = shownOutputs(text);
+      const outputs = all.filter((shown) => isWriting || !isDemo(shown));
+      const marked = text.match(/^```text output$/gm) ?? [];
+      expect(marked.length, 'each right after a block of sh').toBe(all.length);
+      const printed: string[] = [];
+      for (const { script, output } of outputs) {
+        printed.push(abridged((await stage?.produce(script, DOCUMENT_MAX_MS / 2)) ?? '', output));
+      }
+      if (isWriting) {
+        // From the last on, so that the places of those before it stay what they are.
+        for (const { index, output } of outputs.toReversed()) {
+          text = text.slice(0, index) + printed.pop() + text.slice(index + output.length);
+        }
+        writeFileSync(join(projectFolder, name), text);
+        return;
+      }
+      const shown = outputs.map(({ output }) => settled(output));
+      expect(printed.map(settled), 'npm run docs writes them anew').toEqual(shown);
+    },
+  );
+
+  it('are compared, but for what is another one in each run', () => {
+    const line = (text: string) => settled(text);
+    expect(line('64 cases in 5.5 s: 1 fail')).toBe(line('64 cases in 17 s: 1 fail'));
+    expect(line('64 cases in 5.5 s: 1 fail')).not.toBe(line('64 cases in 5.5 s: 2 fail'));
+    expect(abridged('a\n\nb\nc\n', '...\nb\nc\n')).toBe('...\nb\nc\n');
+    expect(abridged('a\nb\nc\nd\n', 'a\n...\nd\n')).toBe('a\n...\nd\n');
+    expect(abridged('a\nx\nc\ne\n', 'a\n...\nd\n')).toBe('a\n...\ne\n');
+    expect(abridged('a\n', 'a\n...\nd\n')).toBe('a\n...\n');
+    expect(abridged('a\nb\nc 1 s\nd\ne\n', '...\nc 2 s\nd\n...\n')).toBe('...\nc 1 s\nd\n...\n');
+  });
+});
+
+describe('the guide of the server', () => {
+  const guide = read('server/guide.md');
+
+  it('has every dialect', () => {
+    expect(variantNames.filter((name) => !guide.includes(`| \`${name}\` `))).toEqual([]);
+  });
+});
+
+describe.each(Object.keys(guideParts))('the made parts of %s', (name) => {
+  it('are as they are made now: npm run docs', () => {
+    const guide = read(name);
+    expect(guideWithParts(name, guide)).toBe(guide);
+  });
+});
+
+describe.each(Object.entries(guidePictures))('the picture %s', (path, picture) => {
+  it('is as it is made now: npm run docs', () => {
+    expect(read(path)).toBe(picture());
+  });
+});
+
+describe('the guide of the command line', () => {
+  it('has every command', () => {
+    const shown = Object.entries(commands).filter(([, { hidden }]) => !hidden);
+    const missing = shown.filter(
+      ([name]) => !new RegExp(`fleetbed ${name}[ \`]`).test(commandGuide),
+    );
+    expect(missing.map(([name]) => name)).toEqual([]);
+  });
+
+  it('has every exit code and every secret variable', () => {
+    const codes = Object.values(exitCodes).filter((code) => !commandGuide.includes(`| ${code} `));
+    expect(codes).toEqual([]);
+    const variables = Object.values(secretVariables);
+    expect(variables.filter((name) => !commandGuide.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('gives a reason for every dependency, and for no other', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+    const rows = commandGuide
+      .slice(commandGuide.indexOf('## Dependencies'))
+      .matchAll(/^\| ([^|]*)/gm);
+    const named = [...rows].slice(2).flatMap(([, cell = '']) => cell.trim().split(', '));
+    const wanted = Object.keys({ ...dependencies, ...devDependencies });
+    const isNamed = (name: string) =>
+      named.includes(name) || (name.startsWith('@types/') && named.includes('@types/*'));
+    expect(wanted.filter((name) => !isNamed(name))).toEqual([]);
+    expect(named.filter((name) => name !== '@types/*' && !wanted.includes(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const EXAMPLE_MAX_MS = 60_000;
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const guide = readFileSync(join(root, 'server', 'guide.md'), 'utf8');
+const blocks = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
+const example = blocks.find((block) => block.includes("from 'fleetbed'")) ?? '';
+
+/** As strict as a reader may have it. */
+const compilerOptions = {
+  target: 'es2023',
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: true,
+  noEmit: true,
+};
+
+let folder: string;
+
+beforeAll(() => {
+  // Within the package, which then knows itself by its name.
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  folder = mkdtempSync(join(root, 'dist', 'embedding-'));
+  writeFileSync(join(folder, 'vitest.config.mjs'), 'export default {};');
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs a program of a package over the text as a test of a reader's own. */
+async function run(text: string, program: string, ...words: readonly string[]) {
+  writeFileSync(join(folder, 'client.test.ts'), text);
+  const options = { cwd: folder, timeout: EXAMPLE_MAX_MS, env: { PATH: process.env.PATH } };
+  return promisify(execFile)(
+    process.execPath,
+    [join(root, 'node_modules', program), ...words],
+    options,
+  ).then(
+    ({ stdout }) => ({ code: 0, stdout }),
+    ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),
+  );
+}
+
+const vitest = (text: string) =>
+  run(text, 'vitest/vitest.mjs', 'run', '--root', folder, '--reporter', 'json');
+
+describe('the example of the guide', () => {
+  it(
+    'passes as a test of its own',
+    async () => {
+      const { code, stdout } = await vitest(example);
+      const report = JSON.parse(stdout);
+      expect([code, report.numPassedTests, report.numTotalTests]).toEqual([0, 2, 2]);
+    },
+    EXAMPLE_MAX_MS,
+  );
+
+  it(
+    'fails where its client does what it should not',
+    async () => {
+      const careless = example.replace('=== 401) await signIn()', '=== 403) await signIn()');
+      expect(careless).not.toBe(example);
+      const { code, stdout } = await vitest(careless.replace('while', 'if'));
+      expect([code, JSON.parse(stdout).numFailedTests]).toEqual([1, 2]);
+    },
+    EXAMPLE_MAX_MS,
+  );
+
+  it(
+    'is typed, down to the answers',
+    async () => {
+      const tsc = (text: string) => run(text, 'typescript/lib/tsc.js', '-p', folder);
+      const wrong = example
+        .replace('body.count', 'body.counts')
+        .replace("'count-devices'", "'count-all'")
+        .replace('clock.advance(', 'clock.advance(`7`, ');
+      const [right, faulty] = [await tsc(example), await tsc(wrong)];
+      expect([right.code, right.stdout]).toEqual([0, '']);
+      expect(faulty.stdout).toContain('count-all');
+      expect(faulty.stdout).toContain('Expected 1 arguments');
+    },
+    EXAMPLE_MAX_MS,
+  );
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { clockStartingAt } from '../../fixtures/clock.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
+import { wholeRun } from '../testing/whole-run.ts';
+
+const RUN_MAX_MS = 400_000;
+const deprecated = (Object.values(managementOperations) as Operation[])
+  .filter((operation) => operation.deprecated)
+  .map(({ id }) => id);
+
+/** Everything that is asked of the server from now on, by operation; ends with the server. */
+async function watch({ controlUrl, controlToken }: TestServer) {
+  const headers = { Authorization: `Bearer ${controlToken}` };
+  const events = await fetch(`${controlUrl}/events`, { headers });
+  const text = events.text();
+  return {
+    operations: async () =>
+      new Set([...(await text).matchAll(/"operation":"([^"]+)"/g)].map(([, id]) => id)),
+  };
+}
+
+describe('suite and fleet', () => {
+  it.each(['2019-06-01', '2026-11-21', '2027-08-24', '2027-08-25', '2038-01-20'])(
+    'pass on %s, and call nothing that is deprecated',
+    { timeout: RUN_MAX_MS },
+    async (date) => {
+      const clock = clockStartingAt(Date.parse(date));
+      const server = await startTestServer({ clock });
+      const asked = await watch(server);
+      const run = await wholeRun(server, 'every date');
+      await server.close();
+      expect(run).toEqual({ ended: 'settled', troubles: [], outcome: 'pass' });
+      const operations = await asked.operations();
+      expect(operations.size).toBeGreaterThan(30);
+      expect(deprecated.filter((id) => operations.has(id))).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,215 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
+import {
+  artifactBytes,
+  fetchFile,
+  publish,
+  shownArtifact,
+  uploadArtifact,
+} from '../../../server/testing/test-artifacts.ts';
+import { deploy, doors, instructionsIn } from '../../../server/testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../../server/testing/test-device.ts';
+import {
+  startOfTest,
+  startTestServer,
+  type TestServer,
+} from '../../../server/testing/test-server.ts';
+import { type ArtifactTool, openArtifactTool } from './testing/artifact-tool.ts';
+
+let server: TestServer;
+let tool: ArtifactTool;
+
+beforeAll(async () => {
+  server = await startTestServer({ headerPrefix: 'X-MEN' });
+  tool = openArtifactTool();
+});
+
+afterAll(async () => {
+  tool.close();
+  await server.close();
+});
+
+/** What the tool says of a file, once it has said that the file is good. */
+function readByTool(file: Buffer): string {
+  tool.put('ours.mender', file);
+  const verdict = tool.run('validate', 'ours.mender');
+  expect(verdict).toEqual({ code: 0, text: expect.stringContaining('validated successfully') });
+  return tool.run('read', 'ours.mender').text;
+}
+
+type Spec = Parameters<typeof writeArtifact>[0];
+
+const plain: Spec = {
+  name: 'release-1',
+  deviceTypes: ['board', 'board 2'],
+  payloadType: 'single-file',
+  files: [{ name: 'app.bin', content: Buffer.from('abc') }],
+  modifiedMs: startOfTest,
+};
+
+/** What we write, with some of what the tool must read in it. */
+const ours: readonly [kind: string, spec: Spec, lines: readonly RegExp[]][] = [
+  [
+    'a payload for an update module, with all that can be said of it',
+    {
+      ...plain,
+      group: 'stable',
+      provides: { 'app.version': '7' },
+      depends: {
+        artifact_name: ['release-0'],
+        artifact_group: ['beta'],
+        'app.version': ['5', '6'],
+      },
+      clearsProvides: ['app.*'],
+      metaData: { mode: 'fast', paths: ['ä', ''] },
+    },
+    [
+      /^ {2}Name: release-1$/m,
+      /^ {2}Version: 3$/m,
+      /^ {2}Compatible devices: '\[board board 2\]'$/m,
+      /^ {2}Provides group: stable$/m,
+      /^ {2}Depends on one of artifact\(s\): \[release-0\]$/m,
+      /^ {2}Depends on one of group\(s\): \[beta\]$/m,
+      /^ {4}Type: +single-file$/m,
+      /^\tapp\.version: 7$/m,
+      /^\tapp\.version: \[5 6\]$/m,
+      /Clears Provides: \["app\.\*"\]/,
+      /"mode": "fast"/,
+      /name: +app\.bin\n +size: +3\n +modified: 2026-11-21 12:00:00 /,
+      /checksum: ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad/,
+    ],
+  ],
+  [
+    'a root file system',
+    { ...plain, payloadType: 'rootfs-image', provides: { 'rootfs-image.version': 'release-1' } },
+    [/Type: +rootfs-image/, /^\trootfs-image\.version: release-1$/m],
+  ],
+  ['an artifact without compression', { ...plain, compression: 'none' }, [/name: +app\.bin/]],
+  ['an empty payload', { ...plain, payloadType: null, files: [] }, [/Empty type/, /Files: None/]],
+];
+
+describe("Debian's mender-artifact accepts", () => {
+  it.each(ours)('%s, as we write it', async (_, spec, lines) => {
+    const text = readByTool(await writeArtifact(spec));
+    for (const line of lines) expect(text).toMatch(line);
+  });
+
+  it('a plain file, as the server makes an artifact from it', async () => {
+    const form = new FormData();
+    const type = 'single-file';
+    const fields = { name: 'generated', device_types_compatible: 'plain', type };
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append('file', new Blob(['abc']), 'app.bin');
+    const reply = await server.call('generate-artifact', { token: server.adminToken, body: form });
+    expect(reply.status, reply.text).toBe(201);
+    const device = await acceptedDevice(server, 'plain');
+    await deploy(server, [device], { artifact_name: 'generated' });
+    const text = readByTool(await nextFile(device, 'plain'));
+    expect(text).toMatch(/Name: generated$/m);
+    expect(text).toMatch(/Type: +single-file$/m);
+    expect(text).toMatch(/name: +app\.bin\n +size: +3\n/);
+  });
+
+  it('settings, as the server deploys them', async () => {
+    const device = await acceptedDevice(server, 'settings');
+    const call = { token: server.adminToken, parameters: { id: device.id } };
+    await server.call('set-configuration', { ...call, json: { timezone: 'UTC', 'ü "x"': '<&>' } });
+    await server.call('deploy-configuration', { ...call, json: {} });
+    const text = readByTool(await nextFile(device));
+    expect(text).toMatch(/Name: configuration-[0-9a-f-]{36}$/m);
+    expect(text).toMatch(/Type: +mender-configure$/m);
+    expect(text).toMatch(/data-partition\.mender-configure\.version: configuration-/);
+    expect(text).toContain('"timezone": "UTC"');
+  });
+});
+
+/** The file of the device's next deployment, through its link. */
+async function nextFile(device: AcceptedDevice, deviceType = 'board'): Promise<Buffer> {
+  const provides = { device_type: deviceType, artifact_name: 'release-0' };
+  const { artifact } = instructionsIn(await doors['POST v2'](server, device.token, provides));
+  const reply = await fetchFile(artifact.source.uri ?? '');
+  expect(reply.status).toBe(200);
+  return reply.bytes;
+}
+
+describe("Debian's mender-artifact and the server refuse alike", () => {
+  /** A file with a changed byte, this far from its end. */
+  const damaged = (file: Buffer, fromEnd: number): Buffer => {
+    const copy = Buffer.from(file);
+    const at = copy.length - fromEnd;
+    copy.writeUInt8(copy.readUInt8(at) ^ 1, at);
+    return copy;
+  };
+  const within = (file: Buffer, text: string) => file.length - file.lastIndexOf(text);
+
+  it.each<[fault: string, spoil: (file: Buffer) => Buffer]>([
+    ['a file that ends too soon', (file) => file.subarray(0, 3000)],
+    [
+      'a file without its payload',
+      (file) => Buffer.concat([file.subarray(0, -3072), Buffer.alloc(1024)]),
+    ],
+    [
+      'a payload that its checksum does not fit',
+      (file) => damaged(file, within(file, 'content of')),
+    ],
+    ['a checksum that is none', (file) => damaged(file, within(file, '  header.tar') + 1)],
+    ['a version that nobody knows', (file) => damaged(file, within(file, '3}'))],
+    ['something else', () => Buffer.from('not an artifact'.repeat(100))],
+  ])('%s', async (_, spoil) => {
+    const file = spoil(await artifactBytes({ compression: 'none' }));
+    tool.put('bad.mender', file);
+    expect(tool.run('validate', 'bad.mender').code).not.toBe(0);
+    const reply = await uploadArtifact(server, file);
+    expect(reply.status, reply.text).toBe(400);
+  });
+});
+
+/** Arguments of `mender-artifact write`, with what users see of the file. */
+const theirs: readonly [kind: string, words: readonly string[], shown: object][] = [
+  [
+    'a payload for an update module',
+    ['module-image', '--type', 'single-file', '--file', 'app.bin', '--meta-data', 'meta.json'],
+    {
+      signed: false,
+      artifact_provides: { 'rootfs-image.single-file.version': expect.any(String) },
+      clears_artifact_provides: ['rootfs-image.single-file.*'],
+      updates: [{ type_info: { type: 'single-file' }, files: [{ name: 'app.bin', size: 3 }] }],
+    },
+  ],
+  [
+    'a root file system',
+    ['rootfs-image', '--file', 'app.bin'],
+    {
+      artifact_provides: { 'rootfs-image.checksum': expect.stringMatching(/^ba7816bf/) },
+      updates: [{ type_info: { type: 'rootfs-image' } }],
+    },
+  ],
+  [
+    'a signed one',
+    ['module-image', '--type', 'script', '--file', 'app.bin', '--key', 'key.pem'],
+    { signed: true },
+  ],
+  ['an empty payload', ['bootstrap-artifact'], { updates: [{ type_info: { type: null } }] }],
+];
+
+describe("the server takes and deploys what Debian's mender-artifact writes", () => {
+  beforeAll(() => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    tool.put('key.pem', privateKey.export({ type: 'pkcs1', format: 'pem' }));
+    tool.put('app.bin', 'abc');
+    tool.put('meta.json', '{"mode":"fast"}');
+  });
+
+  it.each(theirs)('%s', async (kind, words, shown) => {
+    // The tool takes no spaces in a name.
+    const name = kind.replaceAll(' ', '-');
+    const file = tool.write(...words, '--artifact-name', name, '--device-type', 'board');
+    const id = await publish(server, file);
+    const artifact = await shownArtifact(server, id);
+    expect(artifact).toMatchObject({ name, size: file.length, ...shown });
+    const device = await acceptedDevice(server, name);
+    await deploy(server, [device], { artifact_name: name });
+    expect((await nextFile(device)).equals(file)).toBe(true);
+  });
+});

@@ -1,0 +1,161 @@
+/** A device of the field under test: Debian's clients, each with nothing but its own folder. */
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { Device } from '../../../../fixtures/contract/management/devices.ts';
+import { decide, knownDevices } from '../../../../server/testing/test-device.ts';
+import type { TestServer } from '../../../../server/testing/test-server.ts';
+import { confinedClient, type DeviceFiles, makeDeviceRoot } from './device-root.ts';
+import { lendProgram, libraryEnvironment } from './programs.ts';
+import { type RunningProgram, startProgram, unprivileged } from './running-program.ts';
+
+/** Where the message bus of the device listens, as the client sees it. */
+const busPath = '/run/bus';
+
+/** A device whose `mender-client` runs. */
+export interface FieldDevice {
+  /** Its identity is `{"mac": name}`. */
+  readonly name: string;
+  /** The folder that the client takes for its whole file system. */
+  readonly root: string;
+  readonly client: RunningProgram;
+  /** Starts `mender-connect` on a device that was let in; its shells open in an empty folder. */
+  startConnect(): Promise<ConnectClient>;
+  /** Ends every program of the device and removes its folders. */
+  end(): Promise<void>;
+}
+
+/** A `mender-connect` that runs. */
+export interface ConnectClient {
+  readonly program: RunningProgram;
+  /** The empty folder in which its shells open. */
+  readonly folder: string;
+}
+
+/** Starts a device that has never met the server; it is a `board` that has `release-0`. */
+export async function startFieldDevice(
+  server: TestServer,
+  name: string,
+  files: Partial<DeviceFiles> = {},
+): Promise<FieldDevice> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-field-'));
+  // The user without rights has to get in.
+  chmodSync(folder, 0o755);
+  const root = join(folder, 'root');
+  const own = { serverUrl: server.baseUrl, identity: { mac: name }, inventory: [], ...files };
+  const running: RunningProgram[] = [];
+  const end = async (): Promise<void> => {
+    for (const program of running) await program.end();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    makeDeviceRoot(root, own);
+    const bus = startBus(folder, join(root, busPath));
+    running.unshift(bus);
+    await bus.said(/^unix:path=/m);
+  } catch (fault) {
+    await end();
+    throw fault;
+  }
+  const client = startClient(root);
+  running.unshift(client);
+  return {
+    name,
+    root,
+    client,
+    startConnect: async () => {
+      // It may miss the news of a token that comes once it runs, and would wait for the next one.
+      await client.said(/Reauthorization successful/);
+      const connect = startConnect(folder, client.pid);
+      running.unshift(connect.program);
+      await connect.program.said(/Connection established/);
+      return connect;
+    },
+    end,
+  };
+}
+
+/** The device as users see it, once it has asked to be let in. */
+export function firstContact(server: TestServer, { name, client }: FieldDevice): Promise<Device> {
+  return client.until(async () => {
+    const known = await knownDevices(server);
+    return known.find(({ identity_data: data }) => data.mac === name);
+  });
+}
+
+/** Accepts or rejects a device, as a user. */
+export async function judge(
+  server: TestServer,
+  { id, auth_sets }: Device,
+  status: 'accepted' | 'rejected',
+): Promise<void> {
+  const reply = await decide(server, { id, authSetId: auth_sets[0]?.id ?? '' }, status);
+  if (reply.status !== 204) throw new Error(`not ${status}: ${reply.text}`);
+}
+
+/** Waits for the first contact, and accepts the device. */
+export async function letIn(server: TestServer, device: FieldDevice): Promise<Device> {
+  const known = await firstContact(server, device);
+  await judge(server, known, 'accepted');
+  return known;
+}
+
+/** A message bus that lets its one user do everything; the machine's own is left alone. */
+function startBus(folder: string, socket: string): RunningProgram {
+  const settings = join(folder, 'bus.conf');
+  const everything = ['own', 'send_destination', 'receive_sender'].map(
+    (right) => `<allow ${right}="*"/>`,
+  );
+  const policy = `<policy context="default">${everything.join('')}</policy>`;
+  const listen = `<listen>unix:path=${socket}</listen><auth>EXTERNAL</auth>`;
+  writeFileSync(settings, `<busconfig><type>system</type>${listen}${policy}</busconfig>\n`);
+  const words = [`--config-file=${settings}`, '--nofork', '--nopidfile', '--print-address'];
+  return startProgram({ ...lendProgram(folder, 'dbus-daemon'), words });
+}
+
+function startClient(root: string): RunningProgram {
+  const [program = '', ...words] = [...confinedClient(root), '--no-syslog', 'daemon'];
+  const environment = {
+    DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${busPath}`,
+    ...libraryEnvironment(),
+  };
+  return startProgram({ program, words, environment, keepRights: true });
+}
+
+function startConnect(folder: string, clientPid: number): ConnectClient {
+  const empty = mkdtempSync(join(folder, 'shell-'));
+  if (unprivileged) chownSync(empty, unprivileged.uid, unprivileged.gid);
+  const settings = join(folder, 'mender-connect.conf');
+  const opened = {
+    User: unprivileged ? 'nobody' : userInfo().username,
+    ShellCommand: '/bin/sh',
+    // It would open in the user's home folder.
+    ShellArguments: ['-c', `cd '${empty}' && HOME=$PWD exec /bin/sh -i`],
+    ReconnectIntervalSeconds: 1,
+  };
+  writeFileSync(settings, JSON.stringify(opened));
+  const commands = commandFolder(folder, clientPid);
+  const { program, environment } = lendProgram(commands, 'mender-connect');
+  const bus = { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${join(folder, 'root', busPath)}` };
+  const started = startProgram({
+    program,
+    words: ['--trace', '--config', settings, 'daemon'],
+    environment: { ...environment, ...bus, PATH: commands },
+  });
+  return { program: started, folder: empty };
+}
+
+/**
+ * The commands that `mender-connect` runs to reach its client: the client's own one, and what that
+ * one asks for the running client and wakes it with.
+ */
+function commandFolder(folder: string, clientPid: number): string {
+  const commands = mkdtempSync(join(folder, 'commands-'));
+  chmodSync(commands, 0o755);
+  lendProgram(commands, 'mender');
+  const scripts = { systemctl: `echo MainPID=${clientPid}`, kill: 'kill "$@"' };
+  for (const [name, line] of Object.entries(scripts)) {
+    writeFileSync(join(commands, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+  }
+  return commands;
+}

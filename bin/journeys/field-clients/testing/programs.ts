@@ -1,0 +1,64 @@
+/** The clients of the field and their files, unpacked by the set-up or installed on the machine. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { basename, delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const unpacked = fileURLToPath(new URL('../../../../.fleetbed/field-clients', import.meta.url));
+
+/** The path of a program. @throws Error with the way out when it is nowhere */
+export function programPath(name: string): string {
+  const folders = [join(unpacked, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
+  const path = folders.map((folder) => join(folder, name)).find(existsSync);
+  if (path !== undefined) return path;
+  throw new Error(`there is no ${name}: node bin/dev/setup.mjs --field-clients`);
+}
+
+/** The path of another file of the packages, such as `usr/share/mender/modules/v3/single-file`. */
+export function packageFile(name: string): string {
+  const path = ['/', unpacked].map((root) => join(root, name)).find(existsSync);
+  if (path !== undefined) return path;
+  throw new Error(`there is no ${name}: node bin/dev/setup.mjs --field-clients`);
+}
+
+/** What the programs need in their environment to find libraries that the machine has not. */
+export function libraryEnvironment(): Readonly<Record<string, string>> {
+  const folders = ['usr/lib', 'lib'].map((folder) => join(unpacked, folder, multiarch()));
+  const present = folders.filter(existsSync);
+  return present.length === 0 ? {} : { LD_LIBRARY_PATH: present.join(delimiter) };
+}
+
+/** Debian's name of the machine, a part of the folders of libraries. */
+function multiarch(): string {
+  return process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
+}
+
+/** A program that anybody may run, and what it needs in its environment. */
+interface LentProgram {
+  readonly program: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Copies a program into the folder: a user without rights may not get at where it comes from. */
+export function lendProgram(folder: string, name: string): LentProgram {
+  const source = programPath(name);
+  const program = join(folder, name);
+  const libraries = join(folder, 'libraries');
+  mkdirSync(libraries, { recursive: true });
+  copyFileSync(source, program);
+  for (const library of librariesOf(source)) {
+    if (library.startsWith(unpacked)) copyFileSync(library, join(libraries, basename(library)));
+  }
+  return { program, environment: { LD_LIBRARY_PATH: libraries } };
+}
+
+/** The libraries that a program loads, as paths. @throws Error when one of them is missing */
+export function librariesOf(program: string): string[] {
+  const { stdout } = spawnSync(programPath('ldd'), [program], {
+    encoding: 'utf8',
+    env: { ...process.env, ...libraryEnvironment() },
+  });
+  const lost = /(\S+) => not found/.exec(stdout)?.[1];
+  if (lost !== undefined) throw new Error(`${program} needs ${lost}, which is not there`);
+  return stdout.match(/\/\S+/g) ?? [];
+}

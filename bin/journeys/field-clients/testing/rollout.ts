@@ -1,0 +1,61 @@
+/** One deployment to one device of the field, watched from both ends. */
+import type { DeploymentDevice } from '../../../../fixtures/contract/management/deployments.ts';
+import type { Device } from '../../../../fixtures/contract/management/devices.ts';
+import { deploy, partOf } from '../../../../server/testing/test-deployments.ts';
+import type { TestServer } from '../../../../server/testing/test-server.ts';
+import type { FieldDevice } from './field-device.ts';
+
+export interface Rollout {
+  readonly server: TestServer;
+  readonly device: FieldDevice;
+  /** The device as users see it. */
+  readonly known: Device;
+  readonly deployment: string;
+}
+
+/** Deploys an artifact to the device; `overrides` changes what the user asks for. */
+export async function rollOut(
+  on: Omit<Rollout, 'deployment'>,
+  artifactName: string,
+  overrides: Readonly<Record<string, unknown>> = {},
+): Promise<Rollout> {
+  const asked = { artifact_name: artifactName, ...overrides };
+  return { ...on, deployment: await deploy(on.server, [on.known], asked) };
+}
+
+/**
+ * The device's part once it is like this. It is looked at whenever the client has written
+ * something, so this must be so before the client falls silent.
+ */
+export function partOnce(
+  { server, device, known, deployment }: Rollout,
+  isLikeThis: (part: DeploymentDevice) => boolean,
+): Promise<DeploymentDevice> {
+  return device.client.until(async () => {
+    const part = await partOf(server, deployment, known);
+    return part && isLikeThis(part) ? part : undefined;
+  });
+}
+
+/** The device's part once nothing more comes. */
+export function finished(rollout: Rollout): Promise<DeploymentDevice> {
+  return partOnce(rollout, (part) => part.finished !== undefined);
+}
+
+/** What the device has sent of its log. */
+export async function logOf({ server, known, deployment }: Rollout): Promise<string> {
+  const parameters = { id: deployment, device_id: known.id };
+  const call = { token: server.adminToken, parameters };
+  return (await server.call('get-deployment-log', call)).text;
+}
+
+/** The files with which Debian's module `single-file` puts an application in its place. */
+export const applicationFiles = Object.entries({
+  dest_dir: '/var/lib/app\n',
+  filename: 'app.bin\n',
+  permissions: '640\n',
+  'app.bin': 'content of app.bin',
+}).map(([name, text]) => ({ name, content: Buffer.from(text) }));
+
+/** Where the application is then, from the root. */
+export const applicationPath = 'var/lib/app/app.bin';

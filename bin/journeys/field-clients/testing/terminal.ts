@@ -1,0 +1,117 @@
+/** A user's end of a connection to a device: what its shell shows, apart from its answers. */
+import { once } from 'node:events';
+import type { WebSocket } from 'ws';
+import { systemClock } from '../../../../fixtures/clock.ts';
+import {
+  type ConnectMessage,
+  connectProtocols,
+  decodeConnectMessage,
+  encodeConnectMessage,
+} from '../../../../fixtures/formats/connect-message.ts';
+
+const { shell } = connectProtocols;
+const ANSWER_MAX_MS = 20_000;
+const PROMPT_MAX_MS = 3000;
+const SHELLS_MAX = 5;
+const prompt = /[$#] $/;
+
+/** A terminal over an open socket. */
+export class Terminal {
+  /** What the shell has shown since the last line was typed. */
+  shown = '';
+  readonly #socket: WebSocket;
+  readonly #answers: ConnectMessage[] = [];
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data) => {
+      const message = decodeConnectMessage(data as Buffer);
+      const isOutput = message.proto === shell && message.typ === 'shell';
+      if (isOutput && message.props?.status === 1) this.shown += textOf(message);
+      else this.#answers.push(message);
+    });
+  }
+
+  say(message: ConnectMessage): void {
+    this.#socket.send(encodeConnectMessage(message));
+  }
+
+  /** The next message that is no output. @throws Error when none comes in time */
+  async answer(): Promise<ConnectMessage> {
+    await this.#until(() => this.#answers.length > 0, ANSWER_MAX_MS);
+    const answer = this.#answers.shift();
+    if (!answer) throw new Error(`no answer came; the shell showed ${JSON.stringify(this.shown)}`);
+    return answer;
+  }
+
+  ask(message: ConnectMessage): Promise<ConnectMessage> {
+    this.say(message);
+    return this.answer();
+  }
+
+  /**
+   * Starts a shell and waits for its prompt. Now and then `mender-connect` 2.1.0 starts a shell and
+   * never reads what it shows; such a one is stopped, and another one started.
+   * @throws Error when a shell is refused, or none shows a prompt
+   */
+  async openShell(): Promise<void> {
+    for (let shells = 0; shells < SHELLS_MAX; shells += 1) {
+      this.shown = '';
+      const props = { terminal_width: 80, terminal_height: 24 };
+      const started = await this.ask({ proto: shell, typ: 'new', props });
+      if (started.props?.status !== 1) throw new Error(`no shell: ${textOf(started)}`);
+      if (await this.#until(() => prompt.test(this.shown), PROMPT_MAX_MS)) return;
+      await this.ask({ proto: shell, typ: 'stop' });
+    }
+    throw new Error(`none of ${SHELLS_MAX} shells showed a prompt`);
+  }
+
+  /** What the shell shows for a line, up to its next prompt. */
+  async type(line: string): Promise<string> {
+    this.shown = '';
+    this.say({ proto: shell, typ: 'shell', body: Buffer.from(`${line}\n`) });
+    await this.#until(() => this.shown.includes('\n') && prompt.test(this.shown), ANSWER_MAX_MS);
+    return this.shown;
+  }
+
+  /** Leaves without a word to the device. */
+  async close(): Promise<void> {
+    const closed = once(this.#socket, 'close');
+    this.#socket.close();
+    await closed;
+  }
+
+  /** Looks after every message; false when the time is over, or the socket. */
+  async #until(isThere: () => boolean, withinMs: number): Promise<boolean> {
+    const waiting = new AbortController();
+    const { signal } = waiting;
+    const giveUp = (): void => waiting.abort();
+    const deadline = systemClock.after(withinMs, giveUp);
+    this.#socket.on('close', giveUp);
+    try {
+      while (!isThere() && !signal.aborted) await nextMessage(this.#socket, signal);
+      return isThere();
+    } finally {
+      deadline.cancel();
+      this.#socket.off('close', giveUp);
+    }
+  }
+}
+
+/** Resolves with the next message, or when the signal comes. */
+function nextMessage(socket: WebSocket, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off('message', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    socket.on('message', done);
+    signal.addEventListener('abort', done);
+  });
+}
+
+/** The body of a message as text. */
+export function textOf({ body }: ConnectMessage): string {
+  return Buffer.from(body ?? []).toString();
+}

@@ -1,0 +1,236 @@
+import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import type { Device } from '../../../fixtures/contract/management/devices.ts';
+import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
+import { publish, shownArtifact } from '../../../server/testing/test-artifacts.ts';
+import { abort, partOf } from '../../../server/testing/test-deployments.ts';
+import { startTestServer, type TestServer } from '../../../server/testing/test-server.ts';
+import { openArtifactTool } from './testing/artifact-tool.ts';
+import { type DeviceFiles, modulesFolder } from './testing/device-root.ts';
+import {
+  type FieldDevice,
+  firstContact,
+  judge,
+  letIn,
+  startFieldDevice,
+} from './testing/field-device.ts';
+import { programPath } from './testing/programs.ts';
+import {
+  applicationFiles,
+  applicationPath,
+  finished,
+  logOf,
+  partOnce,
+  rollOut,
+} from './testing/rollout.ts';
+
+let server: TestServer;
+let device: FieldDevice;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN' });
+});
+
+afterAll(() => server.close());
+
+afterEach(() => device.end());
+
+async function start(name: string, files?: Partial<DeviceFiles>): Promise<void> {
+  device = await startFieldDevice(server, name, files);
+}
+
+/** A device of the field that has been let in. */
+async function startLetIn(name: string, files?: Partial<DeviceFiles>) {
+  await start(name, files);
+  return { server, device, known: await letIn(server, device) };
+}
+
+/** What the device has written to its inventory, once the name has this value. */
+function inventory(known: Device, name: string, value: unknown): Promise<Record<string, unknown>> {
+  const call = { token: server.adminToken, parameters: { id: known.id } };
+  return device.client.until(async () => {
+    const reply = await server.call('get-inventory', call);
+    if (reply.status !== 200) return undefined;
+    const own = reply
+      .json<InventoryDevice>()
+      .attributes.filter(({ scope }) => scope === 'inventory')
+      .map(({ name: key, value: given }) => [key, given]);
+    const attributes = Object.fromEntries(own);
+    return attributes[name] === value ? attributes : undefined;
+  });
+}
+
+const installed = () => readFileSync(join(device.root, applicationPath), 'utf8');
+
+/** Tells that it waits, installs when something is written to the gate, and can be rolled back. */
+const gatedModule = `#!/bin/sh
+case "$1" in
+  SupportsRollback) echo Yes ;;
+  ArtifactInstall) echo at the gate >&2; read -r word < /tmp/gate ;;
+  ArtifactRollback) echo done > /tmp/rolled-back ;;
+esac
+`;
+
+/** Does with settings what the module of that name does in the field. */
+const configureModule = `#!/bin/sh
+case "$1" in
+  ArtifactInstall) cat "$2/header/meta-data" > /var/lib/mender/settings.json ;;
+esac
+`;
+
+describe("Debian's mender-client, between being known and being let in,", {
+  timeout: 60_000,
+}, () => {
+  it('is refused until a user accepts it, and then sends its inventory', async () => {
+    await start('inventory', { inventory: ['color=red', 'port=a', 'port=b', 'note=é "x"'] });
+    await device.client.said(/rejected server error message: device not authorized/);
+    const known = await firstContact(server, device);
+    expect(known.status).toBe('pending');
+    expect(known.auth_sets[0]?.pubkey).toMatch(/^-----BEGIN PUBLIC KEY-----/);
+    await judge(server, known, 'accepted');
+    expect(await inventory(known, 'color', 'red')).toMatchObject({
+      artifact_name: 'release-0',
+      device_type: 'board',
+      mender_client_version: expect.stringMatching(/^\d+\./),
+      port: ['a', 'b'],
+      note: 'é "x"',
+    });
+  });
+
+  it('is out again as soon as a user rejects it', async () => {
+    const { known } = await startLetIn('rejected', { inventory: ['color=red'] });
+    await inventory(known, 'color', 'red');
+    await judge(server, known, 'rejected');
+    await device.client.said(
+      /Reauthorization successful(.*\n)+.*Device unauthorized(.*\n)+.*Reauthorization failed/,
+    );
+  });
+});
+
+describe("Debian's mender-client", { timeout: 60_000 }, () => {
+  it('installs an artifact that the server generated from a plain file', async () => {
+    const on = await startLetIn('generated');
+    const reply = await server.call('generate-artifact', {
+      token: server.adminToken,
+      body: plainFileForm(),
+    });
+    expect(reply.status, reply.text).toBe(201);
+    const { status } = await finished(await rollOut(on, 'generated'));
+    expect(status, device.client.written).toBe('success');
+    expect(installed()).toBe('content of app.bin');
+  });
+
+  it('is not given what it has, nor what is for other devices', async () => {
+    const on = await startLetIn('content');
+    await publish(server, { name: 'release-0', files: applicationFiles });
+    const same = await finished(await rollOut(on, 'release-0'));
+    expect(same.status).toBe('already-installed');
+    await publish(server, { name: 'other', deviceTypes: ['other'] });
+    const other = await finished(await rollOut(on, 'other'));
+    expect(other.status).toBe('noartifact');
+    expect(existsSync(join(device.root, applicationPath))).toBe(false);
+  });
+
+  it('reports a failing update with its log', async () => {
+    const on = await startLetIn('failing');
+    const script = Buffer.from('#!/bin/sh\necho the disk is full >&2\nexit 3\n');
+    const files = [{ name: 'install.sh', content: script }];
+    await publish(server, { name: 'failing', payloadType: 'script', files });
+    const rollout = await rollOut(on, 'failing');
+    expect((await partOnce(rollout, ({ log }) => log)).status).toBe('failure');
+    const log = await logOf(rollout);
+    expect(log).toMatch(/^20\d\d-.* info: Running Mender client version: \d+\./);
+    expect(log).toMatch(/ info: Output \(stderr\) from command .*: the disk is full\n/);
+    expect(log).toContain(' error: Update module terminated abnormally: exit status 3\n');
+  });
+
+  it('rolls back an update that is aborted on the way', async () => {
+    const on = await startLetIn('aborted', { files: { [`${modulesFolder}/gated`]: gatedModule } });
+    const path = join(device.root, 'tmp/gate');
+    spawnSync(programPath('mkfifo'), ['--mode=666', path]);
+    const gate = openSync(path, 'r+');
+    try {
+      await publish(server, { name: 'gated', payloadType: 'gated' });
+      const { deployment, known } = await rollOut(on, 'gated');
+      await device.client.said(/at the gate/);
+      expect((await partOf(server, deployment, known))?.status).toBe('installing');
+      expect((await abort(server, deployment)).status).toBe(204);
+      writeSync(gate, 'go\n');
+      await device.client.said(/aborted at the backend(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/);
+      expect(existsSync(join(device.root, 'tmp/rolled-back'))).toBe(true);
+      expect((await partOf(server, deployment, known))?.status).toBe('aborted');
+    } finally {
+      // Whoever still waits at the gate reads its end.
+      closeSync(gate);
+    }
+  });
+
+  it('applies settings', async () => {
+    const files = { [`${modulesFolder}/mender-configure`]: configureModule };
+    const on = await startLetIn('settings', { files });
+    const call = { token: server.adminToken, parameters: { id: on.known.id } };
+    await server.call('set-configuration', { ...call, json: { timezone: 'UTC' } });
+    const reply = await server.call('deploy-configuration', { ...call, json: {} });
+    const { deployment_id: deployment } = reply.json<{ deployment_id: string }>();
+    const { status } = await finished({ ...on, deployment });
+    expect(status, device.client.written).toBe('success');
+    const settings = readFileSync(join(device.root, 'var/lib/mender/settings.json'), 'utf8');
+    expect(JSON.parse(settings)).toEqual({ timezone: 'UTC' });
+  });
+});
+
+/** What a user fills in to have the application of these tests made from its file alone. */
+function plainFileForm(): FormData {
+  const args = { filename: 'app.bin', dest_dir: '/var/lib/app' };
+  const fields = { name: 'generated', device_types_compatible: 'board', type: 'single-file' };
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ ...fields, args: JSON.stringify(args) })) {
+    form.append(name, value);
+  }
+  form.append('file', new Blob(['content of app.bin']), 'app.bin');
+  return form;
+}
+
+describe("Debian's mender-client that verifies signatures", { timeout: 60_000 }, () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const verifying = {
+    settings: { ArtifactVerifyKey: '/etc/mender/verify.pem' },
+    files: {
+      'etc/mender/verify.pem': publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    },
+  };
+
+  it("installs an artifact that Debian's mender-artifact wrote and signed", async () => {
+    const on = await startLetIn('verifying', verifying);
+    const id = await publish(server, signedArtifact());
+    expect(await shownArtifact(server, id)).toMatchObject({ name: 'signed', signed: true });
+    const { status } = await finished(await rollOut(on, 'signed'));
+    expect(status, device.client.written).toBe('success');
+    expect(installed()).toBe('content of app.bin');
+  });
+
+  it('refuses one without a signature', async () => {
+    const on = await startLetIn('suspicious', verifying);
+    await publish(server, { name: 'unsigned', files: applicationFiles });
+    const rollout = await rollOut(on, 'unsigned');
+    expect((await partOnce(rollout, ({ log }) => log)).status).toBe('failure');
+    expect(await logOf(rollout)).toContain('expecting signed artifact');
+  });
+
+  function signedArtifact(): Buffer {
+    const tool = openArtifactTool();
+    try {
+      tool.put('key.pem', privateKey.export({ type: 'sec1', format: 'pem' }));
+      for (const { name, content } of applicationFiles) tool.put(name, content);
+      const files = applicationFiles.flatMap(({ name }) => ['--file', name]);
+      const what = ['--type', 'single-file', '--artifact-name', 'signed', '--device-type', 'board'];
+      return tool.write('module-image', ...what, ...files, '--key', 'key.pem');
+    } finally {
+      tool.close();
+    }
+  }
+});

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import type { VariantName } from '../../../fixtures/contract/variants.ts';
+import { publish } from '../../../server/testing/test-artifacts.ts';
+import { abort, partOf } from '../../../server/testing/test-deployments.ts';
+import { startTestServer, type TestServer } from '../../../server/testing/test-server.ts';
+import { type FieldDevice, letIn, startFieldDevice } from './testing/field-device.ts';
+import {
+  applicationFiles,
+  applicationPath,
+  finished,
+  partOnce,
+  rollOut,
+} from './testing/rollout.ts';
+
+let server: TestServer;
+let device: FieldDevice;
+
+afterEach(async () => {
+  await device.end();
+  await server.close();
+});
+
+/** A device of the field on a server that is otherwise, both let in and provided for. */
+async function startOn(variant: VariantName, settings: Readonly<Record<string, unknown>> = {}) {
+  const variants = new Set([variant]);
+  server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN', variants });
+  device = await startFieldDevice(server, variant, { settings });
+  await publish(server, { files: applicationFiles });
+  return { server, device, known: await letIn(server, device) };
+}
+
+const application = () => join(device.root, applicationPath);
+
+describe("Debian's mender-client, on a server of another kind,", { timeout: 60_000 }, () => {
+  it('falls back to v1 where there is no v2, and finishes its update', async () => {
+    const on = await startOn('open-source', { DaemonLogLevel: 'debug' });
+    const { status } = await finished(await rollOut(on, 'release-1'));
+    expect(status).toBe('success');
+    expect(readFileSync(application(), 'utf8')).toBe('content of app.bin');
+    const next = /\/api\/devices\/(v\d)\/deployments\/device\/deployments\/next\\"/g;
+    const asked = [...device.client.written.matchAll(next)].map(([, version]) => version);
+    expect(asked.slice(0, 2)).toEqual(['v2', 'v1']);
+  });
+
+  it('fetches its artifact from a storage host', async () => {
+    const on = await startOn('storage-host');
+    const { status } = await finished(await rollOut(on, 'release-1'));
+    expect(status).toBe('success');
+    const link = /Validating the Update Info: (http:\/\/[^/]+)\//.exec(device.client.written)?.[1];
+    expect(link).toBe(server.storageUrl);
+    expect(link).not.toBe(server.baseUrl);
+  });
+
+  it('finishes its update where records are late', async () => {
+    const on = await startOn('asynchronous-provisioning');
+    const { status } = await finished(await rollOut(on, 'release-1'));
+    expect(status).toBe('success');
+  });
+
+  describe('pauses where a control map tells it to,', () => {
+    const pausing = { priority: 0, states: { ArtifactInstall_Enter: { action: 'pause' } } };
+    /** Longer than any test, or else the client would fail the update by itself. */
+    const settings = { UpdateControlMapExpirationTimeSeconds: 600 };
+
+    async function startPaused() {
+      const on = await startOn('top-level-control-map', settings);
+      const rollout = await rollOut(on, 'release-1', { update_control_map: pausing });
+      await partOnce(rollout, ({ status }) => status === 'pause_before_installing');
+      expect(existsSync(application())).toBe(false);
+      return rollout;
+    }
+
+    it('and goes on when the map is changed', async () => {
+      const rollout = await startPaused();
+      const states = { ArtifactInstall_Enter: { action: 'continue' } };
+      const reply = await server.call('update-deployment', {
+        token: server.adminToken,
+        parameters: { id: rollout.deployment },
+        json: { update_control_map: { ...pausing, states } },
+      });
+      expect(reply.status, reply.text).toBe(204);
+      expect((await finished(rollout)).status).toBe('success');
+      expect(readFileSync(application(), 'utf8')).toBe('content of app.bin');
+    });
+
+    it('and gives up when the deployment is aborted', async () => {
+      const rollout = await startPaused();
+      expect((await abort(server, rollout.deployment)).status).toBe(204);
+      await device.client.said(/aborted from the server(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/);
+      const part = await partOf(server, rollout.deployment, rollout.known);
+      expect(part?.status).toBe('aborted');
+      expect(existsSync(application())).toBe(false);
+    });
+  });
+});

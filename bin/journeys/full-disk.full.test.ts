@@ -1,0 +1,162 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  artifactBytes,
+  fetchFile,
+  linkTo,
+  publish,
+  uploadArtifact,
+} from '../../server/testing/test-artifacts.ts';
+import { board, deploy, doors, report } from '../../server/testing/test-deployments.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  newDevice,
+} from '../../server/testing/test-device.ts';
+import { callsTo, type TestServer } from '../../server/testing/test-server.ts';
+import { openSocket } from '../../server/testing/test-sockets.ts';
+import { control } from '../../server/testing/test-tenants.ts';
+import { type RunningCommand, startCommand, startServe } from '../testing/built-command.ts';
+import { lastingDisks, readOnlyLaunchers, smallDisks } from '../testing/small-disk.ts';
+
+let folder: string;
+let last: RunningCommand | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-test-'));
+  mkdirSync(join(folder, 'disk'));
+});
+
+afterEach(async () => {
+  await last?.end('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function serveOn(disk: string, launcher: readonly string[]) {
+  const { running, ready } = await startServe(['--data', join(disk, 'data')], launcher);
+  last = running;
+  const { event: _, version: __, ...facts } = ready;
+  return { running, server: { ...facts, ...callsTo(ready.baseUrl) } as TestServer };
+}
+
+/** Every kind of write, with the status that each comes to. */
+async function statusesOf(server: TestServer, device: AcceptedDevice, deployment: string) {
+  const { token } = device;
+  const json = [{ name: 'color', value: 'red' }];
+  const answers = {
+    inventory: await server.call('patch-attributes', { token, json }),
+    status: await report(server, device, { id: deployment, status: 'downloading' }),
+    upload: await uploadArtifact(server, await artifactBytes({ name: 'another' })),
+    tenant: await control(server, 'POST', '/tenants', { name: 'T', adminEmail: 't@example.com' }),
+  };
+  const statuses = Object.entries(answers).map(([name, { status }]) => [name, status]);
+  return {
+    statuses: Object.fromEntries(statuses),
+    texts: Object.values(answers).map((a) => a.text),
+  };
+}
+
+describe.each(smallDisks())(
+  'a server on a full disk ($name)',
+  ({ launcher, fullLauncher, fill, empty }) => {
+    it('refuses writes with 507 and goes on reading, and takes them again once there is room', async () => {
+      const disk = join(folder, 'disk');
+      const { running, server } = await serveOn(disk, launcher(disk));
+      const { pid = 0 } = running.child;
+      const device = await acceptedDevice(server, 'a');
+      const artifact = await publish(server);
+      const deployment = await deploy(server, [device]);
+      const link = (await linkTo(server, device.token, artifact)).uri;
+      const poll = () => doors['GET v1'](server, device.token, board);
+      expect((await poll()).status).toBe(200);
+
+      fill(pid, disk);
+      for (let round = 0; round < 3; round += 1) {
+        const { statuses, texts } = await statusesOf(server, device, deployment);
+        expect(statuses).toEqual({ inventory: 507, status: 507, upload: 507, tenant: 507 });
+        for (const text of texts) expect(JSON.parse(text).error).toContain('storage is full');
+      }
+      expect((await poll()).status).toBe(200);
+      expect((await fetchFile(link)).status).toBe(200);
+      const listed = await server.call('list-devices', { token: server.adminToken });
+      expect([listed.status, listed.json<unknown[]>().length]).toEqual([200, 1]);
+      expect((await authenticate(server, newDevice('b'))).status).toBe(507);
+
+      empty(pid, disk);
+      const { statuses } = await statusesOf(server, device, deployment);
+      expect(statuses).toEqual({ inventory: 200, status: 204, upload: 201, tenant: 201 });
+      expect((await authenticate(server, device)).status).toBe(200);
+      await acceptedDevice(server, 'b');
+
+      const { code, stderr } = await running.end();
+      expect(code).toBe(0);
+      expect(stderr.match(/no space left in|nothing can be written in/g)).toHaveLength(1);
+      expect(stderr).toContain(join(disk, 'data'));
+      expect(stderr).not.toMatch(/^ +at /m);
+    });
+
+    it('is refused at the start with exit code 3 and one sentence', async () => {
+      const disk = join(folder, 'disk');
+      const words = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
+      last = startCommand(words, {}, fullLauncher(disk));
+      const { code, stderr } = await last.ended;
+      expect(stderr).toMatch(/^fleetbed: (no space left in|nothing can be written in) .*\n$/);
+      expect(code).toBe(3);
+    });
+  },
+);
+
+describe.each(lastingDisks())('a server that was killed with -9 on a full disk', (make) => {
+  it('starts again without room, reads all that it had, and writes once there is some', async () => {
+    const folderOfDisk = join(folder, 'disk');
+    const disk = await make(folderOfDisk);
+    try {
+      const first = await serveOn(folderOfDisk, disk.launcher);
+      const device = await acceptedDevice(first.server, 'a');
+      await openSocket(first.server, device);
+      const artifact = await publish(first.server);
+      // More than the copy of the first start leaves room for.
+      const json = [{ name: 'large', value: 'x'.repeat(250_000) }];
+      await first.server.call('put-attributes', { token: device.token, json });
+      disk.fill();
+      expect((await authenticate(first.server, newDevice('b'))).status).toBe(507);
+      await first.running.end('SIGKILL');
+      disk.empty();
+      disk.fill();
+
+      const { running, server } = await serveOn(folderOfDisk, disk.launcher);
+      const listed = await server.call('list-devices', { token: first.server.adminToken });
+      expect([listed.status, listed.json<unknown[]>().length]).toEqual([200, 1]);
+      const link = (await linkTo(server, device.token, artifact)).uri;
+      expect((await fetchFile(link)).status).toBe(200);
+      const { devices } = JSON.parse((await control(server, 'GET', '/devices')).text);
+      expect(devices).toMatchObject([{ id: device.id, connected: false }]);
+      disk.empty();
+      await acceptedDevice(server, 'b');
+      const reset = await control(server, 'POST', '/reset');
+      expect([reset.status, reset.text]).toEqual([
+        409,
+        expect.stringContaining('no copy of it could be'),
+      ]);
+      expect((await running.end()).code).toBe(0);
+    } finally {
+      await disk.end();
+    }
+  });
+});
+
+describe.each(readOnlyLaunchers())('a server on a read-only file system', (launcher) => {
+  it('is refused at the start with exit code 3 and one sentence', async () => {
+    const disk = join(folder, 'disk');
+    const { running } = await serveOn(disk, []);
+    await running.end();
+    const words = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
+    last = startCommand(words, {}, launcher(disk));
+    const { code, stderr } = await last.ended;
+    expect(stderr).toMatch(/^fleetbed: .*data is on a file system that cannot be written .*\n$/);
+    expect(code).toBe(3);
+  });
+});

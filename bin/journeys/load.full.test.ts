@@ -1,0 +1,370 @@
+import { describe, expect, it } from 'vitest';
+import type { FleetEvent, FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
+import { type VirtualRun, virtualRun } from '../dev/bench/virtual-fleet.ts';
+
+const RUN_MAX_MS = 20_000;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+
+const start = { devices: 12, seed: 'load', rampMs: 0, pollIntervalMs: 10 * SECOND_MS } as const;
+
+/** Milliseconds since the start of the run, of each event that is wanted. */
+function moments(run: VirtualRun, isWanted: (event: FleetEvent) => boolean): number[] {
+  const startedMs = Date.parse(run.result.startedAt);
+  return run.events.filter(isWanted).map(({ atMs }) => atMs - startedMs);
+}
+
+function ofOperation(part: string) {
+  return (event: FleetEvent): boolean =>
+    event.kind === 'exchange' && event.device !== undefined && event.operation.includes(part);
+}
+
+const ofDevices = ofOperation('');
+const polls = ofOperation('next-deployment');
+const signIns = ofOperation('auth-request');
+
+function between(values: readonly number[], fromMs: number, toMs: number): number {
+  return values.filter((value) => value >= fromMs && value < toMs).length;
+}
+
+function play(change: Partial<FleetPlan>): Promise<VirtualRun> {
+  return virtualRun({ ...start, durationMs: 2 * MINUTE_MS, ...change });
+}
+
+describe('stages', () => {
+  it('switch devices on and off, are phases of the books, and end the run', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const run = await play({
+      devices: 20,
+      stages: [
+        { kind: 'ramp', durationMs: MINUTE_MS, devices: 10 },
+        { kind: 'hold', durationMs: MINUTE_MS },
+        { kind: 'burst', durationMs: MINUTE_MS, devices: 20 },
+        { kind: 'drain', durationMs: MINUTE_MS },
+      ],
+      durationMs: 10 * MINUTE_MS,
+    });
+    expect(run.result.ended).toBe('stages');
+    expect(run.result.durationMs).toBe(4 * MINUTE_MS);
+    const phases = run.result.phases.map(({ name }) => name);
+    expect(phases).toEqual(expect.arrayContaining(['1 ramp', '2 hold', '3 burst', '4 drain']));
+    const polled = moments(run, polls);
+    const perMinute = [0, 1, 2, 3].map((minute) =>
+      between(polled, minute * MINUTE_MS, (minute + 1) * MINUTE_MS),
+    );
+    const [ramp = 0, hold = 0, burst = 0, drain = 0] = perMinute;
+    expect(hold).toBeGreaterThan(ramp);
+    expect(burst).toBeGreaterThan(hold * 1.5);
+    expect(drain).toBeLessThan(hold);
+  });
+});
+
+describe('a number of rounds', () => {
+  it('is made by each device, and ends the run', { timeout: RUN_MAX_MS }, async () => {
+    const run = await play({ devices: 4, iterations: 3 });
+    expect(run.result.ended).toBe('iterations');
+    const rounds = run.result.devices.map(({ index }) => {
+      const own = run.events.filter((event) => event.device === index);
+      return own.filter((event) => polls(event) || (signIns(event) && isRefused(event))).length;
+    });
+    expect(rounds).toEqual([3, 3, 3, 3]);
+  });
+});
+
+function isRefused(event: FleetEvent): boolean {
+  return event.kind === 'exchange' && event.status === 401;
+}
+
+describe('a drain', () => {
+  // Long enough to be accepted and to be offered the deployment, too short to install it.
+  const short = { devices: 4, pollIntervalMs: 1000, durationMs: 2600 } as const;
+
+  it('finishes the deployments that are underway', { timeout: RUN_MAX_MS }, async () => {
+    const { result } = await play({ ...short, drainMs: MINUTE_MS });
+    expect(result.ended).toBe('duration');
+    expect(result.funnel.offered).toBeGreaterThan(0);
+    expect(result.funnel.underway).toBe(0);
+    expect(result.balance.ok).toBe(true);
+  });
+});
+
+describe('arrivals', () => {
+  it('come at their own rate, beside the rounds of the devices', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const run = await play({
+      devices: 3,
+      arrivals: [
+        { event: 'alerts', perSecond: 2 },
+        { event: 'first-contacts', perSecond: 1 },
+      ],
+      durationMs: MINUTE_MS,
+    });
+    const figures = new Map(run.result.operations.map((row) => [row.operation, row]));
+    // Two a second for a minute, and the two of each device.
+    const alerts = figures.get('post-alerts')?.answers['2xx'] ?? 0;
+    expect(Math.abs(alerts - 120)).toBeLessThan(40);
+    const refused = figures.get('post-auth-request')?.answers['4xx'] ?? 0;
+    expect(Math.abs(refused - 60)).toBeLessThan(30);
+  });
+});
+
+describe('arrivals of logs', () => {
+  it('come at a rate of their own, for deployments that devices have', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const logs = [{ event: 'logs', perSecond: 2 } as const];
+    const run = await play({ devices: 3, arrivals: logs, durationMs: MINUTE_MS });
+    const uploads = run.events.filter(
+      (event) => event.kind === 'exchange' && event.operation === 'put-deployment-log',
+    );
+    // Nobody's update fails: no device uploads a log of its own.
+    expect(Math.abs(uploads.length - 110)).toBeLessThan(40);
+    expect(new Set(uploads.map((event) => event.kind === 'exchange' && event.status))).toEqual(
+      new Set([204]),
+    );
+    const devices = new Set(uploads.map(({ device }) => device));
+    expect(devices.size).toBe(3);
+    const gaps = gapsOf(moments(run, ofOperation('put-deployment-log')));
+    // At a rate of their own: neither all at once nor one as far from the next as any other.
+    expect(Math.max(...gaps)).toBeGreaterThan(1000);
+    expect(gaps.filter((gap) => gap < 250).length).toBeGreaterThan(10);
+  });
+
+  it('reach nobody when nothing was ever deployed', { timeout: RUN_MAX_MS }, async () => {
+    const arrivals = [{ event: 'logs', perSecond: 2 } as const];
+    const night = { name: 'update-night', atMs: 10 * MINUTE_MS } as const;
+    const run = await play({ devices: 3, arrivals, scenes: [night], durationMs: MINUTE_MS });
+    expect(moments(run, ofOperation('put-deployment-log'))).toEqual([]);
+    expect(run.result.errors.map(({ cause }) => cause)).toEqual(['arrivals/no-device-can']);
+  });
+});
+
+function gapsOf(times: readonly number[]): number[] {
+  return times.slice(1).map((time, before) => time - (times[before] ?? 0));
+}
+
+describe('a reconnect storm', () => {
+  const storm = { name: 'reconnect-storm', atMs: MINUTE_MS } as const;
+  const connected = { connect: true, backOff: { leastMs: 1000, mostMs: 4000 } } as const;
+
+  const lost = (event: FleetEvent): boolean =>
+    event.kind === 'socket-closed' && event.cause === 'cut';
+  const opened = (event: FleetEvent): boolean => event.kind === 'socket-opened';
+
+  function later(run: VirtualRun): FleetEvent[] {
+    const startedMs = Date.parse(run.result.startedAt);
+    return run.events.filter((event) => opened(event) && event.atMs >= startedMs + MINUTE_MS);
+  }
+
+  it('breaks every socket at one moment, and all come back within the time, by chance', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const run = await play({ ...connected, scenes: [{ ...storm, withinMs: 10_000 }] });
+    const losses = moments(run, lost);
+    expect(losses).toHaveLength(12);
+    expect(Math.max(...losses) - Math.min(...losses)).toBeLessThan(200);
+    expect(new Set(later(run).map(({ device }) => device)).size).toBe(12);
+    const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
+    expect(returns).toHaveLength(12);
+    expect(Math.max(...returns)).toBeLessThan(71_000);
+    expect(new Set(returns.map((atMs) => Math.floor(atMs / 1000))).size).toBeGreaterThan(4);
+    const counted = run.result.errors.filter(({ cause }) => cause === 'cut');
+    expect(counted).toMatchObject([{ operation: 'connect', count: 12 }]);
+    // The devices themselves went on: nothing but their sockets was hit.
+    expect(moments(run, signIns).filter((atMs) => atMs >= MINUTE_MS)).toEqual([]);
+  });
+
+  it('without jitter brings them all back at one moment', { timeout: RUN_MAX_MS }, async () => {
+    const scene = { ...storm, withinMs: 10_000, jitter: false };
+    const run = await play({ ...connected, scenes: [scene] });
+    const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
+    expect(returns).toHaveLength(12);
+    for (const atMs of returns) expect(Math.abs(atMs - 70_000)).toBeLessThan(500);
+  });
+
+  it('without a time brings each back by its back-off', { timeout: RUN_MAX_MS }, async () => {
+    const run = await play({ ...connected, scenes: [storm] });
+    const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
+    expect(returns).toHaveLength(12);
+    expect(Math.max(...returns)).toBeLessThan(MINUTE_MS + 1500);
+    expect(new Set(returns).size).toBeGreaterThan(2);
+  });
+
+  it('of a cohort leaves the sockets of the others alone', { timeout: RUN_MAX_MS }, async () => {
+    const cohorts = [
+      { name: 'here', weight: 1 },
+      { name: 'there', weight: 1 },
+    ];
+    const run = await play({ ...connected, cohorts, scenes: [{ ...storm, cohort: 'there' }] });
+    const hit = new Set(run.events.filter(lost).map(({ device }) => device));
+    const there = run.result.devices.filter(({ cohort }) => cohort === 'there');
+    expect([...hit].sort()).toEqual(there.map(({ index }) => index).sort());
+    expect(hit.size).toBe(6);
+  });
+});
+
+describe('a power cut', () => {
+  const cut = { name: 'power-cut', atMs: 60_000, lastingMs: 20_000, withinMs: 10_000 } as const;
+
+  it('silences every device, and all return within the time, by chance', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const run = await play({ scenes: [cut] });
+    const asked = moments(run, ofDevices);
+    expect(between(asked, 0, 60_000)).toBeGreaterThan(0);
+    expect(between(asked, 60_001, 80_000)).toBe(0);
+    const returns = moments(run, signIns).filter((atMs) => atMs >= 80_000);
+    expect(returns).toHaveLength(12);
+    expect(new Set(returns.map((atMs) => Math.floor(atMs / 1000))).size).toBeGreaterThan(4);
+    expect(Math.max(...returns)).toBeLessThan(90_500);
+    expect(run.result.balance).toMatchObject({ checked: true, ok: true });
+  });
+
+  it('without jitter brings them all back at one moment', { timeout: RUN_MAX_MS }, async () => {
+    const run = await play({ scenes: [{ ...cut, jitter: false }] });
+    const returns = moments(run, signIns).filter((atMs) => atMs >= 80_000);
+    expect(returns).toHaveLength(12);
+    for (const atMs of returns) expect(Math.abs(atMs - 90_000)).toBeLessThan(500);
+  });
+
+  it('of a cohort leaves the others alone', { timeout: RUN_MAX_MS }, async () => {
+    const cohorts = [
+      { name: 'here', weight: 1 },
+      { name: 'there', weight: 1 },
+    ];
+    const run = await play({ cohorts, scenes: [{ ...cut, cohort: 'there' }] });
+    const silent = run.result.devices.filter(({ index }) => {
+      const own = (event: FleetEvent): boolean => ofDevices(event) && event.device === index;
+      return between(moments(run, own), 60_001, 80_000) === 0;
+    });
+    expect(silent).toHaveLength(6);
+  });
+
+  it('in the midst of updates loses none of them', { timeout: RUN_MAX_MS }, async () => {
+    // The deployment stands after a few seconds; the cut meets the devices at their first poll.
+    const scenes = [{ ...cut, atMs: 6000 }];
+    const run = await play({ scenes, durationMs: 5 * MINUTE_MS });
+    const { success, failure, underway } = run.result.funnel;
+    expect([success + failure, underway]).toEqual([12, 0]);
+    expect(run.result.balance).toMatchObject({ checked: true, ok: true });
+  });
+});
+
+describe('a week in which tokens expire', () => {
+  it('makes every device sign in anew, once, within it', { timeout: RUN_MAX_MS }, async () => {
+    const week = { name: 'token-expiry-week', atMs: 30_000, withinMs: 60_000 } as const;
+    const run = await play({ scenes: [week] });
+    const renewed = moments(run, signIns).filter((atMs) => atMs >= 30_000);
+    expect(renewed).toHaveLength(12);
+    expect(Math.max(...renewed)).toBeLessThan(101_000);
+    const refused = run.events.filter((event) => polls(event) && isRefused(event));
+    expect(refused.length).toBeGreaterThan(0);
+  });
+});
+
+describe('an update night', () => {
+  it('deploys when it begins, and every device comes for it within it', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const night = { name: 'update-night', atMs: 10 * MINUTE_MS, withinMs: 20_000 } as const;
+    const run = await play({
+      scenes: [night],
+      pollIntervalMs: 60 * MINUTE_MS,
+      // Until they are accepted, devices ask more often than once an hour.
+      backOff: { kind: 'fixed', leastMs: 5000 },
+      durationMs: 12 * MINUTE_MS,
+    });
+    const [deployedMs = 0] = moments(run, (event) => event.kind === 'deployment');
+    expect(deployedMs).toBeGreaterThanOrEqual(10 * MINUTE_MS);
+    expect(run.result.funnel.success).toBe(12);
+    const reports = moments(run, ofOperation('put-deployment-status'));
+    expect(Math.max(...reports)).toBeLessThan(deployedMs + 30_000);
+  });
+});
+
+describe('a herd comparison', () => {
+  it('sets two back-offs side by side after an outage', { timeout: RUN_MAX_MS }, async () => {
+    const run = await play({
+      devices: 40,
+      connect: false,
+      backOff: { leastMs: 1000, mostMs: 16_000 },
+      phase: 'lockstep',
+      pollIntervalMs: MINUTE_MS,
+      // All of them poll half a second after the network has gone, and not again before the end.
+      scenes: [{ name: 'backoff-comparison', atMs: 59_500, lastingMs: 30_000 }],
+      durationMs: 119_000,
+    });
+    const [exponential, jittered, ...others] = run.result.herd ?? [];
+    expect(others).toEqual([]);
+    expect(exponential).toMatchObject({ cohort: 'exponential', devices: 20, recovered: 20 });
+    expect(jittered).toMatchObject({ cohort: 'full-jitter', devices: 20, recovered: 20 });
+    expect(exponential?.fullRecoveryMs).toBeGreaterThan(0);
+    // Who waits without chance comes back in one second, the others spread.
+    expect(exponential?.peakRequestsPerSecond).toBeGreaterThan(
+      2 * (jittered?.peakRequestsPerSecond ?? 0),
+    );
+    const sum = exponential?.requestsPerSecond.reduce((total, each) => total + each, 0);
+    expect(sum).toBe(exponential?.requests);
+    const outage = run.result.errors.filter(({ cause }) => cause === 'transport/OUTAGE');
+    expect(outage.length).toBeGreaterThan(0);
+  });
+
+  it('takes the sockets away for as long as the network is, and each comes back', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const outage = { name: 'backoff-comparison', atMs: 60_000, lastingMs: 30_000 } as const;
+    const backOff = { leastMs: 1000, mostMs: 8000 };
+    const run = await play({ connect: true, backOff, scenes: [outage] });
+    const ofKind = (kind: FleetEvent['kind']) =>
+      moments(run, (event) => event.kind === kind).filter((atMs) => atMs >= 60_000);
+    const lost = ofKind('socket-closed').filter((atMs) => atMs < 119_000);
+    expect(lost).toHaveLength(12);
+    expect(Math.max(...lost)).toBeLessThan(60_500);
+    const back = ofKind('socket-opened');
+    expect(back).toHaveLength(12);
+    expect(Math.min(...back)).toBeGreaterThanOrEqual(90_000);
+    expect(Math.max(...back)).toBeLessThan(99_000);
+    const causes = run.result.errors.filter(({ operation }) => operation === 'connect');
+    expect(causes.map(({ cause }) => cause).sort()).toEqual(['cut', 'transport/OUTAGE']);
+    // Several tries of each while nothing got through, none of them a handshake that was sent.
+    const tries = causes.find(({ cause }) => cause === 'transport/OUTAGE')?.count ?? 0;
+    expect(tries).toBeGreaterThan(12 * 2);
+    expect(tries).toBeLessThan(12 * 15);
+  });
+});
+
+describe('a pretended network', () => {
+  const opened = (event: FleetEvent): boolean => event.kind === 'socket-opened';
+  const plan = { connect: true, durationMs: MINUTE_MS, devices: 4 } as const;
+
+  it('holds websockets up for a round trip, beside requests', { timeout: RUN_MAX_MS }, async () => {
+    const firstAfterToken = async (latencyMs: number): Promise<number> => {
+      const run = await play({ ...plan, link: { latencyMs } });
+      const [granted = 0] = moments(run, (event) => signIns(event) && !isRefused(event));
+      const [first = 0] = moments(run, opened);
+      return first - granted;
+    };
+    expect(await firstAfterToken(0)).toBeLessThan(300);
+    const slow = await firstAfterToken(2000);
+    expect(slow).toBeGreaterThanOrEqual(4000);
+    expect(slow).toBeLessThan(4300);
+  });
+
+  it('loses handshakes, which is counted and tried again, for the same seed the same', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
+    const link = { latencyMs: 100, bytesPerSecond: 5000, lossShare: 0.3 };
+    const cohorts = [{ name: 'cellar', weight: 1, link }];
+    const backOff = { leastMs: 500, mostMs: 1000 };
+    const lossy = () => play({ ...plan, cohorts, backOff, requestTimeLimitMs: 1000 });
+    const run = await lossy();
+    const lost = run.result.errors.find(
+      ({ operation, cause }) => operation === 'connect' && cause === 'transport/LINK_LOST',
+    );
+    expect(lost?.count).toBeGreaterThan(0);
+    expect(moments(run, opened).length).toBeGreaterThan(0);
+    expect((await lossy()).events).toEqual(run.events);
+  });
+});

@@ -1,0 +1,211 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ConformanceResult } from '../../conformance/conformance.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
+import type { ServerReady } from '../server-access/ready.ts';
+import { type Ended, startCommand } from '../testing/built-command.ts';
+import { abridged, projectFolder, settled, shownOutputs } from '../testing/documents.ts';
+
+const SET_UP_MAX_MS = 900_000;
+const BLOCK_MAX_MS = 120_000;
+const DEMO_MAX_MS = 120_000;
+const READY = /^ready at .*\n/m;
+
+const readme = readFileSync(join(projectFolder, 'README.md'), 'utf8');
+const [demo, server, ...quickStarts] = shownOutputs(readme);
+
+/** What a new user has: nothing at home, and the way to the registry that the machine has. */
+let folder: string;
+let environment: NodeJS.ProcessEnv;
+const shells: ChildProcess[] = [];
+
+/** Of the machine, not of a user: how the network is reached. */
+const isOfNetwork = (name: string) =>
+  /^(https?_proxy|no_proxy|node_extra_ca_certs|npm_config_registry)$/i.test(name);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-quick-starts-'));
+  mkdirSync(join(folder, 'home'));
+  environment = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => isOfNetwork(name))),
+    PATH: process.env.PATH,
+    HOME: join(folder, 'home'),
+    TMPDIR: join(folder, 'home'),
+  };
+  const words = ['clone', '--quiet', projectFolder, join(folder, 'fleetbed')];
+  const clone = spawn('git', words, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
+  expect(await once(clone, 'exit')).toEqual([0, null]);
+}, BLOCK_MAX_MS);
+
+afterAll(async () => {
+  for (const shell of shells) await ended(shell, 'SIGKILL');
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}, BLOCK_MAX_MS * 2);
+
+/** A new terminal in the clone, into which a block is pasted. */
+function paste(script: string) {
+  const shell = spawn('bash', { cwd: join(folder, 'fleetbed'), env: environment, detached: true });
+  shells.push(shell);
+  shell.stdin.end(script);
+  return shell;
+}
+
+/** Ends a terminal with all that it runs, unless it has ended by itself; its exit code. */
+async function ended(shell: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (shell.exitCode !== null || shell.signalCode !== null) return shell.exitCode;
+  const exit = once(shell, 'exit');
+  process.kill(-(shell.pid ?? 0), signal);
+  const [code] = await exit;
+  return code;
+}
+
+/** Pastes a block and gives what its terminal shows, without what npm says of itself. */
+async function shownBy(script: string, limitMs: number): Promise<string> {
+  const shell = paste(`exec 2>&1\n${script}`);
+  const late = systemClock.after(limitMs, () => ended(shell, 'SIGKILL'));
+  const shown = await text(shell.stdout);
+  late.cancel();
+  return shown.replace(/^npm (notice|warn).*\n/gm, '');
+}
+
+describe('README, pasted into a fresh clone by somebody whose home folder is empty', () => {
+  it('has a demo, a server and three quick starts of five commands at most', () => {
+    expect([demo?.script, server?.script]).toEqual([
+      expect.stringMatching(/^npm start/),
+      expect.stringContaining('npx fleetbed serve'),
+    ]);
+    expect(quickStarts).toHaveLength(3);
+    for (const { script } of quickStarts) {
+      const commands = script.replaceAll('\\\n', ' ').trimEnd().split('\n');
+      expect(commands.length).toBeLessThanOrEqual(5);
+    }
+  });
+
+  it('installs, builds and plays the demo', { timeout: SET_UP_MAX_MS }, async () => {
+    const { script = '', output = '' } = demo ?? {};
+    const shown = await shownBy(script, SET_UP_MAX_MS);
+    expect(settled(abridged(shown, output)), shown).toBe(settled(output));
+  });
+
+  it('starts a server, and the quick starts show what README says', {
+    timeout: 5 * BLOCK_MAX_MS,
+  }, async () => {
+    const terminal = paste(server?.script ?? '');
+    let said = '';
+    terminal.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      said += piece;
+    });
+    const errors = text(terminal.stderr);
+    while (!READY.test(said)) {
+      const more = await Promise.race([once(terminal.stdout, 'data'), once(terminal, 'exit')]);
+      if (typeof more[0] !== 'string') throw new Error(`no server: ${await errors}`);
+    }
+    expect(settled(said)).toBe(settled(server?.output ?? ''));
+    for (const { script, output } of quickStarts) {
+      const shown = await shownBy(script, BLOCK_MAX_MS);
+      expect.soft(settled(abridged(shown, output)), shown).toBe(settled(output));
+    }
+    await ended(terminal, 'SIGINT');
+    await expect(fetch('http://127.0.0.1:8080/')).rejects.toThrow();
+  });
+
+  it('leaves nothing in the clone but what git ignores and the files that were asked for', () => {
+    const known = readdirSync(projectFolder);
+    const files = readdirSync(join(folder, 'fleetbed')).filter((name) => !known.includes(name));
+    expect(files.sort()).toEqual(['answer.json', 'conformance.html', 'conformance.xml']);
+  });
+});
+
+interface DemoResult {
+  readonly fleet: FleetResult;
+  readonly conformance: ConformanceResult;
+  readonly server: ServerReady;
+}
+
+/** Holds a port of the loopback, unless somebody else already does. */
+function holdPort(port: number): Promise<Server> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(server));
+    server.listen(port, '127.0.0.1', () => resolve(server));
+  });
+}
+
+// In this file because the quick starts above need the same ports.
+describe('fleetbed demo --exit --json while ports 8080 and 8081 are taken', () => {
+  let ended: Ended;
+  let result: DemoResult;
+  let folder: string;
+  const held: Server[] = [];
+
+  beforeAll(async () => {
+    held.push(await holdPort(8080), await holdPort(8081));
+    folder = mkdtempSync(join(tmpdir(), 'fleetbed-demo-'));
+    const reports = ['json', 'junit'].flatMap((form) => ['--report', `${form}=${folder}/${form}`]);
+    ended = await startCommand(['demo', '--exit', '--json', ...reports]).ended;
+    result = JSON.parse(ended.stdout);
+  }, DEMO_MAX_MS);
+
+  afterAll(() => {
+    for (const server of held) server.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('ends with exit code 0, JSON alone on standard output and words on standard error', () => {
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1);
+    const { port } = new URL(result.server.baseUrl);
+    expect(ended.stderr).toContain(`port 8080 is in use; using ${port}\n`);
+    expect(ended.stderr).toMatch(/^port 8081 is in use; using \d+$/m);
+    expect(ended.stderr).toMatch(/suite: (\d+) of \1 cases/);
+  });
+
+  it('takes other free ports', () => {
+    const { baseUrl, controlUrl } = result.server;
+    expect([new URL(baseUrl).port, new URL(controlUrl).port]).not.toContain('8080');
+    expect([new URL(baseUrl).port, new URL(controlUrl).port]).not.toContain('8081');
+  });
+
+  it('lets ten devices of each key type live through their whole life', () => {
+    const { devices, funnel, ended } = result.fleet;
+    expect(ended).toBe('settled');
+    for (const keyType of ['rsa', 'ecdsa', 'ed25519']) {
+      const outcomes = devices.filter((device) => device.keyType === keyType);
+      expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual([
+        'aborted',
+        'already-installed',
+        'failure',
+        ...Array.from({ length: 7 }, () => 'success'),
+      ]);
+    }
+    expect(funnel).toMatchObject({ devices: 30, offered: 27, success: 21, failure: 3, aborted: 3 });
+  });
+
+  it("finds every device's outcome in the server's list", () => {
+    expect(result.fleet.balance).toMatchObject({ checked: true, ok: true, differences: [] });
+  });
+
+  it('judges the server, and nothing fails or stays undecided', () => {
+    const { outcome, totals, leftBehind } = result.conformance;
+    expect(outcome).toBe('pass');
+    expect(totals).toMatchObject({ fail: 0, error: 0, inconclusive: 0, skip: 0 });
+    expect(totals.pass).toBeGreaterThan(150);
+    expect(leftBehind).toEqual([]);
+  });
+
+  it('writes both reports', () => {
+    const { fleet, conformance } = JSON.parse(readFileSync(join(folder, 'json'), 'utf8'));
+    expect({ fleet, conformance }).toEqual({
+      fleet: result.fleet,
+      conformance: result.conformance,
+    });
+    expect(readFileSync(join(folder, 'junit'), 'utf8')).toMatch(/^<\?xml[\s\S]*<testcase /);
+  });
+});

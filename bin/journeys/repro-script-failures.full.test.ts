@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CaseVerdict, runConformance } from '../../conformance/conformance.ts';
+import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
+import type { Defect } from '../../conformance/self-test/defect.ts';
+import { DefectProxy } from '../../conformance/self-test/proxy.ts';
+import { runLoneBlock } from '../../conformance/testing/bash.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
+
+/** Fails cases of every kind of steps: two devices, a user, polls, links, a tenant of its own. */
+const selection = [
+  'configuration/written-is-read',
+  'configuration/set-by-user',
+  'inventory/put-is',
+  'inventory/patch-of-strangers',
+  'authentication/first-contact',
+  'authentication/p',
+  'authorization/put-configuration-with',
+  'authorization/put-attributes-with',
+  'configuration-download/',
+  'faults/',
+];
+
+/** A target that gives devices other statuses than the contract. */
+const oddStatuses: Defect = {
+  id: 'odd-statuses',
+  title: 'Whatever a device writes or gets is answered by another status.',
+  breaks: ['configuration.write'],
+  operations: [
+    'put-configuration',
+    'get-configuration',
+    'patch-attributes',
+    'put-attributes',
+    'download-configuration',
+    'list-artifacts',
+    'get-next-deployment',
+  ],
+  mutation: () => ({
+    answer: (answer, { operation, headers }) => {
+      if (operation === 'get-next-deployment' && answer.status === 200) return answer;
+      return { ...answer, status: headers.authorization === undefined ? 203 : answer.status + 4 };
+    },
+  }),
+};
+
+let server: TestServer;
+let proxy: DefectProxy;
+let failures: readonly CaseVerdict[];
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const { baseUrl: targetUrl, headerPrefix, adminToken } = server;
+  const random = seededRandom('repro scripts');
+  proxy = await DefectProxy.open({
+    targetUrl,
+    names: vendorNames(headerPrefix),
+    userToken: adminToken,
+    clock: systemClock,
+    random,
+  });
+  proxy.activate(new ActiveDefect(oddStatuses));
+  const { verdicts } = await runConformance({
+    baseUrl: proxy.baseUrl,
+    headerPrefix,
+    credentials: { token: adminToken },
+    control: { url: server.controlUrl, token: server.controlToken },
+    probe: false,
+    clock: systemClock,
+    random,
+    selection,
+    jobs: 8,
+    caseTimeLimitMs: 20_000,
+    requestTimeLimitMs: 5000,
+  });
+  failures = verdicts.filter(({ verdict }) => verdict === 'fail');
+}, 60_000);
+
+afterAll(async () => {
+  await proxy?.close();
+  await server?.close();
+});
+
+/** The status of each step, as the script says that it was. */
+function saidStatuses(script: string): readonly string[] {
+  return [...script.matchAll(/^# Step \d+ of \d+: .*?; answered (\d+)/gm)].map(
+    ([, status = '']) => status,
+  );
+}
+
+function seenStatuses(stdout: string): readonly string[] {
+  return [...stdout.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status = '']) => status);
+}
+
+describe('the script of a failed case', { timeout: 120_000 }, () => {
+  it('is there for each failure, with every step in order', () => {
+    expect(failures.length).toBeGreaterThan(15);
+    expect(failures.some(({ byHand: script }) => script?.includes('/tenants'))).toBe(true);
+    for (const { id, byHand: script = '', exchanges = [] } of failures) {
+      const headings = script.match(/^# Step /gm) ?? [];
+      expect([id, headings.length > 0 && headings.length <= exchanges.length]).toEqual([id, true]);
+      expect(script).toContain(`# Step ${headings.length} of ${headings.length}: `);
+    }
+  });
+
+  it('comes, step by step, to what the suite saw, ids and tokens taken from the new answers', async () => {
+    const { adminToken: USER_TOKEN, controlToken: CONTROL_TOKEN } = server;
+    // What a case makes up is masked as well; the reader makes it up too.
+    const variables = { USER_TOKEN, CONTROL_TOKEN, LINK_SIGNATURE: 'altered' };
+    const outcomes: Record<string, unknown> = {};
+    const expected: Record<string, unknown> = {};
+    for (const { id, byHand: script = '' } of failures) {
+      const { stdout, stderr } = await runLoneBlock(script, variables);
+      outcomes[id] = { seen: seenStatuses(stdout), stderr: stderr.replace(/^[.+*\n]+/, '') };
+      expected[id] = { seen: saidStatuses(script), stderr: '' };
+    }
+    expect(outcomes).toEqual(expected);
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CaseVerdict, listCases, runConformance } from '../../conformance/conformance.ts';
+import { runLoneBlock } from '../../conformance/testing/bash.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
+
+/** Two to three minutes on two quiet cores, most of it to start curl and openssl 16,000 times. */
+const PLAY_MAX_MS = 600_000;
+const SCRIPTS_MAX_MS = 1_800_000;
+/** Side by side, each on a server of its own; a script that looks at a websocket mostly waits. */
+const PLAYERS = 6;
+
+let server: TestServer;
+let verdicts: readonly CaseVerdict[];
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const { baseUrl, headerPrefix, adminToken } = server;
+  ({ verdicts } = await runConformance({
+    baseUrl,
+    headerPrefix,
+    credentials: { token: adminToken },
+    control: { url: server.controlUrl, token: server.controlToken },
+    clock: systemClock,
+    random: seededRandom('scripts'),
+    disruptive: true,
+    allEvidence: true,
+    jobs: 4,
+    caseTimeLimitMs: 300_000,
+    requestTimeLimitMs: 120_000,
+  }));
+}, PLAY_MAX_MS);
+
+afterAll(() => server?.close());
+
+/** The status of each step, as the script says that it was. */
+function saidStatuses(script: string): readonly string[] {
+  return [...script.matchAll(/^# Step \d+ of \d+: .*?; (?:answered (\d+)|not answered)/gm)].flatMap(
+    ([, status]) => status ?? [],
+  );
+}
+
+/** Without 100, which goes before the answer where a client asks whether it may send its body. */
+function seenStatuses(stdout: string): readonly string[] {
+  return [...stdout.matchAll(/^HTTP\/1\.1 (?!100\b)(\d+)/gm)].map(([, status = '']) => status);
+}
+
+/** What differs between what a script says and what it does. */
+async function differenceOf(
+  { id, byHand: script = '' }: CaseVerdict,
+  on: TestServer,
+): Promise<readonly string[]> {
+  const variables = { USER_TOKEN: on.adminToken, CONTROL_TOKEN: on.controlToken };
+  const own = script
+    .replaceAll(server.baseUrl, on.baseUrl)
+    .replaceAll(server.controlUrl, on.controlUrl);
+  const { stdout, stderr } = await runLoneBlock(own, variables);
+  const [said, seen] = [saidStatuses(script).join(), seenStatuses(stdout).join()];
+  // While it looks for primes, openssl prints dots.
+  const complaint = stderr.replace(/^[.+*\n]+/, '');
+  if (said !== '' && said === seen && complaint === '') return [];
+  return [`${id}: said ${said}, seen ${seen} ${complaint}`];
+}
+
+describe('the repro script of every case', () => {
+  it('comes, run as it is printed, to what the suite saw', {
+    timeout: SCRIPTS_MAX_MS,
+  }, async () => {
+    const lengthOf = ({ byHand = '' }: CaseVerdict): number => byHand.length;
+    // The longest first: at the end all others would wait for them.
+    const waiting = [...verdicts]
+      .sort((one, other) => lengthOf(other) - lengthOf(one))
+      [Symbol.iterator]();
+    const differences: string[] = [];
+    const play = async (): Promise<void> => {
+      const on = await startTestServer();
+      for (const verdict of waiting) differences.push(...(await differenceOf(verdict, on)));
+      await on.close();
+    };
+    await Promise.all(Array.from({ length: PLAYERS }, play));
+    expect(differences).toEqual([]);
+    expect(verdicts.map(({ id }) => id)).toEqual(listCases().map(({ id }) => id));
+  });
+
+  it('has all steps and all bodies', () => {
+    const cut = verdicts.filter(({ byHand = '' }) => /are left out\.$|body\.bin:/m.test(byHand));
+    expect(cut.map(({ id }) => id)).toEqual([]);
+    expect(verdicts.some(({ byHand }) => byHand?.includes('gunzip'))).toBe(true);
+  });
+});

@@ -1,0 +1,127 @@
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SuiteDevice } from '../../conformance/context/suite-device.ts';
+import { reproScript } from '../../conformance/repro-script/repro-script.ts';
+import { signingAlgorithms } from '../../conformance/signing/algorithms.ts';
+import type { SigningKey } from '../../conformance/signing/signing-key.ts';
+import { Mask } from '../../conformance/target/mask.ts';
+import { type Session, Target } from '../../conformance/target/target.ts';
+import { blockFolder, runBlock } from '../../conformance/testing/bash.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
+
+interface ShownDevice {
+  readonly id: string;
+  readonly identity_data: { readonly serial?: string };
+  readonly auth_sets: readonly { readonly id: string }[];
+}
+
+const hostileSerial = `it's "\\quoted"\n$(touch pwned) \u001b[31m \u202e 😀`;
+
+let server: TestServer;
+let session: Session;
+let mask: Mask;
+let folder: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const { baseUrl } = server;
+  session = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 }).session();
+  mask = new Mask();
+  folder = blockFolder();
+});
+
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function deviceOf(serial: string, key: SigningKey): SuiteDevice {
+  const names = vendorNames(server.headerPrefix);
+  const learnSecret = (secret: string) => mask.learn(secret, 'device-token');
+  return new SuiteDevice(session, { identity: { serial }, key, names, learnSecret });
+}
+
+/** The block of the request that the suite sent last. */
+function lastBlock(): string {
+  const exchange = session.record.exchanges.at(-1);
+  if (!exchange) throw new Error('nothing was sent');
+  return reproScript([exchange], { baseUrl: server.baseUrl, mask });
+}
+
+async function accept(serial: string): Promise<void> {
+  const token = server.adminToken;
+  const devices = (await server.call('list-devices', { token })).json<ShownDevice[]>();
+  const { id = '', auth_sets = [] } =
+    devices.find(({ identity_data }) => identity_data.serial === serial) ?? {};
+  for (const { id: aid } of auth_sets) {
+    const parameters = { id, aid };
+    const json = { status: 'accepted' };
+    const { status } = await server.call('set-auth-set-status', { token, parameters, json });
+    expect(status).toBe(204);
+  }
+}
+
+/** The body of what curl printed, after the headers. */
+function bodyOf(stdout: string): string {
+  return stdout.slice(stdout.indexOf('\r\n\r\n') + 4);
+}
+
+describe.each(keyTypes)('an authentication request with a %s key', (keyType) => {
+  it('is repeated by openssl and curl with a key of the reader, to a token that works', async () => {
+    const serial = `${keyType} ${hostileSerial}`;
+    const key = await signingAlgorithms[keyType].makeKey(seededRandom(keyType));
+    await deviceOf(serial, key).authenticate();
+    const block = lastBlock();
+    expect(block).toContain('openssl');
+    const first = await runBlock(block, folder);
+    // While it looks for primes, openssl prints dots.
+    expect(first.stderr.replace(/[.+*\n]/g, '')).toBe('');
+    expect(first.stdout).toMatch(/^HTTP\/1\.1 401/);
+    await accept(serial);
+    const second = await runBlock(block, folder);
+    expect(second.stdout).toMatch(/^HTTP\/1\.1 200/);
+    const token = bodyOf(second.stdout);
+    const attributes = await server.call('put-attributes', { token, json: [] });
+    expect(attributes.status).toBe(200);
+  });
+
+  it('is refused as the suite was when another key had signed it', async () => {
+    const algorithm = signingAlgorithms[keyType];
+    const key = await algorithm.makeKey(seededRandom(`${keyType} right`));
+    const signedBy = await algorithm.makeKey(seededRandom(`${keyType} wrong`));
+    const answer = await deviceOf(`${keyType} forged`, key).authenticate({ signedBy });
+    const block = lastBlock();
+    expect(block).toContain('it is invalid for the body');
+    expect(block).not.toContain('openssl genpkey');
+    const { stdout } = await runBlock(block, folder);
+    expect(stdout).toMatch(new RegExp(`^HTTP/1\\.1 ${answer.status}`));
+  });
+});
+
+describe('a request of a device', () => {
+  it('is repeated with its token as a variable, byte by byte, and does the same', async () => {
+    const key = await signingAlgorithms.ed25519.makeKey(seededRandom('device'));
+    const device = deviceOf('a device', key);
+    await device.authenticate();
+    await accept('a device');
+    device.token = (await device.authenticate()).text;
+    await device.call('put-attributes', { body: [{ name: 'note', value: hostileSerial }] });
+    const block = lastBlock();
+    expect(block).not.toContain(device.token);
+    await device.call('put-attributes', { body: [] });
+    const { stdout, stderr } = await runBlock(block, folder, { DEVICE_TOKEN: device.token });
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^HTTP\/1\.1 200/);
+    const token = server.adminToken;
+    const inventory = await server.call('list-inventory', { token });
+    const shown = inventory.json<{ attributes: { name: string; value: unknown }[] }[]>();
+    const notes = shown.flatMap(({ attributes }) =>
+      attributes.filter(({ name }) => name === 'note'),
+    );
+    expect(notes.map(({ value }) => value)).toEqual([hostileSerial]);
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type CaseVerdict,
+  type ConformanceResult,
+  listCases,
+  runConformance,
+} from '../../conformance/conformance.ts';
+import { conformanceHtml } from '../../conformance/report/html.ts';
+import { conformanceJunit } from '../../conformance/report/junit.ts';
+import { endLine, verdictNdjson } from '../../conformance/report/ndjson.ts';
+import { conformanceReport, verdictLine } from '../../conformance/report/text.ts';
+import { withReproScript } from '../../conformance/repro-script/repro-script.ts';
+import { coverageOf } from '../../conformance/result/coverage.ts';
+import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
+import type { Defect, Message } from '../../conformance/self-test/defect.ts';
+import { DefectProxy } from '../../conformance/self-test/proxy.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
+
+const RUN_MAX_MS = 400_000;
+/** What is shorter is an invention of a case, such as `Bearer nonsense`. */
+const SECRET_MIN_CHARACTERS = 13;
+/** A password that looks otherwise in JSON, in a URL and in Base64. */
+const adminPassword = 'pa"ss\\wörd/+ <&>%';
+
+/** Areas with secrets of every kind; the others have device tokens only, as these have too. */
+const selection = [
+  'authentication/',
+  'artifact-link/',
+  'configuration-download/',
+  'connect/',
+  'errors/',
+  'authorization/user',
+  'audit-log/',
+  'roles/',
+  'tenants/',
+  'time/',
+];
+
+const shapes: readonly RegExp[] = [
+  /(eyJ[\w-]{4,}\.[\w-]+\.[\w-]+)/g,
+  /[?&][\w-]*signature=([^&"\s\\]+)/gi,
+  /"(?:[\w-]*_)?(?:password|tenant_token)":"([^"\\]+)"/g,
+];
+
+/** Every secret that passes: tokens, link signatures, passwords, tenant tokens, cookies, logins. */
+class Eavesdropper {
+  readonly secrets = new Set<string>();
+
+  hear({ headers, body }: Message, query = ''): void {
+    const texts = [`?${query}`, body.toString('utf8'), ...Object.values(headers)];
+    for (const text of texts) {
+      for (const shape of shapes) {
+        for (const [, secret = ''] of text.matchAll(shape)) this.#keep(secret);
+      }
+    }
+    this.#keep(headers.authorization?.replace(/^\w+ /, '') ?? '');
+    for (const [, value = ''] of (headers['set-cookie'] ?? '').matchAll(/=([^;,]+)/g)) {
+      this.#keep(value);
+    }
+  }
+
+  #keep(secret: string): void {
+    // One character over and over is what a case made up.
+    const isMadeUp = secret.length < SECRET_MIN_CHARACTERS || /^(.)\1*$/.test(secret);
+    if (!isMadeUp) this.secrets.add(secret);
+  }
+}
+
+/** A target that does everything right, but tells in a header what it was sent. */
+function listening(eavesdropper: Eavesdropper): Defect {
+  return {
+    id: 'answers-tell-secrets',
+    title: 'Every answer repeats the credentials of its request.',
+    breaks: ['auth.first-contact-is-401'],
+    operations: 'all',
+    mutation: () => ({
+      request: (request) => {
+        eavesdropper.hear(request, request.query);
+        return request;
+      },
+      answer: (answer, { headers, query }) => {
+        eavesdropper.hear(answer);
+        if (headers.authorization === undefined) return answer;
+        const told = { 'x-told': headers.authorization, 'x-query': encodeURIComponent(query) };
+        return { ...answer, headers: { ...answer.headers, ...told } };
+      },
+    }),
+  };
+}
+
+async function judge(server: TestServer, eavesdropper: Eavesdropper) {
+  const { baseUrl: targetUrl, headerPrefix, adminEmail, adminToken: userToken } = server;
+  const names = vendorNames(headerPrefix);
+  const random = seededRandom('proxy');
+  const proxy = await DefectProxy.open({ targetUrl, names, userToken, clock: systemClock, random });
+  proxy.activate(new ActiveDefect(listening(eavesdropper)));
+  const lines: string[] = [];
+  try {
+    const result = await runConformance({
+      baseUrl: proxy.baseUrl,
+      headerPrefix,
+      credentials: { email: adminEmail, password: adminPassword },
+      control: { url: server.controlUrl, token: server.controlToken },
+      clock: systemClock,
+      random,
+      selection,
+      seed: 'secrets',
+      jobs: 8,
+      caseTimeLimitMs: 15_000,
+      requestTimeLimitMs: 5000,
+      allEvidence: true,
+      onVerdict: (verdict) => lines.push(verdictNdjson(verdict), verdictLine(verdict)),
+    });
+    // A failure has its way to be repeated in the report, so that each case is told as one.
+    const verdicts = result.verdicts.map((verdict) => asFailed(verdict, proxy.baseUrl));
+    return { ...result, verdicts, lines: lines.join('\n') };
+  } finally {
+    await proxy.close();
+  }
+}
+
+function asFailed(verdict: CaseVerdict, baseUrl: string): CaseVerdict {
+  return withReproScript(
+    { ...verdict, verdict: 'fail', expected: 'other', actual: 'this' },
+    { baseUrl },
+  );
+}
+
+function formsOf(result: ConformanceResult): Readonly<Record<string, string>> {
+  return {
+    json: JSON.stringify(result),
+    ndjson: endLine(result),
+    text: conformanceReport(result),
+    junit: conformanceJunit(result),
+    html: conformanceHtml(result, coverageOf(listCases())),
+  };
+}
+
+/** The ways in which a secret may stand in a text. */
+function spellings(secret: string): readonly string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  return [secret, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret)];
+}
+
+describe('secrets', () => {
+  it('stand in no form of a report, whatever fails', { timeout: RUN_MAX_MS }, async () => {
+    const server = await startTestServer({ clock: systemClock, adminPassword });
+    const eavesdropper = new Eavesdropper();
+    try {
+      const { lines, ...result } = await judge(server, eavesdropper);
+      const kept = result.verdicts.filter(({ exchanges = [] }) => exchanges.length > 0);
+      expect(kept.length).toBeGreaterThan(0.9 * result.verdicts.length);
+      const secrets = [...eavesdropper.secrets, adminPassword, server.controlToken];
+      expect(secrets.length).toBeGreaterThan(150);
+      for (const [form, text] of Object.entries({ ...formsOf(result), lines })) {
+        const told = secrets.filter((each) => spellings(each).some((one) => text.includes(one)));
+        expect(told.slice(0, 5), form).toEqual([]);
+        expect(text).not.toMatch(/eyJ[\w-]{20,}/);
+      }
+      expect(lines).toContain('<masked:device-token>');
+      expect(lines).toContain('<masked:user-token>');
+      expect(lines).toContain('<masked:link-signature>');
+    } finally {
+      await server.close();
+    }
+  });
+});

@@ -1,0 +1,204 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ConformanceOptions,
+  type ConformanceResult,
+  readHookFile,
+  runConformance,
+} from '../../conformance/conformance.ts';
+import { systemClock } from '../../fixtures/clock.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import { type RunningServer, startServer } from '../../server/server.ts';
+
+const SUITE_MAX_MS = 120_000;
+const folder = fileURLToPath(new URL('../testing', import.meta.url));
+
+let server: RunningServer;
+
+beforeAll(async () => {
+  server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent' });
+  process.env.STEER_TOKEN = server.adminToken;
+});
+
+afterAll(async () => {
+  delete process.env.STEER_TOKEN;
+  delete process.env.OTHER_TOKEN;
+  await server.close();
+});
+
+/** Judges a server, ours unless another is given, with a few cases at a time. */
+function judge(
+  selection: readonly string[],
+  more: Partial<ConformanceOptions> = {},
+  { baseUrl, headerPrefix }: Pick<RunningServer, 'baseUrl' | 'headerPrefix'> = server,
+): Promise<ConformanceResult> {
+  return runConformance({
+    baseUrl,
+    headerPrefix,
+    credentials: 'none',
+    clock: systemClock,
+    random: seededRandom(selection.join()),
+    caseTimeLimitMs: 60_000,
+    requestTimeLimitMs: 30_000,
+    jobs: 4,
+    selection,
+    ...more,
+  });
+}
+
+/** The verdicts that are none of a good run, as lines to read. */
+function troubles({ verdicts }: ConformanceResult): string[] {
+  return verdicts
+    .filter(({ verdict }) => !['pass', 'observed', 'skip'].includes(verdict))
+    .map(({ id, verdict, actual, reason }) => `${verdict} ${id}: ${actual ?? reason?.text}`);
+}
+
+function skippedFor({ verdicts }: ConformanceResult): string[] {
+  const skipped = verdicts.filter(({ verdict }) => verdict === 'skip');
+  return [...new Set(skipped.map(({ reason }) => reason?.code ?? ''))].sort();
+}
+
+const hooks = readHookFile(
+  JSON.stringify({ command: [process.execPath, 'steering-hook.mjs'], timeLimitSeconds: 60 }),
+  folder,
+);
+
+describe('a server that is steered by hooks', () => {
+  it('is judged without the suite ever using its management API for that', {
+    timeout: SUITE_MAX_MS,
+  }, async () => {
+    const result = await judge(['deployment-status/success', 'deployment-log/'], { hooks });
+    expect(troubles(result)).toEqual([]);
+    expect(result.totals.pass).toBeGreaterThan(5);
+    expect(skippedFor(result)).toEqual([]);
+    expect(result.leftBehind).toEqual([]);
+  });
+
+  it('skips what a hook cannot do, with the name of the step', {
+    timeout: SUITE_MAX_MS,
+  }, async () => {
+    const result = await judge(['configuration/', 'time/token-lasts'], { hooks });
+    expect(troubles(result)).toEqual([]);
+    expect(skippedFor(result)).toEqual(['operator/advance-clock', 'operator/configure']);
+    expect(result.musts.undecidedMusts.map(({ id }) => id)).toContain(
+      'tokens.device-token-lasts-a-week',
+    );
+  });
+
+  it('cannot be judged when the hook does not find the way in', {
+    timeout: SUITE_MAX_MS,
+  }, async () => {
+    const broken = readHookFile('{command: [node, steering-hook.mjs], steps: {login: }}', '/');
+    await expect(judge(['inventory/'], { hooks: broken })).rejects.toMatchObject({
+      code: 'hook-login-failed',
+    });
+  });
+});
+
+describe('the control listener', () => {
+  it('is refused at the start with a wrong token, and with a wrong place', async () => {
+    const url = server.controlUrl;
+    await expect(judge(['time/'], { control: { url, token: 'wrong' } })).rejects.toMatchObject({
+      code: 'control-refused',
+      message: expect.not.stringContaining('wrong'),
+    });
+    const nowhere = { url: 'http://127.0.0.1:1', token: server.controlToken };
+    await expect(judge(['time/'], { control: nowhere })).rejects.toMatchObject({
+      code: 'control-refused',
+    });
+  });
+
+  it('leaves neither tenant nor secret behind', { timeout: SUITE_MAX_MS }, async () => {
+    const { controlUrl: url, controlToken: token, adminToken } = server;
+    const credentials = { token: adminToken };
+    const result = await judge(['tenants/', 'roles/'], { credentials, control: { url, token } });
+    expect(troubles(result)).toEqual([]);
+    expect(skippedFor(result)).toEqual([]);
+    const headers = { Authorization: `Bearer ${token}` };
+    expect(await (await fetch(`${url}/tenants`, { headers })).json()).toHaveLength(1);
+    expect(JSON.stringify(result)).not.toContain(token);
+  });
+});
+
+describe('capabilities', () => {
+  const ofOpenSource = ['artifact-listing', 'audit-log', 'deployments-v2', 'monitor'];
+
+  it('are all there on the whole server, by a few requests', async () => {
+    const { capabilities } = await judge(['none/']);
+    const parts = capabilities.filter(({ evidence }) => evidence?.includes('was answered'));
+    expect(parts.map(({ probed }) => probed)).toEqual(parts.map(() => 'offered'));
+    expect(parts).toHaveLength(8);
+  });
+
+  it('that a variant lacks are found out, and skip their cases', {
+    timeout: SUITE_MAX_MS,
+  }, async () => {
+    const other = await startServer({
+      port: 0,
+      controlPort: 0,
+      logLevel: 'silent',
+      variants: new Set(['open-source']),
+    });
+    try {
+      const credentials = { token: other.adminToken };
+      const result = await judge(
+        ['monitor/', 'audit-log/', 'artifacts/list'],
+        { credentials },
+        other,
+      );
+      const missing = result.capabilities.filter(({ probed }) => probed === 'missing');
+      expect(missing.map(({ capability }) => capability)).toEqual(
+        expect.arrayContaining([...ofOpenSource, 'update-control-map']),
+      );
+      expect(troubles(result)).toEqual([]);
+      const parts = expect.arrayContaining(['artifact-listing', 'audit-log', 'monitor']);
+      expect(skippedFor(result)).toEqual(parts);
+      expect(result.totals.pass).toBe(0);
+      expect(result.outcome).toBe('inconclusive');
+      // Roles come with tenants: their cases name operations that this edition does not have.
+      const script = 'process.stdout.write(JSON.stringify({ token: process.env.OTHER_TOKEN }))';
+      process.env.OTHER_TOKEN = other.adminToken;
+      const steps = { login: null, 'powerless-user': null };
+      const command = [process.execPath, '-e', script];
+      const given = readHookFile(JSON.stringify({ command, steps }), folder);
+      expect(skippedFor(await judge(['roles/forbidden-on'], { hooks: given }, other))).toEqual([
+        'role-control',
+      ]);
+      const declared = { with: ['monitor', 'inventory'], without: ['audit-log'] } as const;
+      const held = await judge(['inventory/none'], { credentials, declared }, other);
+      expect(held.outcome).toBe('fail');
+      expect(held.verdicts).toMatchObject([
+        {
+          id: 'capabilities/monitor',
+          verdict: 'fail',
+          actual: 'post-alerts was answered 404, post-monitor-configuration was answered 404',
+          exchanges: [{ answer: { status: 404 } }, { answer: { status: 404 } }],
+        },
+      ]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('that are declared missing and answer are told, and their cases are not played', async () => {
+    const result = await judge(['monitor/'], { declared: { without: ['monitor'] } });
+    const [told, ...others] = result.verdicts;
+    expect(told).toMatchObject({ id: 'capabilities/monitor', verdict: 'observed' });
+    expect(told?.observation).toContain('but the target has it');
+    expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['skip']));
+    const row = result.capabilities.find(({ capability }) => capability === 'monitor');
+    expect(row).toMatchObject({ declared: 'missing', probed: 'offered' });
+    expect(row?.contradiction).toContain('declared as missing');
+  });
+
+  it('that are declared and were not given to the run fail', async () => {
+    const result = await judge(['none/'], { declared: { with: ['clock-control'] } });
+    expect(result.verdicts).toMatchObject([{ id: 'capabilities/clock-control', verdict: 'fail' }]);
+  });
+
+  it('are taken as declared when nothing is probed', async () => {
+    const { capabilities } = await judge(['none/'], { probe: false });
+    const probed = capabilities.filter(({ capability }) => capability === 'connect');
+    expect(probed).toMatchObject([{ declared: 'unsaid', probed: 'unknown' }]);
+  });
+});

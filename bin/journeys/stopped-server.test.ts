@@ -1,0 +1,23 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../fixtures/clock.ts';
+import { startServe } from '../testing/built-command.ts';
+
+it('a process that was stopped and goes on has had no stall of its own', async () => {
+  const { running, ready } = await startServe();
+  onTestFinished(async () => {
+    await running.end();
+  });
+  const overview = async () => {
+    const headers = { Authorization: `Bearer ${ready.controlToken}` };
+    const answer = await fetch(`${ready.controlUrl}/overview`, { headers });
+    return (await answer.json()) as { stalls: unknown };
+  };
+  // What a start does beside, such as compiling, counts as work of the process.
+  for (let call = 0; call < 50; call += 1) await overview();
+  const before = (await overview()).stalls;
+  running.child.kill('SIGSTOP');
+  await systemClock.sleep(400);
+  running.child.kill('SIGCONT');
+  expect((await overview()).stalls).toEqual(before);
+  expect((await running.end()).stderr).not.toContain('stood still');
+});

@@ -1,0 +1,86 @@
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { type OptionRows, offSwitch, optionFault, usualValues } from '../../fixtures/option-row.ts';
+import { addOptionRows, settingsOfOptions } from './option-rows.ts';
+
+const rows = {
+  names: {
+    flag: '--dialect [name]',
+    group: 'Behaviour',
+    help: 'names',
+    cli: { kind: 'names', of: ['one', 'two'] },
+    usual: { value: new Set<string>(), isQuiet: true },
+    toSetting: (names: readonly string[]): ReadonlySet<string> => new Set(names),
+  },
+  countMax: {
+    flag: '--count <count>',
+    group: 'Behaviour',
+    help: 'a count',
+    cli: { kind: 'count', least: 1, most: 9 },
+    usual: { value: 3 },
+    fault: (count: number) => (count > 9 ? `countMax must not be ${count}` : undefined),
+  },
+  isProbed: {
+    flag: '--probe',
+    group: 'Limits',
+    help: 'probe',
+    cli: { kind: 'switch', off: 'do not probe' },
+    conflicts: ['letter'],
+  },
+  letter: {
+    flag: '--letter <letter>',
+    group: 'Limits',
+    help: 'a letter',
+    cli: { kind: 'read', read: (text) => /^[a-z]$/.exec(text)?.[0], accepted: 'a letter' },
+  },
+  isOn: { flag: '--on', group: 'Limits', help: 'on', ...offSwitch },
+} as const satisfies OptionRows;
+
+const quiet = { writeOut: () => undefined, writeErr: () => undefined };
+
+function commandOfRows(): Command {
+  const command = addOptionRows(new Command(), rows).exitOverride().configureOutput(quiet);
+  return command.action(() => undefined);
+}
+
+function settingsOf(...words: readonly string[]) {
+  const command = commandOfRows().parse([...words], { from: 'user' });
+  return settingsOfOptions(rows, command.opts());
+}
+
+describe('rows of options', () => {
+  it('become settings under the names of the rows', () => {
+    expect(settingsOf('--dialect', 'one,two', '--count', '4', '--no-probe', '--on')).toEqual({
+      names: new Set(['one', 'two']),
+      countMax: 4,
+      isProbed: false,
+      isOn: true,
+    });
+  });
+
+  it('have their usual values where nobody gives one', () => {
+    expect(settingsOf()).toEqual({ names: new Set(), countMax: 3, isOn: false });
+  });
+
+  it.each([
+    [['--count', '10'], 'Accepted: a whole number from 1 to 9.'],
+    [['--dialect', 'three'], 'Accepted: one, two.'],
+    [['--letter', 'ab'], 'Accepted: a letter.'],
+    [['--probe', '--letter', 'a'], 'cannot be used with'],
+  ])('refuse %j', (words, sentence) => {
+    expect(() => settingsOf(...words)).toThrow(sentence);
+  });
+
+  it('are shown under their headings, in their order', () => {
+    const help = commandOfRows().helpInformation();
+    const headings = [...help.matchAll(/^(\w+):/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(['Usage', 'Behaviour', 'Limits', 'Options']);
+    expect(help).toContain('a count (default: 3)');
+  });
+
+  it('give the usual values and judge values', () => {
+    expect(usualValues(rows)).toEqual({ names: new Set(), countMax: 3, isOn: false });
+    expect(optionFault(rows, { countMax: 9, other: 1 })).toBeUndefined();
+    expect(optionFault(rows, { countMax: 10 })).toBe('countMax must not be 10');
+  });
+});

@@ -1,0 +1,125 @@
+/** From the rows of a table of options to a command's options, and from their values to settings. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  type OptionRow,
+  type OptionRows,
+  type OptionValue,
+  usualValues,
+  type ValuesOf,
+} from '../../fixtures/option-row.ts';
+import * as values from './option-values.ts';
+import { SecretOption, secretVariables } from './secret-option.ts';
+
+/** Adds an option for each row, under the headings of the rows. */
+export function addOptionRows(command: Command, rows: OptionRows): Command {
+  for (const row of Object.values(rows)) addOptionRow(command, row, parserOf(row.cli));
+  return command;
+}
+
+/** What a row says of its option beside the way in which its value is read. */
+type ShownRow = OptionRow<{ readonly kind: string; readonly off?: string }>;
+
+/** @param parse reads the value; undefined for a switch and for a text as it is. */
+export type Parser = (text: string, previous: never) => unknown;
+
+/** Adds the option of a row, and the one that switches it off where there is one. */
+export function addOptionRow(command: Command, row: ShownRow, parse: Parser | undefined): void {
+  const { cli } = row;
+  command.addOption(optionOf(row, parse).helpGroup(`${row.group}:`));
+  if (cli.off !== undefined) {
+    const off = new Option(row.flag.replace('--', '--no-'), cli.off);
+    command.addOption(off.helpGroup(`${row.group}:`));
+  }
+}
+
+const secrets: Readonly<Record<string, string>> = {
+  'admin-password': secretVariables.adminPassword,
+  'control-token': secretVariables.controlToken,
+  'tenant-token': secretVariables.tenantToken,
+  'redis-url': secretVariables.redis,
+  'worker-secret': secretVariables.workerSecret,
+};
+
+function optionOf(row: ShownRow, parse: Parser | undefined): Option {
+  const { flag, help, cli, usual, conflicts, variable } = row;
+  const secret = secrets[cli.kind];
+  if (secret !== undefined) {
+    const read = (text: string): unknown => (parse ? parse(text, undefined as never) : text);
+    return new SecretOption(flag, help, { variable: secret, parse: read });
+  }
+  const option = new Option(flag, help);
+  if (parse) option.argParser((text: string, previous: unknown) => parse(text, previous as never));
+  if ('of' in cli && cli.kind === 'choices') option.choices(cli.of as readonly string[]);
+  if (usual && !usual.isQuiet) option.default(usual.value, usual.shown);
+  if (conflicts) option.conflicts([...conflicts]);
+  if (variable !== undefined) option.env(variable);
+  return option;
+}
+
+/** How a value of a kind that commands share is read. */
+export function parserOf(cli: OptionValue): Parser | undefined {
+  switch (cli.kind) {
+    case 'count':
+      return values.count(cli.least, cli.most);
+    case 'per-second':
+      return values.perSecond(cli.most);
+    case 'names':
+      return values.someOf(cli.of);
+    case 'read':
+      return reader(cli.read, cli.accepted);
+    default:
+      return parsers[cli.kind];
+  }
+}
+
+const parsers: Readonly<Partial<Record<OptionValue['kind'], Parser>>> = {
+  text: values.filled,
+  texts: values.listed,
+  duration: values.durationMs,
+  'positive-duration': values.positiveDurationMs,
+  lifetime: values.lifetimeSeconds,
+  moment: values.momentMs,
+  share: values.share,
+  'rate-limit': values.rateLimit,
+  port: values.port,
+  email: values.email,
+  addresses: values.addresses,
+  'base-url': values.baseUrl,
+  'header-prefix': values.headerPrefix,
+  'admin-password': values.adminPassword,
+  'control-token': values.filled,
+  'tenant-token': values.filled,
+  'redis-url': values.redisUrl,
+  reports: values.reportOrPage,
+  'reports-without-page': values.report,
+};
+
+function reader(read: (text: string) => unknown, accepted: string): Parser {
+  return (text) => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    throw new InvalidArgumentError(`Accepted: ${accepted}.`);
+  };
+}
+
+/**
+ * The settings that rows make of the values that commander gives, by the names of the rows: those
+ * that were given, and the usual values of the others.
+ */
+export function settingsOfOptions<Rows extends OptionRows>(
+  rows: Rows,
+  options: object,
+): ValuesOf<Rows> {
+  const given = new Map(Object.entries(options));
+  const settings = Object.entries(rows).flatMap(([name, { flag, toSetting }]) => {
+    const value: unknown = given.get(valueName(flag));
+    if (value === undefined) return [];
+    return [[name, toSetting ? toSetting(value as never) : value]];
+  });
+  return { ...usualValues(rows), ...Object.fromEntries(settings) };
+}
+
+/** The name under which commander gives the value of a flag. */
+export function valueName(flag: string): string {
+  return new Option(flag).attributeName();
+}

@@ -1,0 +1,216 @@
+/**
+ * Parsers of option values. Each one takes the text of the command line and returns a typed value,
+ * or throws with what is accepted; commander puts the option's name and the value in front.
+ */
+import { InvalidArgumentError } from 'commander';
+import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
+import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
+import { durationMs as millisecondsOf } from '../../fixtures/duration.ts';
+import { type RateLimit, rateLimitFault } from '../../server/tenants/rate-limits.ts';
+
+const MS_PER_SECOND = 1000;
+const PORT_MAX = 65_535;
+const WEIGHT_MAX = 1_000_000;
+const PASSWORD_LEAST_CHARACTERS = 8;
+
+/** Shares by name; only their proportions count. */
+export type Weights = Readonly<Record<string, number>>;
+
+/** Files that a report goes to, by form. */
+export interface ReportFiles {
+  readonly json?: string;
+  readonly junit?: string;
+  readonly html?: string;
+}
+
+/** A length of time such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a bare number is seconds. @returns milliseconds */
+export function durationMs(text: string): number {
+  const milliseconds = millisecondsOf(text);
+  if (milliseconds !== undefined) return milliseconds;
+  throw new InvalidArgumentError(
+    'Accepted: a number with ms, s, m, h or d (a bare number is seconds), at most 3650d.',
+  );
+}
+
+/** A length of time as durationMs takes it, above zero. @returns milliseconds */
+export function positiveDurationMs(text: string): number {
+  const milliseconds = durationMs(text);
+  if (milliseconds > 0) return milliseconds;
+  throw new InvalidArgumentError('Accepted: a length of time above zero, such as 500ms or 10s.');
+}
+
+/** A lifetime on the wire, which counts in seconds. @returns whole seconds, at least 1 */
+export function lifetimeSeconds(text: string): number {
+  const seconds = durationMs(text) / MS_PER_SECOND;
+  if (Number.isInteger(seconds) && seconds >= 1) return seconds;
+  throw new InvalidArgumentError('Accepted: whole seconds, at least 1s, such as 30s, 15m or 7d.');
+}
+
+/** A day, or a moment with an offset, in ISO 8601. @returns milliseconds since the Unix epoch */
+export function momentMs(text: string): number {
+  const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  if (isTimestamp(moment)) return timestampMs(moment);
+  throw new InvalidArgumentError(
+    'Accepted: a day such as 2027-08-25 (its beginning in UTC), or a moment such as 2027-08-25T08:00:00Z.',
+  );
+}
+
+/** So many requests in a time, such as `100/60s`. */
+export function rateLimit(text: string): RateLimit {
+  const [, requests, window = ''] = /^(\d{1,7})\/(.+)$/.exec(text) ?? [];
+  const limit = { requests: Number(requests), windowSeconds: durationMs(window) / 1000 };
+  if (rateLimitFault(limit) === undefined) return limit;
+  throw new InvalidArgumentError(
+    'Accepted: requests and a time of whole seconds, such as 100/60s, at most 1000000/1d.',
+  );
+}
+
+/**
+ * A parser of so many a second, such as `20/s` or `0.5`.
+ * @param most the largest that is accepted
+ */
+export function perSecond(most: number): (text: string) => number {
+  return (text) => {
+    const [, number] = /^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(text) ?? [];
+    const value = Number(number);
+    if (value > 0 && value <= most) return value;
+    throw new InvalidArgumentError(`Accepted: a number above zero, such as 20/s, at most ${most}.`);
+  };
+}
+
+/** A part of a whole, such as `0.25`. */
+export function share(text: string): number {
+  const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= 1) return value;
+  throw new InvalidArgumentError('Accepted: a number from 0 to 1, such as 0.25.');
+}
+
+/** A parser of names out of a list, given with commas or over several uses of the option. */
+export function someOf<const Name extends string>(
+  names: readonly Name[],
+): (text: string, previous: readonly Name[] | undefined) => readonly Name[] {
+  return (text, previous = []) => {
+    const added = text.split(',').map((word) => names.find((name) => name === word.trim()));
+    const known = added.filter((name) => name !== undefined);
+    if (known.length === added.length) return [...new Set([...previous, ...known])];
+    throw new InvalidArgumentError(`Accepted: ${names.join(', ')}.`);
+  };
+}
+
+function wholeNumber(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** A TCP port; 0 lets the system choose. */
+export function port(text: string): number {
+  const value = wholeNumber(text);
+  if (value <= PORT_MAX) return value;
+  throw new InvalidArgumentError(`Accepted: a whole number from 0 (any free port) to ${PORT_MAX}.`);
+}
+
+/** A parser of whole numbers from `least` to `most`, both included. */
+export function count(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = wholeNumber(text);
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Accepted: a whole number from ${least} to ${most}.`);
+  };
+}
+
+/**
+ * A parser of shares such as `rsa=1,ecdsa=2` or `rsa`, also given over several uses of the option.
+ * @param names the names that exist; any name is taken where that is found out later
+ */
+export function weights(
+  names?: readonly string[],
+): (text: string, previous: Weights | undefined) => Weights {
+  return (text, previous = {}) => {
+    const added = text.split(',').map((share) => weight(share, names));
+    const all: Weights = { ...previous, ...Object.fromEntries(added) };
+    const isRepeated = Object.keys(all).length < Object.keys(previous).length + added.length;
+    if (!isRepeated && Object.values(all).some((value) => value > 0)) return all;
+    throw new InvalidArgumentError('Accepted: each name once, at least one weight above zero.');
+  };
+}
+
+function weight(share: string, names: readonly string[] | undefined): readonly [string, number] {
+  const [, name = '', value = '1'] = /^([\w-]+)(?:=(\d+(?:\.\d+)?))?$/.exec(share.trim()) ?? [];
+  const isKnown = names === undefined ? name !== '' : names.includes(name);
+  if (isKnown && Number(value) <= WEIGHT_MAX) return [name, Number(value)];
+  const known = names === undefined ? '' : ` names ${names.join(', ')},`;
+  const weights = `weights from 0 to ${WEIGHT_MAX}, 1 without one`;
+  throw new InvalidArgumentError(`Accepted: name=weight,${known} ${weights}.`);
+}
+
+/** The vendor's part of header names, such as `X-SVC`. */
+export function headerPrefix(text: string): string {
+  if (headerPrefixPattern.test(text)) return text;
+  throw new InvalidArgumentError(
+    'Accepted: letters, digits and inner dashes, beginning with a letter, such as X-SVC or X-MEN.',
+  );
+}
+
+/** Where a server listens, such as `https://staging.example.com`; a slash at the end is taken off. */
+export function baseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/(?<!\/)\/+$/, '');
+  throw new InvalidArgumentError(
+    'Accepted: an http:// or https:// URL without user, query and fragment, such as http://127.0.0.1:8080.',
+  );
+}
+
+/** An e-mail address, as far as HTTP Basic cares: something on both sides of @ and no colon. */
+export function email(text: string): string {
+  if (/^[^\s:@]+@[^\s:@]+$/.test(text)) return text;
+  throw new InvalidArgumentError('Accepted: an e-mail address, such as admin@example.com.');
+}
+
+/** A text that is not empty. */
+export function filled(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('Accepted: a non-empty text.');
+}
+
+/** Texts that are not empty, one for each use of the option. */
+export function listed(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, filled(text)];
+}
+
+/** Addresses in a list with commas. */
+export function addresses(text: string): readonly string[] {
+  return text.split(',').map((address) => filled(address).trim());
+}
+
+/** A `redis:` or `rediss:` URL. */
+export function redisUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isRedis = url && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
+  if (isRedis && !url.search && !url.hash && /^\/?\d*$/.test(url.pathname)) return url.href;
+  throw new InvalidArgumentError(
+    'Accepted: a redis:// URL, or rediss:// with TLS, such as rediss://:PASSWORD@queue.example.com:6379/0.',
+  );
+}
+
+/** A password that the server takes. */
+export function adminPassword(text: string): string {
+  if (text.length >= PASSWORD_LEAST_CHARACTERS) return text;
+  throw new InvalidArgumentError(`Accepted: at least ${PASSWORD_LEAST_CHARACTERS} characters.`);
+}
+
+/** `json=FILE` or `junit=FILE`, each at most once. */
+export const report = reportIn('json', 'junit');
+
+/** The same, or `html=FILE`, for runs that have a page. */
+export const reportOrPage = reportIn('json', 'junit', 'html');
+
+function reportIn(...forms: readonly (keyof ReportFiles)[]) {
+  return (text: string, previous: ReportFiles = {}): ReportFiles => {
+    const [, word = '', file] = /^(\w+)=(.+)$/s.exec(text) ?? [];
+    const form = forms.find((each) => each === word);
+    if (form && file && !(form in previous)) return { ...previous, [form]: file };
+    const accepted = forms.map((each) => `${each}=FILE`);
+    const last = accepted.pop();
+    throw new InvalidArgumentError(`Accepted: ${accepted.join(', ')} and ${last}, each once.`);
+  };
+}

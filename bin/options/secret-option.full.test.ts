@@ -1,0 +1,110 @@
+import type { Command, Option } from 'commander';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { commands, programFor } from '../program.ts';
+import { runCommand } from '../testing/built-command.ts';
+import { SecretOption } from './secret-option.ts';
+
+const silent = { writeOut: () => undefined, writeErr: () => undefined };
+/** Subcommands are loaded as their names are read; the option that nobody knows ends it there. */
+const nothing = '--no-such-option';
+let all: readonly { readonly path: readonly string[]; readonly option: Option }[];
+
+beforeAll(async () => {
+  const program = await programFor(Object.keys(commands));
+  const subcommands = program.commands.flatMap((command) =>
+    command.commands.map((subcommand) => [command.name(), subcommand.name()]),
+  );
+  for (const each of [program, ...withSubcommands(program)]) {
+    each.exitOverride().configureOutput(silent);
+  }
+  for (const words of subcommands) {
+    await program.parseAsync([...words, nothing], { from: 'user' }).catch(() => undefined);
+  }
+  all = withSubcommands(program).flatMap((command) =>
+    command.options.map((option) => ({ path: pathOf(command), option })),
+  );
+});
+
+function withSubcommands(command: Command): readonly Command[] {
+  return command.commands.flatMap((each) => [each, ...withSubcommands(each)]);
+}
+
+function pathOf(command: Command): readonly string[] {
+  return command.parent ? [...pathOf(command.parent), command.name()] : [];
+}
+
+/** By its name, or that of its value; of a file, and of a length of time, it is not the value. */
+function isSecret({ flags }: Option): boolean {
+  const [, value] = /[<[]([^>\]]+)/.exec(flags) ?? [];
+  if (value === undefined || /^(file|folder|duration)$/.test(value)) return false;
+  return /pass|secret|token|jwt|credential|redis|\bauth/i.test(flags);
+}
+
+describe('an option with a secret for its value', () => {
+  it('has its variable in every command, and its refusals do not show it', () => {
+    const secrets = all.filter(({ option }) => isSecret(option));
+    const named = secrets.map(({ path, option }) => `${path.join(' ')} ${option.long}`);
+    expect(named).toEqual(
+      expect.arrayContaining([
+        ...['serve --admin-password', 'simulate --password', 'simulate --tenant-token'],
+        ...['simulate cleanup --token', 'simulate --redis', 'worker --redis'],
+        ...['conform --password', 'conform --token', 'conform replay --control-token'],
+        ...['conform cleanup --token', 'terminal --password', 'journal --control-token'],
+      ]),
+    );
+    const bare = secrets.filter(({ option }) => option.envVar?.startsWith('FLEETBED_') !== true);
+    expect(bare.map(({ path, option }) => [...path, option.flags])).toEqual([]);
+    const shown = secrets.filter(({ option }) => !(option instanceof SecretOption));
+    expect(shown.map(({ path, option }) => [...path, option.flags])).toEqual([]);
+  });
+
+  const unasked = {
+    FLEETBED_CONTROL_TOKEN: '',
+    FLEETBED_TOKEN: '',
+    FLEETBED_PASSWORD: '',
+  };
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    [
+      'journal --control-url http://127.0.0.1:1',
+      {},
+      'give --control-token (env: FLEETBED_CONTROL_TOKEN).',
+    ],
+    ['simulate cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_T'],
+    ['worker', { FLEETBED_REDIS: '' }, '(env: FLEETBED_REDIS) is not given'],
+    ['worker --redis htp://:hunter22@h', {}, '(env: FLEETBED_REDIS) is invalid. Accepted: a redis'],
+    ['simulate --deploy x', {}, 'needs --accept, with --password (env: FLEETBED_PASSWORD) or --t'],
+    [
+      'terminal x --url http://127.0.0.1:1',
+      {},
+      '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETBED_TOKEN) is',
+    ],
+    ['conform cleanup x', {}, '--password (env: FLEETBED_PASSWORD) or --token (env: FLEETB'],
+    [
+      'conform --list --password a --token b',
+      {},
+      "'--token <jwt>' cannot be used with option '--password",
+    ],
+    [
+      'conform cleanup x --control-url http://127.0.0.1:1',
+      {},
+      'needs --control-token (env: FLEETBED_CONTROL_TOKEN)',
+    ],
+  ])('is asked for in both forms: fleetbed %s', async (words, environment, sentence) => {
+    const given = { ...unasked, ...environment };
+    const { code, stderr } = await runCommand(words.split(' '), given);
+    expect(stderr).toContain(sentence);
+    expect(code).toBe(2);
+    expect(stderr).not.toContain('hunter22');
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('is taken from the command line where both have one', async () => {
+    const environment = { FLEETBED_REDIS: 'nonsense' };
+    const { stderr } = await runCommand(
+      ['simulate', '--redis', 'redis://127.0.0.1:1', '--plan', '/nonexistent'],
+      environment,
+    );
+    expect(stderr).not.toContain('invalid');
+    expect(stderr).toContain('/nonexistent');
+  });
+});

@@ -1,0 +1,104 @@
+/** Files that a command reads or writes; each failure is reported in one sentence. */
+import { fchmodSync, fstatSync, open } from 'node:fs';
+import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { draftOf, removeLeftDrafts } from '../../fixtures/drafts.ts';
+import { NotAFile, plainFile } from '../../fixtures/plain-file.ts';
+import { exitCodes } from './exit-codes.ts';
+import { CommandFault } from './fault.ts';
+
+/** To a descriptor, which a stream and a write at once both take. */
+const openFile = promisify(open);
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'this user may not use it',
+  EPERM: 'this user may not use it',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is not a folder',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+};
+
+/**
+ * The text of a file named by an option.
+ * @throws CommandFault when it cannot be read
+ */
+export async function readNamedFile(option: string, path: string): Promise<string> {
+  try {
+    return await readFile(plainFile(path), 'utf8');
+  } catch (error) {
+    throw fileFault(`${option} cannot read ${path}`, error);
+  }
+}
+
+/**
+ * Makes sure, before a run begins, that its result can be written to a file named by an option.
+ * @throws CommandFault
+ */
+export async function requireWritable(option: string, path: string): Promise<void> {
+  const what = `${option} cannot write ${path}`;
+  try {
+    await access(dirname(resolve(path)), constants.W_OK);
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+  } catch (error) {
+    throw fileFault(what, error);
+  }
+}
+
+/** What a run knows may hold tokens, addresses and what devices say of themselves. */
+const OWNER_ONLY = 0o600;
+/** For what is published anyway, such as the certificate of a test authority. */
+export const FOR_ALL = 0o644;
+
+/**
+ * Writes a file by rename, so that it is never read half-written. Only its owner may read it, even
+ * if it replaces a file with other permissions.
+ * @param mode other permission bits
+ * @throws CommandFault
+ */
+export async function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  mode = OWNER_ONLY,
+): Promise<void> {
+  const draft = draftOf(path);
+  try {
+    removeLeftDrafts(path);
+    await writeFile(draft, content, { mode, flag: 'wx' });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw fileFault(`cannot write ${path}`, error);
+  }
+}
+
+/**
+ * Opens a file for lines that go out one by one, as empty as a new one, for its owner only.
+ * @param option that named it
+ * @returns the file's descriptor
+ * @throws CommandFault
+ */
+export async function openForLines(option: string, path: string): Promise<number> {
+  await requireWritable(option, path);
+  try {
+    const file = await openFile(path, 'w', OWNER_ONLY);
+    // One that was there keeps its rights, and a device or a pipe has none to be changed.
+    if (fstatSync(file).isFile()) fchmodSync(file, OWNER_ONLY);
+    return file;
+  } catch (error) {
+    throw fileFault(`${option} cannot write ${path}`, error);
+  }
+}
+
+/**
+ * The fault of a file that cannot be used.
+ * @param what was to be done with which file, such as `--ca cannot read x.pem`
+ */
+export function fileFault(what: string, error: unknown): CommandFault {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reason = error instanceof NotAFile ? error.message : (reasons[code] ?? code);
+  return new CommandFault(`${what}: ${reason}; choose another file.`, exitCodes.setUp, error);
+}

@@ -1,0 +1,111 @@
+/** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
+
+import { ClusterError } from '../../simulator/cluster/cluster-error.ts';
+import { WorkerFault } from '../../simulator/cluster/coordinator.ts';
+import {
+  BehaviourFileError,
+  ClientError,
+  type FleetPlan,
+  type FleetResult,
+  IdentityError,
+  NotDeployableError,
+  PlanError,
+  StateError,
+} from '../../simulator/engine/simulate-fleet.ts';
+import { StatusError, TransportError } from '../../simulator/network/errors.ts';
+import { contactDoubt } from '../../simulator/result/contact.ts';
+import { MergeError } from '../../simulator/result/merge.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandFault, setUpFault } from './fault.ts';
+
+/**
+ * A balance that does not hold fails the run, and so does a requirement that was broken. Nothing is
+ * decided when no device got an answer or was accepted, when nothing was checked of a sample, or when the server's
+ * list could not be read although there was a login.
+ */
+export function fleetExitCode(result: FleetResult, plan: Pick<FleetPlan, 'acceptWith'>): ExitCode {
+  const { balance, spread, checks } = result;
+  if (balance.checked && !balance.ok) return exitCodes.failed;
+  if (checks?.requirements.some(({ broken }) => broken > 0)) return exitCodes.failed;
+  if (contactDoubt(result) !== undefined) return exitCodes.undecided;
+  // Of the devices of a lost shard nothing is known.
+  if (spread !== undefined && spread.lost.length > 0) return exitCodes.undecided;
+  if (checks?.requirements.every(({ judged }) => judged === 0)) return exitCodes.undecided;
+  const isMissing = plan.acceptWith !== undefined && !balance.checked;
+  return isMissing ? exitCodes.undecided : exitCodes.pass;
+}
+
+/** The exit code for the figures of a run; invalid figures decide nothing. */
+export function figuresExitCode({ validity, thresholds }: FleetResult): ExitCode {
+  if (validity === 'invalid') return exitCodes.limited;
+  const isMet = thresholds.every(({ verdict }) => verdict === 'met');
+  return isMet ? exitCodes.pass : exitCodes.undecided;
+}
+
+/** The fault of a run in a sentence with the way out; what is not foreseen stays as it is. */
+export function fleetFault(
+  error: unknown,
+  plan: Pick<FleetPlan, 'baseUrl' | 'acceptWith' | 'tls'>,
+): unknown {
+  if (error instanceof PlanError) {
+    return new CommandFault(`invalid plan: ${error.message}`, exitCodes.usage, error);
+  }
+  if (error instanceof BehaviourFileError) {
+    return new CommandFault(error.message, exitCodes.usage, error);
+  }
+  if (error instanceof IdentityError || error instanceof StateError) {
+    return new CommandFault(error.message, exitCodes.setUp, error);
+  }
+  if (error instanceof NotDeployableError) {
+    return new CommandFault(`${error.message}.`, exitCodes.setUp, error);
+  }
+  if (error instanceof MergeError) return new CommandFault(error.message, exitCodes.setUp, error);
+  if (error instanceof ClusterError) {
+    const code = error.kind === 'no-result' ? exitCodes.undecided : exitCodes.setUp;
+    return new CommandFault(error.message, code, error);
+  }
+  if (error instanceof WorkerFault)
+    return new CommandFault(error.message, knownExitCode(error), error);
+  if (!(error instanceof ClientError)) return error;
+  if (error instanceof StatusError && error.status === 401 && plan.acceptWith !== undefined) {
+    return new CommandFault(refusedUser(plan.baseUrl, plan.acceptWith), exitCodes.setUp, error);
+  }
+  const unwanted = error instanceof TransportError ? unwantedCaller(error, plan) : undefined;
+  if (unwanted === undefined) return setUpFault(error, plan.baseUrl);
+  return new CommandFault(`${plan.baseUrl}: ${unwanted}`, exitCodes.setUp, error);
+}
+
+function refusedUser(place: string, user: NonNullable<FleetPlan['acceptWith']>): string {
+  if ('token' in user) return `${place} refused the token of --token; get a valid token`;
+  return `${place} refused the login of ${user.email}; check --email and --password`;
+}
+
+/** What a server answers, if anything, when it refuses the certificate of a caller. */
+const refusedCertificate =
+  /ALERT_(ACCESS_DENIED|BAD_CERTIFICATE|CERTIFICATE_|HANDSHAKE_FAILURE|UNKNOWN_CA)/;
+/** What such a caller sees when there is no answer. */
+const cuts: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** Whether a server with TLS may have hung up because of who calls, and the way out. */
+function unwantedCaller(
+  { reason }: TransportError,
+  { baseUrl, tls }: Pick<FleetPlan, 'baseUrl' | 'tls'>,
+): string | undefined {
+  const isRefused = refusedCertificate.test(reason);
+  // A clean-up may have its server from a ledger: the place is then that file.
+  const mayBeTls = !baseUrl.startsWith('http:');
+  if (!isRefused && !(mayBeTls && cuts.has(reason))) return undefined;
+  const hasCertificate = tls?.certPem !== undefined;
+  if (isRefused) {
+    return hasCertificate
+      ? 'the server does not accept the certificate of --cert; use another one'
+      : 'the server requires a client certificate; give one with --cert and --key';
+  }
+  return hasCertificate
+    ? 'the connection was cut; the server may not accept the certificate of --cert'
+    : 'the connection was cut; if the server requires a client certificate, give one with --cert and --key';
+}
+
+function knownExitCode({ exitCode }: WorkerFault): ExitCode {
+  return Object.values(exitCodes).find((code) => code === exitCode) ?? exitCodes.internal;
+}

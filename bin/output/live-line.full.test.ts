@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServerReady } from '../server-access/ready.ts';
+import { type RunningCommand, runCommand, startServe } from '../testing/built-command.ts';
+import { CTRL_C, onTerminal } from '../testing/pseudo-terminal.ts';
+import { withLiveLine } from './live-line.ts';
+import { createOutput } from './output.ts';
+
+const CLEAR = '\r\u001b[K';
+
+/** A terminal of one line that forgets nothing above: what a reader sees in the end. */
+function seen(written: string): readonly string[] {
+  return written
+    .replaceAll('\r\n', '\n')
+    .split('\n')
+    .map((line) => line.split(CLEAR).at(-1) ?? '');
+}
+
+function terminal(facts: { isTTY?: boolean; columns?: number }) {
+  let written = '';
+  const stream = { ...facts, write: (text: string) => (written += text) };
+  return {
+    stream,
+    written: () => written,
+    output: createOutput(false, { stdout: stream, stderr: stream }),
+  };
+}
+
+describe('a live line', () => {
+  it('stays below what is said meanwhile, and nothing of it stays in the end', async () => {
+    const { stream, written, output } = terminal({ isTTY: true });
+    await withLiveLine(
+      output,
+      async (live) => {
+        live.live?.('1 of 3');
+        live.live?.('2 of 3');
+        live.progress('a word');
+        expect(seen(written())).toEqual(['a word', '2 of 3']);
+        live.line('a result');
+      },
+      stream,
+    );
+    expect(seen(written())).toEqual(['a word', 'a result', '']);
+  });
+
+  it('is taken away when what it tells of fails', async () => {
+    const { stream, written, output } = terminal({ isTTY: true });
+    const failing = withLiveLine(
+      output,
+      async (live) => {
+        live.live?.('1 of 3');
+        throw new Error('no');
+      },
+      stream,
+    );
+    await expect(failing).rejects.toThrow('no');
+    expect(seen(written())).toEqual(['']);
+    expect(process.listeners('exit').map(({ name }) => name)).not.toContain('clear');
+  });
+
+  it('never fills the width, and steers no terminal by its text', async () => {
+    const { stream, written, output } = terminal({ isTTY: true, columns: 20 });
+    await withLiveLine(
+      output,
+      async (live) => {
+        live.live?.(`\u001b[31m${'x'.repeat(50)}`);
+        const line = seen(written()).at(-1) ?? '';
+        expect(line.length).toBeLessThan(40);
+        expect(line).not.toContain('\u001b');
+      },
+      stream,
+    );
+  });
+
+  it('is not there where no terminal is', async () => {
+    const { stream, written, output } = terminal({});
+    await withLiveLine(output, async (live) => expect(live.live).toBeUndefined(), stream);
+    expect(written()).toBe('');
+  });
+});
+
+describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
+  let server: RunningCommand;
+  let ready: ServerReady;
+
+  beforeAll(async () => {
+    ({ running: server, ready } = await startServe());
+  });
+
+  afterAll(() => server.end());
+
+  const wide = { columns: 120 };
+  const words = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
+
+  it('counts on one line, which is gone in the end', async () => {
+    const { code, written } = await onTerminal([...words(), 'errors/'], wide);
+    expect(code).toBe(0);
+    const [, first = ''] = written.split(CLEAR);
+    expect(first).toMatch(/^suite: 1 of \d+ cases, 0 bad; errors\//);
+    expect(seen(written).join('\n')).not.toContain('suite:');
+    expect(seen(written).join('\n')).toContain('cases passed');
+  });
+
+  it('leaves nothing of the line behind after Ctrl-C, and sums up', async () => {
+    const keys = [['suite: 3 of', CTRL_C]] as const;
+    const { code, written } = await onTerminal([...words(), '--jobs', '1'], { ...wide, keys });
+    expect(code).toBe(130);
+    const lines = seen(written);
+    expect(lines.filter((line) => / of \d+ cases, /.test(line))).toEqual([]);
+    expect(lines.join('\n')).toContain('interrupted');
+    expect(lines.at(-1)).toBe('');
+  });
+
+  it('says plain lines elsewhere', async () => {
+    const { stderr } = await runCommand([...words(), 'errors/']);
+    expect(stderr).not.toContain('\u001b');
+    expect(stderr).toMatch(/^suite: (\d+) of \1 cases$/m);
+  });
+});

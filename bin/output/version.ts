@@ -1,0 +1,10 @@
+/** The version of this package, read from its manifest. */
+import { existsSync, readFileSync } from 'node:fs';
+
+/** The version in package.json, which is found from the sources and from the built folder. */
+export function packageVersion(): string {
+  const places = ['../../package.json', '../../../package.json'];
+  const manifest = places.map((place) => new URL(place, import.meta.url)).find(existsSync);
+  if (!manifest) throw new Error('package.json is missing beside the built folder');
+  return String(JSON.parse(readFileSync(manifest, 'utf8')).version);
+}

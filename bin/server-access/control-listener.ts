@@ -1,0 +1,137 @@
+/** Asking the control listener of a running server: where it is, its token, and what it answers. */
+
+import { type Command, Option } from 'commander';
+import { isObject, parsedJson } from '../../fixtures/json.ts';
+import { printable } from '../../fixtures/printable.ts';
+import * as values from '../options/option-values.ts';
+import { SecretOption, secretVariables } from '../options/secret-option.ts';
+import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { fillControl } from './found-server.ts';
+
+const SENTENCE_MAX_CHARACTERS = 2000;
+/** Of an answer; a whole journal is far smaller. */
+const ANSWER_MAX_BYTES = 256 * 1_048_576;
+
+/** Where the control listener is, and which tenant is meant. */
+export interface ControlOptions {
+  readonly controlUrl: string;
+  readonly controlToken: string;
+  readonly tenant?: string;
+}
+
+/** An answer of the control listener. */
+export interface ControlAnswer {
+  readonly status: number;
+  readonly body: Response;
+}
+
+/** Adds where the control listener is; what is not given is that of the server on this machine. */
+export function addControlOptions(command: Command): Command {
+  return command
+    .optionsGroup('Server:')
+    .addOption(
+      new Option(
+        '--control-url <url>',
+        'control listener (default: of the server running on this machine)',
+      )
+        .env('FLEETBED_CONTROL_URL')
+        .argParser(values.baseUrl),
+    )
+    .addOption(
+      new SecretOption(
+        '--control-token <token>',
+        'control token (default: from the run file of the server at that URL)',
+        { variable: secretVariables.controlToken },
+      ),
+    )
+    .option('--tenant <name>', 'ID or name of a tenant (default: the first one)', values.filled)
+    .optionsGroup('Options:')
+    .hook('preAction', () => fillControl(command));
+}
+
+/** How the control listener is asked. */
+interface AskOptions extends RequestInit {
+  /** Statuses that are no fault. */
+  readonly expected?: readonly number[];
+  /** A stream; its reader limits the size of each event. */
+  readonly isEndless?: boolean;
+}
+
+/**
+ * Asks the control listener. What it answers is read up to a bound, and fails beyond.
+ * @throws CommandFault
+ */
+export async function ask(
+  { controlUrl, controlToken }: Pick<ControlOptions, 'controlUrl' | 'controlToken'>,
+  path: string,
+  { expected = [200], isEndless = false, ...init }: AskOptions = {},
+): Promise<ControlAnswer> {
+  const headers = { ...init.headers, Authorization: `Bearer ${controlToken}` };
+  const url = controlUrl.replace(/\/$/, '') + path;
+  const answer = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
+    const sentence = `${controlUrl} does not answer; check --control-url and that the server runs.`;
+    throw new CommandFault(sentence, exitCodes.setUp, cause);
+  });
+  const body = isEndless ? answer : bounded(controlUrl, answer);
+  if (expected.includes(body.status)) return { status: body.status, body };
+  throw new CommandFault(await refusalOf(controlUrl, body), exitCodeOf(body.status));
+}
+
+/**
+ * Asks for the tenant that the options name, with a body of JSON where there is one. What the server
+ * refuses for what it holds (404, 409, 422) has exit code 1.
+ * @throws CommandFault
+ */
+export async function askAs(
+  options: ControlOptions,
+  path: string,
+  { method, json }: { readonly method: string; readonly json?: object },
+): Promise<ControlAnswer> {
+  const query =
+    options.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: options.tenant })}`;
+  const expected = [200, 204, 404, 409, 422];
+  const { status, body } = await ask(options, path + query, {
+    method,
+    expected,
+    ...(json && {
+      body: JSON.stringify(json),
+      headers: { 'Content-Type': 'application/json' },
+    }),
+  });
+  if (status < 400) return { status, body };
+  throw new CommandFault(await refusalOf(options.controlUrl, body), exitCodes.failed);
+}
+
+/** Whatever is sent compressed counts as it is when it is read. */
+function bounded(url: string, answer: Response): Response {
+  if (answer.body === null) return answer;
+  let bytes = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes <= ANSWER_MAX_BYTES) return controller.enqueue(chunk);
+      const sentence = `${url} answers with more than ${ANSWER_MAX_BYTES} bytes; ask for less.`;
+      controller.error(new CommandFault(sentence, exitCodes.setUp));
+    },
+  });
+  return new Response(answer.body.pipeThrough(counted), answer);
+}
+
+function exitCodeOf(status: number): ExitCode {
+  return status === 400 ? exitCodes.usage : exitCodes.setUp;
+}
+
+/** One sentence of what the control listener refused. */
+export async function refusalOf(url: string, answer: Response): Promise<string> {
+  if (answer.status === 401)
+    return `${url} refuses the control token; check --control-token, or FLEETBED_CONTROL_TOKEN.`;
+  const text = await answer.text();
+  const told = errorIn(text) ?? 'is this the control listener? check --control-url';
+  return printable(`${url}: ${answer.status}: ${told}`, SENTENCE_MAX_CHARACTERS);
+}
+
+function errorIn(text: string): string | undefined {
+  const answer = parsedJson(text);
+  return isObject(answer) && typeof answer.error === 'string' ? answer.error : undefined;
+}

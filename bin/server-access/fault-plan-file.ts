@@ -1,0 +1,29 @@
+/** Plans of faults in files, and what is said of planned faults that never fired. */
+import type { UnfiredFault } from '../../server/control/faults/fault-plans.ts';
+import { readPlan } from '../../server/control/faults/plan-text.ts';
+import type { Rule } from '../../server/control/faults/rule.ts';
+import { exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { readNamedFile } from '../output/files.ts';
+
+/** A line for each planned fault that never fired. */
+export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
+  return unfired.map(({ id, act, step, matched }) => {
+    const place = step === undefined ? id : `${id}, step ${step}`;
+    return `the planned fault ${place} (${act}) never fired; its rule matched ${matched} requests`;
+  });
+}
+
+/**
+ * The rules of a plan in a file.
+ * @param option what names the file, for the sentence when it cannot be read
+ * @throws CommandFault with file, line and column of each fault
+ */
+export async function readPlanFile(option: string, file: string): Promise<readonly Rule[]> {
+  const read = readPlan(await readNamedFile(option, file));
+  if ('rules' in read) return read.rules;
+  const lines = read.faults.map(
+    ({ line, column, message }) => `${file}:${line}:${column}: ${message}`,
+  );
+  throw new CommandFault(lines.join('\n'), exitCodes.usage);
+}

@@ -1,0 +1,97 @@
+/**
+ * Which server a command means: the one that options and environment name, else the one that runs
+ * on this machine, by its run file. What is given always wins; the rest is filled in.
+ */
+import type { Command } from 'commander';
+import { secretVariables } from '../options/secret-option.ts';
+import { exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { type RunFile, runningServers } from './run-file.ts';
+
+/** The source of a value that a run file gave, beside commander's own `cli`, `env` and `default`. */
+const FOUND = 'run-file';
+
+/** Defaults of `fleetbed serve`. */
+const usualUrls = { url: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
+
+/** Fills in `controlUrl` and `controlToken`. @throws CommandFault when no server can be made out */
+export function fillControl(command: Command): void {
+  const { controlUrl: url, controlToken: token } = command.opts<Partial<RunFile>>();
+  if (url !== undefined && token !== undefined) return;
+  const given = `--control-url and --control-token (env: ${secretVariables.controlToken})`;
+  if (url === undefined && token !== undefined) {
+    // A token belongs to one server: use that one, or the default address.
+    const owner = runningServers().find(({ controlToken }) => controlToken === token);
+    command.setOptionValueWithSource(
+      'controlUrl',
+      owner?.controlUrl ?? usualUrls.controlUrl,
+      FOUND,
+    );
+    return;
+  }
+  const run = url === undefined ? onlyServer('--control-url', given) : serverAt('controlUrl', url);
+  if (!run) {
+    throw new CommandFault(
+      `no server started by this user on this machine has its control listener at ${url}; ` +
+        `give --control-token (env: ${secretVariables.controlToken}).`,
+      exitCodes.usage,
+    );
+  }
+  command.setOptionValueWithSource('controlUrl', run.controlUrl, FOUND);
+  command.setOptionValueWithSource('controlToken', run.controlToken, FOUND);
+}
+
+/**
+ * Fills in `url`, and who the command is there: `foundAdmin`, unless a login or a token is given.
+ * @param ways how a user is given, for a sentence
+ * @throws CommandFault when no server can be made out
+ */
+export function fillServer(command: Command, ways: string): void {
+  const options = command.opts<{
+    url?: string;
+    email: string;
+    password?: string;
+    token?: string;
+  }>();
+  const { url, email } = options;
+  const hasUser = options.password !== undefined || options.token !== undefined;
+  if (url !== undefined && hasUser) return;
+  const servers = url === undefined ? runningServers() : [];
+  if (hasUser && servers.length === 0) {
+    command.setOptionValueWithSource('url', usualUrls.url, 'default');
+    return;
+  }
+  const run =
+    url === undefined ? onlyServer('--url', `--url and ${ways}`) : serverAt('baseUrl', url);
+  const isOther = command.getOptionValueSource('email') !== 'default' && run?.adminEmail !== email;
+  if (!run || (isOther && !hasUser)) throw new CommandFault(`${ways} is needed.`, exitCodes.usage);
+  command.setOptionValueWithSource('url', run.baseUrl, FOUND);
+  if (run.caPem !== undefined) command.setOptionValueWithSource('caPem', run.caPem, FOUND);
+  if (!hasUser) command.setOptionValueWithSource('foundAdmin', run, FOUND);
+}
+
+/** Only the very URL: at another one a stranger may listen, who must not get the token. */
+function serverAt(kind: 'baseUrl' | 'controlUrl', url: string): RunFile | undefined {
+  return runningServers().find((run) => new URL(run[kind]).href === new URL(url).href);
+}
+
+/** The only running server. @throws CommandFault when there is none, or several */
+function onlyServer(option: '--url' | '--control-url', given: string): RunFile {
+  const [run, ...others] = runningServers();
+  if (run && others.length === 0) return run;
+  if (!run) {
+    throw new CommandFault(
+      `no running server was found on this machine; start one with fleetbed serve, or give ${given}.`,
+      exitCodes.setUp,
+    );
+  }
+  const listed = [run, ...others].map(({ baseUrl, controlUrl, pid, startedAt }) => {
+    const [chosen, beside] = option === '--url' ? [baseUrl, controlUrl] : [controlUrl, baseUrl];
+    const kind = option === '--url' ? 'control' : 'API';
+    return `${option} ${chosen} (${kind} at ${beside}, process ${pid}, since ${startedAt})`;
+  });
+  throw new CommandFault(
+    `${listed.length} servers run on this machine; choose one: ${listed.join(', ')}.`,
+    exitCodes.usage,
+  );
+}

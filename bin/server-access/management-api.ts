@@ -1,0 +1,144 @@
+/** Calls of the management API by commands, for the user that the options name. */
+import { Agent, fetch } from 'undici';
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { Device } from '../../fixtures/contract/management/devices.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { printable } from '../../fixtures/printable.ts';
+import {
+  type AdminClient,
+  AdminRefusal,
+  adminClient,
+  type Fetch,
+} from '../../server/control/embedding/admin-client.ts';
+import { exitCodes } from '../output/exit-codes.ts';
+import { CommandFault, setUpFault } from '../output/fault.ts';
+import { readNamedFile } from '../output/files.ts';
+import type { ServerOptions } from './server-options.ts';
+
+const SENTENCE_MAX_CHARACTERS = 1000;
+/** Pages of one list that are read at most: a hundred thousand items. */
+const PAGES_MAX = 200;
+
+/** A signed-in user. Every method throws CommandFault, with exit code 1 for what the server refuses. */
+export class ManagementApi {
+  readonly #options: ServerOptions;
+  readonly #fetch: Fetch;
+  #client: AdminClient;
+  #token: string;
+
+  private constructor(options: ServerOptions, by: Fetch, token: string) {
+    this.#options = options;
+    this.#fetch = by;
+    this.#token = token;
+    this.#client = adminClient(options.url, token, by);
+  }
+
+  /** Logs in where that is needed, and makes sure that the token of a run file still holds. */
+  static async open(options: ServerOptions): Promise<ManagementApi> {
+    const { ca, token, email, password, foundAdmin } = options;
+    const caPem = ca === undefined ? options.caPem : await readNamedFile('--ca', ca);
+    const by = fetchWith(options, caPem);
+    if (token !== undefined) return new ManagementApi(options, by, token);
+    if (!foundAdmin) {
+      return new ManagementApi(options, by, await login(options, by, { email, password }));
+    }
+    const api = new ManagementApi(options, by, foundAdmin.adminToken);
+    await api.#renewToken(foundAdmin);
+    return api;
+  }
+
+  get token(): string {
+    return this.#token;
+  }
+
+  /** Calls an operation. */
+  readonly call: AdminClient['call'] = async (id, ...call) => {
+    try {
+      return await this.#client.call(id, ...call);
+    } catch (fault) {
+      if (!(fault instanceof AdminRefusal)) throw fault;
+      throw refused(this.#options, fault);
+    }
+  };
+
+  /** All devices, in the server's order. */
+  devices(): Promise<Device[]> {
+    return this.pages((query) => this.call('list-devices', { query }));
+  }
+
+  /** All items of a list. @param read asks for one page */
+  async pages<Item>(
+    read: (query: { page: number; per_page: number }) => Promise<{ readonly body: Item[] }>,
+  ): Promise<Item[]> {
+    const all: Item[] = [];
+    for (let page = 1; page <= PAGES_MAX; page += 1) {
+      const { body } = await read({ page, per_page: limits.pageMax });
+      if (!Array.isArray(body)) throw noApi(this.#options);
+      all.push(...body);
+      if (body.length < limits.pageMax) break;
+    }
+    return all;
+  }
+
+  /** The time of the server may have been moved beyond the end of the token. */
+  async #renewToken({ adminEmail: email, adminPassword: password }: FoundAdmin): Promise<void> {
+    try {
+      await this.#client.call('count-devices');
+    } catch (fault) {
+      if (!(fault instanceof AdminRefusal)) throw fault;
+      if (fault.status !== 401 || password === '') throw refused(this.#options, fault);
+      this.#token = await login(this.#options, this.#fetch, { email, password });
+      this.#client = adminClient(this.#options.url, this.#token, this.#fetch);
+    }
+  }
+}
+
+type FoundAdmin = NonNullable<ServerOptions['foundAdmin']>;
+
+/** Trusts one more authority, and follows no redirect: a token goes to the server that was named. */
+function fetchWith({ url: place }: ServerOptions, caPem: string | undefined): Fetch {
+  const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
+  return async (url, init) => {
+    try {
+      const sent = { ...init, redirect: 'manual', dispatcher } as Parameters<typeof fetch>[1];
+      return (await fetch(url, sent)) as unknown as Response;
+    } catch (fault) {
+      throw fault instanceof Error ? setUpFault(fault, place) : fault;
+    }
+  };
+}
+
+async function login(
+  { url }: ServerOptions,
+  by: Fetch,
+  { email, password = '' }: { readonly email: string; readonly password?: string | undefined },
+): Promise<string> {
+  const { method, path } = managementOperations.login;
+  const basic = Buffer.from(`${email}:${password}`).toString('base64');
+  const answer = await by(url + pathOf({ path }), {
+    method,
+    headers: { Authorization: `Basic ${basic}` },
+  });
+  const text = await answer.text();
+  if (answer.status === 200) return text;
+  const way = answer.status === 401 ? `check --email ${email} and its password` : 'check --url';
+  const sentence = `${url}: the login was answered with ${answer.status}; ${way}.`;
+  throw new CommandFault(sentence, exitCodes.setUp);
+}
+
+function refused({ url }: ServerOptions, refusal: AdminRefusal): CommandFault {
+  const { status, requestId } = refusal;
+  const sentence = printable(`${url}: ${refusal.message}`, SENTENCE_MAX_CHARACTERS);
+  if (status === 401) {
+    return new CommandFault(`${sentence}; get a valid token, or give --password.`, exitCodes.setUp);
+  }
+  if (status === 403) return new CommandFault(`${sentence}; use another user.`, exitCodes.setUp);
+  const hint =
+    requestId === '' ? '' : `; for more: npx fleetbed explain ${printable(requestId, 100)}`;
+  return new CommandFault(sentence + hint, exitCodes.failed);
+}
+
+function noApi({ url }: ServerOptions): CommandFault {
+  return new CommandFault(`${url} does not answer as this API; check --url.`, exitCodes.setUp);
+}

@@ -1,0 +1,58 @@
+/** Devices as people name them: by their id, or a value of their identity. */
+import type { Device } from '../../fixtures/contract/management/devices.ts';
+import { nearestOf } from '../../fixtures/nearest.ts';
+import { printable } from '../../fixtures/printable.ts';
+import { exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+
+const LISTED_MAX = 5;
+const NAME_MAX_CHARACTERS = 100;
+
+/**
+ * The devices that are meant, each once.
+ * @throws CommandFault where a name is of no device, with the nearest, or of several
+ */
+export function namedDevices(devices: readonly Device[], names: readonly string[]): Device[] {
+  return [...new Set(names.map((name) => namedDevice(devices, name)))];
+}
+
+function namedDevice(devices: readonly Device[], name: string): Device {
+  const [found, ...others] = devices.filter(({ id }) => id === name);
+  const byValue = found
+    ? [found, ...others]
+    : devices.filter((each) => valuesOf(each).includes(name));
+  const [only, ...more] = byValue;
+  const shown = printable(name, NAME_MAX_CHARACTERS);
+  if (only && more.length === 0) return only;
+  if (only) {
+    const ids = byValue.slice(0, LISTED_MAX).map(({ id }) => printable(id));
+    throw new CommandFault(
+      `${byValue.length} devices have the identity value ${shown}; name one by its ID: ${ids.join(', ')}.`,
+      exitCodes.failed,
+    );
+  }
+  const nearest = nearestOf(
+    name,
+    devices.flatMap((device) => [device.id, ...valuesOf(device)]),
+  ).map((each) => printable(each, NAME_MAX_CHARACTERS));
+  const told =
+    nearest.length === 0 ? 'the server has no devices' : `nearest: ${nearest.join(', ')}`;
+  throw new CommandFault(
+    `no device has the ID or identity value ${shown}; ${told}.`,
+    exitCodes.failed,
+  );
+}
+
+/** The identity on one line, fit for a terminal. */
+export function shownIdentity({ identity_data }: Device): string {
+  const pairs = Object.entries(identity_data).map(([name, value]) => `${name}=${textOf(value)}`);
+  return printable(pairs.join(' '), NAME_MAX_CHARACTERS);
+}
+
+function valuesOf({ identity_data }: Device): string[] {
+  return Object.values(identity_data).map(textOf);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,169 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import {
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  startServe,
+} from '../testing/built-command.ts';
+
+const free = ['--port', '0', '--control-port', '0'];
+
+let folder: string;
+let running: RunningCommand | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-serve-tls-'));
+});
+
+afterEach(async () => {
+  await running?.end();
+  running = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const at = (name: string): string => join(folder, name);
+
+/** The ready word of TLS, which must be there. */
+async function serve(...words: readonly string[]) {
+  const started = await startServe(words);
+  running = started.running;
+  const { tls } = started.ready;
+  if (!tls) throw new Error('the server does not speak TLS');
+  return { ...started.ready, tls };
+}
+
+/** The status of a request by a client that trusts `ca` only and means `servername`. */
+async function statusAt(url: string, ca?: string, servername?: string): Promise<number> {
+  const trust = ca === undefined ? {} : { ca };
+  const agent = new Agent({
+    connect: { ...trust, ...(servername !== undefined && { servername }) },
+  });
+  try {
+    const { path } = operations['get-configuration'];
+    const answer = await request(url + path, { dispatcher: agent });
+    await answer.body.dump();
+    return answer.statusCode;
+  } finally {
+    await agent.close();
+  }
+}
+
+describe('serve --tls', () => {
+  it('tells the test CA, which is what a client needs to trust', async () => {
+    const { baseUrl, controlUrl, tls } = await serve('--tls');
+    expect(baseUrl).toMatch(/^https:/);
+    expect(controlUrl).toMatch(/^http:/);
+    expect(tls).toEqual({ caPem: expect.stringContaining('BEGIN CERTIFICATE'), gallery: {} });
+    expect(await statusAt(baseUrl, tls.caPem)).toBe(401);
+    await expect(statusAt(baseUrl)).rejects.toThrow('unable to verify');
+  });
+
+  it('is what a fleet trusts with --ca, and no other fleet', async () => {
+    const { baseUrl, tls } = await serve('--auto-accept', '--tls-ca-out', at('ca'));
+    const fleet = ['simulate', '--url', baseUrl, '--devices', '1', '--keys', 'ed25519=1'];
+    const words = [...fleet, '--duration', '2s', '--poll', '1s'];
+    expect((await runCommand([...words, '--ca', `${tls.caFile}`])).code).toBe(0);
+    const { code, stderr } = await runCommand(words);
+    expect(code).toBe(3);
+    expect(stderr).toContain("the authority of the server's certificate is unknown");
+  });
+
+  it('makes a certificate for every name that is given', async () => {
+    const { baseUrl, tls } = await serve('--tls-name', 'a.test', '--tls-name', 'b.test');
+    expect(await statusAt(baseUrl, tls.caPem, 'a.test')).toBe(401);
+    expect(await statusAt(baseUrl, tls.caPem, 'b.test')).toBe(401);
+    const asked = statusAt(baseUrl, tls.caPem, 'c.test');
+    await expect(asked).rejects.toThrow("Host: c.test. is not in the cert's altnames");
+  });
+
+  it('writes the CA in three forms into a folder that it makes, and no key', async () => {
+    const { tls } = await serve('--tls-ca-out', at('new/ca'));
+    expect(tls.caFile).toBe(at('new/ca/ca.pem'));
+    expect(readdirSync(at('new/ca')).sort()).toEqual(['ca.der', 'ca.h', 'ca.pem']);
+    expect(readFileSync(`${tls.caFile}`, 'utf8')).toBe(tls.caPem);
+    for (const name of readdirSync(at('new/ca'))) {
+      expect(readFileSync(at(`new/ca/${name}`), 'latin1')).not.toContain('PRIVATE');
+    }
+  });
+
+  it('keeps the CA where it is asked to, with its key', async () => {
+    const first = await serve('--tls-ca-keep', at('kept.pem'));
+    await running?.end();
+    const second = await serve('--tls-ca-keep', at('kept.pem'));
+    expect(second.tls.caPem).toBe(first.tls.caPem);
+    expect(readFileSync(at('kept.pem'), 'utf8')).toContain('PRIVATE KEY');
+    expect(statSync(at('kept.pem')).mode & 0o777).toBe(0o600);
+  });
+
+  it('opens the gallery', async () => {
+    const { tls } = await serve('--tls-gallery');
+    expect(Object.keys(tls.gallery)).toContain('expired');
+    const asked = statusAt(`${tls.gallery.expired}`, tls.caPem);
+    await expect(asked).rejects.toThrow('certificate has expired');
+  });
+
+  it('tells people where the CA is and what is wrong where', async () => {
+    running = startCommand(['serve', ...free, '--tls-gallery', '--tls-ca-out', at('ca')]);
+    const text = await running.said('stdout', /oldProtocol\n/);
+    expect(text).toMatch(/^ready at https:\S+, /);
+    expect(text).toContain(`\ntest CA in ${at('ca/ca.pem')}\n`);
+    expect(text.match(/\nbroken TLS at https:\/\/127\.0\.0\.1:\d+: \w+/g)).toHaveLength(6);
+  });
+});
+
+describe('serve refuses, with exit code 2 and one sentence,', () => {
+  it.each<[string, string[], string]>([
+    ['a certificate without its key', ['--tls-cert', 'c.pem'], 'no key file'],
+    ['a key without its certificate', ['--tls-key', 'k.pem'], 'no certificate file'],
+    ['files that are not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], 'no such file'],
+    ['a client CA that is not there', ['--tls-client-ca', 'no.pem'], 'no such file'],
+    ['a name that is none', ['--tls-name', 'a.test', '--tls-name', 'b c'], 'TLS name "b c"'],
+    ['an empty name', ['--tls-name', ''], 'non-empty text'],
+    [
+      'a CA to write beside a certificate of ones own',
+      ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-ca-out', 'ca'],
+      'there is no test CA then',
+    ],
+    [
+      'a gallery beside a certificate of ones own',
+      ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-gallery'],
+      'the gallery is made with the test CA',
+    ],
+    [
+      'a kept CA that is none',
+      ['--tls-ca-keep', new URL(import.meta.url).pathname],
+      'holds no cert',
+    ],
+  ])('%s', async (_, words, sentence) => {
+    const { code, stdout, stderr } = await runCommand(['serve', ...free, ...words]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('serve --tls-ca-out', () => {
+  it('ends with exit code 3 before it starts when nothing can be written there', async () => {
+    writeFileSync(at('file'), '');
+    const { code, stderr } = await runCommand(['serve', ...free, '--tls-ca-out', at('file')]);
+    expect(code).toBe(3);
+    expect(stderr).toContain('--tls-ca-out cannot create');
+    mkdirSync(at('ca/ca.pem'), { recursive: true });
+    const other = await runCommand(['serve', ...free, '--tls-ca-out', at('ca')]);
+    expect(other.code).toBe(3);
+    expect(other.stderr).toContain('it is a folder');
+  });
+});

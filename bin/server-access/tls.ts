@@ -1,0 +1,78 @@
+/** The TLS options of `fleetbed serve`, and the files and messages that result from them. */
+import { join } from 'node:path';
+import { makeFolder } from '../../fixtures/make-folder.ts';
+import type { OptionRows } from '../../fixtures/option-row.ts';
+import { authorityFiles } from '../../server/listeners/tls/authority-files.ts';
+import { tlsRows } from '../../server/listeners/tls/settings.ts';
+import type { RunningServer } from '../../server/server.ts';
+import { settingsOfOptions } from '../options/option-rows.ts';
+import { exitCodes } from '../output/exit-codes.ts';
+import { CommandFault } from '../output/fault.ts';
+import { FOR_ALL, fileFault, requireWritable, writeWhole } from '../output/files.ts';
+
+/** The options; each of them enables TLS, with or without --tls. */
+export const tlsOptionRows = {
+  isAsked: {
+    flag: '--tls',
+    group: 'TLS',
+    help: 'serve the API over HTTPS with a certificate of a new test CA',
+    cli: { kind: 'switch' },
+  },
+  ...tlsRows,
+  caFolder: {
+    flag: '--tls-ca-out <folder>',
+    group: 'TLS',
+    help: "write the test CA's certificate to ca.pem, ca.der and ca.h (C) in this folder",
+    cli: { kind: 'text' },
+  },
+} as const satisfies OptionRows;
+
+/** TLS as the ready line shows it. */
+export interface TlsReady {
+  /** Where --tls-ca-out has put the test CA's certificate. */
+  readonly caFile?: string;
+  /** The test CA's certificate; absent with a given certificate. */
+  readonly caPem?: string;
+  /** Base URLs by kind of defect; empty without --tls-gallery. */
+  readonly gallery: Readonly<Record<string, string>>;
+}
+
+/**
+ * TLS as the server takes it, undefined without it, and the folder of --tls-ca-out.
+ * @param options as commander gives them
+ * @throws CommandFault
+ */
+export function tlsPlan(options: object) {
+  const given = settingsOfOptions(tlsOptionRows, options);
+  const { isAsked, caFolder, ...tls } = given;
+  if (caFolder !== undefined && tls.certFile !== undefined) {
+    throw new CommandFault(
+      '--tls-ca-out cannot be used with --tls-cert: there is no test CA then.',
+      exitCodes.usage,
+    );
+  }
+  return { tls: Object.keys(given).length > 0 ? tls : undefined, caFolder };
+}
+
+/** Makes the folder of --tls-ca-out, before the server starts. @throws CommandFault */
+export async function prepareCaFolder(folder: string | undefined): Promise<void> {
+  if (folder === undefined) return;
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    throw fileFault(`--tls-ca-out cannot create ${folder}`, error);
+  }
+  await requireWritable('--tls-ca-out', join(folder, 'ca.pem'));
+}
+
+/** Writes the test CA to the folder, if any. @returns the TLS of the server @throws CommandFault */
+export async function publishTls(
+  { tls }: RunningServer,
+  folder: string | undefined,
+): Promise<TlsReady | undefined> {
+  if (!tls || folder === undefined || tls.caPem === undefined) return tls;
+  for (const [name, content] of Object.entries(authorityFiles(tls.caPem))) {
+    await writeWhole(join(folder, name), content, FOR_ALL);
+  }
+  return { caFile: join(folder, 'ca.pem'), ...tls };
+}

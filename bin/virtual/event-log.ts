@@ -1,0 +1,68 @@
+/** The event log of a run in virtual time: its hash, and its lines in a file on request. */
+import { createHash } from 'node:crypto';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { type FleetEvent, inEventOrder } from '../../simulator/device/events.ts';
+import { eventLine } from '../../simulator/report/events-lines.ts';
+
+/** What became of the log. */
+export interface EventLogSummary {
+  readonly lines: number;
+  /** Of all lines, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/** Characters that are hashed and written at once. */
+const CHUNK_CHARACTERS = 64 * 1024;
+
+/** Takes events in the order of their times; `close` it after the last one. */
+export class EventLog {
+  readonly #hash = createHash('sha256');
+  readonly #stream: Writable | undefined;
+  readonly #written: Promise<void> | undefined;
+  /** Events of one millisecond, which have one order whatever happened first. */
+  #moment: FleetEvent[] = [];
+  #text = '';
+  #lines = 0;
+
+  /** @param stream receives the lines; ended by `close` */
+  constructor(stream?: Writable) {
+    this.#stream = stream;
+    this.#written = stream && finished(stream);
+    // Reported by close, which awaits it.
+    this.#written?.catch(() => undefined);
+  }
+
+  readonly take = (event: FleetEvent): void => {
+    if (this.#moment[0] !== undefined && this.#moment[0].atMs !== event.atMs) this.#endMoment();
+    this.#moment.push(event);
+  };
+
+  /** False while the stream is behind: virtual time can wait for it. */
+  get hasRoom(): boolean {
+    return this.#stream?.writableNeedDrain !== true || this.#stream.errored !== null;
+  }
+
+  /** @throws the error of the stream, when it cannot be written */
+  async close(): Promise<EventLogSummary> {
+    this.#endMoment();
+    this.#flush();
+    this.#stream?.end();
+    await this.#written;
+    return { lines: this.#lines, sha256: this.#hash.digest('hex') };
+  }
+
+  #endMoment(): void {
+    const events = this.#moment.length > 1 ? this.#moment.sort(inEventOrder) : this.#moment;
+    for (const event of events) this.#text += eventLine(event);
+    this.#lines += events.length;
+    this.#moment = [];
+    if (this.#text.length >= CHUNK_CHARACTERS) this.#flush();
+  }
+
+  #flush(): void {
+    this.#hash.update(this.#text);
+    this.#stream?.write(this.#text);
+    this.#text = '';
+  }
+}

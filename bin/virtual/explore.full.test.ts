@@ -1,0 +1,91 @@
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addRunOptions } from '../commands/simulate/simulate.ts';
+import { repeatLine } from './command-line.ts';
+import { explore, type Play } from './explore.ts';
+import { type VirtualTrial, virtualRun } from './run.ts';
+import { MINUTE_MS, smallTrial } from './testing/small-trial.ts';
+
+const { signal } = new AbortController();
+const play: Play = async (trial) => (await virtualRun(trial, { signal })).violations;
+const planted = { device: 1, exchange: 4, operation: 'put-deployment-status' } as const;
+
+/** The trial that the printed line describes, where it differs from the usual values. */
+function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, bare]) => quoted ?? bare ?? '',
+  );
+  const command = addRunOptions(new Command()).parse(words.slice(2), { from: 'user' });
+  const { seed, devices, duration, fault, restart, interleave } = command.opts();
+  return {
+    plan: { ...plan, seed, devices, durationMs: duration },
+    startMs,
+    faults: fault ?? [],
+    restarts: restart ?? [],
+    isInterleaved: interleave === true,
+  };
+}
+
+describe('an exploration', () => {
+  it('finds a planted fault, makes its trial smaller, and prints how to repeat it', {
+    timeout: 120_000,
+  }, async () => {
+    const swallowed = { ...planted, name: 'swallowed' } as const;
+    const base = smallTrial({}, { faults: [swallowed] });
+    const { seeds, failed } = await explore(base, { seeds: 3, play, signal });
+    expect(seeds).toBe(1);
+    expect(failed?.violations).toMatchObject([{ invariant: 'lost-status' }]);
+    expect(failed?.trial).toMatchObject({
+      plan: { devices: 2, seed: 'small-1' },
+      faults: [swallowed],
+      isInterleaved: false,
+    });
+    expect(failed?.trial.plan.durationMs).toBeLessThan(30 * MINUTE_MS);
+    expect(failed && (await play(failed.trial))).toEqual(failed?.violations);
+    const words = [
+      '--virtual',
+      '--explore=3',
+      '--seed',
+      'small',
+      '--poll',
+      '10m',
+      '--devices',
+      '4',
+    ];
+    const line = failed && repeatLine(words, addRunOptions(new Command()), failed.trial);
+    expect(line).toMatch(
+      /^fleetbed simulate --virtual --poll 10m --seed small-1 --devices 2 --duration \d+m?s --fault '/,
+    );
+    expect(line).toMatch(
+      / --fault 'swallowed, device: 1, exchange: 4, operation: put-deployment-status'$/,
+    );
+  });
+});
+
+describe('an exploration with restarts', () => {
+  it('finds a status that only a restart of the server loses, and prints how to repeat it', {
+    timeout: 300_000,
+  }, async () => {
+    const unkept = { ...planted, name: 'unkept' } as const;
+    const base = smallTrial({ devices: 2, durationMs: 60 * MINUTE_MS }, { faults: [unkept] });
+    expect(await play(base)).toEqual([]);
+    const { failed } = await explore(base, { seeds: 30, play, signal });
+    if (failed === undefined) return expect.unreachable('nothing was found');
+    const { trial } = failed;
+    expect(failed.violations).toContainEqual({
+      invariant: 'lost-status',
+      said: 'device 1 reported success, and the server has rebooting',
+    });
+    const serverRestarts = [
+      ...trial.faults.filter(({ name }) => name === 'server-restart'),
+      ...trial.restarts,
+    ];
+    expect([serverRestarts.length, trial.faults.length + trial.restarts.length]).toEqual([1, 2]);
+    expect(await play({ ...trial, faults: [unkept], restarts: [] })).toEqual([]);
+    const words = ['--virtual', '--explore=30', '--restart', 'device: 1, at: 0s'];
+    const line = repeatLine(words, addRunOptions(new Command()), trial);
+    expect(line).toMatch(/server(-restart)?, .*lasting: \w+'$/);
+    expect(line).not.toContain('device: 1, at');
+    expect(await play(readBack(line, trial))).toEqual(failed.violations);
+  });
+});

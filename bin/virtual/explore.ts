@@ -1,0 +1,162 @@
+/** Many runs in virtual time, each with its own order of events and its own faults. */
+import { type Random, seededRandom } from '../../fixtures/random.ts';
+import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
+import type { FleetPlan } from '../../simulator/plan/plan.ts';
+import type { Restart } from '../../simulator/plan/restarts.ts';
+import type { Violation } from './invariants.ts';
+import type { VirtualTrial } from './run.ts';
+
+/** Runs a trial and returns what it violates. */
+export type Play = (trial: VirtualTrial) => Promise<readonly Violation[]>;
+
+/** A trial that fails, as small as it was made. */
+export interface FailedTrial {
+  readonly trial: VirtualTrial;
+  readonly violations: readonly Violation[];
+  /** Runs that made it smaller, or tried to. */
+  readonly shrinkRuns: number;
+}
+
+/** The outcome of an exploration. */
+export interface Exploration {
+  /** Seeds that were tried, the failing one included. */
+  readonly seeds: number;
+  readonly failed: FailedTrial | undefined;
+}
+
+/** How far to explore, and who watches. */
+interface ExploreOptions {
+  readonly seeds: number;
+  readonly play: Play;
+  readonly signal: AbortSignal;
+  readonly onSeed?: (done: number) => void;
+}
+
+const FAULTS_MAX = 5;
+const RESTARTS_MAX = 3;
+const OUTAGE_MAX_MS = 60_000;
+/** Exchanges of a device before its first poll. */
+const ONBOARDING_EXCHANGES = 12;
+const SHRINK_RUNS_MAX = 60;
+const DURATION_LEAST_MS = 1000;
+const placedFaults = ['request-lost', 'answer-lost', 'power-loss'] as const;
+const restartKinds = ['server-at-exchange', 'server', 'device'] as const;
+
+/** Tries seeds derived from the trial's own until one fails; shrinks that one. */
+export async function explore(
+  base: VirtualTrial,
+  { seeds, play, signal, onSeed }: ExploreOptions,
+): Promise<Exploration> {
+  let tried = 0;
+  while (tried < seeds && !signal.aborted) {
+    const trial = trialOf(base, `${base.plan.seed}-${++tried}`);
+    const violations = await play(trial);
+    // A run that was interrupted has proved nothing.
+    if (signal.aborted) break;
+    if (violations.length > 0) {
+      return {
+        seeds: tried,
+        failed: await shrunk({ trial, violations, shrinkRuns: 0 }, play, signal),
+      };
+    }
+    onSeed?.(tried);
+  }
+  return { seeds: tried, failed: undefined };
+}
+
+/** The trial of a seed: interleaved, with faults and restarts where the seed places them. */
+function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
+  const plan = { ...base.plan, seed };
+  const random = seededRandom(`${seed}/faults`);
+  const placed = Array.from({ length: random.integer(0, FAULTS_MAX) }, (): ExchangeFault => {
+    const name = placedFaults[random.integer(0, placedFaults.length - 1)] ?? 'answer-lost';
+    return { name, ...placeOf(plan, random) };
+  });
+  const { faults, restarts } = placedRestarts(plan);
+  return {
+    ...{ ...base, plan, isInterleaved: true },
+    faults: [...base.faults, ...placed, ...faults],
+    restarts: [...base.restarts, ...restarts],
+  };
+}
+
+/** In the middle of an exchange, where most is at stake, and at moments between them. */
+function placedRestarts(plan: FleetPlan): Pick<VirtualTrial, 'faults' | 'restarts'> {
+  const { seed, devices, durationMs = 0, requestTimeLimitMs } = plan;
+  const random = seededRandom(`${seed}/restarts`);
+  const longestMs = Math.max(1, Math.min(OUTAGE_MAX_MS, requestTimeLimitMs / 2));
+  const faults: ExchangeFault[] = [];
+  const restarts: Restart[] = [];
+  for (let left = random.integer(0, RESTARTS_MAX); left > 0; left--) {
+    const kind = restartKinds[random.integer(0, restartKinds.length - 1)];
+    const lastingMs = random.integer(1, Math.floor(longestMs));
+    if (kind === 'server-at-exchange') {
+      faults.push({ name: 'server-restart', ...placeOf(plan, random), lasting: lastingMs });
+    } else {
+      const device = kind === 'device' ? random.integer(0, devices - 1) : undefined;
+      restarts.push({ device, atMs: random.integer(0, durationMs), lastingMs });
+    }
+  }
+  return { faults, restarts };
+}
+
+function placeOf({ durationMs = 0, pollIntervalMs, devices }: FleetPlan, random: Random) {
+  const exchangesMax = ONBOARDING_EXCHANGES + Math.ceil(durationMs / pollIntervalMs);
+  const device = random.integer(0, devices - 1);
+  return { device, exchange: random.integer(1, exchangesMax) };
+}
+
+/** Takes away whatever the failure does not need, as long as something can be. */
+async function shrunk(failed: FailedTrial, play: Play, signal: AbortSignal): Promise<FailedTrial> {
+  const wanted = new Set(failed.violations.map(({ invariant }) => invariant));
+  let least = failed;
+  for (let isSmaller = true; isSmaller; ) {
+    isSmaller = false;
+    for (const trial of smallerTrials(least.trial)) {
+      if (least.shrinkRuns === SHRINK_RUNS_MAX || signal.aborted) return least;
+      const violations = await play(trial);
+      least = { ...least, shrinkRuns: least.shrinkRuns + 1 };
+      if (!violations.some(({ invariant }) => wanted.has(invariant))) continue;
+      least = { ...least, trial, violations };
+      isSmaller = true;
+      break;
+    }
+  }
+  return least;
+}
+
+/** The greatest steps first. */
+function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
+  const { plan, faults, restarts } = trial;
+  const calm = faults.filter(({ name }) => name !== 'server-restart');
+  // Without any of them the runs that follow are faster, too: nothing has to be kept.
+  if (calm.length < faults.length || restarts.length > 1) {
+    yield { ...trial, faults: calm, restarts: [] };
+  }
+  for (const devices of fewer(plan.devices, 1)) {
+    const isLeft = ({ device = 0 }: { readonly device?: number | undefined }): boolean =>
+      device < devices;
+    yield {
+      ...{ ...trial, plan: { ...plan, devices } },
+      faults: faults.filter(isLeft),
+      restarts: restarts.filter(isLeft),
+    };
+  }
+  for (const fault of faults) {
+    yield { ...trial, faults: faults.filter((each) => each !== fault) };
+  }
+  for (const restart of restarts) {
+    yield { ...trial, restarts: restarts.filter((each) => each !== restart) };
+  }
+  if (trial.isInterleaved) yield { ...trial, isInterleaved: false };
+  for (const durationMs of fewer(plan.durationMs ?? 0, DURATION_LEAST_MS)) {
+    yield { ...trial, plan: { ...plan, durationMs } };
+  }
+}
+
+/** The least, a half and three quarters, as far as these are less. */
+function fewer(count: number, least: number): number[] {
+  const half = Math.floor(count / 2);
+  const most = Math.floor((3 * count) / 4);
+  return [...new Set([least, half, most])].filter((each) => each >= least && each < count);
+}

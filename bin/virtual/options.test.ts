@@ -1,0 +1,110 @@
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addRunOptions } from '../commands/simulate/simulate.ts';
+import { type VirtualOptions, virtualFault, virtualPlanFault } from './options.ts';
+import { smallTrial } from './testing/small-trial.ts';
+
+function parsed(...words: string[]): Command {
+  const quiet = { writeErr: () => undefined };
+  const command = addRunOptions(new Command()).exitOverride().configureOutput(quiet);
+  return command.parse(words, { from: 'user' });
+}
+
+const { plan } = smallTrial();
+
+describe('options of virtual time', () => {
+  it('exclude a server, its user, connections and other processes', () => {
+    const wrong = (...words: string[]) => virtualFault(parsed('--virtual', ...words));
+    expect(wrong('--url', 'http://127.0.0.1:1')).toBe(
+      "option '--virtual' cannot be used with option '--url <url>': it has its own server",
+    );
+    expect(wrong('--processes', '2')).toContain("option '--processes <count>'");
+    expect(wrong('--connect')).toContain("option '--connect'");
+    expect(wrong('--no-connect', '--devices', '3')).toBeUndefined();
+  });
+
+  it('need --virtual', () => {
+    expect(virtualFault(parsed('--explore', '3'))).toBe(
+      "option '--explore <count>' needs --virtual",
+    );
+    expect(virtualFault(parsed('--url', 'http://127.0.0.1:1'))).toBeUndefined();
+  });
+
+  it('refuse a fault that is none', () => {
+    expect(() => parsed('--fault', 'lost, device: 0, exchange: 1')).toThrow(
+      'must be one of request-lost, answer-lost, power-loss, server-restart, swallowed, unkept',
+    );
+    expect(() => parsed('--fault', 'answer-lost, device: 0, exchange: 0')).toThrow(
+      'exchange: must be a whole number from 1',
+    );
+    expect(() => parsed('--fault', 'answer-lost, device: 0, exchange: 1, lasting: 1s')).toThrow(
+      'must not have lasting unless it is a power-loss',
+    );
+  });
+
+  it('refuse a restart that is none', () => {
+    expect(parsed('--restart', 'server, at: 40m', '--restart', 'device: 2, at: 1s').opts()).toEqual(
+      expect.objectContaining({
+        restart: [
+          { device: undefined, atMs: 2_400_000, lastingMs: 10_000 },
+          { device: 2, atMs: 1000, lastingMs: 10_000 },
+        ],
+      }),
+    );
+    const refused = (words: string, sentence: string) =>
+      expect(() => parsed('--restart', words)).toThrow(sentence);
+    refused('server', 'at: is required');
+    refused('serve, at: 1s', 'must be server, or device and its index');
+    refused('at: 1s', 'must be of the server or of one device');
+    refused('server, device: 1, at: 1s', 'must be of the server or of one device');
+    refused('server, at: soon', 'at: must be a length of time');
+    refused('server, at: 1s, lasting: 0s', 'must last longer than 0s');
+  });
+});
+
+describe('a plan in virtual time', () => {
+  const options: VirtualOptions = { virtualStart: 0 };
+  const endless = { ...plan };
+  delete endless.durationMs;
+
+  it('needs an end', () => {
+    expect(virtualPlanFault(endless, options)).toContain('needs an end: --duration');
+    expect(virtualPlanFault({ ...endless, until: 'settled' }, options)).toBeUndefined();
+  });
+
+  it('has no websockets', () => {
+    expect(virtualPlanFault({ ...plan, connect: true }, options)).toContain('has no websockets');
+  });
+
+  it('has the devices that faults name', () => {
+    const fault = [{ name: 'answer-lost', device: 4, exchange: 1 } as const];
+    expect(virtualPlanFault(plan, { ...options, fault })).toContain('there is no device 4 among 4');
+    const restart = [{ device: 4, atMs: 1, lastingMs: 1 }];
+    expect(virtualPlanFault(plan, { ...options, restart })).toBe(
+      "option '--restart <words>': there is no device 4 among 4; the first is 0",
+    );
+  });
+
+  it('has a server that is back before its user gives up', () => {
+    const lastingMs = plan.requestTimeLimitMs;
+    const ofServer = [{ device: undefined, atMs: 1, lastingMs }];
+    expect(virtualPlanFault(plan, { ...options, restart: ofServer })).toBe(
+      "option '--restart <words>': the server must be back within --request-time-limit, 30s",
+    );
+    const ofDevice = [{ device: 1, atMs: 1, lastingMs }];
+    expect(virtualPlanFault(plan, { ...options, restart: ofDevice })).toBeUndefined();
+    const fault = [{ name: 'server-restart', device: 1, exchange: 1, lasting: lastingMs } as const];
+    expect(virtualPlanFault(plan, { ...options, fault })).toContain("option '--fault <words>'");
+  });
+
+  it('has a deployment and a duration where it is explored', () => {
+    const exploring = { ...options, explore: 3 };
+    expect(virtualPlanFault(plan, exploring)).toBeUndefined();
+    expect(virtualPlanFault({ ...endless, iterations: 3 }, exploring)).toContain(
+      'needs --duration',
+    );
+    const idle = { ...plan };
+    delete idle.deploy;
+    expect(virtualPlanFault(idle, exploring)).toContain('needs --deploy');
+  });
+});

@@ -1,0 +1,151 @@
+/** The options of runs in virtual time, and what they cannot be combined with. */
+import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { durationText } from '../../fixtures/duration.ts';
+import {
+  inGroup,
+  type OptionRow,
+  type UngroupedRows,
+  type ValuesOf,
+} from '../../fixtures/option-row.ts';
+import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
+import { cohortsOf } from '../../simulator/plan/cohort.ts';
+import { type ExchangeFault, readExchangeFault } from '../../simulator/plan/exchange-faults.ts';
+import { PlanWordsError } from '../../simulator/plan/plan-words.ts';
+import { type Restart, readRestart } from '../../simulator/plan/restarts.ts';
+import { addOptionRow, addOptionRows } from '../options/option-rows.ts';
+
+const SEEDS_MAX = 100_000;
+const group = 'Virtual time';
+
+const virtualRows = inGroup(group, {
+  virtual: {
+    flag: '--virtual',
+    help: 'run the fleet and a reference server in this process, as fast as they can, without network',
+    cli: { kind: 'switch' },
+  },
+  virtualStart: {
+    flag: '--virtual-start <moment>',
+    help: 'date at which the run starts',
+    cli: { kind: 'moment' },
+    usual: { value: Date.parse('2026-11-21T12:00:00Z'), shown: '2026-11-21T12:00:00Z' },
+  },
+  interleave: {
+    flag: '--interleave',
+    help: 'let the seed order what is due at the same time, and delay every request',
+    cli: { kind: 'switch' },
+  },
+  estimate: {
+    flag: '--estimate',
+    help: 'print the machines that this fleet, and larger ones, would need; runs only a sample of it',
+    cli: { kind: 'switch' },
+    conflicts: ['virtual', 'explore', 'interleave', 'events', 'report', 'readyFile', 'metrics'],
+  },
+  explore: {
+    flag: '--explore <count>',
+    help: 'try so many seeds, each with its own order, faults and restarts, until an invariant breaks',
+    cli: { kind: 'count', least: 1, most: SEEDS_MAX },
+  },
+} as const satisfies UngroupedRows);
+
+const faultRow = {
+  flag: '--fault <words>',
+  group,
+  help: "fault of one exchange: 'answer-lost, device: 0, exchange: 7'; repeatable",
+  cli: { kind: 'faults' },
+} as const satisfies OptionRow<{ readonly kind: string }>;
+
+const restartRow = {
+  flag: '--restart <words>',
+  group,
+  help: "restart: 'server, at: 40m, lasting: 10s' or 'device: 0, at: 40m'; repeatable",
+  cli: { kind: 'restarts' },
+} as const satisfies OptionRow<{ readonly kind: string }>;
+
+/** The options as commander gives them; times in milliseconds. */
+export type VirtualOptions = ValuesOf<typeof virtualRows> & {
+  readonly fault?: readonly ExchangeFault[];
+  readonly restart?: readonly Restart[];
+};
+
+/** Adds them to the command. */
+export function addVirtualOptions(command: Command): void {
+  addOptionRows(command, virtualRows);
+  addOptionRow(command, faultRow, listed(readExchangeFault));
+  addOptionRow(command, restartRow, listed(readRestart));
+}
+
+/** Returns how to read an option that may be given several times. */
+function listed<Value>(read: (text: string) => Value) {
+  return (text: string, previous: readonly Value[] = []): Value[] => {
+    try {
+      return [...previous, read(text)];
+    } catch (error) {
+      if (error instanceof PlanWordsError) throw new InvalidArgumentError(`${error.message}.`);
+      throw error;
+    }
+  };
+}
+
+/** Options of servers, connections, processes and real time, by their names. */
+const foreign = [
+  ...['url', 'email', 'password', 'token', 'tenantToken', 'ca', 'cert', 'key'],
+  ...['sourceAddresses', 'connect', 'state', 'ledger', 'metrics', 'readyFile'],
+  ...['processes', 'shard', 'shards', 'deploymentId', 'redis', 'redisCa', 'workerSecret'],
+  ...['workerWait', 'takeoverAfter'],
+];
+const ownNames = ['virtualStart', 'interleave', 'explore', 'fault', 'restart'];
+
+/** The sentence about options that contradict one another, if any. */
+export function virtualFault(command: Command): string | undefined {
+  const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
+  const flagOf = (name: string): string =>
+    command.options.find((option) => option.attributeName() === name)?.flags ?? name;
+  if (!isGiven('virtual')) {
+    const lonely = ownNames.find(isGiven);
+    return lonely && `option '${flagOf(lonely)}' needs --virtual`;
+  }
+  const wrong = foreign.find((name) => isGiven(name) && command.getOptionValue(name) !== false);
+  return (
+    wrong &&
+    `option '--virtual' cannot be used with option '${flagOf(wrong)}': it has its own server`
+  );
+}
+
+function strangeDevice(
+  flag: string,
+  rows: readonly { readonly device: number | undefined }[],
+  { devices }: FleetPlan,
+): string | undefined {
+  const row = rows.find(({ device = 0 }) => device >= devices);
+  return (
+    row && `option '${flag}': there is no device ${row.device} among ${devices}; the first is 0`
+  );
+}
+
+/** The sentence about a plan that cannot be played in virtual time, if any. */
+export function virtualPlanFault(plan: FleetPlan, options: VirtualOptions): string | undefined {
+  const { durationMs, iterations, until, stages, deploy } = plan;
+  if ([durationMs, iterations, until, stages].every((end) => end === undefined)) {
+    return "option '--virtual' needs an end: --duration, --iterations, --until or --stage";
+  }
+  if (cohortsOf(plan).some(({ policy }) => policy.connect)) {
+    return "option '--virtual' has no websockets: leave out connect, or add --no-connect";
+  }
+  const { fault = [], restart = [] } = options;
+  const beyond =
+    strangeDevice(faultRow.flag, fault, plan) ?? strangeDevice(restartRow.flag, restart, plan);
+  if (beyond !== undefined) return beyond;
+  // The user of the run waits for the server, as long as for any answer.
+  const isLong = (lastingMs: number): boolean => lastingMs >= plan.requestTimeLimitMs;
+  const long =
+    (restart.some((each) => each.device === undefined && isLong(each.lastingMs)) && restartRow) ||
+    (fault.some((each) => each.name === 'server-restart' && isLong(each.lasting ?? 0)) && faultRow);
+  if (long) {
+    const limit = durationText(plan.requestTimeLimitMs);
+    return `option '${long.flag}': the server must be back within --request-time-limit, ${limit}`;
+  }
+  if (options.explore === undefined) return undefined;
+  if (deploy === undefined) return "option '--explore <count>' needs --deploy ARTIFACT";
+  return durationMs === undefined ? "option '--explore <count>' needs --duration" : undefined;
+}

@@ -1,0 +1,52 @@
+/** What happens to exchanges between a fleet and a server in memory: delays and faults. */
+import type { Random } from '../../fixtures/random.ts';
+import { deviceOfCaller } from '../../simulator/client/session.ts';
+import type { CarrierSubject } from '../../simulator/network/carrier.ts';
+import { PowerLoss } from '../../simulator/network/errors.ts';
+import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
+import type { Passage } from './carrier.ts';
+
+/** One way, in milliseconds: long enough that exchanges of different devices overtake each other. */
+const DELAY_MAX_MS = 50;
+const LASTING_MS = 10_000;
+
+/** What passages are made from. */
+interface PassageOptions {
+  readonly faults: readonly ExchangeFault[];
+  /** Draws a delay for each exchange; none are delayed when absent. */
+  readonly delays?: Random | undefined;
+}
+
+/** Returns what happens to each exchange; undefined when nothing happens to any. */
+export function passagesOf({
+  faults,
+  delays,
+}: PassageOptions): ((subject: CarrierSubject) => Passage | undefined) | undefined {
+  if (faults.length === 0 && delays === undefined) return undefined;
+  const counts = faults.map((fault) => ({ fault, count: 0 }));
+  return ({ caller, operation }) => {
+    const device = deviceOfCaller(caller);
+    const counted = counts.filter(
+      ({ fault }) =>
+        fault.device === device && (fault.operation === undefined || fault.operation === operation),
+    );
+    for (const each of counted) each.count++;
+    const due = counted.find(({ fault, count }) => count === fault.exchange)?.fault;
+    if (due === undefined && delays === undefined) return undefined;
+    return {
+      requestDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
+      answerDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
+      isRequestLost: due?.name === 'request-lost' || due?.name === 'swallowed',
+      instead: due && insteadOf(due),
+      isUnkept: due?.name === 'unkept',
+      restartsForMs: due?.name === 'server-restart' ? (due.lasting ?? LASTING_MS) : undefined,
+    };
+  };
+}
+
+function insteadOf({ name, lasting = LASTING_MS }: ExchangeFault): Passage['instead'] {
+  if (name === 'unkept') return undefined;
+  if (name === 'swallowed') return 'success';
+  if (name === 'power-loss') return new PowerLoss(lasting);
+  return Object.assign(new Error(name), { code: 'ECONNRESET' });
+}

@@ -1,0 +1,156 @@
+/** One run in virtual time: a fleet and the reference server in one process, on one clock. */
+import { playFast } from '../../fixtures/clock.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import type { MemoryListener } from '../../server/listeners/memory-listener.ts';
+import {
+  type FleetEvent,
+  type FleetHooks,
+  type FleetLooks,
+  type FleetPlan,
+  type FleetResult,
+  simulateFleet,
+} from '../../simulator/engine/simulate-fleet.ts';
+import type { Machine } from '../../simulator/metrics/generator-machine.ts';
+import { cohortsOf } from '../../simulator/plan/cohort.ts';
+import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
+import type { Restart } from '../../simulator/plan/restarts.ts';
+import { MemoryCarrier } from './carrier.ts';
+import { type Violation, violationsIn } from './invariants.ts';
+import { passagesOf } from './passages.ts';
+import { Stranger } from './stranger.ts';
+import { openWorld, virtualHost, virtualUser } from './world.ts';
+
+/** What decides a run: the same values give the same events. */
+export interface VirtualTrial {
+  readonly plan: FleetPlan;
+  /** Of the run, in milliseconds since the Unix epoch. */
+  readonly startMs: number;
+  readonly faults: readonly ExchangeFault[];
+  readonly restarts: readonly Restart[];
+  /** The seed orders what is due at the same time, and delays every exchange. */
+  readonly isInterleaved: boolean;
+}
+
+/** Who observes a run, and who ends it. */
+export interface VirtualHooks
+  extends Pick<FleetHooks, 'signal' | 'hurry' | 'onProgress' | 'onKeys' | 'version' | 'judge'> {
+  readonly onEvent?: (event: FleetEvent) => void;
+  /** False while time has to wait for whoever receives the events. */
+  readonly mayContinue?: () => boolean;
+  /** Stands between the fleet and its server. */
+  readonly between?: (server: MemoryListener) => MemoryListener;
+}
+
+/** A run that has ended. */
+export interface VirtualOutcome {
+  readonly result: FleetResult;
+  readonly violations: readonly Violation[];
+}
+
+const PROGRESS_LEAST_MS = 1000;
+/** Each looks at every device. */
+const PROGRESS_MAX_LOOKS = 300;
+const OPERATOR_LEAST_MS = 250;
+/** A device waits at most a tenth of its interval to be accepted. */
+const OPERATOR_LOOKS_PER_POLL = 10;
+
+/** True when the server of the trial ends in the middle of it. */
+function restartsServer({ faults, restarts }: VirtualTrial): boolean {
+  return (
+    faults.some(({ name }) => name === 'server-restart') ||
+    restarts.some(({ device }) => device === undefined)
+  );
+}
+
+/** Runs a trial to its end. @throws RestartError when its server does not come back; else throws as `simulateFleet` does. */
+export async function virtualRun(
+  trial: VirtualTrial,
+  { mayContinue = () => true, between = (server) => server, ...hooks }: VirtualHooks,
+): Promise<VirtualOutcome> {
+  const plan = virtualPlan(trial);
+  const random = seededRandom(plan.seed);
+  const chance = (name: string) => (trial.isInterleaved ? random.stream(name) : undefined);
+  const { clock, server } = await openWorld(plan, {
+    ...{ startMs: trial.startMs, mayRestart: restartsServer(trial) },
+    order: chance('virtual/order'),
+  });
+  const way = { server, host: virtualHost, clock };
+  const passageOf = passagesOf({ faults: trial.faults, delays: chance('virtual/delays') });
+  const pollIntervalMs = leastPollMs(plan);
+  const stranger = new Stranger({
+    ...{ plan, clock, pollIntervalMs },
+    ...{ server, carrier: new MemoryCarrier(way) },
+    random: random.stream('virtual/stranger'),
+  });
+  const trouble = new AbortController();
+  server.onTrouble = (error) => trouble.abort(error);
+  for (const { device, atMs, lastingMs } of trial.restarts) {
+    if (device === undefined) server.restartAfter(atMs, lastingMs);
+  }
+  const visits = stranger.live().catch((error: unknown) => trouble.abort(error));
+  try {
+    const result = await simulateFleet(plan, {
+      ...hooks,
+      signal: AbortSignal.any([hooks.signal, trouble.signal]),
+      clock,
+      carrier: new MemoryCarrier({ ...way, listener: between(server.listener), passageOf }),
+      looks: looksAt(plan, pollIntervalMs),
+      machine: () => idleMachine,
+      drive: (isQuiet) => {
+        const isBusy = (): boolean => stranger.isBusy || server.isBusy;
+        const mayAdvance = (): boolean => isQuiet() && !isBusy() && mayContinue();
+        return playFast(clock, mayAdvance, { quietTurns: 1, singly: true });
+      },
+    });
+    stranger.stop();
+    await visits;
+    if (trouble.signal.aborted) throw trouble.signal.reason;
+    return { result, violations: [...violationsIn(result), ...stranger.violations] };
+  } finally {
+    stranger.stop();
+    await server.close();
+  }
+}
+
+/** The plan with the power cuts of the trial. */
+function virtualPlan({ plan, restarts }: VirtualTrial): FleetPlan {
+  const reboots = restarts.flatMap(({ device, atMs, lastingMs }) =>
+    device === undefined ? [] : [{ name: 'power-cut' as const, atMs, lastingMs, device }],
+  );
+  const own = onOwnServer(plan);
+  return reboots.length === 0 ? own : { ...own, scenes: [...(own.scenes ?? []), ...reboots] };
+}
+
+/** The plan on this server, by its user; what belongs to connections and other servers is left out. */
+function onOwnServer({
+  tls: _certificates,
+  tenantToken: _tenant,
+  sourceAddresses: _addresses,
+  state: _state,
+  ledger: _ledger,
+  ...plan
+}: FleetPlan): FleetPlan {
+  return { ...plan, baseUrl: `http://${virtualHost}`, acceptWith: virtualUser };
+}
+
+function leastPollMs(plan: FleetPlan): number {
+  return Math.min(...cohortsOf(plan).map(({ policy }) => policy.pollIntervalMs));
+}
+
+/** Looking at every device of a large fleet once a second would take longer than all of its polls. */
+function looksAt({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetLooks {
+  return {
+    progressMs: Math.max(PROGRESS_LEAST_MS, durationMs / PROGRESS_MAX_LOOKS),
+    operatorMs: Math.max(OPERATOR_LEAST_MS, pollIntervalMs / OPERATOR_LOOKS_PER_POLL),
+  };
+}
+
+/** In virtual time the machine is never the limit: time waits for it. */
+const idleMachine: Machine = {
+  read: () => ({
+    ...{ cpuUserMs: 0, cpuSystemMs: 0, loopBusyMs: 0, loopIdleMs: 0, memoryBytes: 0 },
+    ...{ collections: 0, collectionMs: 0, collectionMaxMs: 0 },
+    ...{ eventLoopLagP99Ms: 0, eventLoopLagMaxMs: 0 },
+  }),
+  close: () => undefined,
+};

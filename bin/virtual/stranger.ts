@@ -1,0 +1,184 @@
+/**
+ * A device outside of the fleet, on the same virtual server: nobody deploys to it, and its user
+ * rejects and removes it again and again. Finds deployments that are served to a stranger, and
+ * tokens that outlive their device.
+ */
+import type { Clock } from '../../fixtures/clock.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { DeviceClient } from '../../simulator/client/device-client.ts';
+import { ManagementClient } from '../../simulator/client/management.ts';
+import { newSession, type Session } from '../../simulator/client/session.ts';
+import { deviceKey } from '../../simulator/identity/device-key.ts';
+import { RunMetrics } from '../../simulator/metrics/run-metrics.ts';
+import type { Carrier } from '../../simulator/network/carrier.ts';
+import { StatusError } from '../../simulator/network/errors.ts';
+import { planTransport } from '../../simulator/network/plan-transport.ts';
+import { defaultDeviceType } from '../../simulator/plan/options.ts';
+import type { FleetPlan } from '../../simulator/plan/plan.ts';
+import type { ReachedServer } from './carrier.ts';
+import type { Violation } from './invariants.ts';
+import { virtualUser } from './world.ts';
+
+const MAC = 'fe:ed:fe:ed:00:01';
+/** What is found once is found at every visit. */
+const VIOLATIONS_MAX = 10;
+
+/** What a stranger lives with. */
+interface StrangerOptions {
+  readonly plan: FleetPlan;
+  readonly clock: Clock;
+  /** Without faults: what a stranger sees is the server's doing. */
+  readonly carrier: Carrier;
+  readonly random: Random;
+  readonly pollIntervalMs: number;
+  readonly server: Pick<ReachedServer, 'isUp' | 'ends'>;
+}
+
+/** A token that must not be accepted any more. */
+interface EndedToken {
+  readonly token: string;
+  readonly why: string;
+}
+
+/** Visits the server about as often as a device of the fleet, until stopped. */
+export class Stranger {
+  readonly #options: StrangerOptions;
+  readonly #client: DeviceClient;
+  readonly #management: ManagementClient;
+  readonly #session: Session;
+  readonly #over = new AbortController();
+  /** IDs of its device and of its authentication set. */
+  #accepted: { readonly id?: string; readonly authSetId?: string } = {};
+  #ended: EndedToken | undefined;
+  /** Ends of the server that its visits have seen. */
+  #endsSeen = 0;
+  readonly violations: Violation[] = [];
+  /** True during a visit: time must not pass. */
+  isBusy = false;
+
+  constructor(options: StrangerOptions) {
+    const { plan, clock, carrier, random } = options;
+    const observer = new RunMetrics(clock);
+    const transport = planTransport(plan, { clock, observer, connectionsMax: 1, carrier });
+    this.#options = options;
+    this.#client = new DeviceClient({ transport, clock, headerPrefix: plan.headerPrefix });
+    this.#management = new ManagementClient({ transport, clock, credentials: virtualUser });
+    const key = deviceKey(random, 0, 'ed25519');
+    this.#session = newSession('stranger', JSON.stringify({ mac: MAC }), key);
+  }
+
+  stop(): void {
+    this.#over.abort();
+  }
+
+  /** Visits until stopped. Rejects with what no server of this API does. */
+  async live(): Promise<void> {
+    const { clock, random, pollIntervalMs, server } = this.#options;
+    const { signal } = this.#over;
+    for (;;) {
+      await clock.sleep(Math.round(2 * random.fraction() * pollIntervalMs), signal);
+      if (signal.aborted) return;
+      // Nothing can be learned of a server that is down.
+      if (!server.isUp) continue;
+      this.isBusy = true;
+      try {
+        await this.#visit();
+      } finally {
+        this.isBusy = false;
+      }
+    }
+  }
+
+  async #visit(): Promise<void> {
+    const { random } = this.#options;
+    await this.#tryEndedToken();
+    if (!(await this.#signsIn())) {
+      await this.#accept();
+      await this.#signsIn();
+    }
+    await this.#poll();
+    if (random.fraction() < 1 / 2) return;
+    const { id, authSetId } = this.#accepted;
+    if (id === undefined || authSetId === undefined) return;
+    const isRejected = random.fraction() < 1 / 2;
+    if (isRejected) await this.#management.reject(id, authSetId);
+    else await this.#management.decommission(id);
+    await this.#expectRefused(isRejected ? 'was rejected' : 'was decommissioned');
+    // A rejected device would stay so; as a removed one it comes back as a new device.
+    if (isRejected) await this.#management.decommission(id);
+  }
+
+  async #signsIn(): Promise<boolean> {
+    try {
+      await this.#client.signIn(this.#session);
+      return true;
+    } catch (error) {
+      if (error instanceof StatusError && error.status === 401) return false;
+      throw error;
+    }
+  }
+
+  async #accept(): Promise<void> {
+    for await (const page of this.#management.devices('pending')) {
+      const own = page.find(({ identity_data }) => identity_data.mac === MAC);
+      const authSetId = own?.auth_sets[0]?.id;
+      if (own === undefined || authSetId === undefined) continue;
+      await this.#management.accept(own.id, authSetId);
+      this.#accepted = { id: own.id, authSetId };
+      return;
+    }
+  }
+
+  /** @returns false when its token is refused */
+  async #poll(): Promise<boolean> {
+    const { plan } = this.#options;
+    const provides = {
+      device_type: plan.deviceType ?? defaultDeviceType,
+      artifact_name: 'of-a-stranger',
+    };
+    try {
+      const served = await this.#client.nextDeployment(this.#session, provides);
+      if (served)
+        this.#found('stranger-served', `deployment ${served.id} was served to a stranger`);
+      return true;
+    } catch (error) {
+      if (error instanceof StatusError && error.status === 401) return false;
+      throw error;
+    }
+  }
+
+  async #expectRefused(why: string): Promise<void> {
+    const { token } = this.#session;
+    if (token === undefined) return;
+    this.#ended = { token, why };
+    await this.#expectRefusedToken(this.#ended);
+    this.#session.token = undefined;
+  }
+
+  /** What the server forgot when it ended would be accepted again. */
+  async #tryEndedToken(): Promise<void> {
+    const { ends } = this.#options.server;
+    if (ends === this.#endsSeen) return;
+    this.#endsSeen = ends;
+    if (this.#ended === undefined) return;
+    const current = this.#session.token;
+    await this.#expectRefusedToken({
+      token: this.#ended.token,
+      why: `${this.#ended.why} before the server restarted`,
+    });
+    this.#session.token = current;
+  }
+
+  async #expectRefusedToken({ token, why }: EndedToken): Promise<void> {
+    this.#session.token = token;
+    this.#session.renewsToken = false;
+    if (await this.#poll()) {
+      this.#found('token-outlives-device', `the token of a device that ${why} was accepted`);
+    }
+    this.#session.renewsToken = true;
+  }
+
+  #found(invariant: Violation['invariant'], said: string): void {
+    if (this.violations.length < VIOLATIONS_MAX) this.violations.push({ invariant, said });
+  }
+}

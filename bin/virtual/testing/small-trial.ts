@@ -1,0 +1,48 @@
+/** A trial that takes a second, for tests. */
+import type { FleetEvent, FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
+import { EventLog, type EventLogSummary } from '../event-log.ts';
+import { type VirtualOutcome, type VirtualTrial, virtualRun } from '../run.ts';
+
+export const MINUTE_MS = 60_000;
+
+/** Four devices that poll every ten minutes for two hours, with a deployment; `change` differs. */
+export function smallTrial(
+  change: Partial<FleetPlan> = {},
+  differs: Partial<Omit<VirtualTrial, 'plan'>> = {},
+): VirtualTrial {
+  return {
+    plan: {
+      ...{ devices: 4, seed: 'small', keys: { rsa: 0, ecdsa: 0, ed25519: 1 } },
+      behaviours: [{ name: 'steady', weight: 1 }],
+      ...{ baseUrl: 'http://server.invalid', headerPrefix: 'X-SVC', deploy: 'release-1' },
+      ...{ rampMs: MINUTE_MS, durationMs: 120 * MINUTE_MS, drainMs: 0, requestTimeLimitMs: 30_000 },
+      ...{ pollIntervalMs: 10 * MINUTE_MS, inventoryIntervalMs: 60 * MINUTE_MS, connect: false },
+      ...change,
+    },
+    startMs: Date.parse('2026-11-21T12:00:00Z'),
+    faults: [],
+    restarts: [],
+    isInterleaved: false,
+    ...differs,
+  };
+}
+
+/** A played trial, with everything that happened. */
+export interface PlayedTrial extends VirtualOutcome {
+  readonly events: readonly FleetEvent[];
+  readonly log: EventLogSummary;
+}
+
+/** Plays the trial to its end. */
+export async function played(trial: VirtualTrial): Promise<PlayedTrial> {
+  const events: FleetEvent[] = [];
+  const log = new EventLog();
+  const outcome = await virtualRun(trial, {
+    signal: new AbortController().signal,
+    onEvent: (event) => {
+      events.push(event);
+      log.take(event);
+    },
+  });
+  return { ...outcome, events, log: await log.close() };
+}

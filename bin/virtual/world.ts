@@ -1,0 +1,103 @@
+/** The server of a run in virtual time: in this process, on a clock of its own, made from a seed. */
+import { ManualClock } from '../../fixtures/clock.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
+import { type Random, seededRandom } from '../../fixtures/random.ts';
+import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
+import { defaultDeviceType } from '../../simulator/plan/options.ts';
+import { ServerProcess } from './server-process.ts';
+
+/** The address that devices of a virtual run call; nothing listens there. */
+export const virtualHost = 'reference-server.invalid';
+const ARTIFACT_BYTES = 20_000;
+
+/** A server, and the clock that it shares with its fleet. */
+export interface VirtualWorld {
+  readonly clock: ManualClock;
+  /** Whoever opened the world closes it. */
+  readonly server: ServerProcess;
+}
+
+/** What a world is made from. */
+interface WorldOptions {
+  /** Milliseconds since the Unix epoch. */
+  readonly startMs: number;
+  /** Permutes timers that are due together; in the order in which they were set when absent. */
+  readonly order?: Random | undefined;
+  /** The server will be restarted. */
+  readonly mayRestart: boolean;
+}
+
+/** The user of every virtual server, whom nobody else can reach. */
+export const virtualUser = { email: 'admin@example.com', password: 'virtual-password' } as const;
+
+/** Opens the server of a plan, with the artifact that the plan deploys. */
+export async function openWorld(
+  plan: FleetPlan,
+  { startMs, order, mayRestart }: WorldOptions,
+): Promise<VirtualWorld> {
+  const clock = new ManualClock(startMs, order && (() => order.fraction()));
+  const server = await ServerProcess.start({
+    ...{ clock, mayRestart },
+    optionsOf: (start) => ({
+      ...{ port: 0, controlPort: 0, logLevel: 'silent', journalEntriesMax: 0 },
+      ...{ adminEmail: virtualUser.email, adminPassword: virtualUser.password },
+      headerPrefix: plan.headerPrefix,
+      // The same chance again would give the same IDs again.
+      random: seededRandom(`${plan.seed}/server${start === 0 ? '' : `/${start}`}`),
+    }),
+  });
+  try {
+    if (plan.deploy !== undefined) {
+      await upload(await artifactOf(plan, plan.deploy, startMs), server);
+    }
+  } catch (fault) {
+    await server.close();
+    throw fault;
+  }
+  return { clock, server };
+}
+
+/** Returns an artifact of this name for the devices of the plan. */
+export function artifactOf(
+  { deviceType = defaultDeviceType }: Pick<FleetPlan, 'deviceType'>,
+  name: string,
+  modifiedMs: number,
+): Promise<Buffer> {
+  return writeArtifact({
+    name,
+    deviceTypes: [deviceType],
+    payloadType: 'single-file',
+    files: [{ name: 'app.bin', content: Buffer.alloc(ARTIFACT_BYTES, 7) }],
+    modifiedMs,
+  });
+}
+
+async function upload(
+  artifact: Buffer,
+  { listener, adminToken: token }: ServerProcess,
+): Promise<void> {
+  const form = new FormData();
+  form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');
+  const encoded = new Response(form);
+  const { method, path } = managementOperations['upload-artifact'];
+  const request = {
+    method,
+    target: pathOf({ path }),
+    host: virtualHost,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': encoded.headers.get('content-type') ?? '',
+    },
+    body: Buffer.from(await encoded.arrayBuffer()),
+  };
+  const status = await new Promise<number>((resolve) => {
+    let given = 0;
+    const onHead = (status: number): void => {
+      given = status;
+    };
+    listener(request, { onHead, onData: () => undefined, onEnd: () => resolve(given) });
+  });
+  if (status !== 201) throw new Error(`the upload to the virtual server was answered ${status}`);
+}
