@@ -94,7 +94,7 @@ class Mask {
     return text
       .replace(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g, 'KEY')
       .replace(/127\.0\.0\.1:\d+/g, 'SERVER')
-      .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, (token) => this.#name('token', token))
+      .replace(/(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/g, (token) => this.#name('token', token))
       .replace(/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/g, (id) => this.#name('id', id))
       .replace(/(formdata-undici-)\d+/g, '$1BOUNDARY')
       .replace(/(signature=)[^&"]+/g, '$1SIGNATURE')
