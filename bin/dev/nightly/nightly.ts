@@ -33,7 +33,7 @@ const steps: readonly Step[] = [
   },
   {
     name: 'slow tests',
-    // Those that take minutes each too; `npm run test:full` runs a third of the others.
+    // Those that take minutes each too; `npm run test:full` runs a quarter of the others.
     words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'full', '--project', 'nightly'],
     figures: /^ *(Test Files|Tests) .*$/gm,
   },
