@@ -59,7 +59,7 @@ export function startLimitedServer(
 
 /** Starts a script of this folder that communicates by messages. */
 export function startClient(script: string, words: readonly string[] = []): ChildProcess {
-  return fork(pathOf(`soak/${script}`), [...words], {
+  return fork(pathOf(`dev/soak/${script}`), [...words], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
