@@ -15,8 +15,10 @@ import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-d
 import {
   type Call,
   type Reply,
+  send,
   startTestServer,
   type TestServer,
+  targetOf,
 } from '../../server/testing/test-server.ts';
 import { signIn } from '../../server/testing/test-tenants.ts';
 
@@ -28,7 +30,7 @@ const wrongCalls: readonly Call[] = [
   { json: { unknown: 1 } },
   { body: '{"a":', headers: { 'Content-Type': 'application/json' } },
   { query: { page: '0', per_page: '1000', unknown: 'x' } },
-  { headers: { Authorization: 'Bearer x.y.z' } },
+  { token: 'x.y.z' },
 ];
 
 /** Bodies of operations that name nothing in their paths. */
@@ -109,7 +111,7 @@ class Mask {
 }
 
 /** Headers that differ from call to call. */
-const passing = new Set(['content-length', 'date']);
+const varying = new Set(['content-length', 'date']);
 
 /** Answers as lines. */
 class Walk {
@@ -120,25 +122,10 @@ class Walk {
     request: string,
     { status, headers, text }: Pick<Reply, 'status' | 'headers' | 'text'>,
   ): void {
-    const shown = [...headers].filter(([name]) => !passing.has(name)).sort();
+    const shown = [...headers].filter(([name]) => !varying.has(name)).sort();
     const answer = { request, status, headers: Object.fromEntries(shown), text };
     this.lines.push(this.#mask.apply(JSON.stringify(answer)));
   }
-}
-
-async function send(url: string, method: string, call: Call): Promise<Reply> {
-  const headers = new Headers(call.headers);
-  if (call.token !== undefined && !headers.has('Authorization')) {
-    headers.set('Authorization', `Bearer ${call.token}`);
-  }
-  if (call.json !== undefined) headers.set('Content-Type', 'application/json');
-  const body = call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json);
-  const isBodiless = method === 'GET' || method === 'HEAD';
-  const given = { method, headers, body: isBodiless ? null : body };
-  const response = await fetch(url, { ...given, redirect: 'manual' });
-  const text = await response.text();
-  const json = <Body>() => JSON.parse(text) as Body;
-  return { status: response.status, headers: response.headers, text, json };
 }
 
 /** The names in the path of a device's operation: those of a deployment that it was offered. */
@@ -146,13 +133,6 @@ async function offered(server: TestServer, device: AcceptedDevice): Promise<Name
   const id = await deploy(server, [device], { name: 'walk', update_control_map: {} });
   await doors['POST v2'](server, device.token, board);
   return { id, deployment_id: id };
-}
-
-function targetOf({ path }: Operation, { parameters = {}, query = {} }: Call): string {
-  const named = path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(parameters[name] ?? 'none'),
-  );
-  return `${named}?${new URLSearchParams(query)}`;
 }
 
 async function walkApi(opened: TestServer): Promise<void> {
@@ -200,7 +180,9 @@ async function walkControl(server: TestServer, walk: Walk): Promise<void> {
 async function main(file: string): Promise<void> {
   const walk = new Walk();
   const noting = () => async (url: string, method: string, call: Call) => {
-    const reply = await send(url, method, call);
+    const { json, body, ...bodiless } = call;
+    const isBodiless = method === 'GET' || method === 'HEAD';
+    const reply = await send(url, method, isBodiless ? bodiless : call);
     walk.note(`${method} ${new URL(url).pathname}`, reply);
     return reply;
   };

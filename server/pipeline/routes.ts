@@ -18,7 +18,7 @@ type Answerer = (exchange: Exchange) => void;
 export interface Routes {
   /** The handler of a path that is in the tables. */
   readonly find: (path: string) => Answerer | undefined;
-  /** Every other path; expects `exchange` on the request. */
+  /** Every other path, once `find` has not found it; expects `exchange` on the request. */
   readonly app: Express;
   /** Answers a path that no route has. */
   readonly unknown: Answerer;
@@ -64,13 +64,16 @@ export function mountRoutes(
   const operations = endpoints.map(({ operation }) => operation);
   const unknown = unknownIn(pipeline, new UnknownPath(operations, pipeline.mounts));
   const refuseAny = pipeline.refuseUnmatched.bind(pipeline);
+  let isComplete = false;
   const find = (path: string): Answerer | undefined => {
     const answer = exact.get(path) ?? among(frequent, path);
-    if (answer || others.length === 0) return answer;
-    // Most servers of tests, and of devices that only poll, never need these.
-    for (const other of others.splice(0)) addRoute(app, other);
-    addFallbacks(app, pipeline, unknown);
-    return undefined;
+    // Most servers of tests, and of devices that only poll, never need the others.
+    if (!answer && !isComplete) {
+      isComplete = true;
+      for (const other of others) addRoute(app, other);
+      addFallbacks(app, pipeline, unknown);
+    }
+    return answer;
   };
   return { find, app, unknown, refuse: refuseAny, opensSocket: socketsAmong(endpoints) };
 }

@@ -156,6 +156,7 @@ export class AuditLogStore {
         yield this.#entries(rows, known);
         place = rows.length === ENTRIES_A_PART ? placeOf(rows.at(-1)) : undefined;
       }
+      if (left === 0) return;
     }
   }
 

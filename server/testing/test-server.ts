@@ -68,7 +68,8 @@ export function callsTo(
   };
 }
 
-function targetOf(operation: Operation, { parameters = {}, query = {} }: Call): string {
+/** Path and query of a call. */
+export function targetOf(operation: Operation, { parameters = {}, query = {} }: Call): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(parameters[name] ?? ''),
   );
@@ -76,7 +77,8 @@ function targetOf(operation: Operation, { parameters = {}, query = {} }: Call): 
   return search === '' ? path : `${path}?${search}`;
 }
 
-async function send(url: string, method: string, call: Call): Promise<Reply> {
+/** Sends a call as it is. */
+export async function send(url: string, method: string, call: Call): Promise<Reply> {
   const headers = new Headers(call.headers);
   if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);
   if (call.json !== undefined) headers.set('Content-Type', 'application/json');

@@ -5,7 +5,7 @@ import { modelOptions } from '../../../conformance/context/model-options.ts';
 import { readWaivers, type Waiver, WaiverFileError } from '../../../conformance/result/waivers.ts';
 import { suiteOptions } from '../../../conformance/suite/options.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
-import { addLoginOptions, type LoginOptions } from '../../options/login-options.ts';
+import { addLoginOptions, type LoginOptions, userOf } from '../../options/login-options.ts';
 import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
@@ -65,15 +65,10 @@ export function addRunOptions(command: Command): Command {
 }
 
 /** Who the suite is at the target. */
-export function credentialsOf({
-  email,
-  password,
-  token,
-  anonymous,
-}: LoginOptions & Pick<ConformOptions, 'anonymous'>): Credentials {
-  if (anonymous) return 'none';
-  if (token !== undefined) return { token };
-  return password === undefined ? 'none' : { email, password };
+export function credentialsOf(
+  options: LoginOptions & Pick<ConformOptions, 'anonymous'>,
+): Credentials {
+  return (options.anonymous ? undefined : userOf(options)) ?? 'none';
 }
 
 /** Requires a user, hooks or --anonymous: without, most cases would be skipped. */
