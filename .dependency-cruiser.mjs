@@ -12,10 +12,9 @@ const rooms = {
   'server/rules': { packages: ['re2js'] },
   'server/crypto': { packages: ['node-forge', 'valibot'] },
   'server/http': { rooms: ['server/rules'], packages: ['ws', 'send', 'valibot'] },
-  'server/store': {
-    rooms: ['server/rules'],
-    packages: ['sql.js', 'libsql', 'valibot'],
-  },
+  'server/store/engine': { packages: ['sql.js', 'libsql', 'valibot'] },
+  'server/store/*': { rooms: ['server/store/engine', 'server/rules'], packages: ['valibot'] },
+  'server/store/folder': { rooms: ['server/store/*', 'server/store/engine'], packages: ['libsql'] },
   'server/tenants': {
     rooms: ['server/rules', 'server/crypto', 'server/store', 'server/*'],
     packages: ['valibot'],
@@ -49,16 +48,43 @@ const rooms = {
     rooms: ['server/api', 'server/pipeline', 'server/http', 'server/*'],
     packages: ['express', 'node-forge', 'ws', 'valibot'],
   },
-  'server/control': {
+  'server/journal': {
     rooms: [
       ...['server/http', 'server/pipeline', 'server/connect', 'server/tenants', 'server/rules'],
-      ...['server/crypto', 'server/store', 'server/console', 'server/listeners', 'server/*'],
+      'server/store',
     ],
-    packages: ['express', 'ws', 'node-forge', 'yaml', ...shapes],
+    packages: ['ws', 'valibot'],
   },
-  'server/control/explain/doctor': {
-    rooms: ['server/crypto'],
-    packages: ['@noble/curves'],
+  'server/faults': {
+    rooms: [
+      ...['server/http', 'server/pipeline', 'server/connect', 'server/tenants', 'server/rules'],
+      ...['server/crypto', 'server/store'],
+    ],
+    packages: ['ws', 'yaml', ...shapes],
+  },
+  'server/variation': { rooms: ['server/http', 'server/pipeline'], packages: ['valibot'] },
+  'server/explain': {
+    rooms: [
+      ...['server/journal', 'server/http', 'server/pipeline', 'server/tenants', 'server/rules'],
+      ...['server/crypto', 'server/store'],
+    ],
+    packages: ['valibot'],
+  },
+  'server/explain/doctor': { rooms: ['server/crypto'], packages: ['@noble/curves'] },
+  'server/world': {
+    rooms: [
+      ...['server/faults', 'server/journal', 'server/pipeline', 'server/tenants', 'server/rules'],
+      ...['server/crypto', 'server/store'],
+    ],
+    packages: ['yaml', ...shapes],
+  },
+  'server/control': {
+    rooms: [
+      ...['server/explain', 'server/faults', 'server/journal', 'server/variation', 'server/world'],
+      ...['server/http', 'server/pipeline', 'server/tenants', 'server/rules', 'server/crypto'],
+      ...['server/store', 'server/console', 'server/listeners', 'server/*'],
+    ],
+    packages: ['express', 'ws', ...shapes],
   },
   'server/console': {},
   'server/console/page': {

@@ -2,18 +2,17 @@
 import { type Clock, systemClock } from '../fixtures/clock.ts';
 import { type Random, systemRandom } from '../fixtures/random.ts';
 import { ActivityFeed } from './control/activity.ts';
-import { controlled, equipTenants } from './control/controlled-tenant.ts';
-import type { FaultPlans } from './control/faults/fault-plans.ts';
-import { FaultTransform } from './control/faults/transform.ts';
 import { type RunningControl, startControl } from './control/http/control.ts';
-import { journalObserver } from './control/journal/observer.ts';
 import { overviewSource } from './control/overview.ts';
 import { type RunStarter, Runs } from './control/runs/runs.ts';
-import { variationTransform } from './control/variation/varied-answer.ts';
-import { TenantStates } from './control/world/tenant-states.ts';
+import type { FaultPlans } from './faults/fault-plans.ts';
+import { faultPlansOf } from './faults/tenant-faults.ts';
+import { FaultTransform } from './faults/transform.ts';
 import type { Addresses } from './http/addresses.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
+import { journalObserver } from './journal/observer.ts';
+import { openJournals } from './journal/tenant-journal.ts';
 import { completeConnectionLimits } from './listeners/connection-limits.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners/listeners.ts';
 import type { Passage } from './listeners/passage.ts';
@@ -21,12 +20,14 @@ import { type Log, openLog } from './pipeline/log.ts';
 import { openServices } from './pipeline/open-services.ts';
 import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts';
 import type { Services } from './pipeline/services.ts';
-import { Watchdog } from './pipeline/watchdog.ts';
 import { completeSettings, type Settings } from './settings.ts';
-import { DataFolder } from './store/data-folder.ts';
-import { stateFault } from './store/state-fault.ts';
-import { storageFault, unlessOfDisk } from './store/storage-fault.ts';
+import { stateFault } from './store/engine/state-fault.ts';
+import { storageFault, unlessOfDisk } from './store/engine/storage-fault.ts';
+import { DataFolder } from './store/folder/data-folder.ts';
 import { signedInAdmin } from './tenants/admin.ts';
+import { variationTransform } from './variation/varied-answer.ts';
+import { Watchdog } from './watchdog.ts';
+import { TenantStates } from './world/tenant-states.ts';
 
 /** Settings, and time and chance as inputs; every one has a default. */
 export interface ServerOptions extends Partial<Settings> {
@@ -88,9 +89,17 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const activity = new ActivityFeed();
     const observers: readonly ExchangeObserver[] = [journalObserver, activity];
     const { journalEntriesMax: entriesMax, journalBytesMax: bytesMax } = settings;
-    const equip = equipTenants({ entriesMax, bytesMax });
+    const onTenantCreated = openJournals({ entriesMax, bytesMax });
     const shared = { ...openBudgets(settings, log), observers };
-    const services = await openServices({ settings, clock, random, log, data, equip, ...shared });
+    const services = await openServices({
+      settings,
+      clock,
+      random,
+      log,
+      data,
+      onTenantCreated,
+      ...shared,
+    });
     open.unshift(services.tenants);
     const admin = await signedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
@@ -168,7 +177,7 @@ function runningServer({ services, listeners, control, watchdog, stores }: Runni
     ...(tls && { tls }),
     controlUrl: control.url,
     headerPrefix: settings.headerPrefix,
-    faults: controlled(tenants.first).faults,
+    faults: faultPlansOf(tenants.first),
     close: () => {
       closing ??= closeAll();
       return closing;

@@ -1,7 +1,7 @@
 /** `fleetbed faults`: plan faults on a running server, see what became of them, and end them. */
 import type { Command } from 'commander';
-import type { RuleStanding, UnfiredFault } from '../../server/control/faults/fault-plans.ts';
-import { planSchema } from '../../server/control/faults/plan-text.ts';
+import type { RuleStanding, UnfiredFault } from '../../server/faults/fault-plans.ts';
+import { planSchema } from '../../server/faults/plan-text.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';

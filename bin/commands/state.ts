@@ -1,9 +1,9 @@
 /** `fleetbed state`: a data folder as one plain SQLite file, and such a file as a data folder. */
 import type { Command } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
-import { exportState } from '../../server/store/state-export.ts';
-import { StateFault } from '../../server/store/state-fault.ts';
-import { importState } from '../../server/store/state-import.ts';
+import { StateFault } from '../../server/store/engine/state-fault.ts';
+import { exportState } from '../../server/store/folder/export.ts';
+import { importState } from '../../server/store/folder/import.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';

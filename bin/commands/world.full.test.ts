@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { exampleWorld } from '../../server/control/world/example.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
+import { exampleWorld } from '../../server/world/example.ts';
 import { runCommand, startCommand } from '../testing/built-command.ts';
 
 let folder: string;

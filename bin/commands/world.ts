@@ -1,8 +1,8 @@
 /** `fleetbed world`: start states as files: created, checked, and loaded into a running server. */
 import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { exampleWorld } from '../../server/control/world/example.ts';
-import { worldJsonSchema } from '../../server/control/world/world-shape.ts';
+import { exampleWorld } from '../../server/world/example.ts';
+import { worldJsonSchema } from '../../server/world/world-shape.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';

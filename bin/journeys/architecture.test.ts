@@ -93,6 +93,10 @@ const trials: readonly (readonly [path: string, text: string])[] = [
   ['server/api/device/c.ts', "import sql from 'sql.js';"],
   ['server/rules/a.ts', "import { x } from '../store/store.ts';"],
   ['server/pipeline/a.ts', "import type { X } from '../control/x.ts';"],
+  ['server/store/a.ts', "import { x } from './folder/x.ts';"],
+  ['server/store/engine/a.ts', "import { x } from '../store.ts';"],
+  ['server/journal/a.ts', "import { x } from '../explain/x.ts';"],
+  ['server/faults/a.ts', "import { x } from '../control/x.ts';"],
   ['server/http/a.ts', "import { x } from './testing/x.ts';"],
   ['server/http/b.test.ts', "import { x } from '../../simulator/plan/plan.ts';"],
   ['server/a.ts', "import { x } from '../bin/output/output.ts';"],
@@ -117,7 +121,8 @@ const allowed: typeof trials = [
 ];
 const imported = [
   ...['simulator/plan/plan.ts', 'simulator/engine/x.ts', 'server/api/management/management.ts'],
-  ...['server/store/store.ts', 'server/control/x.ts', 'server/http/testing/x.ts'],
+  ...['server/store/store.ts', 'server/store/folder/x.ts', 'server/control/x.ts'],
+  ...['server/explain/x.ts', 'server/http/testing/x.ts'],
   ...[
     'server/server.ts',
     'bin/output/output.ts',
@@ -199,7 +204,7 @@ describe('the house', () => {
 
   it('keeps the SQL engine in the store', () => {
     const users = sources.filter((source) => importsOf(source).includes('sql.js'));
-    expect(users.map(({ path }) => dirname(path))).toEqual(['server/store']);
+    expect(users.map(({ path }) => dirname(path))).toEqual(['server/store/engine']);
   });
 });
 

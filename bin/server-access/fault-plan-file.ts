@@ -1,7 +1,7 @@
 /** Plans of faults in files, and what is said of planned faults that never fired. */
-import type { UnfiredFault } from '../../server/control/faults/fault-plans.ts';
-import { readPlan } from '../../server/control/faults/plan-text.ts';
-import type { Rule } from '../../server/control/faults/rule.ts';
+import type { UnfiredFault } from '../../server/faults/fault-plans.ts';
+import { readPlan } from '../../server/faults/plan-text.ts';
+import type { Rule } from '../../server/faults/rule.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { CommandFault } from '../output/fault.ts';
 import { readNamedFile } from '../output/files.ts';

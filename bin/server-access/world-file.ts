@@ -1,8 +1,8 @@
 /** World files: checked, loaded into a running server, and summarized. */
 import { printable } from '../../fixtures/printable.ts';
-import type { LoadedWorld } from '../../server/control/world/load.ts';
-import { timelineOf, WorldFault } from '../../server/control/world/timeline.ts';
-import { readWorld, WorldTextFault } from '../../server/control/world/world-text.ts';
+import type { LoadedWorld } from '../../server/world/load.ts';
+import { timelineOf, WorldFault } from '../../server/world/timeline.ts';
+import { readWorld, WorldTextFault } from '../../server/world/world-text.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { CommandFault } from '../output/fault.ts';
 import { readNamedFile } from '../output/files.ts';

@@ -1,5 +1,5 @@
 /** Headers of a paged list: its neighbours as links, and how many there are. */
-import type { Page } from '../store/page.ts';
+import type { Page } from '../store/engine/page.ts';
 
 interface PagedList extends Page {
   /** Path and query of the request, as sent. */

@@ -10,7 +10,7 @@ import type { Random } from '../../fixtures/random.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import type { Settings } from '../settings.ts';
-import { unlessUnwritable } from '../store/storage-fault.ts';
+import { unlessUnwritable } from '../store/engine/storage-fault.ts';
 import type { Store } from '../store/store.ts';
 import { audit, deviceObject, userActor } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';

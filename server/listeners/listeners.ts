@@ -17,7 +17,7 @@ import { Pipeline } from '../pipeline/pipeline.ts';
 import type { ExchangeObserver, ResponseTransform } from '../pipeline/plug-ins.ts';
 import { assertComplete, mountRoutes } from '../pipeline/routes.ts';
 import type { Services } from '../pipeline/services.ts';
-import type { Watchdog } from '../pipeline/watchdog.ts';
+import type { Watchdog } from '../watchdog.ts';
 import { completeConnectionLimits, RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { createMemoryListener } from './in-memory.ts';

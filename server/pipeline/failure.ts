@@ -3,7 +3,7 @@ import { PasswordsBusy } from '../crypto/passwords.ts';
 import { AnswerCutOff } from '../http/answer.ts';
 import { RequestCutOff } from '../http/body.ts';
 import { refuse } from '../http/refusal.ts';
-import { StateFault } from '../store/state-fault.ts';
+import { StateFault } from '../store/engine/state-fault.ts';
 import type { RequestContext } from './context.ts';
 import type { Recorder } from './record.ts';
 import type { Services } from './services.ts';

@@ -16,7 +16,7 @@ import { createTokenIssuer } from '../crypto/tokens.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
 import { Semaphore } from '../http/open-files.ts';
 import type { Settings } from '../settings.ts';
-import type { DataFolder } from '../store/data-folder.ts';
+import type { DataFolder } from '../store/folder/data-folder.ts';
 import { Outbox } from '../tenants/outbox.ts';
 import { type Tenant, Tenants } from '../tenants/tenants.ts';
 import type { Log } from './log.ts';
@@ -34,7 +34,7 @@ interface Inputs {
   /** Where state and secrets are persisted; nowhere when absent. */
   readonly data?: DataFolder | undefined;
   /** Called with each tenant when it is created. */
-  readonly equip?: (tenant: Tenant) => void;
+  readonly onTenantCreated?: (tenant: Tenant) => void;
   /** Observers of websockets. */
   readonly observers?: readonly SocketObserver[];
   /** Shared by everything that opens files or connections; unlimited when absent. */
@@ -55,7 +55,7 @@ export async function openServices({
   random,
   log,
   data,
-  equip,
+  onTenantCreated,
   observers = [],
   openFiles = new Semaphore(Number.MAX_SAFE_INTEGER),
   underway = new ByteBudget(Number.MAX_SAFE_INTEGER),
@@ -66,7 +66,7 @@ export async function openServices({
     random,
     data,
     rateLimit: settings.rateLimit,
-    equip,
+    onTenantCreated,
   });
   const algorithm = tokenAlgorithms[settings.variants.has('rs256') ? 'RS256' : 'EdDSA'];
   const keep: SecretKeeper = data ? (name, make) => data.secret(name, make) : (_, make) => make();

@@ -8,6 +8,7 @@ import type { Addresses } from '../http/addresses.ts';
 import { AnswerWriter } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Refusal } from '../http/refusal.ts';
+import type { Watchdog } from '../watchdog.ts';
 import { authenticate } from './authenticate.ts';
 import { Callers } from './callers.ts';
 import { RequestContext } from './context.ts';
@@ -27,7 +28,6 @@ import type { Stage, StageOutcome } from './stage.ts';
 import { takeTurn } from './take-turn.ts';
 import { transformResponse } from './transform-response.ts';
 import { validate } from './validate.ts';
-import type { Watchdog } from './watchdog.ts';
 
 interface PipelineOptions {
   readonly addresses: Readonly<Addresses>;

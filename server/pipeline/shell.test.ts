@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { printableText } from '../../fixtures/printable.ts';
-import { quotedText } from '../control/explain/shell-text.ts';
+import { quotedText } from '../explain/shell-text.ts';
 import { runInBash } from '../testing/test-explanations.ts';
 import { quoted } from './shell.ts';
 

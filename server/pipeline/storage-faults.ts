@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
-import { filesGone, storageFault } from '../store/storage-fault.ts';
+import { filesGone, storageFault } from '../store/engine/storage-fault.ts';
 import type { Log } from './log.ts';
 
 const QUIET_MS = 60_000;

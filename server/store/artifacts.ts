@@ -3,11 +3,11 @@ import type { ArtifactOrder } from '../../fixtures/contract/management/artifacts
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import type { Candidate } from '../rules/next-deployment.ts';
 import type { TextSearch } from '../rules/text-search.ts';
-import { type Condition, equal, filterBy } from './filter.ts';
-import { bounds, type Page } from './page.ts';
-import { document, number, numberIn, text, textOrNothing } from './row.ts';
-import type { Sql, SqlRow, SqlValue } from './sql.ts';
-import { KeptReads } from './table-changes.ts';
+import { type Condition, equal, filterBy } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { document, number, numberIn, text, textOrNothing } from './engine/row.ts';
+import type { Sql, SqlRow, SqlValue } from './engine/sql.ts';
+import { KeptReads } from './engine/table-changes.ts';
 
 /** The resource together with the name of its content. */
 export interface StoredArtifact {

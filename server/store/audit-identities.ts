@@ -1,7 +1,7 @@
 /** Identities of devices in the audit log: stored once, in the row of the device, not in each entry. */
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
-import { text } from './row.ts';
-import type { Sql } from './sql.ts';
+import { text } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
 
 /** What of an entry names devices. */
 type Identified = Pick<AuditLog, 'actor' | 'object'>;

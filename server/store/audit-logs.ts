@@ -3,10 +3,10 @@ import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
 import { AuditIdentities, type KnownIdentities } from './audit-identities.ts';
 import { AuditPlaces, endOfLog, type Place, startOfLog } from './audit-places.ts';
-import { equal, filterBy } from './filter.ts';
-import { bounds, type Page } from './page.ts';
-import { document, number, numberIn } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import { equal, filterBy } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { document, number, numberIn } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 
 /** An entry before it has a time in text form. */
 export type NewAuditEntry = Pick<AuditLog, 'actor' | 'object' | 'change'> & {

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
 import { resultOf } from '../../fixtures/testing/result-of.ts';
 import type { AuditFilter } from './audit-logs.ts';
+import { engines, TestFolder } from './engine/testing/engines.ts';
 import type { Store } from './store.ts';
-import { engines, TestFolder } from './testing/engines.ts';
 
 const PER_PAGE = 100;
 const orders = ['asc', 'desc'] as const;

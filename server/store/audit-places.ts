@@ -3,8 +3,8 @@
  * it only by stepping over all of that; here the places of a few are kept, so that it has a place
  * nearby to begin from.
  */
-import { number, numberIn } from './row.ts';
-import type { Sql } from './sql.ts';
+import { number, numberIn } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
 
 /** The place of an entry in the order by time, and by order of appending within one millisecond. */
 export interface Place {

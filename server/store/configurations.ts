@@ -1,6 +1,6 @@
 /** Settings of devices: one store that the device and the users both write. */
-import { document, number, numberOrNothing, textOrNothing } from './row.ts';
-import type { Sql } from './sql.ts';
+import { document, number, numberOrNothing, textOrNothing } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
 
 export interface StoredConfiguration {
   /** What the device is to use. */

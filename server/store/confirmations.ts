@@ -1,6 +1,6 @@
 /** What waits for a secret that was sent to a mailbox: a first password, or another e-mail. */
-import { number, text, textOrNothing } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import { number, text, textOrNothing } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 
 export type ConfirmationKind = 'password' | 'email';
 

@@ -1,6 +1,6 @@
 /** Presence of the devices' websockets. */
-import { number } from './row.ts';
-import type { Sql } from './sql.ts';
+import { number } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
 
 export interface StoredConnection {
   readonly status: 'connected' | 'disconnected';

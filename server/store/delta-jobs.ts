@@ -1,7 +1,7 @@
 /** Jobs that make a delta between two artifacts; see `management/delta-jobs.ts` for what becomes of them here. */
-import { bounds, type Page } from './page.ts';
-import { document, number, numberIn, text } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { document, number, numberIn, text } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 
 export interface StoredDeltaJob {
   readonly id: string;

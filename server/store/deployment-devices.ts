@@ -4,8 +4,11 @@ import { completedMs } from '../rules/deployment-completion.ts';
 import { type DeviceDeployment, ended, isOver } from '../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
-import { type Condition, filterBy } from './filter.ts';
-import { bounds, type Page } from './page.ts';
+import { type Condition, filterBy } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
+import { KeptReads } from './engine/table-changes.ts';
 import {
   finals,
   type PartWithFacts,
@@ -19,9 +22,6 @@ import {
   triesAgain,
   unfinished,
 } from './part-rows.ts';
-import { number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
-import type { Sql } from './sql.ts';
-import { KeptReads } from './table-changes.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
 /** Parts of a device in order of creation, and the newest deployment that it was offered and finished. */

@@ -4,10 +4,10 @@ import type { DeploymentStatusOverall } from '../../fixtures/contract/vocabulary
 import { initialStatus } from '../rules/deployment-status.ts';
 import { notBegun } from '../rules/device-deployment.ts';
 import type { Phase } from '../rules/phases.ts';
-import { type Condition, filterBy, oneOf } from './filter.ts';
-import { bounds, type Page } from './page.ts';
-import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
-import type { Sql, SqlRow, SqlValue } from './sql.ts';
+import { type Condition, filterBy, oneOf } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import type { Sql, SqlRow, SqlValue } from './engine/sql.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
 /** What a deployment is from its beginning to its end. */

@@ -1,6 +1,6 @@
 /** Which devices a list or a count is for. */
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
-import { type Condition, type Filter, filterBy, oneOf } from './filter.ts';
+import { type Condition, type Filter, filterBy, oneOf } from './engine/filter.ts';
 
 /** Everything that is given must hold; an empty list of statuses or ids filters nothing. */
 export interface DeviceFilter {

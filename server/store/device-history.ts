@@ -1,7 +1,9 @@
 /** A device's parts in all its deployments, seen from the device. */
 import { notBegun, whenForgotten } from '../rules/device-deployment.ts';
-import { filterBy } from './filter.ts';
-import { bounds, type Page } from './page.ts';
+import { filterBy } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { numberIn } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
 import {
   part,
   type StoredPart,
@@ -10,8 +12,6 @@ import {
   stateValues,
   statusCondition,
 } from './part-rows.ts';
-import { numberIn } from './row.ts';
-import type { Sql } from './sql.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
 /** The verbs for the history of a device. */

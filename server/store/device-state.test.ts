@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Alert, AttributeValue } from '../../fixtures/contract/resources.ts';
 import type { KeptAttribute } from '../rules/inventory.ts';
+import { openMemorySql } from './engine/sql-memory.ts';
 import { InventoryStore } from './inventory.ts';
 import { schema } from './schema.ts';
-import { openMemorySql } from './sql-memory.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;

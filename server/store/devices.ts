@@ -1,11 +1,11 @@
 /** Devices and their authentication sets. Spec: States and transitions, device identity */
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 import { type DeviceFilter, deviceFilter } from './device-filter.ts';
-import type { Condition } from './filter.ts';
+import type { Condition } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 import type { LastPoll } from './last-poll.ts';
-import { bounds, type Page } from './page.ts';
-import { number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
 import { type WaitingKeys, WaitingKeyTotals } from './waiting-keys.ts';
 
 export interface StoredAuthSet {

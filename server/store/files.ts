@@ -20,9 +20,9 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import { contentName } from './data-layout.ts';
-import { StateFault, stateFault } from './state-fault.ts';
-import { FilesGone } from './storage-fault.ts';
-import { syncPath } from './sync-path.ts';
+import { StateFault, stateFault } from './engine/state-fault.ts';
+import { FilesGone } from './engine/storage-fault.ts';
+import { syncPath } from './engine/sync-path.ts';
 
 /** What a file has in it. */
 export interface FileContent {

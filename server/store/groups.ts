@@ -1,7 +1,7 @@
 /** Static groups of devices: a device is in one group at most, and a group is there while it has devices. */
-import { bounds, type Page } from './page.ts';
-import { numberIn, text } from './row.ts';
-import type { Sql } from './sql.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { numberIn, text } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
 
 /** The verbs for groups. */
 export class GroupStore {

@@ -3,8 +3,8 @@
  * scopes are derived from other stores.
  */
 import type { KeptAttribute } from '../rules/inventory.ts';
-import { document, text, textOrNothing } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import { document, text, textOrNothing } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 
 /** The attributes that are texts, cut to what a list has room for. */
 export interface ShownAttributes {

@@ -1,9 +1,9 @@
 /** Alerts and monitor configurations as devices send them; each device keeps its newest alerts. */
 import type { Alert, MonitorConfiguration } from '../../fixtures/contract/resources.ts';
-import { equal, filterBy } from './filter.ts';
-import { bounds, type Page } from './page.ts';
-import { document, number, numberIn, text } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import { equal, filterBy } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { document, number, numberIn, text } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 
 export interface NewAlert {
   readonly id: string;

@@ -7,9 +7,9 @@ import {
 import { type DeviceDeployment, retriedStatus } from '../rules/device-deployment.ts';
 import type { PartFacts } from '../rules/part-choice.ts';
 import { deployment, deploymentColumns, type StoredDeployment } from './deployments.ts';
-import { type Condition, equal } from './filter.ts';
-import { number, numberOrNothing, text, textOrNothing } from './row.ts';
-import type { SqlRow, SqlValue } from './sql.ts';
+import { type Condition, equal } from './engine/filter.ts';
+import { number, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import type { SqlRow, SqlValue } from './engine/sql.ts';
 
 /** One device's part, together with its deployment. */
 export interface StoredPart extends DeviceDeployment {

@@ -1,10 +1,10 @@
 /** Releases: what the artifacts of one name have together, beside themselves. */
 import type { ReleaseOrder } from '../../fixtures/contract/management/releases.ts';
 import { type ArtifactFilter, artifactConditions } from './artifacts.ts';
-import { filterBy } from './filter.ts';
-import { bounds, type Page } from './page.ts';
-import { document, number, numberIn, text } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import { filterBy } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { document, number, numberIn, text } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 
 /** A release without its artifacts, which `ArtifactStore.findByName` has. */
 export interface StoredRelease {

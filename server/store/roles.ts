@@ -1,8 +1,8 @@
 /** The roles that a tenant has made for itself; the predefined ones are not stored. */
 import type { Grant, Role } from '../rules/access.ts';
-import { bounds, type Page } from './page.ts';
-import { document, numberIn, text } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { document, numberIn, text } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 
 /** The verbs for roles. */
 export class RoleStore {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inNextRound } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
+import { engines, TestFolder } from './engine/testing/engines.ts';
 import { openStore, type Store } from './store.ts';
-import { engines, TestFolder } from './testing/engines.ts';
 
 const large = 'x'.repeat(250_000);
 /** At most; each is more than the log has room for without a checkpoint. */

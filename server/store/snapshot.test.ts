@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noDeployment } from '../rules/no-update.ts';
 import { recordOffer, recordReport } from '../testing/part-steps.ts';
+import { engines, TestFolder } from './engine/testing/engines.ts';
 import type { Store } from './store.ts';
-import { engines, TestFolder } from './testing/engines.ts';
 
 const NOW_MS = 100;
 const wide = { page: 1, perPage: 500 };

@@ -6,9 +6,9 @@ import { contentsIn } from './artifacts.ts';
 import type { ConnectionStore } from './connections.ts';
 import type { DeploymentDeviceStore } from './deployment-devices.ts';
 import type { DeviceHistoryStore } from './device-history.ts';
+import { number, text } from './engine/row.ts';
+import { insertRow, type Sql, type SqlCopy, type SqlRow } from './engine/sql.ts';
 import type { FileContent, FileStore } from './files.ts';
-import { number, text } from './row.ts';
-import { insertRow, type Sql, type SqlCopy, type SqlRow } from './sql.ts';
 
 /** The state of a store at one moment; it can be restored in any store of this process. */
 export interface Snapshot {

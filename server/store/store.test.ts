@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { engines, TestFolder } from './engine/testing/engines.ts';
 import { openStore } from './store.ts';
-import { engines, TestFolder } from './testing/engines.ts';
 
 const user = { id: 'u', email: 'u@example.com', passwordHash: 'none' };
 

@@ -11,6 +11,9 @@ import { DeploymentDeviceStore } from './deployment-devices.ts';
 import { DeploymentStore } from './deployments.ts';
 import { DeviceHistoryStore } from './device-history.ts';
 import { DeviceStore } from './devices.ts';
+import type { Sql } from './engine/sql.ts';
+import { openMemorySql } from './engine/sql-memory.ts';
+import { unlessUnwritable } from './engine/storage-fault.ts';
 import { FileStore } from './files.ts';
 import { GroupStore } from './groups.ts';
 import { InventoryStore } from './inventory.ts';
@@ -19,9 +22,6 @@ import { ReleaseStore } from './releases.ts';
 import { RoleStore } from './roles.ts';
 import { schema, worldShape } from './schema.ts';
 import { type DeviceReset, type RestoreOptions, type Snapshot, Snapshots } from './snapshot.ts';
-import type { Sql } from './sql.ts';
-import { openMemorySql } from './sql-memory.ts';
-import { unlessUnwritable } from './storage-fault.ts';
 import { TenantSettingStore } from './tenant-settings.ts';
 import { UserTokenStore } from './user-tokens.ts';
 import { UserStore } from './users.ts';
@@ -81,7 +81,7 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
     return storeOver(memory, new FileStore(waitingFor(memory)));
   }
   // The engine is loaded by those only who keep something.
-  const { openStateFile } = await import('./state-file.ts');
+  const { openStateFile } = await import('./engine/state-file.ts');
   const sql = openStateFile(join(folder, worldFile), worldShape);
   try {
     const files = new FileStore({

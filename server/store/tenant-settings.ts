@@ -1,6 +1,6 @@
 /** Settings of a tenant: its device limit, and whether alerts are sent by e-mail. */
-import { number } from './row.ts';
-import type { Sql } from './sql.ts';
+import { number } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
 
 /** The verbs for a tenant's settings. */
 export class TenantSettingStore {

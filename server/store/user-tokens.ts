@@ -1,8 +1,8 @@
 /** Tokens of users that still open something: sessions, personal access tokens, and the first one. */
 import { limits } from '../../fixtures/contract/limits.ts';
-import { bounds, type Page } from './page.ts';
-import { number, numberIn, numberOrNothing, text } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { number, numberIn, numberOrNothing, text } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 
 /** `first` is the token that the server hands out at its start; no later session ends it. */
 export type UserTokenKind = 'session' | 'personal' | 'first';

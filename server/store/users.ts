@@ -1,8 +1,8 @@
 /** The people (and their scripts) who may use the management API. E-mails know no capitals. */
-import { type Filter, filterBy, oneOf } from './filter.ts';
-import { bounds, type Page } from './page.ts';
-import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './row.ts';
-import type { Sql, SqlRow } from './sql.ts';
+import { type Filter, filterBy, oneOf } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import type { Sql, SqlRow } from './engine/sql.ts';
 
 /** A user to be; one without a password has been invited and cannot sign in yet. */
 export interface NewUser {

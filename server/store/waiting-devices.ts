@@ -1,7 +1,7 @@
 /** The devices that may have an open deployment; all others are answered without a query. */
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
-import { text } from './row.ts';
-import type { Sql } from './sql.ts';
+import { text } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
 
 /** Every change of parts adds their devices here. A device too many costs only a query. */
 export class WaitingDevices {

@@ -1,7 +1,7 @@
 /** How many keys wait to be accepted; in memory, as every first contact asks. */
-import type { Condition } from './filter.ts';
-import { number } from './row.ts';
-import type { Sql } from './sql.ts';
+import type { Condition } from './engine/filter.ts';
+import { number } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
 
 /** Keys that were never accepted, rejected ones included; bytes of these and of their identities. */
 export interface WaitingKeys {

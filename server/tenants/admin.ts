@@ -4,7 +4,7 @@ import type { Random } from '../../fixtures/random.ts';
 import { hashPassword, passwordFits } from '../crypto/passwords.ts';
 import type { TokenIssuer } from '../crypto/tokens.ts';
 import { SettingError, type Settings } from '../settings.ts';
-import type { DataFolder } from '../store/data-folder.ts';
+import type { DataFolder } from '../store/folder/data-folder.ts';
 import { createAdmin, preparedAdmin, type Tenants } from './tenants.ts';
 import { issueUserToken } from './user-tokens.ts';
 

@@ -7,7 +7,7 @@ import type { Random } from '../../fixtures/random.ts';
 import { SteeredClock } from '../../fixtures/steered-clock.ts';
 import { hashPassword } from '../crypto/passwords.ts';
 import { isSameSecret } from '../crypto/same-secret.ts';
-import type { DataFolder, StoredTenant } from '../store/data-folder.ts';
+import type { DataFolder, StoredTenant } from '../store/folder/data-folder.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { type RateLimit, RateLimits } from './rate-limits.ts';
 
@@ -63,7 +63,7 @@ interface Means {
   /** What each tenant begins with; nobody is limited when absent. */
   readonly rateLimit?: RateLimit | undefined;
   /** Told of each tenant when it is made, before anybody else knows it. */
-  readonly equip?: ((tenant: Tenant) => void) | undefined;
+  readonly onTenantCreated?: ((tenant: Tenant) => void) | undefined;
 }
 
 /** All tenants of a server. */
@@ -215,7 +215,7 @@ async function keptTenants(means: Means): Promise<Tenant[]> {
 }
 
 function tenantOf(stored: StoredTenant, store: Store, means: Means): Tenant {
-  const { clock, data, rateLimit, equip } = means;
+  const { clock, data, rateLimit, onTenantCreated } = means;
   let { status } = stored;
   const tenant: Tenant = {
     id: stored.id,
@@ -234,6 +234,6 @@ function tenantOf(stored: StoredTenant, store: Store, means: Means): Tenant {
       status = changed;
     },
   };
-  equip?.(tenant);
+  onTenantCreated?.(tenant);
   return tenant;
 }

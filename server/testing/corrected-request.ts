@@ -3,8 +3,8 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import type { Explanation } from '../control/explain/explain.ts';
-import { operationAt } from '../control/explain/nearest.ts';
+import type { Explanation } from '../explain/explain.ts';
+import { operationAt } from '../explain/nearest.ts';
 import { exampleOf } from './example.ts';
 import { artifactBytes } from './test-artifacts.ts';
 import { type AcceptedDevice, signatureOf } from './test-device.ts';

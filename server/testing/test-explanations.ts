@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Explanation } from '../control/explain/explain.ts';
+import type { Explanation } from '../explain/explain.ts';
 import type { Reply, TestServer } from './test-server.ts';
 import { control } from './test-tenants.ts';
 

@@ -4,13 +4,13 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { plainFile } from '../../../fixtures/plain-file.ts';
+import { type DeviceKey, OTHER_KEYS_MAX } from '../../../server/crypto/refused-signature.ts';
 import {
   examine,
   type Finding,
   keysOf,
   memberText,
-} from '../../../server/control/explain/doctor/finding.ts';
-import { type DeviceKey, OTHER_KEYS_MAX } from '../../../server/crypto/refused-signature.ts';
+} from '../../../server/explain/doctor/finding.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';

@@ -6,7 +6,7 @@ import { variants } from '../../../fixtures/contract/variants.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 import type { RunningServer } from '../../../server/server.ts';
 import { SettingError, settingRows } from '../../../server/settings.ts';
-import { StateFault } from '../../../server/store/state-fault.ts';
+import { StateFault } from '../../../server/store/engine/state-fault.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -193,7 +193,7 @@ function tellVariants(output: Output, json: boolean): void {
 
 /** Every legal variation with the rule that allows it, in place of a server. */
 async function tellVariations(output: Output, json: boolean): Promise<void> {
-  const { legalVariations } = await import('../../../server/control/variation/variations.ts');
+  const { legalVariations } = await import('../../../server/variation/variations.ts');
   const told = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
   if (json) {
     output.data(told);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { legalVariations } from '../../../server/control/variation/variations.ts';
+import { legalVariations } from '../../../server/variation/variations.ts';
 import { runCommand, startServe } from '../../testing/built-command.ts';
 
 /** A device reports on a deployment before it asks; of two, version 2 then offers one by an own id. */

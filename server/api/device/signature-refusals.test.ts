@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { diagnose } from '../../control/explain/doctor/evidence.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import { OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
+import { diagnose } from '../../explain/doctor/evidence.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import { newDevice, signatureOf, type TestDevice } from '../../testing/test-device.ts';

@@ -6,7 +6,7 @@ import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { artifactLink } from '../../pipeline/links.ts';
 import { exactOrPrefix, partOrPrefix } from '../../rules/text-search.ts';
 import type { ArtifactFilter, StoredArtifact } from '../../store/artifacts.ts';
-import type { Page } from '../../store/page.ts';
+import type { Page } from '../../store/engine/page.ts';
 import { type AuditedAct, audit, userActor } from '../../tenants/audit.ts';
 import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';

@@ -4,7 +4,7 @@ import { JsonList } from '../../http/json-list.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
-import type { Page } from '../../store/page.ts';
+import type { Page } from '../../store/engine/page.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { linkHeader } from '../paging.ts';

@@ -7,7 +7,7 @@ import { valueText } from '../../../fixtures/value-text.ts';
 import { conditionsOf, fulfils, SortedIds } from '../../rules/inventory-search.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { StoredDevice } from '../../store/devices.ts';
-import type { Page } from '../../store/page.ts';
+import type { Page } from '../../store/engine/page.ts';
 import type { Store } from '../../store/store.ts';
 import { valueReader } from './inventory-view.ts';
 import { identityData } from './views.ts';

@@ -16,7 +16,7 @@ import {
 import { readListTerms } from '../../rules/inventory-query.ts';
 import { SortFault } from '../../rules/inventory-search.ts';
 import { PatternFault } from '../../rules/pattern.ts';
-import type { Page } from '../../store/page.ts';
+import type { Page } from '../../store/engine/page.ts';
 import { pagingHeaders } from '../paging.ts';
 import { type FoundDevices, findDevices, isSearch, pageOf, type Wanted } from './found-devices.ts';
 import { inventoryView } from './inventory-view.ts';

@@ -6,7 +6,7 @@ import { JsonList } from '../../http/json-list.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { partOrPrefix } from '../../rules/text-search.ts';
-import type { Page } from '../../store/page.ts';
+import type { Page } from '../../store/engine/page.ts';
 import type { ReleaseFilter, StoredRelease } from '../../store/releases.ts';
 import { artifactView } from '../deprecated-fields.ts';
 import { pagedAnswer } from '../paging.ts';

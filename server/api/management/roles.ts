@@ -17,7 +17,7 @@ import {
   permissionsOf,
   setsOf,
 } from '../../rules/role-forms.ts';
-import type { Page } from '../../store/page.ts';
+import type { Page } from '../../store/engine/page.ts';
 import type { Store } from '../../store/store.ts';
 import { findRole, predefinedRoles } from '../../tenants/access.ts';
 import { audit, tenantObject, userActor } from '../../tenants/audit.ts';

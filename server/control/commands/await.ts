@@ -1,8 +1,10 @@
 /** Waiting for entries of a tenant's journal. */
+
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
-import type { ControlledTenant } from '../controlled-tenant.ts';
-import type { JournalEntry } from '../journal/entry.ts';
-import { type EntryFilter, matcher } from '../journal/filter.ts';
+import type { JournalEntry } from '../../journal/entry.ts';
+import { type EntryFilter, matcher } from '../../journal/filter.ts';
+import { journalOf } from '../../journal/tenant-journal.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
 
 /** Number of other entries that are kept for the answer. */
 const INSTEAD_MAX = 20;
@@ -29,8 +31,8 @@ export interface Came {
 }
 
 /** Waits. Rejects when an entry cannot be examined. */
-export async function awaitEntries(tenant: ControlledTenant, awaited: Awaited): Promise<Came> {
-  const { journal } = tenant;
+export async function awaitEntries(tenant: Tenant, awaited: Awaited): Promise<Came> {
+  const journal = journalOf(tenant);
   const { filter, after, count, timeoutSeconds, clock, gone } = awaited;
   const matches = matcher(filter, tenant);
   const matching: JournalEntry[] = [];

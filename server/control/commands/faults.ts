@@ -1,8 +1,8 @@
 /** Adding planned faults to a tenant. */
 import type { YamlFault } from '../../../fixtures/yaml-text.ts';
-import type { FaultPlans } from '../faults/fault-plans.ts';
-import { readPlan, told } from '../faults/plan-text.ts';
-import { RULES_MAX } from '../faults/rule.ts';
+import type { FaultPlans } from '../../faults/fault-plans.ts';
+import { readPlan, told } from '../../faults/plan-text.ts';
+import { RULES_MAX } from '../../faults/rule.ts';
 
 /** The ids of the rules that were added, or why none was, with the places in the text. */
 type AddedPlan =

@@ -1,11 +1,13 @@
 /** The journal of a tenant in a test: entries, waiting, and assertions. */
+
 import { systemClock } from '../../../fixtures/clock.ts';
+import { type EntryView, entryView } from '../../explain/entry-view.ts';
+import { type Assertion, Judge } from '../../journal/assertion.ts';
+import type { JournalEntry } from '../../journal/entry.ts';
+import { type EntryFilter, matcher } from '../../journal/filter.ts';
+import { journalOf } from '../../journal/tenant-journal.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
 import { awaitEntries } from '../commands/await.ts';
-import type { ControlledTenant } from '../controlled-tenant.ts';
-import { type Assertion, Judge } from '../journal/assertion.ts';
-import type { JournalEntry } from '../journal/entry.ts';
-import { type EntryFilter, matcher } from '../journal/filter.ts';
-import { type EntryView, entryView } from '../journal/view.ts';
 
 /** How an entry is waited for. */
 interface Patience {
@@ -39,8 +41,8 @@ export interface TestbedJournal {
 
 const TIMEOUT_SECONDS = 10;
 
-export function testbedJournal(tenant: ControlledTenant): TestbedJournal {
-  const { journal } = tenant;
+export function testbedJournal(tenant: Tenant): TestbedJournal {
+  const journal = journalOf(tenant);
   const shown = (entry: JournalEntry): EntryView => entryView(entry, tenant, true);
   return {
     list: (filter = {}) => [...journal.entries()].filter(matcher(filter, tenant)).map(shown),
@@ -61,7 +63,7 @@ export function testbedJournal(tenant: ControlledTenant): TestbedJournal {
 }
 
 async function firstMatch(
-  tenant: ControlledTenant,
+  tenant: Tenant,
   filter: EntryFilter,
   { after = 0, timeoutSeconds = TIMEOUT_SECONDS }: Patience,
 ): Promise<JournalEntry> {

@@ -1,12 +1,12 @@
 /** One tenant as a test holds it: its admin, clock, faults, journal, limits, and ways back. */
 
 import type * as v from 'valibot';
+import { faultPlansOf } from '../../faults/tenant-faults.ts';
 import type { OpenServer } from '../../server.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
-import { controlled } from '../controlled-tenant.ts';
-import type { LoadedWorld } from '../world/load.ts';
-import type { worldShape } from '../world/world-shape.ts';
-import { readWorld } from '../world/world-text.ts';
+import type { LoadedWorld } from '../../world/load.ts';
+import type { worldShape } from '../../world/world-shape.ts';
+import { readWorld } from '../../world/world-text.ts';
 import { type AdminClient, adminClient } from './admin-client.ts';
 import { type TestbedJournal, testbedJournal } from './journal.ts';
 import {
@@ -65,8 +65,8 @@ export function testbedTenant(
     admin: adminClient(apiUrl, admin.adminToken),
     clock: testbedClock(tenant.clock),
     rates: testbedRates(tenant.rates),
-    journal: testbedJournal(controlled(tenant)),
-    faults: testbedFaults(controlled(tenant).faults),
+    journal: testbedJournal(tenant),
+    faults: testbedFaults(faultPlansOf(tenant)),
     load: async (source) => {
       const text = typeof source === 'string' ? source : JSON.stringify(source);
       const loaded = await states.load(tenant, readWorld(text, 'world'));

@@ -12,8 +12,7 @@ import { printable } from '../../../fixtures/printable.ts';
 import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
 import { Semaphore } from '../../http/open-files.ts';
 import type { Log } from '../../pipeline/log.ts';
-import type { Tenants } from '../../tenants/tenants.ts';
-import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 
 /** Bytes of a body; nothing that is steered here needs more. */
 const BODY_MAX_BYTES = 16_384;
@@ -164,21 +163,17 @@ export function readBody<const Shape extends v.GenericSchema>(
 export function namedTenant(
   tenants: Tenants,
   query: Readonly<Record<string, unknown>>,
-): ControlledTenant | undefined {
+): Tenant | undefined {
   const { tenant: named } = query;
   if (named === undefined) return undefined;
   if (Array.isArray(named)) refuse(400, 'query: tenant: must be given once');
   const found = tenants.list().find(({ id, name }) => id === named || name === named);
-  if (found) return controlled(found);
+  if (found) return found;
   refuse(404, 'there is no tenant with this id or name; GET /tenants lists them');
 }
 
 /** Answers a request about one tenant. */
-export type TenantHandler = (
-  tenant: ControlledTenant,
-  request: Request,
-  response: Response,
-) => unknown;
+export type TenantHandler = (tenant: Tenant, request: Request, response: Response) => unknown;
 
 /**
  * Makes handlers of the tenant that `?tenant=` names, or of the first one.
@@ -189,7 +184,7 @@ export function handlersWithin(
 ): (handler: TenantHandler, takes?: Takes) => Handler {
   return (handler, takes = []) =>
     taking(takes === 'any' ? takes : [...ofTenant, ...takes], (request, response) =>
-      handler(namedTenant(tenants, request.query) ?? controlled(tenants.first), request, response),
+      handler(namedTenant(tenants, request.query) ?? tenants.first, request, response),
     );
 }
 

@@ -1,14 +1,15 @@
 /** Waiting for entries of a journal in place of sleeping, and asserting what has happened. */
+
 import type { Express, Response } from 'express';
 import * as v from 'valibot';
 import { type Clock, inTurns } from '../../../fixtures/clock.ts';
 import { deviceDeploymentStatuses } from '../../../fixtures/contract/vocabulary.ts';
-import type { Tenants } from '../../tenants/tenants.ts';
+import { entryView } from '../../explain/entry-view.ts';
+import { Judge } from '../../journal/assertion.ts';
+import { matcher } from '../../journal/filter.ts';
+import { journalOf } from '../../journal/tenant-journal.ts';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { awaitEntries, type Came } from '../commands/await.ts';
-import type { ControlledTenant } from '../controlled-tenant.ts';
-import { Judge } from '../journal/assertion.ts';
-import { matcher } from '../journal/filter.ts';
-import { entryView } from '../journal/view.ts';
 import { mount, readBody, refuse } from './answers.ts';
 import { journalHandlers, standing } from './journal.ts';
 import {
@@ -99,14 +100,14 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
       requireKnownDevice(assertion, tenant, 'body');
       const matches = matcher({ sinceMs: between.since, untilMs: between.until }, tenant);
       const judge = new Judge(assertion, tenant);
-      const { added } = tenant.journal.size;
+      const { added } = journalOf(tenant).size;
       const before = Math.min(between.before ?? Number.POSITIVE_INFINITY, added + 1);
-      for await (const entry of inTurns(tenant.journal.entries(between.after))) {
+      for await (const entry of inTurns(journalOf(tenant).entries(between.after))) {
         if (entry.sequence >= before) break;
         if (matches(entry)) judge.see(entry);
       }
       const verdict = judge.verdict();
-      const { dropped } = tenant.journal.size;
+      const { dropped } = journalOf(tenant).size;
       const lost = dropped > 0 ? ` ${dropped} older entries are no longer kept.` : '';
       const sentence = verdict.sentence + lost;
       const members = { ...verdict, sentence, ...standing(tenant) };
@@ -118,12 +119,12 @@ export function mountAwait(app: Express, tenants: Tenants, clock: Clock): void {
 
 async function answer(
   response: Response,
-  { tenant, query, came }: { tenant: ControlledTenant; query: JournalQuery; came: Came },
+  { tenant, query, came }: { tenant: Tenant; query: JournalQuery; came: Came },
 ): Promise<void> {
   if (response.destroyed) return;
   const { matching, others } = came;
   const entries = mapped(matching, (entry) => entryView(entry, tenant, query.isWhole));
-  const next = tenant.journal.size.added;
+  const next = journalOf(tenant).size.added;
   if (matching.length >= query.count) {
     const facts = { ...standing(tenant), next: matching.at(-1)?.sequence ?? next };
     await sendListing(response, facts, { entries });

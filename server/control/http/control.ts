@@ -24,11 +24,11 @@ import { answerUnreadable, bareAnswer } from '../../listeners/unreadable.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { StorageFaults } from '../../pipeline/storage-faults.ts';
 import { callerNamedIn, type Turns } from '../../pipeline/turns.ts';
-import type { Watchdog } from '../../pipeline/watchdog.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
+import type { Watchdog } from '../../watchdog.ts';
+import type { TenantStates } from '../../world/tenant-states.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { TenantStates } from '../world/tenant-states.ts';
 import {
   boundBodies,
   faults,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Finding } from '../../explain/doctor/finding.ts';
 import { authenticate, newDevice, signatureOf } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
-import type { Finding } from '../explain/doctor/finding.ts';
 
 let server: TestServer;
 

@@ -1,16 +1,17 @@
 /** The signature doctor: over bytes that a caller sends, or over a request in the journal. */
+
 import type { Express } from 'express';
 import * as v from 'valibot';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
+import type { Finding, SignedBody } from '../../explain/doctor/finding.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
+import { headerOf } from '../../journal/body-view.ts';
+import { journalOf } from '../../journal/tenant-journal.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
-import type { Tenants } from '../../tenants/tenants.ts';
-import type { ControlledTenant } from '../controlled-tenant.ts';
-import type { Finding, SignedBody } from '../explain/doctor/finding.ts';
-import { headerOf } from '../journal/view.ts';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { handlersWithin, mount, readBody, refuse } from './answers.ts';
 
 /** Where the doctor is. */
@@ -40,7 +41,7 @@ const shape = v.pipe(
 );
 
 /** Loaded with the first question, as the curves take long to load. */
-const doctor = () => import('../explain/doctor/finding.ts');
+const doctor = () => import('../../explain/doctor/finding.ts');
 
 /** Mounts it. */
 export function mountDoctor(app: Express, tenants: Tenants, names: VendorNames): void {
@@ -53,7 +54,7 @@ export function mountDoctor(app: Express, tenants: Tenants, names: VendorNames):
   });
 }
 
-async function examine({ store }: ControlledTenant, signed: SignedBody): Promise<Finding> {
+async function examine({ store }: Tenant, signed: SignedBody): Promise<Finding> {
   const { examine: examineSigned, memberText } = await doctor();
   const identity = readIdentity(memberText(signed.body, 'id_data') ?? '');
   const canonical = 'canonical' in identity ? identity.canonical : '';
@@ -61,8 +62,8 @@ async function examine({ store }: ControlledTenant, signed: SignedBody): Promise
 }
 
 /** The finding about a kept request, and why it was refused if it was. */
-async function examineRecord(tenant: ControlledTenant, sequence: number, names: VendorNames) {
-  const record = tenant.journal.at(sequence);
+async function examineRecord(tenant: Tenant, sequence: number, names: VendorNames) {
+  const record = journalOf(tenant).at(sequence);
   if (record?.kind !== 'exchange' || record.operation !== operations['post-auth-request'].id) {
     refuse(404, 'there is no auth request with this sequence number, or it is no longer kept');
   }
@@ -74,7 +75,7 @@ async function examineRecord(tenant: ControlledTenant, sequence: number, names: 
 }
 
 function examineKept(
-  tenant: ControlledTenant,
+  tenant: Tenant,
   { headers, body, bodyBytes }: ExchangeRecord,
   names: VendorNames,
 ): Promise<Finding> | Finding {

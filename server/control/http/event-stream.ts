@@ -1,8 +1,8 @@
 /** Server-sent events: activity and journal entries. A reader that does not keep up is disconnected. */
 import type { Response } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
+import type { Ended } from '../../../fixtures/subscribers.ts';
 import type { Log } from '../../pipeline/log.ts';
-import type { Ended } from '../subscribers.ts';
 import { refuse } from './answers.ts';
 import type { ControlSource } from './source.ts';
 

@@ -1,16 +1,16 @@
 /** Explains a request that was refused or brought no update, and the next update of a device. */
 
 import type { Express, Request, Response } from 'express';
+import type { ExplainFacts } from '../../explain/explain.ts';
+import type { RefusedRecord } from '../../explain/wrong.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { maskText } from '../../http/masking.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
+import { journalOf } from '../../journal/tenant-journal.ts';
+import type { UnreadableRecord } from '../../journal/unreadable.ts';
 import { completeConnectionLimits } from '../../listeners/connection-limits.ts';
-import type { Tenants } from '../../tenants/tenants.ts';
-import { type ControlledTenant, controlled } from '../controlled-tenant.ts';
-import type { ExplainFacts } from '../explain/explain.ts';
-import type { RefusedRecord } from '../explain/wrong.ts';
-import { deviceNamed, notOneDevice } from '../journal/known-devices.ts';
-import type { UnreadableRecord } from '../journal/unreadable.ts';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { mount, namedTenant, ofTenant, refuse, taking } from './answers.ts';
 
 /** What explanations are made with, beside a record and its tenant. */
@@ -18,9 +18,9 @@ export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
 
 /** Loaded with the first question: the rules, their words and the curves take long to load. */
 const explainer = async () => ({
-  ...(await import('../explain/explain.ts')),
-  ...(await import('../explain/explanation-text.ts')),
-  ...(await import('../explain/no-update.ts')),
+  ...(await import('../../explain/explain.ts')),
+  ...(await import('../../explain/explanation-text.ts')),
+  ...(await import('../../explain/no-update.ts')),
 });
 
 /** Where the explanations are; the request id follows. */
@@ -29,9 +29,9 @@ const explanationsPath = '/explanations';
 /** Mounts the paths of explanations: as JSON, or as text where the caller asks for that. */
 export function mountExplanations(app: Express, tenants: Tenants, settings: ExplainSettings): void {
   /** The named tenant, or all of them. */
-  const among = (request: Request): readonly ControlledTenant[] => {
+  const among = (request: Request): readonly Tenant[] => {
     const named = namedTenant(tenants, request.query);
-    return named ? [named] : tenants.list().map(controlled);
+    return named ? [named] : tenants.list();
   };
   mount(app, explanationsPath, {
     get: taking([...ofTenant, 'device'], async (request, response) => {
@@ -66,7 +66,7 @@ export function mountExplanations(app: Express, tenants: Tenants, settings: Expl
 const noDevices =
   'no device is known: let one send an authentication request to the API, or run "fleetbed simulate"';
 
-function findDevice(tenants: readonly ControlledTenant[], wanted: string) {
+function findDevice(tenants: readonly Tenant[], wanted: string) {
   const others: string[] = [];
   for (const tenant of tenants) {
     const named = deviceNamed(tenant.store, wanted);
@@ -88,16 +88,16 @@ function inForm<Explained>(
 }
 
 interface Found {
-  readonly tenant: ControlledTenant;
+  readonly tenant: Tenant;
   readonly record: ExchangeRecord | (RefusedRecord & { readonly kind: 'unreadable' });
   readonly status: number;
 }
 
-function find(tenants: readonly ControlledTenant[], requestId: string): Found {
+function find(tenants: readonly Tenant[], requestId: string): Found {
   for (const tenant of tenants) {
-    const record = tenant.journal.find(requestId);
+    const record = journalOf(tenant).find(requestId);
     if (record) return { tenant, record, status: record.status };
-    for (const entry of tenant.journal.newestFirst()) {
+    for (const entry of journalOf(tenant).newestFirst()) {
       if (entry.kind !== 'unreadable' || entry.requestId !== requestId) continue;
       return {
         tenant,
@@ -106,8 +106,9 @@ function find(tenants: readonly ControlledTenant[], requestId: string): Found {
       };
     }
   }
-  const bounds = tenants.map(({ name, journal }) => {
-    const { entriesMax, bytesMax } = journal.bounds;
+  const bounds = tenants.map((tenant) => {
+    const { name } = tenant;
+    const { entriesMax, bytesMax } = journalOf(tenant).bounds;
     return `the newest ${entriesMax} exchanges and ${bytesMax} bytes of tenant ${name}`;
   });
   refuse(404, `no request with this id is in the journal, which keeps ${bounds.join(', ')}`);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control, secondTenant } from '../../testing/test-tenants.ts';
-import { legalVariations } from '../variation/variations.ts';
+import { legalVariations } from '../../variation/variations.ts';
 
 let server: TestServer;
 

@@ -2,9 +2,9 @@
 import type { Express } from 'express';
 import * as v from 'valibot';
 import { queryInteger } from '../../../fixtures/contract/text.ts';
-import type { Watchdog } from '../../pipeline/watchdog.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
-import { legalVariations } from '../variation/variations.ts';
+import { legalVariations } from '../../variation/variations.ts';
+import type { Watchdog } from '../../watchdog.ts';
 import { handlersWithin, mount, namedTenant, ofTenant, refuse, taking } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
 import { sendListing } from './listing.ts';

@@ -1,14 +1,16 @@
 /** The query of the journal's paths: filters, each given once, and parameters of single paths. */
+
 import type { Request } from 'express';
 import * as v from 'valibot';
 import { noSuchOperation, operationIds } from '../../../fixtures/contract/operation-ids.ts';
 import { isTimestamp, queryInteger, timestampMs } from '../../../fixtures/contract/text.ts';
 import { sentenceOf } from '../../../fixtures/shape-sentences.ts';
 import { maskText } from '../../http/masking.ts';
-import type { ControlledTenant } from '../controlled-tenant.ts';
-import { entryKinds } from '../journal/entry.ts';
-import { type EntryFilter, matcher } from '../journal/filter.ts';
-import { deviceNamed, notOneDevice } from '../journal/known-devices.ts';
+import { entryKinds } from '../../journal/entry.ts';
+import { type EntryFilter, matcher } from '../../journal/filter.ts';
+import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
+import { journalOf } from '../../journal/tenant-journal.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
 import { refuse } from './answers.ts';
 
 /** Entries in one answer. */
@@ -81,14 +83,14 @@ export interface JournalQuery
 /** Refuses with the nearest names a device that neither the tenant nor its journal knows. */
 export function requireKnownDevice(
   { device }: Pick<EntryFilter, 'device'>,
-  tenant: Pick<ControlledTenant, 'store' | 'journal'>,
+  tenant: Tenant,
   place: 'query' | 'body',
 ): void {
   if (device === undefined) return;
   const named = deviceNamed(tenant.store, device);
   if (!('nearest' in named)) return;
   const matches = matcher({ device }, tenant);
-  for (const entry of tenant.journal.entries()) if (matches(entry)) return;
+  for (const entry of journalOf(tenant).entries()) if (matches(entry)) return;
   refuse(400, maskText(`${place}: device: ${notOneDevice(named, 'there are no devices')}`));
 }
 

@@ -1,12 +1,13 @@
 /** The journal of a tenant: read, followed, saved as an archive, and emptied. */
+
 import type { Express, Request, Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
-import type { Tenants } from '../../tenants/tenants.ts';
-import type { ControlledTenant } from '../controlled-tenant.ts';
-import type { JournalEntry } from '../journal/entry.ts';
-import { matcher } from '../journal/filter.ts';
-import { harOf } from '../journal/har.ts';
-import { entryView } from '../journal/view.ts';
+import { entryView } from '../../explain/entry-view.ts';
+import type { JournalEntry } from '../../journal/entry.ts';
+import { matcher } from '../../journal/filter.ts';
+import { harOf } from '../../journal/har.ts';
+import { journalOf } from '../../journal/tenant-journal.ts';
+import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { handlersWithin, mount, refuse, taking } from './answers.ts';
 import type { EventStreams } from './event-stream.ts';
 import { type JournalQuery, LIMIT_MAX, readQuery, requireKnownDevice } from './journal-query.ts';
@@ -24,7 +25,7 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
       await sendPage(response, tenant, query);
     }, 'any'),
     delete: handlersWithin(tenants)((tenant) => {
-      tenant.journal.clear();
+      journalOf(tenant).clear();
       return standing(tenant);
     }),
   });
@@ -65,12 +66,12 @@ export function mountJournal(app: Express, tenants: Tenants, streams: EventStrea
 }
 
 /** The entry that a path names. @throws a refusal */
-function entryOf(tenant: ControlledTenant, request: Request): JournalEntry {
+function entryOf(tenant: Tenant, request: Request): JournalEntry {
   const sequence = String(request.params.sequence);
   if (!sequencePattern.test(sequence)) {
     refuse(400, 'path: the sequence number must be a whole number from 1');
   }
-  const entry = tenant.journal.at(Number(sequence));
+  const entry = journalOf(tenant).at(Number(sequence));
   return (
     entry ?? refuse(404, 'there is no entry with this sequence number, or it is no longer kept')
   );
@@ -80,23 +81,24 @@ function entryOf(tenant: ControlledTenant, request: Request): JournalEntry {
 export function journalHandlers(tenants: Tenants): ReturnType<typeof handlersWithin> {
   return (handler, takes) =>
     handlersWithin(tenants)((tenant, request, response) => {
-      if (!tenant.journal.isOff) return handler(tenant, request, response);
+      if (!journalOf(tenant).isOff) return handler(tenant, request, response);
       refuse(503, 'the journal is off; start the server with --journal-entries above 0');
     }, takes);
 }
 
 /** The bounds and size of the journal, part of every answer about it. */
-export function standing({ journal }: ControlledTenant) {
+export function standing(tenant: Tenant) {
+  const journal = journalOf(tenant);
   return { bounds: journal.bounds, size: journal.size };
 }
 
 /** The newest entries, or those that follow `after`; the next page starts after `next`. */
 async function sendPage(
   response: Response,
-  tenant: ControlledTenant,
+  tenant: Tenant,
   { filter, after, limit, isWhole }: JournalQuery,
 ): Promise<void> {
-  const { journal } = tenant;
+  const journal = journalOf(tenant);
   const matches = matcher(filter, tenant);
   const found: JournalEntry[] = [];
   const isForward = after !== undefined;
@@ -118,14 +120,11 @@ async function sendPage(
 }
 
 /** The matching entries after `after`, oldest first. */
-async function matching(
-  tenant: ControlledTenant,
-  { filter, after }: JournalQuery,
-): Promise<JournalEntry[]> {
+async function matching(tenant: Tenant, { filter, after }: JournalQuery): Promise<JournalEntry[]> {
   const matches = matcher(filter, tenant);
-  const { added } = tenant.journal.size;
+  const { added } = journalOf(tenant).size;
   const found: JournalEntry[] = [];
-  for await (const entry of inTurns(tenant.journal.entries(after))) {
+  for await (const entry of inTurns(journalOf(tenant).entries(after))) {
     if (entry.sequence > added) break;
     if (matches(entry)) found.push(entry);
   }
@@ -133,14 +132,14 @@ async function matching(
 }
 
 interface Following {
-  readonly tenant: ControlledTenant;
+  readonly tenant: Tenant;
   readonly query: JournalQuery;
   readonly streams: EventStreams;
 }
 
 /** Sends the entries after `after`, at most the newest `LIMIT_MAX`, and every later one. */
 async function follow(response: Response, { tenant, query, streams }: Following): Promise<void> {
-  const { journal } = tenant;
+  const journal = journalOf(tenant);
   let backlog = Promise.resolve();
   const matches = matcher(query.filter, tenant);
   streams.open(response, (send, ended) => {

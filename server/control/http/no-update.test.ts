@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { variantNames } from '../../../fixtures/contract/variants.ts';
+import type { NoUpdateExplanation } from '../../explain/no-update.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import {
   abort,
@@ -21,7 +22,6 @@ import {
 } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
-import type { NoUpdateExplanation } from '../explain/no-update.ts';
 
 let server: TestServer;
 let count = 0;

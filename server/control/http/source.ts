@@ -5,8 +5,8 @@ import type {
   DeviceDeploymentStatus,
   DeviceStatus,
 } from '../../../fixtures/contract/vocabulary.ts';
-import type { ControlledTenant } from '../controlled-tenant.ts';
-import type { Ended, Subscriber } from '../subscribers.ts';
+import type { Ended, Subscriber } from '../../../fixtures/subscribers.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
 
 /** One device as the console shows it; times are ISO 8601 in UTC. */
 export interface DeviceOverview {
@@ -64,9 +64,9 @@ export interface ActivityEvent {
 /** The server as the control listener sees it. */
 export interface ControlSource {
   /** `devicesMax` at most `overviewMax.devices`. */
-  overview(tenant: ControlledTenant, devicesMax: number): Promise<Overview>;
+  overview(tenant: Tenant, devicesMax: number): Promise<Overview>;
   /** Every device of the tenant, in order of first contact. */
-  devices(tenant: ControlledTenant): Iterable<DeviceOverview>;
+  devices(tenant: Tenant): Iterable<DeviceOverview>;
   /** Calls the subscriber for every answered request, until the returned function is called. */
   subscribe(subscriber: Subscriber<ActivityEvent>, ended: Ended): () => void;
 }

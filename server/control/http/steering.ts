@@ -2,9 +2,11 @@
  * What a test steers over HTTP: the clock, planned faults and the rate limit of a tenant, and the
  * outbox. The commands are the same as those of `embedding/steering.ts`.
  */
+
 import type { Express } from 'express';
 import * as v from 'valibot';
 import { controlPaths } from '../../../fixtures/control-listener.ts';
+import { faultPlansOf } from '../../faults/tenant-faults.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { clockCommandShape, steerClock } from '../commands/clock.ts';
@@ -33,10 +35,10 @@ export function mountSteering(app: Express, tenants: Tenants, outbox: Outbox): v
     }),
   });
   mount(app, controlPaths.faults, {
-    get: within(({ faults }) => ({ rules: faults.list() })),
-    post: within(async ({ faults }, request, response) => {
+    get: within((tenant) => ({ rules: faultPlansOf(tenant).list() })),
+    post: within(async (tenant, request, response) => {
       const { addPlan } = await import('../commands/faults.ts');
-      const outcome = addPlan(faults, String(request.body ?? ''));
+      const outcome = addPlan(faultPlansOf(tenant), String(request.body ?? ''));
       if ('error' in outcome) {
         const { error, ...places } = outcome;
         refuse(400, `plan: ${error}`, places);
@@ -45,8 +47,8 @@ export function mountSteering(app: Express, tenants: Tenants, outbox: Outbox): v
       return outcome;
     }),
     delete: within(
-      ({ faults }, { query: { id } }) => {
-        const cleared = faults.clear(id === undefined ? undefined : String(id));
+      (tenant, { query: { id } }) => {
+        const cleared = faultPlansOf(tenant).clear(id === undefined ? undefined : String(id));
         if (id === undefined || cleared > 0) return { cleared };
         refuse(404, 'there is no rule with this id; GET /faults lists them');
       },
@@ -54,14 +56,14 @@ export function mountSteering(app: Express, tenants: Tenants, outbox: Outbox): v
     ),
   });
   mount(app, `${controlPaths.faults}/check`, {
-    get: within(({ faults }) => {
-      const unfired = faults.unfired();
+    get: within((tenant) => {
+      const unfired = faultPlansOf(tenant).unfired();
       if (unfired.length > 0) refuse(409, 'some planned faults have not fired', { unfired });
       return { unfired };
     }),
   });
   mount(app, `${controlPaths.faults}/schema`, {
-    get: taking(ofTenant, async () => (await import('../faults/plan-text.ts')).planSchema()),
+    get: taking(ofTenant, async () => (await import('../../faults/plan-text.ts')).planSchema()),
   });
   mount(app, controlPaths.rateLimit, {
     get: within(limitView),

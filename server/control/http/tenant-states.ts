@@ -3,16 +3,16 @@ import type { Express, Request } from 'express';
 import * as v from 'valibot';
 import { nearestOf } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
+import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
-import { deviceNamed, notOneDevice } from '../journal/known-devices.ts';
 import {
   type NamedSnapshot,
   SNAPSHOTS_MAX,
   StartNotKept,
   type TenantStates,
-} from '../world/tenant-states.ts';
-import { WorldFault } from '../world/timeline.ts';
-import { worldJsonSchema } from '../world/world-shape.ts';
+} from '../../world/tenant-states.ts';
+import { WorldFault } from '../../world/timeline.ts';
+import { worldJsonSchema } from '../../world/world-shape.ts';
 import { handlersWithin, mount, ofTenant, readBody, refuse, taking } from './answers.ts';
 import { addedView, newTenantIn } from './tenants.ts';
 
@@ -56,7 +56,7 @@ export function mountTenantStates(app: Express, tenants: Tenants, states: Tenant
 
 async function load(states: TenantStates, tenant: Tenant, text: string) {
   // What reads YAML takes long to load, and few load a world.
-  const { readWorld, WorldTextFault } = await import('../world/world-text.ts');
+  const { readWorld, WorldTextFault } = await import('../../world/world-text.ts');
   try {
     return await states.load(tenant, readWorld(text, 'body'));
   } catch (fault) {

@@ -13,7 +13,7 @@ import {
   type Tenants,
   tenantStatuses,
 } from '../../tenants/tenants.ts';
-import type { TenantStates } from '../world/tenant-states.ts';
+import type { TenantStates } from '../../world/tenant-states.ts';
 import { mount, readBody, refuse } from './answers.ts';
 
 const newTenantShape = v.object({

@@ -3,7 +3,7 @@
  * console. What starts them is given by whoever embeds the server, which knows nothing of either.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
-import { type Ended, type Subscriber, Subscribers } from '../subscribers.ts';
+import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subscribers.ts';
 
 /** What can be run. */
 export const runKinds = ['conformance', 'simulation'] as const;

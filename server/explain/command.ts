@@ -1,0 +1,199 @@
+/** A corrected request as a block of bash: curl, with openssl where something is signed. */
+
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { valueText } from '../../fixtures/value-text.ts';
+import { readPublicKey } from '../crypto/public-key.ts';
+import { quoted } from '../pipeline/shell.ts';
+import { jsonOf } from './asked.ts';
+import type { Correction } from './correction.ts';
+import type { FormPart, Planned } from './planned.ts';
+import { escapingLines, quotedText } from './shell-text.ts';
+import type { Step } from './steps.ts';
+import { readable, type Text } from './text.ts';
+
+/** Facts about the server that a command needs. */
+interface Surroundings {
+  readonly names: VendorNames;
+  /** Who can log in, where no other user is known. */
+  readonly adminEmail: string;
+  /** True when devices have to name their tenant. */
+  readonly namesTenant: boolean;
+}
+
+const authPath = operations['post-auth-request'].path;
+const loginPath = managementOperations.login.path;
+const jsonHeader = "-H 'Content-Type: application/json'";
+const publicKeyLine = `PUBLIC_KEY=$(openssl pkey -in "$KEY" -pubout | awk '{printf "%s\\\\n", $0}')`;
+
+const preauthorizePath = managementOperations['preauthorize-device'].path;
+const preauthorizeLine = `printf '{"identity_data":%s,"pubkey":"%s"}' "$ID_DATA" "$PUBLIC_KEY" | curl -fsS -X POST -H "Authorization: Bearer $ADMIN_TOKEN" ${jsonHeader} --data-binary @- ${urlOf([preauthorizePath])}`;
+
+const signers: Readonly<Record<KeyType, string>> = {
+  rsa: 'openssl dgst -sha256 -sign "$KEY" "$BODY"',
+  ecdsa: 'openssl dgst -sha256 -sign "$KEY" "$BODY"',
+  ed25519: 'openssl pkeyutl -sign -rawin -inkey "$KEY" -in "$BODY"',
+};
+const anySigner = `{ ${signers.rsa} 2>/dev/null || ${signers.ed25519}; }`;
+
+/** Lines of bash that do the steps and then make the request. */
+export function commandOf(correction: Correction, around: Surroundings): string {
+  const { request, steps, followsLink } = correction;
+  const before = steps.flatMap((step) => linesOf(step, around));
+  if (request.operation.authorization === 'signature') {
+    return [...before, ...signed(request, around)].join('\n');
+  }
+  before.push(...escapingLines(request.body ?? []));
+  if (followsLink) return [...before, ...linked(request)].join('\n');
+  if (request.operation.authorization === 'basic') before.push(emailLine(around.adminEmail));
+  return [...before, callOf(request)].join('\n');
+}
+
+function linesOf(step: Step, around: Surroundings): string[] {
+  switch (step.does) {
+    case 'wait':
+      return [`sleep ${step.seconds}`];
+    case 'accept':
+      return [
+        ...loginLines('ADMIN_TOKEN', around.adminEmail),
+        `curl -fsS -X PUT -H "Authorization: Bearer $ADMIN_TOKEN" ${jsonHeader} --data-raw '{"status":"accepted"}' ${urlOf([step.path])}`,
+      ];
+    case 'preauthorize':
+      return [publicKeyLine, ...loginLines('ADMIN_TOKEN', around.adminEmail), preauthorizeLine];
+    case 'user-token':
+      return step.isOther
+        ? [loginLine('TOKEN')]
+        : loginLines('TOKEN', step.email ?? around.adminEmail);
+    case 'device-token':
+      return deviceTokenLines(step, around);
+  }
+}
+
+function loginLines(variable: string, email: string): string[] {
+  return [emailLine(email), loginLine(variable)];
+}
+
+function loginLine(variable: string): string {
+  return `${variable}=$(curl -fsS -X POST -u "$EMAIL:$PASSWORD" ${urlOf([loginPath])})`;
+}
+
+function emailLine(email: string): string {
+  return `EMAIL=\${EMAIL-${quoted(email)}}`;
+}
+
+function deviceTokenLines(
+  { identity, keyType }: Extract<Step, { does: 'device-token' }>,
+  around: Surroundings,
+): string[] {
+  const { names, namesTenant } = around;
+  const known = identity === undefined ? '"$ID_DATA"' : quoted(identity);
+  const tenant = namesTenant ? ',"tenant_token":"%s"' : '';
+  const values = [`"$(printf %s ${known} | sed 's/[\\\\"]/\\\\&/g')"`, '"$PUBLIC_KEY"'];
+  if (namesTenant) values.push('"$TENANT_TOKEN"');
+  const form = `{"id_data":"%s","pubkey":"%s"${tenant}}`;
+  return [
+    publicKeyLine,
+    'BODY=$(mktemp)',
+    `printf '${form}' ${values.join(' ')} > "$BODY"`,
+    `SIGNATURE=$(${keyType ? signers[keyType] : anySigner} | base64 -w0)`,
+    `TOKEN=$(curl -fsS ${jsonHeader} -H "${names.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf([authPath])})`,
+  ];
+}
+
+/** The body goes into a file, so that what is signed and what is sent are the same bytes. */
+function signed(request: Planned, { names }: Surroundings): string[] {
+  const body = request.isBodyInFile ? [] : (request.body ?? []);
+  const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
+  return [
+    ...(usesKey ? [publicKeyLine] : []),
+    ...escapingLines(body),
+    ...(request.isBodyInFile
+      ? ['BODY=$(realpath "$BODY_FILE")']
+      : ['BODY=$(mktemp)', `printf %s ${quotedText(body)} > "$BODY"`]),
+    `SIGNATURE=$(${signerFor(body)} | base64 -w0)`,
+    `curl -isS -X POST ${jsonHeader} -H "${names.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf(request.target)}`,
+  ];
+}
+
+function signerFor(body: Text): string {
+  const value = jsonOf(readable(body))?.value;
+  const isObject = typeof value === 'object' && value !== null && 'pubkey' in value;
+  const key = isObject ? readPublicKey(valueText(value.pubkey)) : undefined;
+  return key && 'keyType' in key ? signers[key.keyType] : anySigner;
+}
+
+/** Asks for a link and fetches what it leads to. */
+function linked(request: Planned): string[] {
+  const find = `sed -n 's/.*"uri": *"\\([^"]*\\)".*/\\1/p'`;
+  return [
+    `LINK=$(curl -fsS ${requestWords(request)} | ${find})`,
+    `: "\${LINK:?the answer has no link: there is none for this device now}"`,
+    // The file of the reader, which may be there in part, is left as it is.
+    'curl -sS -D - -o /dev/null "$LINK"',
+  ];
+}
+
+function callOf(request: Planned): string {
+  const call = `curl -isS ${requestWords(request)}`;
+  // Without an end of its own, an open websocket would keep the shell; it ends as it should.
+  return 101 in request.operation.success ? `${call} || [ $? -eq ${CURL_TIMED_OUT} ]` : call;
+}
+
+const CURL_TIMED_OUT = 28;
+
+function requestWords({ operation, headers, target, body, isBodyInFile, form }: Planned): string {
+  const words = [];
+  if (101 in operation.success) words.push('--http1.1 -N --max-time 2');
+  if (operation.method === 'HEAD') words.push('-I');
+  else if (operation.method !== 'GET') words.push(`-X ${operation.method}`);
+  if (operation.authorization === 'basic') words.push('-u "$EMAIL:$PASSWORD"');
+  words.push(...headersOf(headers));
+  if (form) words.push(...form.map(partOf));
+  if (isBodyInFile) words.push('--data-binary @"$BODY_FILE"');
+  else if (body) words.push(`--data-raw ${quotedText(body)}`);
+  const hasBody = form ?? body;
+  return [...words, ...(hasBody ? [urlOf(target)] : withEncodedQuery(target))].join(' ');
+}
+
+/** Curl encodes what the reader sets in a query. */
+function withEncodedQuery(target: Text): string[] {
+  const start = target.indexOf('?');
+  const pairs = start < 0 ? [] : pairsOf(target.slice(start + 1));
+  const isAsked = (pair: Text): boolean => pair.some((part) => typeof part !== 'string');
+  const asked = pairs.filter(isAsked);
+  if (asked.length === 0) return [urlOf(target)];
+  const known = pairs
+    .filter((pair) => !isAsked(pair))
+    .flatMap((pair, at) => [at ? '&' : '?', ...pair]);
+  const encoded = asked.map((pair) => `--data-urlencode ${quotedText(pair)}`);
+  return ['-G', ...encoded, urlOf([...target.slice(0, start), ...known])];
+}
+
+function pairsOf(query: Text): Text[] {
+  const pairs: Text[number][][] = [[]];
+  for (const part of query) {
+    const [first = '', ...others] = typeof part === 'string' ? part.split('&') : [part];
+    pairs.at(-1)?.push(first);
+    for (const one of others) pairs.push([one]);
+  }
+  return pairs;
+}
+
+function headersOf(headers: Planned['headers']): string[] {
+  return headers.map(([name, value]) => `-H ${quotedText([`${name}: `, ...value])}`);
+}
+
+function partOf({ name, value, isFile = false }: FormPart): string {
+  return isFile
+    ? `-F ${name}=@${quotedText(value)}`
+    : `--form-string ${quotedText([`${name}=`, ...value])}`;
+}
+
+/** Curl would read brackets and braces as patterns, and take dots out of a path. */
+function urlOf(target: Text): string {
+  const fixed = target.filter((part) => typeof part === 'string').join('');
+  const options = `${/[[\]{}]/.test(fixed) ? '-g ' : ''}${/\/\.\.?(\/|$|\?)/.test(fixed) ? '--path-as-is ' : ''}`;
+  return options + quotedText([{ variable: 'URL' }, ...target]);
+}

@@ -1,0 +1,445 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endOfLife } from '../../fixtures/contract/deprecations.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { artifactBytes, linkTo, publish } from '../testing/test-artifacts.ts';
+import {
+  abort,
+  board,
+  createDeployment,
+  deploy,
+  doors,
+  report,
+} from '../testing/test-deployments.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  decide,
+  newDevice,
+  type TestDevice,
+} from '../testing/test-device.ts';
+import { correctedOf, explanationOf, runInBash } from '../testing/test-explanations.ts';
+import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { control, secondTenant, signedInUser, testPassword } from '../testing/test-tenants.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let folder: string;
+let artifactId: string;
+let count = 0;
+
+beforeAll(async () => {
+  server = await startTestServer({ adminPassword: testPassword });
+  device = await acceptedDevice(server, 'commands', 'ecdsa');
+  folder = await mkdtemp(join(tmpdir(), 'keys-'));
+  artifactId = await publish(server);
+});
+
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+async function keyFile({ privateKey }: TestDevice): Promise<string> {
+  count += 1;
+  const file = join(folder, `${count}.pem`);
+  await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  return file;
+}
+
+async function bodyFile(json: unknown): Promise<string> {
+  count += 1;
+  const file = join(folder, `${count}.json`);
+  await writeFile(file, JSON.stringify(json));
+  return file;
+}
+
+/** Runs the command of a refusal's explanation with what a reader would set. */
+async function commandAfter(reply: Reply, variables: Readonly<Record<string, string>> = {}) {
+  const explanation = await correctedOf(server, reply);
+  const known = { URL: server.baseUrl, TOKEN: device.token, PASSWORD: testPassword, ...variables };
+  const ran = await runInBash(`set -u\n${explanation.command}`, known);
+  const given = new Set([...Object.keys(known), 'KEY', 'ID_DATA', 'FILE', 'EMAIL']);
+  const unset = Object.keys(explanation.needs).filter((name) => !given.has(name));
+  return { explanation, ran, unset };
+}
+
+async function expectAfter(
+  reply: Reply,
+  {
+    refused,
+    answered,
+    ...variables
+  }: { refused: number; answered: number } & Record<string, unknown>,
+): Promise<void> {
+  expect([reply.status, reply.text]).toEqual([refused, reply.text]);
+  const { ran, explanation, unset } = await commandAfter(
+    reply,
+    variables as Readonly<Record<string, string>>,
+  );
+  expect({ status: ran.status, stderr: ran.stderr, unset, command: explanation.command }).toEqual({
+    status: answered,
+    stderr: expect.not.stringMatching(/error|not found|syntax/i),
+    unset: [],
+    command: explanation.command,
+  });
+}
+
+const statusPath = (id: string): string =>
+  operations['put-deployment-status'].path.replace('{id}', id);
+
+describe('the command of a request of the wrong form', () => {
+  it.each<[string, unknown]>([
+    ['a wrong member', [{ name: 'kernel', value: true }]],
+    ['a missing member', [{ name: 'it\'s $(x) `y` "z" \\ !' }]],
+    ['another kind', { name: 'kernel', value: '1' }],
+    ['text that looks like a variable', [{ name: `$NONE it's "$OTHER"` }]],
+  ])('sends a body that is in order: %s', async (_, json) => {
+    const reply = await server.call('patch-attributes', { token: device.token, json });
+    await expectAfter(reply, { refused: 400, answered: 200, VALUE_0: '"any"' });
+  });
+
+  it.each(['{"a":', 'a=b', ''])('sends a file in the place of %j', async (body) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const reply = await server.call('put-attributes', { token: device.token, headers, body });
+    const BODY_FILE = await bodyFile([{ name: 'kernel', value: '1' }]);
+    await expectAfter(reply, { refused: 400, answered: 200, BODY_FILE });
+  });
+
+  it('sends a query that is in order', async () => {
+    const reply = await server.call('get-next-deployment', {
+      token: device.token,
+      query: { device_type: "b[1-3]{a,b}'&$(x)" },
+    });
+    const ARTIFACT_NAME = 'release 0&more=[1]';
+    await expectAfter(reply, { refused: 400, answered: 204, ARTIFACT_NAME });
+  });
+
+  it('begins a websocket with the whole handshake', async () => {
+    const reply = await server.call('connect', { token: device.token });
+    await expectAfter(reply, { refused: 400, answered: 101 });
+  }, 15_000);
+
+  it('sends JSON as JSON', async () => {
+    const headers = { 'Content-Type': 'text/plain' };
+    const call = { token: device.token, headers, body: '{"speed":"9600"}' };
+    const reply = await server.call('put-configuration', call);
+    await expectAfter(reply, { refused: 415, answered: 204 });
+  });
+
+  it('sends a file where the body was not kept, as it was too much', async () => {
+    const body = JSON.stringify({ text: 'x'.repeat(1_048_576) });
+    const headers = { 'Content-Type': 'application/json' };
+    const reply = await server.call('put-configuration', { token: device.token, headers, body });
+    const BODY_FILE = await bodyFile({ text: 'less' });
+    await expectAfter(reply, { refused: 413, answered: 204, BODY_FILE });
+  });
+});
+
+it('the command defines what is known, and names what only the reader knows', async () => {
+  const reply = await authenticate(server, device, { signature: null });
+  const { command } = await correctedOf(server, reply);
+  const ran = await runInBash(`set -u; KEY=${await keyFile(device)}\n${command}`);
+  expect([ran.status, ran.stderr]).toEqual([200, expect.not.stringMatching(/unbound|error/i)]);
+  const wrong = await server.call('put-configuration', { token: device.token, json: { a: 1 } });
+  const { stderr } = await runInBash((await correctedOf(server, wrong)).command);
+  expect(stderr).toMatch(/TOKEN: set TOKEN to the token of the device or user/);
+});
+
+it.each(keyTypes)(
+  'the command for a malformed %s public key says which file has the key',
+  async (type) => {
+    const own = await acceptedDevice(server, `malformed ${type}`, type);
+    const pubkey = own.publicKeyPem.slice(0, -40);
+    const body = JSON.stringify({ id_data: own.idData, pubkey });
+    const reply = await authenticate(server, own, { body });
+    const { command, needs } = await correctedOf(server, reply);
+    expect(needs).toHaveProperty('KEY');
+    const ran = await runInBash(`set -u; KEY=${await keyFile(own)}\n${command}`);
+    expect([reply.status, ran.status, ran.stderr]).toEqual([400, 200, '']);
+  },
+);
+
+it.each([
+  ['{"iccid":89490200001234567890}', '@$BODY_FILE'],
+  ['{"version":1.10}', '@$BODY_FILE'],
+  ['{"text":"89490200001234567890","speed":96}', '{"text":"89490200001234567890","speed":"96"}'],
+])('the command sends no number in other digits than it came in: %s', async (body, expected) => {
+  const headers = { 'Content-Type': 'application/json' };
+  const reply = await server.call('put-configuration', { token: device.token, headers, body });
+  expect((await correctedOf(server, reply)).correctedRequest.body).toBe(expected);
+});
+
+describe('the command of a request that found nothing', () => {
+  it('goes to the nearest path', async () => {
+    const path = operations['put-configuration'].path.replace('deviceconfig', 'device-config');
+    const call = { token: device.token, json: { speed: '9600' } };
+    const BODY_FILE = await bodyFile(call.json);
+    const reply = await server.request('PUT', path, call);
+    await expectAfter(reply, { refused: 404, answered: 204, BODY_FILE });
+  });
+
+  it('uses a method that the path takes', async () => {
+    const reply = await server.request('DELETE', operations['get-configuration'].path);
+    await expectAfter(reply, { refused: 405, answered: 200 });
+  });
+
+  it('looks for what there is when an id is unknown', async () => {
+    const call = { token: device.token, json: { status: 'success' } };
+    const reply = await server.request('PUT', statusPath('nothing'), call);
+    const said = { ARTIFACT_NAME: 'release-0', DEVICE_TYPE: 'board' };
+    await expectAfter(reply, { refused: 404, answered: 204, ...said });
+    const user = await server.call('get-user', {
+      token: server.adminToken,
+      parameters: { id: 'nobody' },
+    });
+    await expectAfter(user, { refused: 404, answered: 200, TOKEN: server.adminToken });
+  });
+});
+
+describe('the command of a request without a token in force', () => {
+  it('gets one with the key of the device', async () => {
+    const reply = await server.call('get-configuration');
+    const KEY = await keyFile(device);
+    await expectAfter(reply, { refused: 401, answered: 200, KEY, ID_DATA: device.idData });
+  });
+
+  it('puts the identity that the reader sets into the body with its quotes', async () => {
+    const body = JSON.stringify({ id_data: 'mac=1', pubkey: device.publicKeyPem });
+    const reply = await authenticate(server, device, { body });
+    const KEY = await keyFile(device);
+    await expectAfter(reply, { refused: 400, answered: 200, KEY, ID_DATA: device.idData });
+  });
+
+  it.each(['say "hi"', 'a\\b', "it's $(x) & more"])(
+    'puts any text into a body: %s',
+    async (text) => {
+      const reply = await server.call('put-configuration', {
+        token: device.token,
+        json: { a: null },
+      });
+      await expectAfter(reply, { refused: 400, answered: 204, VALUE_A: text });
+      const stored = await server.call('get-configuration', { token: device.token });
+      expect(stored.json()).toMatchObject({ a: text });
+    },
+  );
+
+  it.each(keyTypes)('gets one in the place of a revoked one, with a key of %s', async (type) => {
+    const own = await acceptedDevice(server, `revoked '${type}"\\`, type);
+    const parameters = { jti: own.authSetId };
+    await server.call('revoke-token', { token: server.adminToken, parameters });
+    const reply = await server.call('get-configuration', { token: own.token });
+    await expectAfter(reply, { refused: 401, answered: 200, KEY: await keyFile(own) });
+  });
+
+  it('gets one of the same tenant', async () => {
+    const tenant = await secondTenant(server, 'Others');
+    const own = newDevice('of-others');
+    const body = JSON.stringify({
+      id_data: own.idData,
+      pubkey: own.publicKeyPem,
+      tenant_token: tenant.tenantToken,
+    });
+    const pending = await authenticate(server, own, { body });
+    const { explanation } = await commandAfter(pending);
+    expect(explanation.command).not.toContain(tenant.tenantToken);
+    expect(explanation.needs).toHaveProperty('TENANT_TOKEN');
+    const ran = await runInBash(explanation.command, {
+      URL: server.baseUrl,
+      KEY: await keyFile(own),
+      TENANT_TOKEN: tenant.tenantToken,
+      EMAIL: tenant.adminEmail,
+      PASSWORD: tenant.adminPassword,
+    });
+    expect([ran.status, ran.stderr]).toEqual([200, '']);
+  });
+
+  it('logs in as somebody who may when the user may not', async () => {
+    const roles = ['RBAC_ROLE_CI'];
+    const user = await signedInUser(server, 'ci@first.example', { roles });
+    const reply = await server.call('list-devices', { token: user.token });
+    const { ran } = await commandAfter(reply);
+    expect(ran.stderr).toContain('set EMAIL to the e-mail address of a user who may do this');
+    const EMAIL = server.adminEmail;
+    await expectAfter(reply, { refused: 403, answered: 200, EMAIL });
+  });
+
+  it('logs in with the right password', async () => {
+    const authorization = `Basic ${Buffer.from('admin@example.com:wrong').toString('base64')}`;
+    const reply = await server.call('login', { headers: { Authorization: authorization } });
+    await expectAfter(reply, { refused: 401, answered: 200 });
+  });
+});
+
+describe('the command of an authentication request', () => {
+  it.each(keyTypes)('signs the same bytes as they have to be signed: %s', async (type) => {
+    const own = await acceptedDevice(server, `signs '${type}" $(x)`, type);
+    const body = `{ "id_data": ${JSON.stringify(own.idData)},\r\n\t"pubkey":${JSON.stringify(own.publicKeyPem)} }\n`;
+    const reply = await authenticate(server, own, { body, signature: 'bm90aGluZw==' });
+    await expectAfter(reply, { refused: 401, answered: 200, KEY: await keyFile(own) });
+  });
+
+  it('signs where the signature was missing', async () => {
+    const reply = await authenticate(server, device, { signature: null });
+    await expectAfter(reply, { refused: 400, answered: 200, KEY: await keyFile(device) });
+  });
+
+  it.each(keyTypes)('sends the key in the form that it must have: %s', async (type) => {
+    const own = await acceptedDevice(server, `form of ${type}`, type);
+    const pubkey = own.publicKeyPem.replaceAll('PUBLIC', 'RSA PUBLIC');
+    const body = JSON.stringify({ id_data: own.idData, pubkey });
+    const reply = await authenticate(server, own, { body });
+    await expectAfter(reply, { refused: 400, answered: 200, KEY: await keyFile(own) });
+  });
+
+  it('has a device accepted that waits for it', async () => {
+    const own = newDevice('waits');
+    const reply = await authenticate(server, own);
+    await expectAfter(reply, { refused: 401, answered: 200, KEY: await keyFile(own) });
+  });
+});
+
+describe('the command of what the state forbids', () => {
+  it('asks for the next deployment when this one has ended', async () => {
+    const id = await deploy(server, [device]);
+    await doors['GET v1'](server, device.token, board);
+    await abort(server, id);
+    await expectAfter(await report(server, device, { id, status: 'success' }), {
+      refused: 409,
+      answered: 204,
+    });
+  });
+
+  it('takes another name when the name is taken', async () => {
+    const call = { token: server.adminToken, json: { name: 'twice' } };
+    await server.call('create-personal-token', call);
+    const reply = await server.call('create-personal-token', call);
+    const taken = { TOKEN: server.adminToken, VALUE_NAME: 'once' };
+    await expectAfter(reply, { refused: 409, answered: 200, ...taken });
+  });
+
+  it('looks at what is deployed when the same is deployed already', async () => {
+    const own = await acceptedDevice(server, 'deployed');
+    await deploy(server, [own]);
+    const reply = await createDeployment(server, [own]);
+    await expectAfter(reply, { refused: 409, answered: 200, TOKEN: server.adminToken });
+  });
+
+  it('says for whom a deployment is', async () => {
+    const reply = await createDeployment(server, [{ id: '00000000-0000-4000-8000-000000000000' }]);
+    const chosen = { TOKEN: server.adminToken, DEVICE_ID: device.id };
+    await expectAfter(reply, { refused: 400, answered: 201, ...chosen });
+  });
+
+  it('deploys to the one device that is named without a list, never to all', async () => {
+    const own = await acceptedDevice(server, 'alone');
+    const { adminToken: token } = server;
+    const body = (devices: unknown) => ({ name: 'to one', artifact_name: 'release-1', devices });
+    for (const [devices, expected] of [
+      [own.id, [own.id]],
+      [[], ['$DEVICE_ID']],
+      [undefined, ['$DEVICE_ID']],
+    ]) {
+      const reply = await server.call('create-deployment', { token, json: body(devices) });
+      const { correctedRequest } = await correctedOf(server, reply);
+      expect(JSON.parse(correctedRequest.body ?? '')).toEqual(body(expected));
+    }
+  });
+
+  it('keeps what was right of a body that only another user may send', async () => {
+    const { token } = await signedInUser(server, 'reader@first.example', {
+      roles: ['RBAC_ROLE_OBSERVER'],
+    });
+    const json = { name: 'kept', artifact_name: 'release-1', devices: [device.id] };
+    const reply = await server.call('create-deployment', { token, json });
+    const { correctedRequest, first } = await correctedOf(server, reply);
+    expect([reply.status, first]).toEqual([403, expect.stringMatching(/another user/)]);
+    expect(correctedRequest.body).toBe('@$BODY_FILE');
+  });
+
+  it('takes the password out of a variable, so that it may be a better one', async () => {
+    const json = { email: 'new@first.example', password: 'short' };
+    const reply = await server.call('create-user-v1', { token: server.adminToken, json });
+    const chosen = { TOKEN: server.adminToken, USER_PASSWORD: 'a long password of a user' };
+    await expectAfter(reply, { refused: 422, answered: 201, ...chosen });
+  });
+
+  it('sends a form where there was none', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const call = { token: server.adminToken, headers, body: '{}' };
+    const reply = await server.call('upload-artifact', call);
+    const FILE = join(folder, 'new.mender');
+    await writeFile(FILE, await artifactBytes({ name: 'release-of-form' }));
+    await expectAfter(reply, { refused: 415, answered: 201, FILE, TOKEN: server.adminToken });
+    const generated = await server.call('generate-artifact', call);
+    await expectAfter(generated, {
+      refused: 415,
+      answered: 201,
+      FILE,
+      TOKEN: server.adminToken,
+      ARTIFACT_NAME: 'generated',
+      DEVICE_TYPES: 'board,other',
+      TYPE: 'single-file',
+    });
+  });
+
+  it('accepts a device whose set cannot take that status', async () => {
+    const reply = await decide(server, device, 'sleeping');
+    const chosen = { TOKEN: server.adminToken, VALUE_STATUS: 'accepted' };
+    await expectAfter(reply, { refused: 400, answered: 204, ...chosen });
+  });
+});
+
+describe('the command of a link', () => {
+  it('asks for a new one when it was changed', async () => {
+    const { uri } = await linkTo(server, device.token, artifactId);
+    const path = uri.slice(server.baseUrl.length);
+    await expectAfter(await server.request('GET', `${path}x`), { refused: 403, answered: 200 });
+    await expectAfter(await server.request('GET', path.split('?')[0] ?? ''), {
+      refused: 400,
+      answered: 200,
+    });
+  });
+
+  it('asks for a new one when it has expired', async () => {
+    const { uri } = await linkTo(server, device.token, artifactId);
+    await control(server, 'POST', '/clock', { advanceSeconds: 2 * 86_400 });
+    const reply = await server.request('GET', uri.slice(server.baseUrl.length));
+    await expectAfter(reply, { refused: 403, answered: 200 });
+    const { explanation } = await commandAfter(reply);
+    expect(JSON.stringify(explanation)).not.toContain(
+      new URL(uri).searchParams.get('x-svc-signature'),
+    );
+  });
+});
+
+describe('the command of what time has ended', () => {
+  it("gets one in the place of one that has expired, and of a user's", async () => {
+    const own = await acceptedDevice(server, 'expired', 'rsa');
+    const users = await server.call('get-configuration', { token: server.adminToken });
+    const rest = { KEY: await keyFile(own), ID_DATA: own.idData };
+    await expectAfter(users, { refused: 401, answered: 200, ...rest });
+    await control(server, 'POST', '/clock', { advanceSeconds: 8 * 86_400 });
+    const reply = await server.call('get-configuration', { token: own.token });
+    await expectAfter(reply, { refused: 401, answered: 200, KEY: rest.KEY });
+    const user = await server.call('list-users', { token: server.adminToken });
+    await expectAfter(user, { refused: 401, answered: 200 });
+  });
+
+  it('calls what came after what is gone', async () => {
+    await control(server, 'POST', '/clock', { now: `${endOfLife}T00:00:00Z` });
+    const credentials = `Basic ${Buffer.from(`${server.adminEmail}:${testPassword}`).toString('base64')}`;
+    const login = await server.call('login', { headers: { Authorization: credentials } });
+    const reply = await server.call('list-deployments-v1', { token: login.text });
+    await expectAfter(reply, { refused: 410, answered: 200, TOKEN: login.text });
+    const path = `${managementOperations['list-deployments-v1'].path}?search=spring&odd=1`;
+    const searched = await server.request('GET', path, { token: login.text });
+    const { correctedRequest } = await explanationOf(server, searched);
+    expect(correctedRequest?.path).toMatch(/v2\/deployments\/deployments\?name=spring$/);
+  });
+});

@@ -1,0 +1,355 @@
+/**
+ * What a faulty value should have been, as far as it says so itself: the same in another kind, or a
+ * word nearly right. Anything else is asked for, as an invented value would be acted upon.
+ */
+import * as v from 'valibot';
+import { isObject } from '../../fixtures/json.ts';
+import { lettersApart, nearestOf } from '../../fixtures/nearest.ts';
+import { arrayForObject } from '../../fixtures/shape-sentences.ts';
+import {
+  formOf,
+  isShape,
+  type Key,
+  memberNames,
+  type Shape,
+  shapeAt,
+} from '../../fixtures/shapes.ts';
+import { shapeDetail } from '../http/fault-detail.ts';
+import { jsonOf } from './asked.ts';
+import { markFor, type Needs, rawMarkFor, variableNamed } from './text.ts';
+
+/** A value with marks in the place of what is asked for. */
+export interface CorrectedValue {
+  readonly value: unknown;
+  /** What is asked for, where more is known than the name. */
+  readonly needs: Needs;
+}
+
+interface CorrectionOptions {
+  /** Set for a query: all in it is text, and the nearest bound does no harm. */
+  readonly isQuery?: boolean;
+}
+
+/** Of more faults than these the reader is asked for the whole. */
+const FAULTS_MAX = 100;
+/** What was corrected may be wrong on a deeper level. */
+const ROUNDS_MAX = 10;
+
+/** The value with its faulty places corrected or marked; undefined where the whole is asked for. */
+export function correctedValue(
+  schema: v.GenericSchema,
+  sent: unknown,
+  options: CorrectionOptions = {},
+): CorrectedValue | undefined {
+  const needs: Record<string, string> = {};
+  const marked = new Set<string>();
+  let value = sent;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const issues = v.safeParse(schema, value).issues ?? [];
+    const open = issues.filter((one) => !marked.has(placeOf(one)));
+    if (open.length === 0) return { value, needs };
+    if (open.length > FAULTS_MAX) return undefined;
+    for (const issue of open) {
+      const fault = { schema, value, issue, keys: reachable(value, keysOf(issue)) };
+      const better = converted(fault, options);
+      // Of the whole nothing more is said than of what is asked for in it.
+      const isOfMarked = fault.keys.length === 0 && marked.size > 0;
+      if (better) value = better.value;
+      else if (isOfMarked) return { value, needs };
+      else if (!isAskable(fault)) return undefined;
+      else {
+        const asked = askedAt(schema, value, fault.keys, options);
+        const meaning = meaningOf(fault, asked.isText);
+        if (meaning !== undefined) needs[asked.variable] = meaning;
+        marked.add(placeOf(issue));
+        value = asked.value;
+      }
+      // The places of the others are those of the value as it was.
+      if (fault.keys.length === 0) break;
+    }
+  }
+  return undefined;
+}
+
+/** With a name that cannot be there, or a member that is not taken, what was meant would be lost. */
+function isAskable(fault: Fault): boolean {
+  const { schema, issue, keys } = fault;
+  const isPlace = keys.length > 0 && shapeAt(schema, keys) !== undefined;
+  return isPlace && !isOfName(fault) && issue.expected !== 'never';
+}
+
+/** What is expected at a place; undefined where that says less than the name of the member. */
+function meaningOf({ schema, issue, keys }: Fault, isText: boolean): string | undefined {
+  const { expected = 'a string' } = shapeDetail('body', issue, { schema });
+  const shape = shapeAt(schema, keys);
+  if (!isText) return `${(shape && formOf(shape)) ?? expected}, as JSON`;
+  // Of what was no string, or of none, the rules for its text were not looked at.
+  const ofText = shape && v.safeParse(shape, '?').issues?.[0];
+  const meaning =
+    expected === 'a string' && ofText
+      ? (shapeDetail('body', ofText, { schema }).expected ?? expected)
+      : expected;
+  const each = meaning.replace(/^an array or /, '').replace(/^"(.*)"$/, '$1');
+  return /^(a string|an array|a value|filled)\b/.test(each) ? undefined : each;
+}
+
+interface Fault {
+  readonly schema: v.GenericSchema;
+  readonly value: unknown;
+  readonly issue: v.BaseIssue<unknown>;
+  readonly keys: readonly Key[];
+}
+
+/** The value without a fault, where what was sent says what was meant. */
+function converted(
+  fault: Fault,
+  options: CorrectionOptions,
+): { readonly value: unknown } | undefined {
+  const { schema, value, issue, keys } = fault;
+  if (isOfName(fault)) {
+    // What is unknown may be what matters; only of what is known is it said that it is not taken.
+    const isNeedless = issue.expected === 'never' && !issue.message.startsWith('Invalid ');
+    return isNeedless ? { value: replaced(value, keys, undefined) } : undefined;
+  }
+  const given = valueAt(value, keys);
+  const other = given === undefined ? nearlyNamed(schema, value, keys) : undefined;
+  if (other) {
+    return { value: replaced(replaced(value, keys, valueAt(value, other)), other, undefined) };
+  }
+  const shape = shapeAt(schema, keys);
+  const better = shape && conversionOf(given, shape, { name: keys.at(-1), ...options });
+  return better === undefined ? undefined : { value: replaced(value, keys, better) };
+}
+
+/** Whether it is the name of a member that is wrong; of a missing one the fault has the same form. */
+function isOfName({ issue, value, keys }: Fault): boolean {
+  const last = issue.path?.[keys.length - 1];
+  const isName = last?.origin === 'key' && !Array.isArray(last.input);
+  return isName && valueAt(value, keys) !== undefined;
+}
+
+/** The value with a mark at a place, and the variable that it stands for. */
+export function askedAt(
+  schema: v.GenericSchema,
+  value: unknown,
+  keys: readonly Key[],
+  { isQuery = false }: CorrectionOptions = {},
+) {
+  const shape = shapeAt(schema, keys);
+  const isText = isQuery || shape === undefined || takesText(shape);
+  const name = nameOf(schema, keys);
+  const mark = isText ? markFor(name) : rawMarkFor(name);
+  return { value: replaced(value, keys, mark), variable: variableNamed(name), isText };
+}
+
+/**
+ * A name for the variable: that of the member, with the places in the lists that it is in. One that
+ * the sender has chosen may be that of a variable which is set already.
+ */
+function nameOf(schema: v.GenericSchema, keys: readonly Key[]): string {
+  const isIndex = (key: Key): boolean => /^\d+$/.test(String(key));
+  const at = keys.findLastIndex((key) => !isIndex(key));
+  const word = String(keys[at] ?? 'value');
+  const outer = shapeAt(schema, keys.slice(0, Math.max(at, 0)));
+  const isOfContract = outer !== undefined && memberNames(outer).includes(word);
+  return [...(isOfContract ? [] : ['value']), word, ...keys.filter(isIndex)].join('_');
+}
+
+/** The keys as far as the value has a place for them: a text has no items. */
+function reachable(value: unknown, keys: readonly Key[]): readonly Key[] {
+  const end = keys.findIndex((_, at) => {
+    const outer = valueAt(value, keys.slice(0, at));
+    return outer !== undefined && (typeof outer !== 'object' || outer === null);
+  });
+  return end < 0 ? keys : keys.slice(0, end);
+}
+
+function placeOf(issue: v.BaseIssue<unknown>): string {
+  return JSON.stringify(keysOf(issue));
+}
+
+function keysOf(issue: v.BaseIssue<unknown>): readonly Key[] {
+  const keys = issue.path?.slice(0, arrayForObject(issue)).map(({ key }) => key) ?? [];
+  const known = keys.filter((key) => typeof key === 'string' || typeof key === 'number');
+  return known.length === keys.length ? known : [];
+}
+
+/** The place of a member that the shape does not know, with the name of a missing one in other letters. */
+function nearlyNamed(
+  schema: v.GenericSchema,
+  value: unknown,
+  keys: readonly Key[],
+): readonly Key[] | undefined {
+  const wanted = keys.at(-1);
+  const outer = keys.slice(0, -1);
+  const members = valueAt(value, outer);
+  const shape = shapeAt(schema, outer);
+  if (typeof wanted !== 'string' || !shape || typeof members !== 'object' || !members)
+    return undefined;
+  const known = new Set(memberNames(shape));
+  const isMeant = (one: string): boolean =>
+    plain(one) === plain(wanted) || synonyms[wanted] === one;
+  const name = Object.keys(members).find((one) => !known.has(one) && isMeant(one));
+  return name === undefined ? undefined : [...outer, name];
+}
+
+/** What other interfaces call a member. */
+const synonyms: Readonly<Record<string, string>> = {
+  name: 'key',
+  message: 'msg',
+  status: 'state',
+  value: 'values',
+};
+
+function plain(name: string): string {
+  return name.replace(/[_-]/g, '').toLowerCase();
+}
+
+interface ConversionFacts extends CorrectionOptions {
+  readonly name: Key | undefined;
+}
+
+/** What was sent, in a form that the shape takes; undefined where it says nothing of that. */
+function conversionOf(given: unknown, shape: Shape, facts: ConversionFacts): unknown {
+  // Of an object that is missing each member that it needs is asked for.
+  if (given === undefined)
+    return memberNames(shape).length > 0 && !v.is(shape, {}) ? {} : undefined;
+  return [[given], ...formsOf(given, shape, facts)].find((form) => v.is(shape, form));
+}
+
+function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly unknown[] {
+  if (Array.isArray(given)) {
+    const [one] = given;
+    // In a map of any names those of a pair would become settings.
+    const isOne = given.length === 1 && (!isObject(one) || memberNames(shape).length > 0);
+    return [...(isOne ? [one, ...formsOf(one, shape, facts)] : []), ...within(given, shape)];
+  }
+  if (typeof given === 'number' || typeof given === 'boolean') {
+    const own = [String(given), ...(facts.isQuery ? boundsNear(Number(given), shape) : [])];
+    return typeof given === 'number' ? [...own, ...momentsOf(given)] : own;
+  }
+  if (typeof given === 'string') {
+    return [...formsOfText(given, shape, facts), ...within(given, shape)];
+  }
+  if (!isObject(given)) return [];
+  // An identity that was sent in place of its JSON text.
+  if (facts.name === 'id_data') return [JSON.stringify(given)];
+  const members = Object.entries(given);
+  const pairs = members.map(([name, value]) => ({ name, value }));
+  const only = members.length === 1 ? members[0]?.[1] : undefined;
+  // A map in place of a list of pairs; a list within an object, where it has to be alone.
+  return shape.type === 'array' ? [pairs, only] : [];
+}
+
+/** What was sent alone, in each member that may be its place. */
+function within(given: unknown, shape: Shape): unknown[] {
+  return memberNames(shape).map((name) => ({ [name]: given }));
+}
+
+const dateTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+
+function formsOfText(text: string, shape: Shape, { isQuery }: ConversionFacts): unknown[] {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  const time = dateTime.test(text) ? timeIn(text, isQuery) : Number.NaN;
+  return [
+    ...nearestOf(
+      text,
+      wordsIn(shape).filter((word) => isNearly(text, word)),
+    ),
+    text.trim(),
+    ...(Number.isFinite(number) ? [number] : []),
+    ...(Number.isNaN(time) ? [] : [new Date(time).toISOString(), time / 1000, String(time / 1000)]),
+    ...(/^(true|yes|on)$/i.test(text) ? [true, 'true'] : []),
+    ...(/^(false|no|off)$/i.test(text) ? [false, 'false'] : []),
+    ...(/^\s*[[{]/.test(text) ? [jsonOf(text)?.value] : []),
+    ...(isQuery && Number.isFinite(number) ? boundsNear(number, shape) : []),
+  ];
+}
+
+/** The moment of a number of seconds or milliseconds since the Unix epoch of the last decades. */
+function momentsOf(number: number): string[] {
+  const ms = number > MILLISECONDS_MIN ? number : number * 1000;
+  return ms > MILLISECONDS_MIN && ms < 4 * MILLISECONDS_MIN ? [new Date(ms).toISOString()] : [];
+}
+
+/** Milliseconds since the Unix epoch; NaN where the day is none, or the zone would be a guess. */
+function timeIn(text: string, takesUtc = false): number {
+  const hasZone = /(Z|:\d\d[+-]\d\d:\d\d)$/.test(text);
+  if (!hasZone && !takesUtc) return Number.NaN;
+  const [day = ''] = text.split(/[T ]/);
+  const isDay = new Date(day).toJSON()?.startsWith(day) ?? false;
+  return isDay
+    ? Date.parse(hasZone || day === text ? text.replace(' ', 'T') : `${text.replace(' ', 'T')}Z`)
+    : Number.NaN;
+}
+
+/** A word that has little in common with what was sent, or is only a part of it, may mean the opposite. */
+function isNearly(text: string, word: string): boolean {
+  const [given, wanted] = [text.toLowerCase(), word.toLowerCase()];
+  if (given !== wanted && given.includes(wanted)) return false;
+  return 4 * lettersApart(given, wanted) <= given.length;
+}
+
+/** In seconds what was milliseconds; the least and the greatest that is taken, the nearer one first. */
+function boundsNear(number: number, shape: Shape): readonly unknown[] {
+  const distance = (bound: number): number => Math.abs(bound - number);
+  const bounds = boundsOf(shape).toSorted((one, other) => distance(one) - distance(other));
+  const seconds = number > MILLISECONDS_MIN ? [Math.floor(number / 1000)] : [];
+  const numbers = [Math.round(number), ...seconds, ...bounds];
+  return [...numbers, ...numbers.map(String)];
+}
+
+/** Of a moment in milliseconds, since 2001; in seconds it would be thousands of years ahead. */
+const MILLISECONDS_MIN = 1e12;
+
+function boundsOf({ wrapped, pipe = [] }: Shape): number[] {
+  const own = pipe.flatMap((step) => {
+    const isBound = 'type' in step && (step.type === 'min_value' || step.type === 'max_value');
+    return isBound && 'requirement' in step ? Number(step.requirement) : [];
+  });
+  return [...own, ...[...(wrapped ? [wrapped] : []), ...pipe.filter(isShape)].flatMap(boundsOf)];
+}
+
+/** The words that a shape takes, also where it may be left out. */
+function wordsIn(shape: Shape): string[] {
+  const { options = [], literal } = shape;
+  const own = [...options, literal].filter((option) => typeof option === 'string');
+  return [...own, ...partsOf(shape).flatMap(wordsIn)];
+}
+
+/** Whether a value of the shape can only be a string. */
+function takesText(shape: Shape): boolean {
+  const parts = partsOf(shape);
+  if (parts.length > 0) return parts.every(takesText);
+  return shape.type === 'string' || wordsIn(shape).length > 0;
+}
+
+/** The shapes that a value itself may have, members and items left out. */
+function partsOf({ wrapped, pipe = [], options = [] }: Shape): Shape[] {
+  return [...(wrapped ? [wrapped] : []), ...[...pipe, ...options].filter(isShape)];
+}
+
+function valueAt(value: unknown, keys: readonly Key[]): unknown {
+  return keys.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
+    value,
+  );
+}
+
+function replaced(value: unknown, [key, ...rest]: readonly Key[], by: unknown): unknown {
+  if (key === undefined) return by;
+  const into = (old: unknown): unknown => replaced(old, rest, by);
+  if (Array.isArray(value))
+    return value.map((one, index) => (index === Number(key) ? into(one) : one));
+  const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const old = members.find(([name]) => name === key)?.[1];
+  const others = members.map(([name, one]): [string, unknown] => [
+    name,
+    name === key ? into(one) : one,
+  ]);
+  const all = members.some(([name]) => name === key)
+    ? others
+    : [...others, [String(key), into(old)] as const];
+  return Object.fromEntries(all.filter(([, one]) => one !== undefined));
+}

@@ -1,0 +1,207 @@
+/** From a refusal to the request that would succeed, and the steps before it. */
+
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { maskText } from '../http/masking.ts';
+import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
+import type { Asked } from './asked.ts';
+import {
+  inOtherVersion,
+  isWider,
+  lookUpFor,
+  mayBeMeant,
+  methodsLike,
+  nearestOperation,
+  operationAt,
+  parametersIn,
+} from './nearest.ts';
+import { neighbourOf, operationsOf } from './neighbour.ts';
+import { type Planned, plan } from './planned.ts';
+import { isPollOperation, ownerOf, safePoll } from './polls.ts';
+import { isDeviceAsUser, remedyOf } from './remedy.ts';
+import { type KnownStore, type Step, stepsOf } from './steps.ts';
+import { readable } from './text.ts';
+import type { RefusedRequest } from './wrong.ts';
+
+/** A request that succeeds, with the steps before it. */
+export interface Correction {
+  readonly request: Planned;
+  readonly steps: readonly Step[];
+  /** Set when the answer holds a link, which is then fetched. */
+  readonly followsLink?: true;
+}
+
+/** What to do about a refusal. */
+export interface Advice {
+  /** What to do first, in words. */
+  readonly first?: string;
+  /** Absent where no request brings about what was asked for. */
+  readonly correction?: Correction;
+}
+
+/** What a correction is made from. */
+export interface Refused extends RefusedRequest {
+  /** Where it was wrong, such as `body.status`. */
+  readonly place: string;
+  /** What is expected there. */
+  readonly expected?: string | undefined;
+  readonly store: KnownStore;
+  readonly mounts: Mounts;
+  /** Name of another tenant than the first one. */
+  readonly otherTenant?: string;
+}
+
+export function adviceOn(refused: Refused): Advice {
+  const meant = meantBy(refused);
+  if (!meant) {
+    const first = remedyOf(refused, undefined, []);
+    return first === undefined ? {} : { first };
+  }
+  // A user's write may do more than the device has asked for, such as end it for all devices.
+  if (isDeviceAsUser(refused) && meant.method !== 'GET') {
+    return { first: remedyOf(refused, undefined, []) ?? '' };
+  }
+  // What another one has written since would be lost.
+  if (refused.refusal.status === 412 && meant.method !== 'GET') {
+    return {
+      first: 'read it again, make the change in what there is now, and send it with the new ETag',
+    };
+  }
+  const { warning, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
+  const steps = stepsOf(refused, request.operation);
+  const { id } = request.operation;
+  const words = [
+    remedyOf(refused, request.operation, steps),
+    warning,
+    id === operations.connect.id ? takesOver : undefined,
+    replacementOf(request, refused),
+    isForced(request)
+      ? 'a key that is forced ends the access of the one that the device is accepted with'
+      : undefined,
+  ];
+  const first = words.filter((one) => one !== undefined).join('; ');
+  return {
+    ...(first !== '' && { first }),
+    correction: {
+      request,
+      steps,
+      ...(meant.authorization === 'link' && { followsLink: true }),
+    },
+  };
+}
+
+/** Whether a corrected write takes away more than was sent. */
+function replacementOf({ operation, isAsSent }: Planned, { refusal, mounts }: Refused) {
+  if (refusal.status !== 400 || isAsSent || operation.method !== 'PUT') return undefined;
+  const patch = operationAt(operation.path, ['PATCH'], operationsOf(mounts));
+  if (patch) return 'PUT replaces all that there is, and PATCH changes only what is sent';
+  const isOfAll = operation.id === managementOperations['set-configuration'].id;
+  return isOfAll ? 'PUT replaces all settings, also those that are not sent' : undefined;
+}
+
+/** Whether it preauthorizes a key also for a device that has one. */
+function isForced({ operation, body }: Planned): boolean {
+  const isOfKey = operation.id === managementOperations['preauthorize-device'].id;
+  return isOfKey && /"force":true/.test(readable(body ?? []));
+}
+
+const takesOver =
+  'the command opens a websocket of its own: one that the device has now is closed by it';
+
+interface PlannedPoll extends Planned {
+  /** Set where the poll is another one than that for which the device has got its update. */
+  readonly warning?: string;
+}
+
+/** Of an update under way, which a poll of other data ends. */
+function warningOf(endsUpdateOf: string | undefined, deviceId: string): string | undefined {
+  if (deviceId === '') {
+    return 'an update that is under way for the device ends with a poll of other data than those that it was offered for';
+  }
+  return endsUpdateOf === undefined
+    ? undefined
+    : `an update is under way, which a poll of other data ends; it was offered for ${maskText(endsUpdateOf)}`;
+}
+
+function requestFor(operation: Operation, meant: Operation, refused: Refused): PlannedPoll {
+  const { asked, refusal, place, expected } = refused;
+  const { status } = refusal;
+  const parameters = parametersIn(meant, asked.path);
+  // What was sent to another operation says nothing of this one, unless this one has replaced it.
+  const isOther = operation !== refused.operation && operation !== meant && status !== 410;
+  const { device_type: type } = parameters;
+  const search = type === undefined ? '' : `device_type=${type}`;
+  const bare = { ...asked, search, headers: new Map(), body: undefined, bodyBytes: 0 };
+  const own = isOther ? bare : asked;
+  if (!isPollOperation(operation)) {
+    return plan(operation, { asked: own, parameters, status, place, expected });
+  }
+  // Who asks for a link has no token that says whose it is.
+  const linked = isOther && status !== 403 ? parameters.device_id : undefined;
+  const deviceId = linked ?? ownerOf(asked);
+  const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
+  const warning = warningOf(poll.endsUpdateOf, deviceId);
+  const warned = warning === undefined ? {} : { warning };
+  const faulty = { asked: poll.asked, parameters, status };
+  if (poll.asked === own) {
+    return { ...plan(poll.operation, { ...faulty, place, expected }), ...warned };
+  }
+  // What was wrong is no longer there.
+  const { isAsSent: _isAsSent, ...other } = plan(poll.operation, { ...faulty, place: '' });
+  return { ...other, ...warned };
+}
+
+/** The operation that the request was for, or most likely meant; undefined where there is none. */
+function meantBy({ asked, refusal, operation, mounts }: Refused): Operation | undefined {
+  if (operation) return operation;
+  const { method, path } = asked;
+  const evidence = refusal.detail?.evidence;
+  const known = operationsOf(mounts);
+  const meant =
+    evidence instanceof UnknownPath
+      ? neighbourOf(asked, evidence).operation
+      : (operationAt(path, methodsLike(method), known) ??
+        inOtherVersion(method, path, known) ??
+        operationAt(path, ['GET'], known) ??
+        similarTo(asked, known));
+  if (!meant || !mayBeMeant(method, meant)) return undefined;
+  // Without a part of its path, the request may be about more than was asked for.
+  return meant.method !== 'GET' && isWider(meant, path) ? undefined : meant;
+}
+
+function similarTo({ method, path }: Asked, known: readonly Operation[]): Operation | undefined {
+  const nearest = nearestOperation(method, path, known);
+  return nearest.isSimilar ? nearest.operation : undefined;
+}
+
+/** The operation to call in place of the one that was meant. */
+function instead(meant: Operation, { refusal, place, operation, mounts }: Refused) {
+  const { status } = refusal;
+  const known = operationsOf(mounts);
+  if (status === 410 && meant.deprecated) return successorOf(meant.deprecated, known);
+  const link: Operation = operations['get-artifact-link'];
+  if (meant.id === storageOperations['download-artifact'].id && known.includes(link)) return link;
+  if (meant.authorization === 'link') return operations['get-next-deployment'];
+  const isMissing = operation !== undefined && place.startsWith('path.') && status !== 403;
+  // Where the state is not in the way for long, the same request is right later.
+  const isState =
+    status === 409 && !place.startsWith('body.') && refusal.detail?.remedy === undefined;
+  return (isMissing || isState) && status !== 400 ? lookUpFor(meant, known) : undefined;
+}
+
+function successorOf(
+  { successor }: NonNullable<Operation['deprecated']>,
+  known: readonly Operation[],
+): Operation | undefined {
+  const path = `${apiPrefixes.management}${successor.version}${successor.path}`;
+  const isSuccessor = (one: Operation): boolean =>
+    one.method === successor.method && sameForm(one.path) === sameForm(path);
+  return known.find(isSuccessor);
+}
+
+function sameForm(path: string): string {
+  return path.replace(/\{\w+\}/g, '{}');
+}

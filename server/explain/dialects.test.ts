@@ -1,0 +1,241 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { type VariantName, variantNames } from '../../fixtures/contract/variants.ts';
+import { absenceOf, listenerOf } from '../pipeline/mounted.ts';
+import { sendCorrected } from '../testing/corrected-request.ts';
+import { linkTo, publish } from '../testing/test-artifacts.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import {
+  contradictionsIn,
+  correctedOf,
+  explanationOf,
+  runInBash,
+} from '../testing/test-explanations.ts';
+import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { control, testPassword } from '../testing/test-tenants.ts';
+
+const rows: readonly Operation[] = Object.values({ ...operations, ...managementOperations });
+const openSource = new Set<VariantName>(['open-source']);
+const absent = rows.filter((row) => absenceOf(row, openSource));
+/** Servers by their dialects; those that nothing changes are shared. */
+const servers = new Map<string, Promise<TestServer>>();
+
+afterAll(async () => {
+  for (const server of servers.values()) await (await server).close();
+});
+
+function startAs(...variants: VariantName[]): Promise<TestServer> {
+  const name = variants.join();
+  const known = servers.get(name);
+  if (known) return known;
+  const options = { variants: new Set(variants), adminPassword: testPassword };
+  const starting = startTestServer(options);
+  servers.set(name, starting);
+  return starting;
+}
+
+/** The explanation of a request that must be refused with this status. */
+async function refusedWith(server: TestServer, status: number, [method, path, call]: Asked) {
+  const reply = await server.request(method, path, call);
+  expect([path, reply.status]).toEqual([path, status]);
+  const explanation = await explanationOf(server, reply);
+  expect(contradictionsIn(explanation)).toEqual([]);
+  return explanation;
+}
+
+/** One device of each server. */
+const devices = new Map<string, Promise<AcceptedDevice>>();
+
+function deviceOf(server: TestServer, name: string): Promise<AcceptedDevice> {
+  const known = devices.get(name) ?? acceptedDevice(server, `of ${name}`);
+  devices.set(name, known);
+  return known;
+}
+
+type Asked = readonly [method: string, path: string, call?: Call];
+
+const idPath = (path: string): string => path.replace(/\{\w+\}/g, 'some');
+
+describe('what the dialect open-source lacks', () => {
+  it.each(absent.map((row) => [row.id, row] as const))(
+    'is explained with dialect, absence and a way out: %s',
+    async (_, row) => {
+      const server = await startAs('open-source');
+      const explained = await refusedWith(server, 404, [row.method, idPath(row.path)]);
+      const { wrong, first, correctedRequest } = explained;
+      const { what = '', instead } = absenceOf(row, openSource) ?? {};
+      expect(wrong.expected).toContain(`dialect open-source has; it lacks ${what} (${row.method}`);
+      expect(first).toMatch(/or start the server without --dialect open-source(;|$)/);
+      expect(correctedRequest === undefined).toBe(instead === undefined);
+      expect(explained.command === undefined).toBe(instead === undefined);
+    },
+  );
+
+  it('of which version 2 of next falls back to version 1', async () => {
+    const server = await startAs('open-source');
+    const device = await acceptedDevice(server, 'falls back');
+    const { path } = operations['post-next-deployment-v2'];
+    const provided = { device_type: 'board', artifact_name: 'release-0' };
+    const json = { device_provides: provided, update_control_map: true };
+    const reply = await server.request('POST', path, { token: device.token, json });
+    const { correctedRequest, first, command } = await correctedOf(server, reply);
+    expect(first).toMatch(/^fall back to version 1, with the content of device_provides/);
+    expect(correctedRequest).toMatchObject({
+      method: 'POST',
+      path: operations['post-next-deployment'].path,
+    });
+    expect(correctedRequest.body).toBe('@$BODY_FILE');
+    const lines = `echo '${JSON.stringify(provided)}' > provided; BODY_FILE=provided\n${command}`;
+    const ran = await runInBash(lines, { TOKEN: device.token });
+    expect([ran.status, ran.stderr]).toEqual([204, '']);
+  });
+
+  it('is not proposed for a link that has expired: the next poll brings a new one', async () => {
+    const server = await startAs('open-source');
+    const { correctedRequest } = await refusedWith(server, 400, ['GET', '/storage/artifacts/some']);
+    expect(correctedRequest?.path).toContain(operations['get-next-deployment'].path);
+  });
+});
+
+describe.each(variantNames)('the nearest path under the dialect %s', (name) => {
+  const next = operations['get-next-deployment'].path;
+  it.each([
+    ['GET', next.replace('/v1', ''), 'get-next-deployment'],
+    [
+      'GET',
+      next.replace('/api/devices', '/API/Devices').replace('/v1', '/V1'),
+      'get-next-deployment',
+    ],
+    ['GET', `${next}/`, 'get-next-deployment'],
+    ['GET', next.replace('/api', ''), 'get-next-deployment'],
+    ['GET', next.replace('/deployments/device', '/device'), 'get-next-deployment'],
+    ['PUT', '/api/devices/deployments/device/deployments/x/status', 'put-deployment-status'],
+    ['PUT', '/api/devices/v1/deployments/deployments/x/status', 'put-deployment-status'],
+    ['POST', '/API/DEVICES/V1/AUTHENTICATION/AUTH_REQUESTS', 'post-auth-request'],
+    ['POST', '/api/devices/authentication/auth_requests', 'post-auth-request'],
+    ['PATCH', '/api/devices/inventory/device/attributes', 'patch-attributes'],
+    ['PUT', '/api/devices/v2/deviceconfig/configuration', 'put-configuration'],
+    ['GET', '/api/devices/deviceconnect/connect', 'connect'],
+    ['GET', '/api/management/devauth/devices', 'list-devices'],
+    ['POST', '/api/management/v1/useradm/login', 'login'],
+  ] as const)('for %s %s is that of %s', async (method, path, id) => {
+    const server = await startAs(name);
+    const row: Operation = { ...operations, ...managementOperations }[id];
+    const device = await deviceOf(server, name);
+    const token = path.toLowerCase().includes('management') ? server.adminToken : device.token;
+    const { wrong } = await refusedWith(server, 404, [method, path, { token }]);
+    expect(wrong).toEqual({ path: 'path', expected: `${row.method} ${row.path}`, actual: path });
+  });
+});
+
+it('a path that is like none of the API gets an example, not one expected path', async () => {
+  const server = await startAs();
+  const { wrong, command } = await refusedWith(server, 404, ['GET', '/phpmyadmin/index.php']);
+  expect(command).toBeUndefined();
+  expect(wrong.expected).toMatch(/^a path of the API, such as [A-Z]+ \//);
+});
+
+it('a path that is nearly one that a dialect lacks gets an explanation that names the dialect', async () => {
+  const server = await startAs('open-source');
+  const path = '/api/management/v2/tenantadm/tenants/mee';
+  const { wrong, first } = await refusedWith(server, 404, ['GET', path]);
+  expect(wrong.expected).toContain(
+    'it lacks tenants (GET /api/management/v2/tenantadm/tenants/me)',
+  );
+  expect(first).toMatch(/^go on without it/);
+});
+
+describe('the dialect storage-host', () => {
+  it('is named where an artifact is asked of the API, and a new link is fetched', async () => {
+    const server = await startAs('storage-host');
+    const device = await acceptedDevice(server, 'reader');
+    const { uri } = await linkTo(server, device.token, await publish(server));
+    const { pathname, search, origin } = new URL(uri);
+    const { wrong, command = '' } = await refusedWith(server, 404, ['GET', pathname + search]);
+    expect(wrong.expected).toContain(`at ${origin}, as artifact files have a port of their own`);
+    const ran = await runInBash(command, { TOKEN: device.token });
+    expect([ran.status, ran.stderr]).toEqual([200, '']);
+  });
+
+  it('is named where the API is asked of the port of artifact files', async () => {
+    const server = await startAs('storage-host');
+    const device = await acceptedDevice(server, 'lost');
+    const { path } = operations['get-configuration'];
+    const headers = { Authorization: `Bearer ${device.token}` };
+    const reply = await fetch(`${server.storageUrl}${path}`, { headers });
+    const { wrong, first, command } = await correctedOf(server, reply);
+    expect(wrong.expected).toContain('this port serves nothing but artifact files');
+    expect(first).toBe(`send the request to ${server.baseUrl}`);
+    const ran = await runInBash(command, { TOKEN: device.token });
+    expect([ran.status, ran.stderr]).toEqual([200, '']);
+  });
+
+  it('gets a new link from the API when one of the other port has expired', async () => {
+    const server = await startAs('storage-host');
+    const device = await acceptedDevice(server, 'late');
+    const artifact = await publish(server, { name: 'release-late' });
+    const { uri } = await linkTo(server, device.token, artifact);
+    await control(server, 'POST', '/clock', { advanceSeconds: 2 * 86_400 });
+    const { command } = await correctedOf(server, await fetch(uri));
+    const ran = await runInBash(command, { TOKEN: device.token });
+    expect([ran.status, ran.stderr]).toEqual([200, '']);
+  });
+});
+
+describe('the dialect token-before-routing', () => {
+  it.each([
+    ['GET', '/api/devices/v1/deployments/nowhere'],
+    ['DELETE', operations['get-configuration'].path],
+  ])('is named where a token is missing and the rest is wrong too: %s %s', async (method, path) => {
+    const server = await startAs('token-before-routing');
+    const { wrong, first, correctedRequest } = await refusedWith(server, 401, [method, path]);
+    expect(wrong.path).toBe('header.Authorization');
+    expect(first).toMatch(/token-before-routing checks first; then correct the (path|method)$/);
+    const device = await deviceOf(server, 'token-before-routing');
+    if (!correctedRequest) throw new Error('no corrected request');
+    const sender = { device, userToken: server.adminToken, needs: {} };
+    const sent = await sendCorrected(server, correctedRequest, sender);
+    expect([401, 405]).not.toContain(sent.status);
+    expect(sent.text).not.toContain('no such path');
+  });
+});
+
+it('the dialect asynchronous-provisioning lets a device wait for its records', async () => {
+  const variants = new Set<VariantName>(['asynchronous-provisioning']);
+  const server = await startTestServer({ variants, provisioningDelayMs: 60_000 });
+  servers.set('asynchronous', Promise.resolve(server));
+  const { token } = await acceptedDevice(server, 'early');
+  const { path } = operations['get-configuration'];
+  const { wrong, first, isUnchanged } = await refusedWith(server, 404, ['GET', path, { token }]);
+  expect([wrong.path, isUnchanged]).toEqual(['state', true]);
+  expect(first).toMatch(/^wait until the device is provisioned/);
+});
+
+it.each(['open-source', 'storage-host'] as const)(
+  'corrected requests are of operations that %s has',
+  async (name) => {
+    const server = await startAs(name);
+    const dialects = new Set<VariantName>([name]);
+    for (const row of rows) {
+      const reply = await server.request(row.method, `${idPath(row.path)}/x`);
+      const { correctedRequest } = await explanationOf(server, reply);
+      if (!correctedRequest) continue;
+      const { method, path } = correctedRequest;
+      const found = rows.find(
+        (one) => one.method === method && isOf(one.path, path.split('?')[0] ?? ''),
+      );
+      expect([row.path, path, found && listenerOf(found, dialects)]).toEqual([
+        row.path,
+        path,
+        'api',
+      ]);
+    }
+  },
+);
+
+/** Whether a path is of this form. */
+function isOf(form: string, path: string): boolean {
+  return new RegExp(`^${form.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
+}

@@ -1,0 +1,69 @@
+/** The signature doctor's whole answer about a body, a key and a signature. */
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { signatureFits } from '../../crypto/device-signature.ts';
+import { readPublicKey } from '../../crypto/public-key.ts';
+import type { DeviceKey } from '../../crypto/refused-signature.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import { diagnoseKey } from './key.ts';
+import { diagnoseSignature } from './signature.ts';
+
+/** What the doctor found. */
+export interface Finding extends Partial<Diagnosis> {
+  readonly fits: boolean;
+  /** What the finding is about. */
+  readonly about: 'signature' | 'key';
+  readonly sentence: string;
+}
+
+/** A signed body, byte for byte as it was sent. */
+export interface SignedBody {
+  readonly body: Buffer;
+  /** The key in PEM; that of the body when absent. */
+  readonly keyText?: string | undefined;
+  /** As written in the header. */
+  readonly signature: string;
+  /** Keys of others that may have signed. */
+  readonly otherKeys?: Iterable<DeviceKey>;
+}
+
+/** Examines a signature; takes some tens of milliseconds at worst and never throws. */
+export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody): Finding {
+  const sent = memberText(body, 'pubkey');
+  const pem = keyText ?? sent;
+  if (pem === undefined) {
+    return { fits: false, about: 'key', sentence: 'The body has no text "pubkey"; give the key.' };
+  }
+  const key = readPublicKey(pem);
+  if ('because' in key) {
+    const sentence = `The key cannot be used: it ${key.because}.`;
+    return { fits: false, about: 'key', sentence, ...diagnoseKey(pem) };
+  }
+  const about = 'signature';
+  if (signatureFits(body, key, signature)) {
+    const sentence = `The ${key.keyType} signature matches the ${body.length} bytes of the body.`;
+    return { fits: true, about, sentence };
+  }
+  const sentence = 'The signature does not match, and no known mistake explains it.';
+  const own = sent === undefined ? [] : keysOf('pubkey of the body', sent);
+  const others = {
+    *[Symbol.iterator]() {
+      yield* own;
+      yield* otherKeys;
+    },
+  };
+  const diagnosis = diagnoseSignature({ body, key, signatureText: signature, otherKeys: others });
+  return { fits: false, about, sentence, ...diagnosis };
+}
+
+/** The key of a PEM text under the name of its holder; none when the text is no usable key. */
+export function keysOf(device: string, text: string): DeviceKey[] {
+  const key = readPublicKey(text);
+  return 'because' in key ? [] : [{ device, key }];
+}
+
+/** A text member of a JSON body. */
+export function memberText(body: Buffer, name: string): string | undefined {
+  const data = parsedJson(body.toString('utf8'));
+  const value = isObject(data) ? data[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}

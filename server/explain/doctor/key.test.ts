@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import { keyMistakeVectors } from '../../../fixtures/vectors/signature-mistakes.ts';
+import { authRequestVectors } from '../../../fixtures/vectors/signatures.ts';
+import { readPublicKey } from '../../crypto/public-key.ts';
+import { diagnoseKey, keyMistakes, keyTextOf } from './key.ts';
+
+const vectors = keyMistakeVectors();
+
+describe('a key that another implementation made', () => {
+  it.each(vectors)('is explained: $mistake, $title', ({ mistake, pubkey }) => {
+    const wanted = mistake === null || mistake === 'unexplained' ? undefined : mistake;
+    expect(diagnoseKey(pubkey)?.mistake).toBe(wanted);
+    expect('because' in readPublicKey(pubkey)).toBe(mistake !== null);
+  });
+
+  it('is there for every mistake', () => {
+    const made = new Set(vectors.map(({ mistake }) => mistake));
+    expect(keyMistakes.filter(({ id }) => !made.has(id))).toEqual([]);
+    expect(new Set(keyMistakes.map(({ id }) => id)).size).toBe(keyMistakes.length);
+  });
+
+  it.each(keyMistakes)('has no other mistake: $id', ({ id, fits }) => {
+    const refused = vectors.filter(({ mistake }) => mistake !== null);
+    const found = refused.filter(({ pubkey }) => fits(keyTextOf(pubkey.trim())) !== false);
+    expect(found.map(({ title }) => title)).toEqual(
+      vectors.filter(({ mistake }) => mistake === id).map(({ title }) => title),
+    );
+  });
+
+  it('is named with its curve', () => {
+    const details = vectors
+      .filter(({ mistake }) => mistake === 'other-curve')
+      .map(({ pubkey }) => diagnoseKey(pubkey)?.detail);
+    expect(details).toEqual([
+      'secp224r1',
+      'secp384r1',
+      'secp521r1',
+      'secp256k1',
+      'brainpoolP256r1',
+      'ed448',
+    ]);
+  });
+});
+
+describe('the doctor and the vectors of the key check', () => {
+  const expected: Readonly<Record<string, string>> = {
+    'RSA-2048, PEM of PKCS#1': 'pkcs1-public-key',
+    'ECDSA P-256, certificate': 'certificate',
+    'ECDSA P-384': 'other-curve',
+    'ECDSA P-521': 'other-curve',
+    'ECDSA secp256k1': 'other-curve',
+    Ed448: 'other-curve',
+    'RSA key for PSS only': 'key-for-pss',
+    'ECDSA P-256, no PEM': 'no-pem-lines',
+  };
+
+  it.each(authRequestVectors())('agree on: $title', ({ title, publicKeyPem }) => {
+    expect(diagnoseKey(publicKeyPem)?.mistake).toBe(expected[title]);
+  });
+});
+
+describe('a text that is no key', () => {
+  it('has no diagnosis whatever it is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.json()), (text) => {
+        expect(diagnoseKey(text)).toBeUndefined();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each([
+    ['a block that never ends', `-----BEGIN PUBLIC KEY-----${'A'.repeat(16_000)}`],
+    ['blocks in blocks', '-----BEGIN PUBLIC KEY-----AAAA'.repeat(500)],
+    ['dashes', '-'.repeat(16_000)],
+    ['ten megabytes', 'A'.repeat(10_000_000)],
+    ['brackets', '{'.repeat(16_000)],
+  ])('is looked at in no time: %s', (_, text) => {
+    const startMs = systemClock.monotonicMs();
+    expect(diagnoseKey(text)).toBeUndefined();
+    expect(systemClock.monotonicMs() - startMs).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,215 @@
+/** Why is a text not a public key that the server takes? Spec: AuthRequest (pubkey) */
+
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { readPublicKey } from '../../crypto/public-key.ts';
+import { type Diagnosis, diagnosisOf, type MistakeWords } from './diagnosis.ts';
+
+/** What is looked at of a key's text. */
+interface KeyText {
+  readonly text: string;
+  /** Of its only PEM block. */
+  readonly label: string | undefined;
+  readonly der: Buffer | undefined;
+  /** The key that the block holds, when it is SubjectPublicKeyInfo. */
+  readonly key: KeyObject | undefined;
+}
+
+/** One mistake with a key. */
+interface KeyMistake extends MistakeWords {
+  /** Whether it was made; a text says in which of its forms. */
+  readonly fits: (key: KeyText) => boolean | string;
+}
+
+const TEXT_MAX_CHARACTERS = 16_384;
+/** Anywhere in the text: such files often begin with the parameters of a curve. */
+const privateBlock = /-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY)-----/;
+const takePublic = '`openssl pkey -in KEY -pubout` writes it as "PUBLIC KEY".';
+const oneLine = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/= ]+)-----END PUBLIC KEY-----$/;
+const takenKeys = 'Use RSA of 1024 to 8192 bits, ECDSA P-256 or Ed25519.';
+
+/** Every mistake with a key, each one apart from all others. */
+export const keyMistakes: readonly KeyMistake[] = [
+  {
+    id: 'private-key',
+    sentence: 'It is a private key, which must never leave its device.',
+    remedy: `Send the public half; ${takePublic} If this one was sent anywhere, make a new key.`,
+    fits: ({ text, label, der }) => {
+      const found = privateBlock.exec(text)?.[1];
+      if (found !== undefined) return found;
+      return label === 'PUBLIC KEY' && der !== undefined && isPrivate(der) && 'as PUBLIC KEY';
+    },
+  },
+  {
+    id: 'pkcs1-public-key',
+    sentence: 'It is an RSA key in PKCS#1.',
+    remedy:
+      'Send SubjectPublicKeyInfo: `openssl rsa -RSAPublicKey_in -in KEY -pubout` converts it.',
+    fits: ({ label, der }) => {
+      if (label === 'RSA PUBLIC KEY') return label;
+      return label === 'PUBLIC KEY' && der !== undefined && isPkcs1(der) && 'as PUBLIC KEY';
+    },
+  },
+  {
+    id: 'certificate',
+    sentence: 'It is a certificate or a certificate request, not a key.',
+    remedy: 'Extract the key: `openssl x509 -in FILE -pubkey -noout`.',
+    fits: ({ label }) =>
+      label !== undefined && /^(X509 |TRUSTED |NEW )?CERTIFICATE( REQUEST)?$/.test(label) && label,
+  },
+  {
+    id: 'openssh-key',
+    sentence: 'It is a public key in OpenSSH format.',
+    remedy: 'Convert it: `ssh-keygen -e -m PKCS8 -f KEY.pub`.',
+    fits: ({ text, label }) =>
+      /^(ssh-|ecdsa-sha2-|---- BEGIN SSH2)/.test(text) || label === 'SSH2 PUBLIC KEY',
+  },
+  {
+    id: 'escaped-line-breaks',
+    sentence: 'The line breaks of the PEM text are the two characters \\n.',
+    remedy: 'Let the JSON encoder escape the text; do not escape it yourself as well.',
+    fits: ({ text }) => text.includes('\\n') && isTaken(text.replace(/(\\r)?\\n/g, '\n')),
+  },
+  {
+    id: 'no-line-breaks',
+    sentence: 'The PEM text has lost its line breaks.',
+    remedy: 'Keep the line breaks of the PEM file: in JSON each one is written as \\n.',
+    fits: ({ text }) => {
+      const [, base64] = oneLine.exec(text) ?? [];
+      return base64 !== undefined && isTaken(block(base64));
+    },
+  },
+  {
+    id: 'no-pem-lines',
+    sentence: 'It is the bare base64 of a key, without the BEGIN and END lines of PEM.',
+    remedy: 'Put it between -----BEGIN PUBLIC KEY----- and -----END PUBLIC KEY-----.',
+    fits: ({ text }) => /^[A-Za-z0-9+/=\s]+$/.test(text) && isTaken(block(text)),
+  },
+  {
+    id: 'jwk',
+    sentence: 'It is a JSON Web Key.',
+    remedy: 'Send the same key as SubjectPublicKeyInfo in PEM.',
+    fits: ({ text }) => text.startsWith('{') && isJwk(text),
+  },
+  {
+    id: 'more-than-the-key',
+    sentence: 'The text contains more than the PEM block of the key.',
+    remedy: 'Send only the block from BEGIN PUBLIC KEY to END PUBLIC KEY.',
+    fits: ({ text, label }) => {
+      const found = /-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----/.exec(
+        text,
+      );
+      const isOwnMistake = label !== undefined || privateBlock.test(text);
+      return !isOwnMistake && found !== null && isTaken(found[0]);
+    },
+  },
+  {
+    id: 'wrong-label',
+    sentence: 'The PEM block holds the right kind of key under the wrong label.',
+    remedy: 'Label the block PUBLIC KEY.',
+    fits: ({ label, der }) => {
+      const isOwnMistake = label === 'PUBLIC KEY' || label?.endsWith('PRIVATE KEY');
+      if (label === undefined || der === undefined || isOwnMistake) return false;
+      return isTaken(block(der.toString('base64'))) && label;
+    },
+  },
+  {
+    id: 'other-curve',
+    sentence: 'The key is on a curve other than P-256 and Ed25519.',
+    remedy: takenKeys,
+    fits: ({ key }) => {
+      const type = key?.asymmetricKeyType;
+      const name = key?.asymmetricKeyDetails?.namedCurve;
+      if (type === 'ec') return name !== 'prime256v1' && (name ?? 'an unnamed curve');
+      return type === 'ed448' && type;
+    },
+  },
+  {
+    id: 'key-for-agreement',
+    sentence: 'The key is for key agreement and cannot sign.',
+    remedy: takenKeys,
+    fits: ({ key }) => ofType(key, ['x25519', 'x448', 'dh']),
+  },
+  {
+    id: 'key-for-pss',
+    sentence: 'The RSA key is marked for PSS only.',
+    remedy: 'Make a key with `-algorithm RSA`, and sign with PKCS#1 v1.5 padding.',
+    fits: ({ key }) => key?.asymmetricKeyType === 'rsa-pss',
+  },
+  {
+    id: 'dsa-key',
+    sentence: 'The key is a DSA key.',
+    remedy: takenKeys,
+    fits: ({ key }) => key?.asymmetricKeyType === 'dsa',
+  },
+  {
+    id: 'rsa-key-size',
+    sentence: 'The RSA key is too short or too long.',
+    remedy: takenKeys,
+    fits: ({ key }) =>
+      key?.asymmetricKeyType === 'rsa' && `${key.asymmetricKeyDetails?.modulusLength ?? 0} bits`,
+  },
+];
+
+/**
+ * The mistake that makes the text no key that the server takes; `undefined` when it is one, or when
+ * no known mistake explains it. Never throws. Spec: AuthRequest (pubkey)
+ */
+export function diagnoseKey(text: string): Diagnosis | undefined {
+  if (text.length > TEXT_MAX_CHARACTERS || isTaken(text)) return undefined;
+  const key = keyTextOf(text.trim());
+  for (const row of keyMistakes) {
+    const found = row.fits(key);
+    if (found !== false) return diagnosisOf(row, { detail: found === true ? undefined : found });
+  }
+  return undefined;
+}
+
+/** What the rows look at. */
+export function keyTextOf(text: string): KeyText {
+  const [, label, body] = /^-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----$/.exec(text) ?? [];
+  const der = body === undefined ? undefined : Buffer.from(body, 'base64');
+  const spki = { key: text, format: 'pem', type: 'spki' } as const;
+  const key = label === 'PUBLIC KEY' ? attempt(() => createPublicKey(spki)) : undefined;
+  return { text, label, der, key };
+}
+
+function isTaken(text: string): boolean {
+  return !('because' in readPublicKey(text));
+}
+
+function block(base64: string): string {
+  return `-----BEGIN PUBLIC KEY-----\n${base64.trim()}\n-----END PUBLIC KEY-----\n`;
+}
+
+function isPrivate(der: Buffer): boolean {
+  const forms = ['pkcs8', 'pkcs1', 'sec1'] as const;
+  return forms.some(
+    (type) => attempt(() => createPrivateKey({ key: der, format: 'der', type })) !== undefined,
+  );
+}
+
+/** OpenSSL reads private keys as PKCS#1 too, and gives their public half. */
+function isPkcs1(der: Buffer): boolean {
+  const read = attempt(() => createPublicKey({ key: der, format: 'der', type: 'pkcs1' }));
+  return read !== undefined && !isPrivate(der);
+}
+
+function isJwk(text: string): boolean {
+  const value = parsedJson(text);
+  return isObject(value) && Object.hasOwn(value, 'kty');
+}
+
+function ofType(key: KeyObject | undefined, types: readonly string[]): string | false {
+  const type = key?.asymmetricKeyType;
+  return type !== undefined && types.includes(type) && type;
+}
+
+/** What fails to decode is not of the form that was tried. */
+function attempt<Value>(decode: () => Value): Value | undefined {
+  try {
+    return decode();
+  } catch {
+    return undefined;
+  }
+}

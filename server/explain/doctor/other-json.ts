@@ -1,0 +1,178 @@
+/** The texts that other JSON encoders make of the same body. Not texts with other line ends alone. */
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { otherLineEnds } from './line-ends.ts';
+
+/** A text that may have been signed in place of the body. */
+export interface OtherJson {
+  readonly bytes: Buffer;
+  /** How it differs from the most compact text, for people. */
+  readonly how: string;
+}
+
+/** An auth request has two thousand bytes at most; a larger body is no encoder's mistake. */
+const BODY_MAX_BYTES = 16_384;
+const TEXTS_MAX = 600;
+/** Of all texts together, equal ones too: indented, a hostile body becomes many times longer. */
+const WRITTEN_MAX_CHARACTERS = 8_000_000;
+const DEPTH_MAX = 32;
+
+interface Style {
+  readonly how: string;
+  readonly comma: string;
+  readonly colon: string;
+  /** Of one level; absent when all is on one line. */
+  readonly indent?: string;
+}
+
+const styles: readonly Style[] = [
+  { how: 'without white space', comma: ',', colon: ':' },
+  { how: 'with spaces after , and :', comma: ', ', colon: ': ' },
+  { how: 'with spaces after :', comma: ',', colon: ': ' },
+  { how: 'with spaces after ,', comma: ', ', colon: ':' },
+  { how: 'indented by 2', comma: ',', colon: ': ', indent: '  ' },
+  { how: 'indented by 4', comma: ',', colon: ': ', indent: '    ' },
+  { how: 'indented by tabs', comma: ',', colon: ': ', indent: '\t' },
+];
+
+type Order = (entries: [string, unknown][]) => [string, unknown][];
+
+const orders: readonly (readonly [how: string, order: Order])[] = [
+  ['members in order', (entries) => entries],
+  ['members sorted by name', (entries) => entries.toSorted(([a], [b]) => (a < b ? -1 : 1))],
+  ['members in the order of the contract', byRank(['id_data', 'pubkey', 'tenant_token'])],
+  ['members in the order of a Go client', byRank(['id_data', 'tenant_token', 'pubkey'])],
+  ['members in reverse', (entries) => entries.toReversed()],
+];
+
+const escapes: readonly (readonly [how: string, escape: (text: string) => string])[] = [
+  ['', (text) => text],
+  ['with \\/ for /', (text) => text.replaceAll('/', '\\/')],
+  ['with \\u for all beyond ASCII', (text) => asciiOnly(text)],
+  ['with \\u for < > &', (text) => text.replace(/[<>&\u2028\u2029]/g, unicodeEscape)],
+  ['with \\/ for / and \\u for all beyond ASCII', (text) => asciiOnly(text.replaceAll('/', '\\/'))],
+];
+
+/**
+ * Other texts of the body's JSON, the likely ones first; none for what is not a JSON object.
+ * @throws RangeError when it is nested too deep
+ */
+export function* otherJsonTexts(body: Buffer): Generator<OtherJson> {
+  const entries = body.length <= BODY_MAX_BYTES ? entriesOf(body.toString('utf8')) : undefined;
+  if (!entries) return;
+  const seen = new Set([body, ...otherLineEnds(body)].map((text) => text.toString('latin1')));
+  const known = seen.size;
+  let written = 0;
+  for (const { how, text } of rewritten(entries)) {
+    written += text.length;
+    if (written > WRITTEN_MAX_CHARACTERS) return;
+    const bytes = Buffer.from(text);
+    const name = bytes.toString('latin1');
+    if (seen.has(name)) continue;
+    seen.add(name);
+    yield { bytes, how };
+    if (seen.size - known >= TEXTS_MAX) return;
+  }
+}
+
+interface Text {
+  readonly how: string;
+  readonly text: string;
+}
+
+function* rewritten(entries: [string, unknown][]): Generator<Text> {
+  yield* written(entries, orders);
+  for (const { how, text } of written(entries, orders)) {
+    yield { how: `${how}, with a line feed at the end`, text: `${text}\n` };
+  }
+  for (const [innerHow, changed] of otherMembers(entries)) {
+    for (const { how, text } of written(changed, orders.slice(0, 1))) {
+      yield { how: `${how}, ${innerHow}`, text };
+    }
+  }
+}
+
+function* written(entries: [string, unknown][], inOrders: typeof orders): Generator<Text> {
+  for (const [orderHow, order] of inOrders) {
+    for (const style of styles) {
+      const text = textOf(entries, { style, order });
+      for (const [escapeHow, escaped] of escapes) {
+        const parts = [orderHow, style.how, escapeHow];
+        yield { how: parts.filter(Boolean).join(', '), text: escaped(text) };
+      }
+    }
+  }
+}
+
+/** The members with id_data or pubkey written otherwise. */
+function* otherMembers(entries: [string, unknown][]): Generator<[string, [string, unknown][]]> {
+  const idData = entries.find(([name]) => name === 'id_data')?.[1];
+  const inner = typeof idData === 'string' ? entriesOf(idData) : undefined;
+  for (const [orderHow, order] of inner ? orders.slice(0, 2) : []) {
+    for (const style of styles.slice(0, 2)) {
+      const text = textOf(inner ?? [], { style, order });
+      yield [`id_data ${style.how}, its ${orderHow}`, replaced(entries, 'id_data', text)];
+    }
+  }
+  const pubkey = entries.find(([name]) => name === 'pubkey')?.[1];
+  if (typeof pubkey !== 'string') return;
+  const trimmed = pubkey.trimEnd();
+  yield ['pubkey without its last line break', replaced(entries, 'pubkey', trimmed)];
+  yield ['pubkey with a line break at its end', replaced(entries, 'pubkey', `${trimmed}\n`)];
+}
+
+function replaced(entries: [string, unknown][], name: string, value: string): [string, unknown][] {
+  return entries.map((entry) => (entry[0] === name ? [name, value] : entry));
+}
+
+/** Members of the text's JSON object; `undefined` for anything else. */
+function entriesOf(text: string): [string, unknown][] | undefined {
+  const value = parsedJson(text);
+  return isObject(value) ? Object.entries(value) : undefined;
+}
+
+interface Writing {
+  readonly style: Style;
+  readonly order: Order;
+}
+
+function textOf(entries: [string, unknown][], writing: Writing, depth = 0): string {
+  const members = writing
+    .order(entries)
+    .map(
+      ([name, value]) =>
+        `${JSON.stringify(name)}${writing.style.colon}${valueText(value, writing, depth + 1)}`,
+    );
+  return wrapped(members, ['{', '}'], { style: writing.style, depth });
+}
+
+function valueText(value: unknown, writing: Writing, depth: number): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (depth > DEPTH_MAX) throw new RangeError(`nested deeper than ${DEPTH_MAX} levels`);
+  if (!Array.isArray(value)) return textOf(Object.entries(value), writing, depth);
+  const items = value.map((item) => valueText(item, writing, depth + 1));
+  return wrapped(items, ['[', ']'], { style: writing.style, depth });
+}
+
+function wrapped(
+  parts: readonly string[],
+  [open, close]: readonly [string, string],
+  { style: { comma, indent }, depth }: { style: Style; depth: number },
+): string {
+  if (parts.length === 0 || indent === undefined) return `${open}${parts.join(comma)}${close}`;
+  const line = `\n${indent.repeat(depth + 1)}`;
+  return `${open}${line}${parts.join(`${comma}${line}`)}\n${indent.repeat(depth)}${close}`;
+}
+
+function byRank(names: readonly string[]): Order {
+  const rank = (name: string): number =>
+    (names.indexOf(name) + names.length + 1) % (names.length + 1);
+  return (entries) => entries.toSorted(([a], [b]) => rank(a) - rank(b));
+}
+
+function asciiOnly(text: string): string {
+  return text.replace(/[\u0080-\uffff]/g, unicodeEscape);
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,311 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { ed25519ph } from '@noble/curves/ed25519.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../fixtures/clock.ts';
+import {
+  type SignatureMistakeVector,
+  signatureMistakeVectors,
+} from '../../../fixtures/vectors/signature-mistakes.ts';
+import { authRequestVectors } from '../../../fixtures/vectors/signatures.ts';
+import { signatureFits } from '../../crypto/device-signature.ts';
+import { type PublicKey, readPublicKey } from '../../crypto/public-key.ts';
+import {
+  type DeviceKey,
+  OTHER_KEYS_MAX,
+  type SignatureFacts,
+} from '../../crypto/refused-signature.ts';
+import { readingsOf, writingMistakes } from './readings.ts';
+import { diagnoseSignature, foundIn } from './signature.ts';
+import { signingMistakes } from './signing-mistakes.ts';
+
+function keyOf(pem: string): PublicKey {
+  const key = readPublicKey(pem);
+  if ('because' in key) throw new Error(`the key was refused: it ${key.because}`);
+  return key;
+}
+
+function publicKeyOf(privateKey: KeyObject): PublicKey {
+  const pem = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+  return keyOf(pem);
+}
+
+function refusedIn(vector: SignatureMistakeVector): SignatureFacts {
+  const { publicKeyPem, body, signature, otherKeys = [] } = vector;
+  return {
+    body: Buffer.from(body),
+    key: keyOf(publicKeyPem),
+    signatureText: signature,
+    otherKeys: otherKeys.map(({ device, publicKeyPem: pem }) => ({ device, key: keyOf(pem) })),
+  };
+}
+
+const vectors = signatureMistakeVectors();
+const writingRows = Object.values(writingMistakes);
+const rows = [...signingMistakes, ...writingRows];
+
+describe('a signature that another implementation made with a mistake', () => {
+  it.each(vectors)('is explained: $mistake, $title', (vector) => {
+    const refused = refusedIn(vector);
+    const diagnosis = diagnoseSignature(refused);
+    expect(diagnosis?.mistake ?? null).toBe(vector.mistake);
+    expect(diagnosis?.also).toBeUndefined();
+    const isRight = signatureFits(refused.body, refused.key, refused.signatureText);
+    expect(isRight).toBe(vector.mistake === null && vector.title.startsWith('right'));
+  });
+
+  it('is there for every mistake and every key type that can make it', () => {
+    const made = new Set(vectors.map(({ mistake, keyType }) => `${mistake} ${keyType}`));
+    const wanted = rows.flatMap(({ id, keyTypes }) => keyTypes.map((type) => `${id} ${type}`));
+    expect(wanted.filter((pair) => !made.has(pair))).toEqual([]);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  });
+
+  it('was made by four implementations, none of which decides what the server accepts', () => {
+    const makers = new Set(vectors.map(({ madeBy }) => madeBy));
+    expect(makers).toEqual(new Set(['openssl', 'cryptography', 'node-forge', '@noble/curves']));
+  });
+});
+
+/** The first row tries every mistake on every vector, the others look up what came out. */
+const CROSS_TABLE_MAX_MS = 180_000;
+
+describe('the cross table of all mistakes', { timeout: CROSS_TABLE_MAX_MS }, () => {
+  it.each(rows)('$id is found where it was made and nowhere else', ({ id }) => {
+    const found = vectors.filter((vector) => rowsThatFit(refusedIn(vector)).has(id));
+    expect(found.map(titleOf)).toEqual(vectors.filter((each) => each.mistake === id).map(titleOf));
+  });
+});
+
+const fitting = new Map<string, ReadonlySet<string>>();
+
+/** Ids of all rows that explain the signature, each asked by itself. */
+function rowsThatFit(refused: SignatureFacts): ReadonlySet<string> {
+  const name = `${refused.signatureText} ${refused.body}`;
+  const known = fitting.get(name);
+  if (known) return known;
+  const ids = new Set<string>();
+  for (const { bytes, mistakes } of readingsOf(refused.signatureText, refused.key.keyType)) {
+    if (signatureFits(refused.body, refused.key, bytes.toString('base64'))) {
+      for (const id of mistakes) ids.add(id);
+    }
+    for (const row of signingMistakes) {
+      if (foundIn(row, { refused, bytes }) !== false) ids.add(row.id);
+    }
+  }
+  fitting.set(name, ids);
+  return ids;
+}
+
+function titleOf({ mistake, title, madeBy }: SignatureMistakeVector): string {
+  return `${mistake}: ${title} by ${madeBy}`;
+}
+
+describe('the doctor and the vectors of the signature check', () => {
+  /** By the words behind the key type in the vectors' titles; what is missing has no explanation. */
+  const expected: Readonly<Record<string, string>> = {
+    'newline added': 'line-feed-not-signed',
+    'newline removed': 'line-feed-not-sent',
+    'body written anew': 'json-written-anew',
+    base64url: 'base64url',
+    'no padding': 'base64-padding',
+    hexadecimal: 'hex',
+    'base64 twice': 'base64-twice',
+    PSS: 'pss',
+    sha1: 'sha-1',
+    sha384: 'sha-384',
+    sha512: 'sha-512',
+    'digest without its name': 'digest-without-name',
+    'digest of the digest': 'digest-twice',
+    'r and s side by side': 'raw-r-s',
+    'r and s exchanged': 'r-s-swapped',
+    'S before R': 'r-s-swapped',
+    'superfluous zero': 'loose-sequence',
+    'digest signed': 'digest-with-ed25519',
+  };
+
+  it.each(authRequestVectors().filter((vector) => vector.valid || vector.fault === 'signature'))(
+    'agree on: $title',
+    ({ title, keyType, publicKeyPem, body, signatureBase64 }) => {
+      const words = title.split(', ').slice(1).join(', ');
+      const ofHex = keyType === 'ed25519' ? 'digest-with-ed25519' : 'digest-as-hex';
+      const wanted = words === 'digest in hexadecimal' ? ofHex : expected[words];
+      const refused = { body: Buffer.from(body), key: keyOf(publicKeyPem) };
+      const diagnosis = diagnoseSignature({ ...refused, signatureText: signatureBase64 });
+      expect(diagnosis?.mistake).toBe(wanted);
+    },
+  );
+});
+
+const body = Buffer.from(JSON.stringify({ id_data: '{"mac":"1"}', pubkey: 'a/b' }));
+const privateKeys = {
+  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+  ecdsa: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+  ed25519: generateKeyPairSync('ed25519').privateKey,
+};
+const kinds = ['rsa', 'ecdsa', 'ed25519'] as const;
+const rightly = (kind: (typeof kinds)[number], message: Buffer, key = privateKeys[kind]) =>
+  sign(kind === 'ed25519' ? null : 'sha256', message, key);
+
+describe('a diagnosis', () => {
+  it('says in words what was done, what to do, and in which form', () => {
+    const message = Buffer.from('{"id_data": "{\\"mac\\":\\"1\\"}", "pubkey": "a/b"}');
+    const signatureText = rightly('rsa', message).toString('base64');
+    const key = publicKeyOf(privateKeys.rsa);
+    expect(diagnoseSignature({ body, key, signatureText })).toEqual({
+      mistake: 'json-written-anew',
+      sentence: 'The JSON was signed and sent in different texts.',
+      remedy: expect.stringMatching(/^Sign the bytes of the body exactly as they are sent/),
+      detail: 'members in order, with spaces after , and :',
+    });
+  });
+
+  it('names the device whose key it was', () => {
+    const other = generateKeyPairSync('ed25519').privateKey;
+    const otherKeys = [{ device: 'device 7', key: publicKeyOf(other) }];
+    const signatureText = rightly('ed25519', body, other).toString('base64');
+    const key = publicKeyOf(privateKeys.rsa);
+    const diagnosis = diagnoseSignature({ body, key, signatureText, otherKeys });
+    expect(diagnosis).toMatchObject({ mistake: 'key-of-another-device', detail: 'device 7' });
+  });
+
+  it.each(kinds)('of two mistakes names both: %s', (kind) => {
+    const longer = Buffer.concat([body, Buffer.from('\n')]);
+    const signatureText = rightly(kind, longer).toString('hex');
+    const refused = { body, key: publicKeyOf(privateKeys[kind]), signatureText };
+    expect(diagnoseSignature(refused)).toMatchObject({
+      mistake: 'line-feed-not-sent',
+      also: ['hex'],
+    });
+  });
+
+  it('finds the Ed25519ph signature of RFC 8032, section 7.3', () => {
+    const start = '302a300506032b6570032100';
+    const publicKey = 'ec172b93ad5e563bf4932c70e1245034c35467ef2efd4d64ebf819683467e2bf';
+    const format = { format: 'der', type: 'spki' } as const;
+    const der = Buffer.from(start + publicKey, 'hex');
+    const pem = createPublicKey({ key: der, ...format }).export({ type: 'spki', format: 'pem' });
+    const signature =
+      '98a70222f0b8121aa9d30f813d683f809e462b469c7ff87639499bb94e6dae41' +
+      '31f85042463c2a355a2003d062adf5aaa10b8c61e636062aaad11c2a26083406';
+    const diagnosis = diagnoseSignature({
+      body: Buffer.from('abc'),
+      key: keyOf(pem.toString()),
+      signatureText: Buffer.from(signature, 'hex').toString('base64'),
+    });
+    expect(diagnosis?.mistake).toBe('ed25519ph');
+  });
+
+  it('finds every Ed25519ph signature, and no other message under it', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.string(), (secret, text) => {
+        const start = Buffer.from('302e020100300506032b657004220420', 'hex');
+        const der = Buffer.concat([start, secret]);
+        const pem = `-----BEGIN PRIVATE KEY-----\n${der.toString('base64')}\n-----END PRIVATE KEY-----`;
+        const message = Buffer.from(text);
+        const signatureText = Buffer.from(ed25519ph.sign(message, secret)).toString('base64');
+        const key = keyOf(createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString());
+        const diagnosis = diagnoseSignature({ body: message, key, signatureText });
+        expect(diagnosis?.mistake).toBe('ed25519ph');
+        const other = Buffer.concat([message, Buffer.from('!')]);
+        expect(diagnoseSignature({ body: other, key, signatureText })).toBeUndefined();
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each(kinds)('is not there for a right signature over any bytes: %s', (kind) => {
+    const key = publicKeyOf(privateKeys[kind]);
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        const message = Buffer.from(bytes);
+        const signatureText = rightly(kind, message).toString('base64');
+        expect(diagnoseSignature({ body: message, key, signatureText })).toBeUndefined();
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it.each(kinds)('is not there for any text, any bytes and any body: %s', (kind) => {
+    const key = publicKeyOf(privateKeys[kind]);
+    const length = { rsa: 256, ecdsa: 64, ed25519: 64 }[kind];
+    const bytes = fc.uint8Array({ minLength: length, maxLength: length });
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.base64String(),
+      bytes.map((each) => Buffer.from(each).toString('base64')),
+      bytes.map((each) => Buffer.from(each).toString('hex')),
+    );
+    const bodies = fc.oneof(fc.string(), fc.json(), fc.constant(body.toString()));
+    fc.assert(
+      fc.property(texts, bodies, (signatureText, text) => {
+        const refused = { body: Buffer.from(text), key, signatureText };
+        expect(diagnoseSignature(refused)).toBeUndefined();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('the work of a diagnosis is bounded', () => {
+  const wide = `{"id_data":"{}","x":[${'1,'.repeat(7000)}1]}`;
+  const hostile: readonly (readonly [string, string])[] = [
+    ['a megabyte of letters', 'a'.repeat(1_000_000)],
+    ['a megabyte of brackets', '['.repeat(1_000_000)],
+    ['brackets as deep as they are looked at', `{"x":${'['.repeat(8000)}${']'.repeat(8000)}}`],
+    ['a long array', wide],
+    ['members by the thousand', `{${Array.from({ length: 1200 }, (_, n) => `"${n}":{}`)}}`],
+    ['line breaks', '\n'.repeat(1_000_000)],
+    ['a name of JavaScript', '{"__proto__":{"id_data":"x"},"constructor":1}'],
+  ];
+
+  it.each(hostile.flatMap(([name, text]) => kinds.map((kind) => [name, kind, text] as const)))(
+    '%s, %s',
+    (_, kind, text) => {
+      const key = publicKeyOf(privateKeys[kind]);
+      const other = generateKeyPairSync('ed25519').privateKey;
+      const signatureText = rightly(kind, Buffer.from('other')).toString('base64');
+      const otherKeys = Array.from({ length: 1000 }, () => ({
+        device: 'd',
+        key: publicKeyOf(other),
+      }));
+      const startMs = systemClock.monotonicMs();
+      const refused = { body: Buffer.from(text), key, signatureText, otherKeys };
+      expect(diagnoseSignature(refused)).toBeUndefined();
+      expect(systemClock.monotonicMs() - startMs).toBeLessThan(3000);
+    },
+  );
+
+  it.each([
+    ['letters', 'a'.repeat(10_000_000)],
+    ['white space', ' '.repeat(10_000_000)],
+    ['padding', '='.repeat(16_000)],
+    ['colons', ':'.repeat(16_000)],
+    ['white space within the limit', ` a`.repeat(8000)],
+  ])('a text of %s', (_, signatureText) => {
+    const startMs = systemClock.monotonicMs();
+    for (const kind of kinds) {
+      const key = publicKeyOf(privateKeys[kind]);
+      expect(diagnoseSignature({ body, key, signatureText })).toBeUndefined();
+    }
+    expect(systemClock.monotonicMs() - startMs).toBeLessThan(1000);
+  });
+
+  it('looks at so many keys of other devices and no more', () => {
+    const other = generateKeyPairSync('ed25519').privateKey;
+    const signatureText = rightly('ed25519', body, other).toString('base64');
+    const key = publicKeyOf(privateKeys.ed25519);
+    const asked: number[] = [];
+    function* keysWithOtherAt(place: number): Generator<DeviceKey> {
+      for (let index = 0; index < 10_000; index += 1) {
+        asked.push(index);
+        yield { device: `${index}`, key: index === place ? publicKeyOf(other) : key };
+      }
+    }
+    const at = (place: number) =>
+      diagnoseSignature({ body, key, signatureText, otherKeys: keysWithOtherAt(place) });
+    expect(at(OTHER_KEYS_MAX - 1)?.mistake).toBe('key-of-another-device');
+    expect(at(OTHER_KEYS_MAX)).toBeUndefined();
+    expect(Math.max(...asked)).toBe(OTHER_KEYS_MAX);
+  });
+});

@@ -1,0 +1,269 @@
+/** Mistakes of signing as a table: what was signed, how it was digested, and by which key. */
+
+import { createHash } from 'node:crypto';
+import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { signatureFits } from '../../crypto/device-signature.ts';
+import { type DeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
+import type { MistakeWords } from './diagnosis.ts';
+import * as lineEnds from './line-ends.ts';
+import { otherJsonTexts } from './other-json.ts';
+import { type DigestName, namedDigest, type OpenSignature } from './schemes.ts';
+
+/** All that a row looks at. */
+export interface SigningEvidence {
+  /** The body as sent. */
+  readonly body: Buffer;
+  /** The signature, opened under the key that it should fit. */
+  readonly signature: OpenSignature;
+  readonly signatureBytes: Buffer;
+  readonly otherKeys: Iterable<DeviceKey>;
+}
+
+/** One mistake of signing. */
+export interface SigningMistake extends MistakeWords {
+  readonly keyTypes: readonly KeyType[];
+  /** Whether it was made; a text says in which of its forms. */
+  readonly fits: (evidence: SigningEvidence) => boolean | string;
+}
+
+/** Of a SHA-256 digest. */
+const DIGEST_BYTES = 32;
+
+const all: readonly KeyType[] = ['rsa', 'ecdsa', 'ed25519'];
+const digesting: readonly KeyType[] = ['rsa', 'ecdsa'];
+const signBytesSent =
+  'Sign the bytes of the body exactly as they are sent: keep them in one buffer for both.';
+const signWholeBody = 'Sign the whole body of the request, exactly as it is sent.';
+
+/** A mistake where other bytes were signed than the body, in the right way. */
+function signed(
+  words: MistakeWords,
+  messages: (body: Buffer) => readonly (Buffer | undefined)[],
+): SigningMistake {
+  const fits = ({ body, signature }: SigningEvidence): boolean =>
+    messages(body).some((message) => message !== undefined && signature.signs(message));
+  return { ...words, keyTypes: all, fits };
+}
+
+function otherDigest(digest: DigestName, name: string): SigningMistake {
+  return {
+    id: name.toLowerCase(),
+    keyTypes: digesting,
+    sentence: `The body was digested with ${name}.`,
+    remedy: 'Digest with SHA-256, whatever the size of the key.',
+    fits: ({ body, signature }) => signature.signs(body, digest),
+  };
+}
+
+/** Every mistake of signing; cheap questions first, so that the dear ones are seldom asked. */
+export const signingMistakes: readonly SigningMistake[] = [
+  signed(
+    {
+      id: 'line-feed-not-sent',
+      sentence: 'A line feed at the end of the body was signed but not sent.',
+      remedy: `${signBytesSent} \`echo\` adds one, \`printf %s\` does not; \`curl --data\` drops it, \`--data-binary\` does not.`,
+    },
+    (body) => [lineEnds.withLineFeed(body)],
+  ),
+  signed(
+    {
+      id: 'line-feed-not-signed',
+      sentence: 'The body sent ends in a line feed that was not signed.',
+      remedy: signBytesSent,
+    },
+    (body) => [lineEnds.withoutLineFeed(body)],
+  ),
+  signed(
+    {
+      id: 'crlf-not-sent',
+      sentence: 'CR LF at the end of the body was signed but not sent.',
+      remedy: signBytesSent,
+    },
+    (body) => [lineEnds.withCrLf(body)],
+  ),
+  signed(
+    {
+      id: 'crlf-not-signed',
+      sentence: 'The body sent ends in CR LF that was not signed.',
+      remedy: signBytesSent,
+    },
+    (body) => [lineEnds.withoutCrLf(body)],
+  ),
+  signed(
+    {
+      id: 'line-ends-converted',
+      sentence: 'The body was signed and sent with different line ends (LF and CR LF).',
+      remedy: `${signBytesSent} Open files in binary mode; \`curl --data\` drops line ends, \`--data-binary\` keeps them.`,
+    },
+    (body) => lineEnds.convertedLineEnds(body),
+  ),
+  signed(
+    {
+      id: 'nul-signed',
+      sentence: 'A zero byte after the body was signed, such as the one that ends a C string.',
+      remedy: 'Sign strlen(body) bytes, not sizeof(body) or one more.',
+    },
+    (body) => [Buffer.concat([body, Buffer.alloc(1)])],
+  ),
+  signed(
+    {
+      id: 'empty-body-signed',
+      sentence: 'Nothing was signed: the signature is over zero bytes.',
+      remedy: `${signWholeBody} Sign after the body is written; a stream that was already read is empty.`,
+    },
+    () => [Buffer.alloc(0)],
+  ),
+  signed(
+    {
+      id: 'id-data-signed',
+      sentence: 'Only id_data was signed.',
+      remedy: signWholeBody,
+    },
+    (body) => memberTexts(body, 'id_data'),
+  ),
+  signed(
+    {
+      id: 'pubkey-signed',
+      sentence: 'Only pubkey was signed.',
+      remedy: signWholeBody,
+    },
+    (body) => {
+      const texts = memberTexts(body, 'pubkey');
+      return [...texts, ...texts.slice(0, 1).map(derOf)];
+    },
+  ),
+  {
+    id: 'digest-twice',
+    keyTypes: digesting,
+    sentence: 'The digest was digested again before it was signed.',
+    remedy: 'Pass the body to a function that digests, or the digest to one that does not.',
+    fits: ({ body, signature }) => signature.signs(digest('sha256', body)),
+  },
+  {
+    id: 'digest-as-hex',
+    keyTypes: digesting,
+    sentence: 'The hexadecimal text of the digest was signed.',
+    remedy: 'Sign the 32 bytes of the digest, or pass the body to a function that digests.',
+    fits: ({ body, signature }) =>
+      hexTexts('sha256', body).some(
+        (text) => signature.signs(text) || signature.signsPlainly(text),
+      ),
+  },
+  {
+    id: 'digest-without-name',
+    keyTypes: ['rsa'],
+    sentence: 'The bare digest was signed, without the DigestInfo that names SHA-256.',
+    remedy: 'Use a PKCS#1 v1.5 signature with SHA-256, as `openssl dgst -sha256 -sign` makes it.',
+    fits: ({ body, signature }) => signature.signsPlainly(digest('sha256', body)),
+  },
+  {
+    id: 'digest-not-applied',
+    keyTypes: digesting,
+    sentence: 'The body itself was signed in place of its SHA-256 digest.',
+    remedy: 'Digest the body with SHA-256 first, or call the function that does both.',
+    fits: ({ body, signature }) => {
+      const start = body.subarray(0, DIGEST_BYTES);
+      return [body, namedDigest(body), namedDigest(start)].some(signature.signsPlainly);
+    },
+  },
+  {
+    id: 'digest-with-ed25519',
+    keyTypes: ['ed25519'],
+    sentence: 'A digest of the body was signed with Ed25519.',
+    remedy: 'Ed25519 takes the body itself: no digest before it.',
+    fits: ({ body, signature }) => {
+      for (const name of ['sha256', 'sha512'] as const) {
+        if (signature.signs(digest(name, body))) return name;
+        if (hexTexts(name, body).some((text) => signature.signs(text))) return `${name} as hex`;
+      }
+      return false;
+    },
+  },
+  {
+    id: 'ed25519ph',
+    keyTypes: ['ed25519'],
+    sentence: 'The signature is Ed25519ph, which digests the message first.',
+    remedy: 'Use pure Ed25519 (RFC 8032, PureEdDSA), often simply called Ed25519.',
+    fits: ({ body, signature }) => signature.signsPrehashed(body),
+  },
+  {
+    id: 'pss',
+    keyTypes: ['rsa'],
+    sentence: 'The signature uses PSS padding.',
+    remedy: 'Use PKCS#1 v1.5 padding: RSASSA-PKCS1-v1_5, SHA256withRSA, not RSASSA-PSS.',
+    fits: ({ body, signature }) => {
+      for (const name of ['sha256', 'sha1', 'sha384', 'sha512'] as const) {
+        if (signature.signsByPss(body, { digest: name, mask: name })) return name;
+        if (signature.signsByPss(body, { digest: name, mask: 'sha1' }))
+          return `${name}, MGF1 with sha1`;
+      }
+      return false;
+    },
+  },
+  otherDigest('sha1', 'SHA-1'),
+  otherDigest('sha384', 'SHA-384'),
+  otherDigest('sha512', 'SHA-512'),
+  {
+    id: 'key-of-another-device',
+    keyTypes: all,
+    sentence: 'The signature was made with a key other than the one in pubkey.',
+    remedy: 'Sign with the private half of the key that is sent as pubkey.',
+    fits: ({ body, signatureBytes, otherKeys }) => {
+      const text = signatureBytes.toString('base64');
+      for (const { device, key } of firstOf(otherKeys, OTHER_KEYS_MAX)) {
+        if (signatureFits(body, key, text)) return device;
+      }
+      return false;
+    },
+  },
+  {
+    id: 'json-written-anew',
+    keyTypes: all,
+    sentence: 'The JSON was signed and sent in different texts.',
+    remedy: `${signBytesSent} Encode the JSON once; the "json" option of an HTTP client encodes it again.`,
+    fits: ({ body, signature }) => {
+      for (const { bytes, how } of otherJsonTexts(body)) if (signature.signs(bytes)) return how;
+      return false;
+    },
+  },
+];
+
+function* firstOf<Item>(items: Iterable<Item>, most: number): Generator<Item> {
+  let count = 0;
+  for (const item of items) {
+    if (count >= most) return;
+    count += 1;
+    yield item;
+  }
+}
+
+function digest(name: DigestName, message: Buffer): Buffer {
+  return createHash(name).update(message).digest();
+}
+
+/** In both cases, and as `sha256sum` and `echo` end a line. */
+function hexTexts(name: DigestName, message: Buffer): Buffer[] {
+  const lower = digest(name, message).toString('hex');
+  return [lower, lower.toUpperCase(), `${lower}\n`, `${lower}  -\n`].map((text) =>
+    Buffer.from(text),
+  );
+}
+
+/** The member's text, as it is and as a JSON string, trimmed or not, with a line break or not. */
+function memberTexts(body: Buffer, name: 'id_data' | 'pubkey'): Buffer[] {
+  const value = memberOf(body, name);
+  if (value === undefined || value === '') return [];
+  const texts = [value, value.trim(), `${value.trimEnd()}\n`, JSON.stringify(value)];
+  return [...new Set(texts)].map((text) => Buffer.from(text));
+}
+
+function memberOf(body: Buffer, name: string): string | undefined {
+  const data = parsedJson(body.toString('utf8'));
+  const value = isObject(data) ? data[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function derOf(pem: Buffer): Buffer {
+  return Buffer.from(pem.toString('latin1').replace(/-----[^-]+-----|\s/g, ''), 'base64');
+}

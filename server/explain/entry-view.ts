@@ -1,0 +1,139 @@
+/** Entries as people and programs read them: plain JSON, secrets masked, everything found out here. */
+
+import type { ExchangeRecord } from '../http/exchange-record.ts';
+import { maskHeaders, maskJson, maskText } from '../http/masking.ts';
+import type { Refusal } from '../http/refusal.ts';
+import { type BodyView, viewOf } from '../journal/body-view.ts';
+import type { JournalEntry } from '../journal/entry.ts';
+import {
+  type Belongings,
+  deploymentOf,
+  deviceOf,
+  operationOf,
+  userIdOf,
+} from '../journal/facts.ts';
+import type { FrameRecord } from '../journal/frame.ts';
+import type { UnreadableRecord } from '../journal/unreadable.ts';
+import { noUpdateView } from './no-update-view.ts';
+import { wrongIn } from './wrong.ts';
+
+/** An entry in a line: `at`, `method`, `path`, `status` and bodies as `fleetbed calendar` reads them. */
+export type EntryView = Readonly<Record<string, unknown>> & {
+  readonly sequence: number;
+  readonly kind: JournalEntry['kind'];
+  /** The tenant's time, ISO 8601 in UTC. */
+  readonly at: string;
+};
+
+/** Shows an entry; headers and bodies only when it is to be `whole`. */
+export function entryView(entry: JournalEntry, tenant: Belongings, whole = false): EntryView {
+  const { sequence, kind, atMs } = entry;
+  const device = deviceOf(entry, tenant);
+  return defined({
+    sequence,
+    kind,
+    at: new Date(atMs).toISOString(),
+    requestId: maskText(entry.kind === 'frame' ? entry.origin.requestId : entry.requestId),
+    operation: operationOf(entry),
+    ...factsOf(entry, whole),
+    device: device && {
+      ...device,
+      ...(device.identity && { identity: maskText(device.identity) }),
+    },
+    userId: userIdOf(entry),
+  }) as EntryView;
+}
+
+function factsOf(entry: JournalEntry, whole: boolean): object {
+  if (entry.kind === 'unreadable') return unreadableView(entry);
+  if (entry.kind === 'frame') return { ...frameView(entry), ...(whole && frameBodyView(entry)) };
+  return { ...exchangeView(entry), ...(whole && exchangeBodiesView(entry)) };
+}
+
+function exchangeView(record: ExchangeRecord) {
+  const { method, status, refusal, noUpdate, fault, varied } = record;
+  return {
+    method,
+    path: maskText(record.url),
+    status,
+    tookMs: rounded(record.tookMs),
+    streamedMs: record.isStreamed ? rounded(record.streamedMs) : undefined,
+    deployment: deploymentOf(record),
+    requestBytes: record.bodyBytes,
+    responseBytes: record.answerBytes,
+    cut: record.isCut || undefined,
+    refusal: refusal && refusalView(record, refusal),
+    noUpdate: noUpdate && noUpdateView(noUpdate),
+    fault: maskJson(fault),
+    varied: varied && varied.length > 0 ? varied : undefined,
+  };
+}
+
+/** What was wrong; the mistake behind it is looked for only by who asks for the explanation. */
+function refusalView(record: ExchangeRecord, refusal: Refusal) {
+  const { status, error, detail } = refusal;
+  return {
+    status,
+    error: maskText(error),
+    ...(maskJson({ ...wrongIn(record, refusal), rule: detail?.rule }) as object),
+  };
+}
+
+function exchangeBodiesView(record: ExchangeRecord) {
+  const { headers, body, bodyBytes, answerHeaders, answerBody, answerBytes } = record;
+  return {
+    requestHeaders: maskHeaders(headers),
+    ...named('request', viewOf(headers, body, bodyBytes)),
+    responseHeaders: maskHeaders(answerHeaders),
+    ...named('response', viewOf(answerHeaders, answerBody, answerBytes)),
+  };
+}
+
+function named(side: 'request' | 'response', view: BodyView | undefined) {
+  if (!view) return {};
+  return {
+    [`${side}Body`]: view.value,
+    ...(view.form === 'base64' && { [`${side}BodyForm`]: view.form }),
+    ...(view.cutAt !== undefined && { [`${side}BodyCutAt`]: view.cutAt }),
+  };
+}
+
+function frameView({ origin, from, opcode, code, bytes, message }: FrameRecord) {
+  return {
+    socket: origin.socket,
+    from,
+    opcode,
+    bytes,
+    code,
+    proto: message?.proto,
+    typ: message?.typ === undefined ? undefined : maskText(message.typ),
+    sid: message?.sid === undefined ? undefined : maskText(message.sid),
+  };
+}
+
+function frameBodyView(frame: FrameRecord) {
+  const { message, payload, bytes } = frame;
+  const cut = bytes > payload.length;
+  const kept = message && !cut ? Buffer.from(message.body ?? []) : payload;
+  const view = viewOf([], kept, cut ? bytes : kept.length);
+  return {
+    props: message?.props && maskJson(message.props),
+    body: view?.value,
+    bodyForm: view?.form === 'base64' ? view.form : undefined,
+    bodyCutAt: view?.cutAt,
+  };
+}
+
+function unreadableView({ code, status, line, bytes }: UnreadableRecord) {
+  return { code, status, bytes, line: line === undefined ? undefined : maskText(line) };
+}
+
+/** Milliseconds to a hundredth; the rest is noise. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100;
+}
+
+/** Without members that are undefined, which JSON has no word for; bigint becomes a text. */
+function defined(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { sendCorrected } from '../testing/corrected-request.ts';
+import { rawRequest, sendRaw } from '../testing/raw-http.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import {
+  contradictionsIn,
+  correctedOf,
+  explanationOf,
+  runInBash,
+} from '../testing/test-explanations.ts';
+import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { control, signedInUser, testPassword } from '../testing/test-tenants.ts';
+import type { Explanation } from './explain.ts';
+
+const rows: readonly Operation[] = Object.values({
+  ...operations,
+  ...managementOperations,
+  ...storageOperations,
+});
+const commands: string[] = [];
+/** What the reader of each command is asked to set. */
+const needed = new Map<string, readonly string[]>();
+
+/** Operations of a user about himself, which may end his token. */
+const endsToken: ReadonlySet<string> = new Set([
+  managementOperations.logout.id,
+  managementOperations['update-own-user'].id,
+  managementOperations['update-own-user-v1'].id,
+]);
+let sentAgain = 0;
+
+let userToken: string;
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer({ adminPassword: testPassword });
+  device = await acceptedDevice(server, 'every');
+  userToken = (await signedInUser(server, 'sender@first.example')).token;
+});
+
+afterAll(() => server.close());
+
+const filled = expect.stringMatching(/\S/);
+
+/** Asks, and where that is refused requires an explanation in which nothing is missing. */
+async function ask(method: string, row: Operation, call: Call & { path?: string }) {
+  const { path = row.path.replace(/\{\w+\}/g, 'nothing'), ...rest } = call;
+  const reply = await server.request(method, path, rest);
+  if (reply.status < 400) return undefined;
+  const explanation = await correctedOf(server, reply);
+  commands.push(explanation.command);
+  needed.set(explanation.command, Object.keys(explanation.needs));
+  expect(explanation).toMatchObject({
+    requestId: filled,
+    world: filled,
+    at: '2026-11-21T12:00:00.000Z',
+    asked: { method, path: filled },
+    status: reply.status,
+    sentence: method === 'HEAD' ? filled : reply.json().error,
+    rule: { heading: filled, sentence: filled, requirements: expect.any(Array) },
+    wrong: { path: filled },
+    correctedRequest: { method: filled, path: expect.stringMatching(/^\//) },
+    command: expect.stringMatching(/curl/),
+    needs: { URL: filled },
+  } satisfies Partial<Record<keyof Explanation, unknown>>);
+  expect(contradictionsIn(explanation)).toEqual([]);
+  await expectServed(row, explanation);
+  // One rule decides; where the contract has none of its own, none is named.
+  expect(explanation.rule.requirements.length).toBeLessThanOrEqual(1);
+  return { reply, explanation };
+}
+
+/** Requires that the corrected request is not refused as the first one was. */
+async function expectServed(row: Operation, explanation: Awaited<ReturnType<typeof correctedOf>>) {
+  const { correctedRequest, isUnchanged, wrong, status, sentence, needs } = explanation;
+  // What is to be done first is done by nobody here, and the sender's own token must stay valid.
+  const isRepeated = isUnchanged || explanation.asked.path.startsWith(correctedRequest.path);
+  if ((isRepeated && wrong.path === 'state') || endsToken.has(row.id)) return;
+  // `fetch` begins no websockets; the tests of commands do.
+  if (correctedRequest.headers.Upgrade) return;
+  const sent = await sendCorrected(server, correctedRequest, { device, userToken, needs });
+  sentAgain += 1;
+  expect(sent.text.includes(JSON.stringify(sentence)) && sent.status === status).toBe(false);
+  // An auth request in order may be the first contact of a device.
+  if (row.authorization !== 'signature')
+    expect([sent.status, sent.text]).not.toEqual([401, sent.text]);
+}
+
+function tokenFor({ id, authorization }: Operation): { token?: string } {
+  // The token would be ended by it.
+  if (id === managementOperations.logout.id) return {};
+  if (authorization === 'user') return { token: server.adminToken };
+  return authorization === 'device' || authorization === 'socket' ? { token: device.token } : {};
+}
+
+describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', (_, row) => {
+  it('is explained when there is no token, or a wrong one', async () => {
+    const asked = await ask(row.method, row, {});
+    const forged = await ask(row.method, row, { token: 'eyJhbGciOiJub25lIn0.e30.' });
+    const isOfToken = ['device', 'user', 'socket'].includes(row.authorization);
+    expect([asked?.reply.status, forged?.reply.status]).toEqual(
+      isOfToken ? [401, 401] : [expect.any(Number), expect.any(Number)],
+    );
+  });
+
+  it('is explained when the method is none of the path, or the path is only nearly right', async () => {
+    const method = await server.request('PROPFIND', row.path.replace(/\{\w+\}/g, 'nothing'));
+    const { wrong, correctedRequest } = await explanationOf(server, method);
+    expect([wrong.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);
+    const path = row.path.replace(/\{\w+\}/g, 'nothing').replace('s', 'z');
+    const asked = await ask(row.method, row, { path, ...tokenFor(row) });
+    expect(asked?.explanation.wrong).toEqual({
+      path: 'path',
+      expected: `${row.method} ${row.path}`,
+      actual: path,
+    });
+  });
+
+  it('is explained when the body is none, no JSON, of another kind, or of another type', async () => {
+    const token = tokenFor(row);
+    if (row.method === 'GET' || row.method === 'HEAD') return;
+    for (const [type, body] of [
+      ['application/json', ''],
+      ['application/json', '{"a":'],
+      ['application/json', '7'],
+      ['application/json', '{}'],
+      ['application/json', '[{"name":7}]'],
+      ['text/plain', 'a=b'],
+    ] as const) {
+      await ask(row.method, row, { body, headers: { 'Content-Type': type }, ...token });
+    }
+  });
+
+  it('is explained when what it names is not there, or the query is wrong', async () => {
+    const token = tokenFor(row);
+    const path = `${row.path.replace(/\{\w+\}/g, 'nothing')}?page=0&per_page=x&status=y`;
+    await ask(row.method, row, token);
+    await ask(row.method, row, { path, ...token });
+  });
+});
+
+it('bytes that are no HTTP are explained, too', async () => {
+  const reply = await sendRaw(server, 'GET /api/devices/v1/inventory HTTX/1.1\r\n\r\n');
+  const id = JSON.parse(reply.body).request_id;
+  const { status, text } = await control(server, 'GET', `/explanations/${id}`);
+  expect([status, JSON.parse(text)]).toEqual([
+    200,
+    expect.objectContaining({
+      sentence: JSON.parse(reply.body).error,
+      wrong: {
+        path: 'request',
+        expected: 'a request of HTTP/1.1 (RFC 9112)',
+        actual: expect.stringMatching(/^HPE_/),
+      },
+    }),
+  ]);
+});
+
+it('an escape that cannot be decoded is explained, too', async () => {
+  const path = operations['get-artifact'].path.replace('{id}', '%zz');
+  const head = [`X-SVC-RequestID: undecodable`, `Authorization: Bearer ${device.token}`];
+  expect((await sendRaw(server, rawRequest(`GET ${path}`, head))).status).toBe(400);
+  const { text } = await control(server, 'GET', '/explanations/undecodable');
+  expect(JSON.parse(text)).toMatchObject({ wrong: { path: 'path' }, command: filled });
+});
+
+it('every corrected request that could be sent was sent', () => {
+  expect(sentAgain).toBeGreaterThan(500);
+});
+
+it('every command that was given is bash, and holds no token', async () => {
+  expect(commands.length).toBeGreaterThan(500);
+  const functions = commands.map((command, index) => `command_${index}() {\n${command}\n}`);
+  const { stderr } = await runInBash(`${functions.join('\n')}\necho`);
+  expect(stderr).toBe('');
+  expect(commands.filter((command) => command.includes('eyJ'))).toEqual([]);
+});
+
+it('every command that was given defines or asks for each variable that it uses', async () => {
+  const calls = ['openssl', 'sleep'].map((name) => `${name}() { :; }`);
+  calls.push(`curl() { echo '{"uri":"set"}'; }`);
+  const runs = [...needed].map(([command, names]) => {
+    return `(\n${names.map((name) => `${name}=set`).join(' ')}\n${command}\n)`;
+  });
+  const { stderr } = await runInBash(['set -u', ...calls, ...runs].join('\n'));
+  expect(stderr).toBe('');
+});

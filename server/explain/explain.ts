@@ -1,0 +1,257 @@
+/** Why a request was refused, and how it would succeed; computed only on demand. */
+
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { maskText } from '../http/masking.ts';
+import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
+import type { Tenant } from '../tenants/tenants.ts';
+import { type Asked, askedIn, textOf } from './asked.ts';
+import { commandOf } from './command.ts';
+import { adviceOn, type Correction } from './correction.ts';
+import type { Diagnosis } from './doctor/diagnosis.ts';
+import { diagnose } from './doctor/evidence.ts';
+import { urlOf } from './neighbour.ts';
+import { type BrokenRule, ruleOf } from './rule.ts';
+import { type Needs, readable, variableNamed, variables } from './text.ts';
+import {
+  operationOf,
+  type RefusedRecord,
+  type RefusedRequest,
+  type Wrong,
+  wrongOf,
+} from './wrong.ts';
+
+/** A request with `$NAME` in the place of every secret. */
+interface CorrectedRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Everything known about a refusal. */
+export interface Explanation {
+  readonly requestId: string;
+  /** Name of the tenant. */
+  readonly world: string;
+  /** ISO 8601, in the time of the tenant. */
+  readonly at: string;
+  readonly asked: {
+    readonly method: string;
+    readonly path: string;
+    readonly operation?: string;
+    readonly heading?: string;
+  };
+  readonly status: number;
+  /** The error message of the response. */
+  readonly sentence: string;
+  readonly rule: BrokenRule;
+  readonly wrong: Wrong;
+  /** The mistake behind it, where one was recognised. */
+  readonly diagnosis?: Diagnosis;
+  /** What to do before the request, in words. */
+  readonly first?: string;
+  /** Absent where no request brings about what was asked for. */
+  readonly correctedRequest?: CorrectedRequest;
+  /** Set when that is the request as it was sent: what is in its way comes first. */
+  readonly isUnchanged?: true;
+  /** Lines of bash. */
+  readonly command?: string;
+  /** The shell variables that the command takes, and what each one is. */
+  readonly needs: Needs;
+}
+
+/** Facts beside the record. */
+export interface ExplainFacts {
+  /** Whose journal holds the record. */
+  readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
+  readonly names: VendorNames;
+  readonly adminEmail: string;
+  readonly mounts: Mounts;
+}
+
+/** The explanation; undefined when the request was not refused. */
+export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation | undefined {
+  const { refusal } = record;
+  if (!refusal) return undefined;
+  const { tenant } = facts;
+  const asked = askedIn(record);
+  const operation = operationOf(record);
+  const wrong = wrongOf({ asked, refusal, operation });
+  const diagnosis = diagnose(refusal.detail?.evidence);
+  const advice = adviceView({ asked, refusal, operation, wrong }, facts);
+  const { first: _first, ...rest } = advice;
+  return {
+    requestId: record.requestId,
+    world: tenant.name,
+    at: new Date(record.atMs).toISOString(),
+    asked: askedView(record, operation),
+    status: refusal.status,
+    sentence: refusal.error,
+    rule: ruleOf(refusal, operation),
+    wrong,
+    ...(diagnosis && { diagnosis }),
+    // The mistake that was found says more than what is to be done about any wrong signature.
+    ...(diagnosis ? rest : advice),
+  };
+}
+
+interface AdvisedRequest extends RefusedRequest {
+  readonly wrong: Wrong;
+}
+
+type AdviceView = Pick<
+  Explanation,
+  'first' | 'correctedRequest' | 'isUnchanged' | 'command' | 'needs'
+>;
+
+function adviceView(
+  refused: AdvisedRequest,
+  { tenant, names, adminEmail, mounts }: ExplainFacts,
+): AdviceView {
+  const { asked, wrong } = refused;
+  const { name, isFirst, store } = tenant;
+  const advised = {
+    ...refused,
+    place: wrong.path,
+    expected: wrong.expected,
+    store,
+    mounts,
+    ...(!isFirst && { otherTenant: name }),
+  };
+  const { first, correction } = adviceOn(advised);
+  const words = first === undefined ? {} : { first };
+  if (!correction) return { ...words, needs: {} };
+  const lines = commandOf(correction, { names, adminEmail, namesTenant: !isFirst });
+  const base = baseUrl(asked, mounts);
+  const used = needsOf(lines, base);
+  const meanings = { ...correction.request.needs, ...neededInPath(used, refused) };
+  const needs = Object.fromEntries(
+    Object.entries(used).map(([name, meaning]) => [name, meanings[name] ?? meaning]),
+  );
+  const correctedRequest = correctedView(correction);
+  const isUnchanged = isSame(correctedRequest, refused, correction.request.isAsSent);
+  // What was wrong with it is still wrong with the same request, and nothing better is known.
+  const isOfRequest = /^(body|query|path)\b/.test(wrong.path);
+  if (isUnchanged && isOfRequest && correction.steps.length === 0) {
+    return { first: first ?? `correct ${wrong.path} as the message says`, needs: {} };
+  }
+  // What cannot be fulfilled is not fulfilled the second time.
+  if (isUnchanged && refused.refusal.status === 422) return { ...words, needs: {} };
+  return {
+    ...words,
+    correctedRequest,
+    ...(isUnchanged && { isUnchanged: true as const }),
+    // In a shell of its own, which ends where a variable or a step before the request is missing.
+    command: ['(', 'set -eo pipefail', ...definitionsOf(needs, base, lines), lines, ')'].join('\n'),
+    needs,
+  };
+}
+
+/** What the reader sets in the place of a parameter of the path that names what there is not. */
+function neededInPath(needs: Needs, { wrong }: AdvisedRequest): Record<string, string> {
+  const [, parameter = ''] = /^path\.(\w+)$/.exec(wrong.path) ?? [];
+  const name = variableNamed(parameter);
+  return name in needs && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
+}
+
+/** Whether the request that should be sent is the one that was sent. */
+function isSame(
+  { method, path, body }: CorrectedRequest,
+  { asked, wrong, refusal }: AdvisedRequest,
+  isBodyAsSent = false,
+): boolean {
+  const target = asked.search === '' ? asked.path : `${asked.path}?${asked.search}`;
+  // Of an unknown path the request goes to another one, or to another port.
+  const isElsewhere = refusal.detail?.evidence instanceof UnknownPath;
+  // Of a body that is too large nothing was read.
+  const isRead = asked.body !== undefined || asked.bodyBytes === 0;
+  const isKept = isRead && refusal.status !== 413;
+  const isOfHeader = wrong.path.startsWith('header');
+  return (
+    !isElsewhere &&
+    isKept &&
+    !isOfHeader &&
+    method === asked.method &&
+    path === maskText(target) &&
+    (isBodyAsSent || body === textOf(asked))
+  );
+}
+
+function askedView({ method, url }: RefusedRecord, operation: Operation | undefined) {
+  return {
+    method,
+    path: maskText(url),
+    ...(operation && { operation: operation.id, heading: operation.heading }),
+  };
+}
+
+function correctedView({ request }: Correction): CorrectedRequest {
+  const { operation, target, headers, body, form } = request;
+  const parts = form?.map(({ name, value, isFile }) => {
+    return `${name}=${isFile ? '@' : ''}${readable(value)}`;
+  });
+  const at = request.isBodyInFile ? '@' : '';
+  const content = body ? at + readable(body) : parts?.join('\n');
+  return {
+    method: operation.method,
+    path: readable(target),
+    headers: Object.fromEntries([
+      ...headers.map(([name, value]) => [name, readable(value)]),
+      ...(form ? [['Content-Type', 'multipart/form-data']] : []),
+    ]),
+    ...(content !== undefined && { body: content }),
+  };
+}
+
+/** What bash takes for nothing but text: a request may hold what looks like a variable. */
+const literals = /\\'|\$?'[^']*'/g;
+
+/** What the lines use and do not set themselves. */
+function needsOf(lines: string, base: string): Record<string, string> {
+  const code = lines.replace(literals, '');
+  const own = new Set([...code.matchAll(/^([A-Z][A-Z0-9_]*)=\$\(/gm)].map(([, name]) => name));
+  const needs: Record<string, string> = {
+    URL: `the base URL, as in ${base}`,
+    ...(base.startsWith('https:') && {
+      CURL_CA_BUNDLE: 'the PEM file of the certificate authority, which fleetbed serve has named',
+    }),
+  };
+  for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
+    if (own.has(name) || name === 'URL') continue;
+    const any = /(^|_)ID$/.test(name) ? 'the id of one that there is' : 'a value of your choice';
+    // Without the places in lists.
+    const [field = name] = name.split(/_\d/, 1);
+    needs[name] = variables[field] ?? any;
+  }
+  return needs;
+}
+
+/** What bash would expand within the message of an expansion is escaped. */
+function plainInExpansion(text: string): string {
+  return text.replace(/[\\$`"}]/g, '\\$&');
+}
+
+/** Defines what is known, and ends with a sentence where only the reader knows. */
+function definitionsOf(needs: Needs, base: string, lines: string): string[] {
+  const known: Readonly<Record<string, string>> = { URL: base };
+  const definitions = Object.entries(needs)
+    .filter(([name]) => !lines.includes(`${name}=\${${name}-`))
+    .map(([name, meaning]) => {
+      const value = known[name];
+      return value === undefined
+        ? `: "\${${name}:?set ${name} to ${plainInExpansion(meaning)}}"`
+        : `${name}=\${${name}:-${value}}`;
+    });
+  return 'CURL_CA_BUNDLE' in needs ? [...definitions, 'export CURL_CA_BUNDLE'] : definitions;
+}
+
+/** The URL of the API, by the name that the caller has for it. */
+function baseUrl({ headers }: Asked, mounts: Mounts): string {
+  const own = urlOf('api', mounts);
+  const host = headers.get('host') ?? '';
+  const isStorage = `//${host}` === urlOf('storage', mounts).replace(/^\w+:/, '');
+  if (!/^[\w.:[\]-]+$/.test(host) || (isStorage && urlOf('storage', mounts) !== own)) return own;
+  return `${own.startsWith('https:') ? 'https' : 'http'}://${host}`;
+}

@@ -1,0 +1,66 @@
+/** Explanations as text. */
+import { requestLabel, wrongRows } from '../../fixtures/refusal-rows.ts';
+import type { Explanation } from './explain.ts';
+import type { NoUpdateExplanation } from './no-update.ts';
+
+type Row = readonly [label: string, value: string | undefined];
+
+const LABEL_CHARACTERS = 12;
+
+/** A refusal; the command comes last and is not indented, so that it can be copied. */
+export function explanationText(explanation: Explanation): string {
+  const { requestId, at, world, asked, status, sentence, rule, wrong } = explanation;
+  const { diagnosis, first, command, needs } = explanation;
+  const ids = rule.requirements.length === 0 ? '' : ` [${rule.requirements.join(', ')}]`;
+  const rows: readonly Row[] = [
+    ['request', `${requestId} at ${at} in ${world}`],
+    ['asked', `${asked.method} ${asked.path}`],
+    ['operation', asked.operation && `${asked.operation} (${asked.heading})`],
+    ['answered', `${status}: ${sentence}`],
+    ['rule', `${rule.heading}: ${rule.sentence}${ids}`],
+    ...wrongRows(wrong).map(
+      ([label, text]): Row => [label === 'wrong' ? label : `  ${label}`, text],
+    ),
+    ['mistake', diagnosis && `${diagnosis.mistake}: ${diagnosis.sentence}`],
+    ['  detail', diagnosis?.detail],
+    ['  remedy', diagnosis?.remedy],
+    ['first', first],
+    ...requestRows(explanation),
+    ...Object.entries(needs).map(
+      ([name, meaning], index) => [index === 0 ? 'set' : '', `${name}: ${meaning}`] as const,
+    ),
+  ];
+  return `${labelled(rows)}${command === undefined ? '' : `command\n${command}\n`}`;
+}
+
+function requestRows(explanation: Explanation): readonly Row[] {
+  const { correctedRequest: request } = explanation;
+  if (!request) return [];
+  return [
+    [requestLabel(explanation), `${request.method} ${request.path}`],
+    ...Object.entries(request.headers).map(([name, value]) => ['', `${name}: ${value}`] as const),
+    ['  body', request.body],
+  ];
+}
+
+/** A missing update: the reason first, then the rules before it and the other deployments. */
+export function noUpdateText(explanation: NoUpdateExplanation): string {
+  const { requestId, at, world, device, polled, outcome, rule, because } = explanation;
+  const { passed, deployments } = explanation;
+  return labelled([
+    ['request', `${requestId ?? 'the next one'} at ${at} in ${world}`],
+    ['device', device.identity === undefined ? device.id : `${device.identity} (${device.id})`],
+    ['polled', polled],
+    ['outcome', `${outcome}: ${because}`],
+    ['rule', rule],
+    ...passed.map(({ rule, sentence }): Row => ['  passed', `${rule}: ${sentence}`]),
+    ...deployments.map((sentence): Row => ['other', sentence]),
+  ]);
+}
+
+function labelled(rows: readonly Row[]): string {
+  return rows
+    .filter(([, value]) => value !== undefined)
+    .map(([label, value]) => `${label.padEnd(LABEL_CHARACTERS)}${value}\n`)
+    .join('');
+}

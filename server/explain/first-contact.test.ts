@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  decide,
+  newDevice,
+  type TestDevice,
+} from '../testing/test-device.ts';
+import { contradictionsIn, correctedOf } from '../testing/test-explanations.ts';
+import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { testPassword } from '../testing/test-tenants.ts';
+import { explanationText } from './explanation-text.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer({ adminPassword: testPassword });
+});
+
+afterAll(() => server.close());
+
+async function explained(reply: Reply) {
+  expect(reply.status).toBe(401);
+  const explanation = await correctedOf(server, reply);
+  expect(contradictionsIn(explanation)).toEqual([]);
+  expect(explanation.wrong.path).toBe('state');
+  expect(explanationText(explanation)).toMatch(/^wrong +nothing in the request: the state/m);
+  return explanation;
+}
+
+/** The id of the device as a user knows it. */
+async function idOf({ idData }: TestDevice): Promise<string> {
+  const reply = await server.call('list-devices', {
+    token: server.adminToken,
+    query: { per_page: '500' },
+  });
+  const devices = reply.json<{ id: string; identity_data: unknown }[]>();
+  return devices.find(({ identity_data }) => JSON.stringify(identity_data) === idData)?.id ?? '';
+}
+
+describe('the explanation of an auth request that waits for a user', () => {
+  it('says of a first contact that nothing is wrong, and which command accepts it', async () => {
+    const device = newDevice('first');
+    const { wrong, first, isUnchanged } = await explained(await authenticate(server, device));
+    expect(wrong).toEqual({
+      path: 'state',
+      expected: 'an accepted key of this device',
+      actual: 'a new device, which this request has recorded',
+    });
+    expect(first).toBe(
+      `nothing is wrong with the request: run "npx fleetbed accept ${await idOf(device)}", and send it again`,
+    );
+    expect(isUnchanged).toBe(true);
+  });
+
+  it('says of a second one that it is pending', async () => {
+    const device = newDevice('second');
+    await authenticate(server, device);
+    const { wrong, first } = await explained(await authenticate(server, device));
+    expect(wrong.actual).toBe('a pending key: no user has accepted it yet');
+    expect(first).toContain('npx fleetbed accept');
+  });
+
+  it('says of a new key of a known device that it is the key that is new', async () => {
+    await acceptedDevice(server, 'known');
+    const { wrong, first } = await explained(await authenticate(server, newDevice('known')));
+    expect(wrong.actual).toBe('a new key of a known device, which this request has recorded');
+    expect(first).toContain('npx fleetbed accept');
+  });
+
+  it('says of a rejected key who has rejected it, and does not accept it', async () => {
+    const device: AcceptedDevice = await acceptedDevice(server, 'rejected');
+    await decide(server, device, 'rejected');
+    const { wrong, first, command } = await explained(await authenticate(server, device));
+    expect(wrong.actual).toBe('a rejected key');
+    expect(first).toContain(`npx fleetbed accept ${device.id}`);
+    expect(command).not.toContain('{"status":"accepted"}');
+  });
+
+  it('says so when the device was accepted or decommissioned meanwhile', async () => {
+    const device = newDevice('meanwhile');
+    const reply = await authenticate(server, device);
+    const id = await idOf(device);
+    await server.call('decommission-device', { token: server.adminToken, parameters: { id } });
+    expect((await explained(reply)).first).toContain('the device is unknown now, so send it again');
+    const accepted = await acceptedDevice(server, 'accepted meanwhile');
+    await decide(server, accepted, 'rejected');
+    const refused = await authenticate(server, accepted);
+    await decide(server, accepted, 'accepted');
+    expect((await explained(refused)).first).toContain('its key is accepted now, so send it again');
+  });
+});
+
+it('the key that the server accepts by itself is sent again', async () => {
+  const own = await startTestServer({ autoAccept: true });
+  const reply = await authenticate(own, newDevice('auto'));
+  const { first, isUnchanged } = await correctedOf(own, reply);
+  expect([first, isUnchanged]).toEqual([
+    'nothing is wrong with the request: its key is accepted now, so send it again',
+    true,
+  ]);
+  await own.close();
+});

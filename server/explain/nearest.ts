@@ -1,0 +1,202 @@
+/** The operation that a request may have meant, and the list to look up first. */
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { lettersApart } from '../../fixtures/nearest.ts';
+
+const SEGMENTS_MAX = 16;
+/** Costs of a difference between two paths, in segments that are wholly another. */
+const costs = { version: 0.4, parameter: 0.2, method: 0.15, retired: 0.1 } as const;
+
+const version = /^v\d+$/;
+
+/** Two paths are unlike when a larger part of their segments is another, missing or too many. */
+const SIMILAR_MAX_SHARE = 0.4;
+
+/** The operation with the path most like one that was sent. */
+interface Nearest {
+  readonly operation: Operation;
+  /** False where the path has little in common with that of any operation. */
+  readonly isSimilar: boolean;
+  /** In segments that are another. */
+  readonly distance: number;
+}
+
+/**
+ * The operation with the most similar path; the same method is preferred. Small and capital letters
+ * are the same, and segments may be missing or too many.
+ */
+export function nearestOperation(
+  method: string,
+  path: string,
+  operations: readonly Operation[],
+): Nearest {
+  const given = segmentsOf(path.toLowerCase());
+  const changeCost = rememberedCosts();
+  const [first, ...others] = operations.map((operation) => {
+    const otherMethod = operation.method === method ? 0 : costs.method;
+    const retired = operation.deprecated ? costs.retired : 0;
+    return {
+      operation,
+      distance: distanceTo(operation, given, changeCost) + otherMethod + retired,
+    };
+  });
+  if (!first) throw new Error('there are no operations');
+  const best = others.reduce(
+    (nearer, one) => (one.distance < nearer.distance ? one : nearer),
+    first,
+  );
+  const segments = segmentsOf(best.operation.path);
+  return {
+    operation: best.operation,
+    distance: best.distance,
+    isSimilar: best.distance <= SIMILAR_MAX_SHARE * segments.length,
+  };
+}
+
+/** Those that change a part come first. */
+const writes: ReadonlySet<string> = new Set(['PATCH', 'PUT', 'POST']);
+
+/** The method itself, and those that may be meant by it where it writes. */
+export function methodsLike(method: string): readonly string[] {
+  return writes.has(method) ? [method, ...writes] : [method];
+}
+
+/**
+ * Whether an operation may be meant by a request with this method: who reads is not made to write,
+ * and who changes a part is not made to replace the whole.
+ */
+export function mayBeMeant(method: string, { method: other, success }: Operation): boolean {
+  const reads = other === 'GET' && !(101 in success);
+  const replaces = method === 'PATCH' && other === 'PUT';
+  return other === method || reads || (writes.has(method) && writes.has(other) && !replaces);
+}
+
+/** Whether a request to an operation leaves out parts of the path that was sent. */
+export function isWider({ path }: Operation, sent: string): boolean {
+  return segmentsOf(path).length < segmentsOf(sent).length;
+}
+
+/** The operation of the same method whose path differs in nothing but the version. */
+export function inOtherVersion(
+  method: string,
+  path: string,
+  operations: readonly Operation[],
+): Operation | undefined {
+  const given = wordsOf(path);
+  return operations.find((one) => {
+    const words = wordsOf(one.path);
+    return one.method === method && words.length === given.length && fits(words, given);
+  });
+}
+
+/** The operation of exactly this path, parameters being any text, that takes one of the methods. */
+export function operationAt(
+  path: string,
+  methods: readonly string[],
+  operations: readonly Operation[],
+): Operation | undefined {
+  const given = segmentsOf(path);
+  const here = operations.filter((operation) => isAt(operation, given));
+  return methods
+    .map((method) => here.find((operation) => operation.method === method))
+    .find((operation) => operation !== undefined);
+}
+
+/** The list operation to use when the named resource does not exist, or is in the wrong state. */
+export function lookUpFor(
+  operation: Operation,
+  operations: readonly Operation[],
+): Operation | undefined {
+  const wanted = wordsOf(operation.path);
+  const before = wanted[wanted.findIndex((word) => word.startsWith('{')) - 1];
+  const owner = before === 'device' ? 'devices' : before;
+  const lists = operations.filter(
+    ({ method, path, authorization, deprecated, success }) =>
+      method === 'GET' &&
+      authorization === operation.authorization &&
+      !path.includes('{') &&
+      !deprecated &&
+      !(101 in success),
+  );
+  const isOfService = ({ path }: Operation): boolean => wordsOf(path)[2] === wanted[2];
+  const own = lists.some(isOfService) ? lists.filter(isOfService) : lists;
+  const rated = own.map((list) => {
+    const words = wordsOf(list.path);
+    const same = words.findIndex((word, index) => word !== wanted[index]);
+    const isOwner = words.at(-1) === owner ? 2 : 0;
+    const isWhole = same < 0 && words.length === wanted.length ? 1 : 0;
+    return { list, rate: (same < 0 ? words.length : same) + isOwner + isWhole };
+  });
+  return rated.toSorted((one, other) => other.rate - one.rate)[0]?.list;
+}
+
+/** The parameters of a path, by position in the path that was sent; not decoded. */
+export function parametersIn(
+  operation: Pick<Operation, 'path'>,
+  path: string,
+): Readonly<Record<string, string>> {
+  const given = segmentsOf(path);
+  const words = segmentsOf(operation.path);
+  if (words.length !== given.length) return {};
+  const found = words.map((word, index) => [word.slice(1, -1), given[index] ?? ''] as const);
+  return Object.fromEntries(found.filter((_, index) => words[index]?.startsWith('{')));
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split('/', 64).filter((segment) => segment !== '');
+}
+
+/** Without the version, which a family of operations may span. */
+function wordsOf(path: string): string[] {
+  return segmentsOf(path).filter((segment) => !version.test(segment));
+}
+
+function isAt({ path }: Operation, given: readonly string[]): boolean {
+  const words = segmentsOf(path);
+  return words.length === given.length && fits(words, given);
+}
+
+function fits(words: readonly string[], given: readonly string[]): boolean {
+  return words.every((word, index) => word.startsWith('{') || word === given[index]);
+}
+
+/** The cheapest way from one path to the other: segments are changed, left out or put in. */
+function distanceTo({ path }: Operation, given: readonly string[], changeCost: ChangeCost): number {
+  const sent = given.slice(0, SEGMENTS_MAX);
+  let row = [0];
+  for (const segment of sent) row.push((row.at(-1) ?? 0) + costOf(segment));
+  for (const word of segmentsOf(path)) {
+    const next = [(row[0] ?? 0) + costOf(word)];
+    for (const [at, segment] of sent.entries()) {
+      const changed = (row[at] ?? 0) + changeCost(word, segment);
+      const missing = (row[at + 1] ?? 0) + costOf(word);
+      const surplus = (next[at] ?? 0) + costOf(segment);
+      next.push(Math.min(changed, missing, surplus));
+    }
+    row = next;
+  }
+  return (row.at(-1) ?? 0) + given.length - sent.length;
+}
+
+function costOf(segment: string): number {
+  return version.test(segment) ? costs.version : 1;
+}
+
+type ChangeCost = (word: string, segment: string) => number;
+
+/** The costs of changes; operations share most of their segments, and a cost takes a while. */
+function rememberedCosts(): ChangeCost {
+  const known = new Map<string, number>();
+  return (word, segment) => {
+    const both = `${word}/${segment}`;
+    const cost = known.get(both) ?? costOfChange(word, segment);
+    known.set(both, cost);
+    return cost;
+  };
+}
+
+function costOfChange(word: string, segment: string): number {
+  if (word === segment) return 0;
+  if (word.startsWith('{')) return costs.parameter;
+  if (version.test(word) && version.test(segment)) return costs.version;
+  return (2 * lettersApart(word, segment)) / Math.max(word.length, segment.length);
+}

@@ -1,0 +1,122 @@
+/** What a request to an unknown path may have meant: under this server's dialects, on this listener. */
+import { storageOperations } from '../../fixtures/contract/management/storage.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { lettersApart } from '../../fixtures/nearest.ts';
+import { mountedOperations } from '../pipeline/endpoint.ts';
+import {
+  type AbsentOperation,
+  absenceOf,
+  type ListenerName,
+  listenerOf,
+  type Mounts,
+  type UnknownPath,
+} from '../pipeline/mounted.ts';
+import type { Asked } from './asked.ts';
+import { mayBeMeant, nearestOperation, operationAt } from './nearest.ts';
+
+/** What an unknown path may have meant. */
+export interface Neighbour {
+  /** The path that is expected instead, in words. */
+  readonly expected: string;
+  /** What to do instead, in words, where another path alone is no help. */
+  readonly remedy?: string;
+  /** The operation to call; undefined where nothing replaces what is absent. */
+  readonly operation: Operation | undefined;
+  /** Where it is, when that is not where the request went. */
+  readonly at?: ListenerName;
+}
+
+const all: readonly Operation[] = Object.values(mountedOperations);
+const apiOperation: Operation = operations['post-auth-request'];
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The operations that the server has under its dialects, on any listener. */
+export function operationsOf({ dialects }: Mounts): readonly Operation[] {
+  return all.filter((operation) => listenerOf(operation, dialects) !== undefined);
+}
+
+/** Those that a path may have been meant for: links to files are seldom typed. */
+function typedOf(path: string, mounts: Mounts): readonly Operation[] {
+  // What is absent comes last, so that of two that are as near the one that is there is found.
+  const known = [...new Set([...operationsOf(mounts), ...all])];
+  const [, start = ''] = path.split('/');
+  const isNear = lettersApart(start, 'storage') <= STORAGE_LETTERS_MAX;
+  return isNear ? known : known.filter(({ id }) => !(id in storageOperations));
+}
+
+/** A first segment with more other letters than this is not that of links to files. */
+const STORAGE_LETTERS_MAX = 2;
+
+/** What a request meant that asked this listener for a path that it does not have. */
+export function neighbourOf(
+  { method, path }: Asked,
+  { operations: here, mounts }: UnknownPath,
+): Neighbour {
+  // The path of an operation that is elsewhere, or nowhere, was meant as it is.
+  const exact = operationAt(path, [method, ...methods], all);
+  const meant = exact ?? similarTo(method, path, mounts);
+  const absence = meant && absenceOf(meant, mounts.dialects);
+  if (meant && absence) return insteadOf(meant, absence);
+  const at = meant && listenerOf(meant, mounts.dialects);
+  if (meant && at && !here.includes(meant)) return elsewhere(meant, at, mounts);
+  if (meant) return { expected: `${meant.method} ${meant.path}`, operation: meant };
+  if (!here.includes(apiOperation)) {
+    const expected =
+      'a link to an artifact file as the server hands it out: this port has no other paths';
+    return { expected, operation: undefined };
+  }
+  const example = `${apiOperation.method} ${apiOperation.path}`;
+  return { expected: `a path of the API, such as ${example}`, operation: undefined };
+}
+
+/** An operation that a dialect lacks is meant by a path that is nearly its own only. */
+function similarTo(method: string, path: string, mounts: Mounts): Operation | undefined {
+  const typed = typedOf(path, mounts).filter((operation) => mayBeMeant(method, operation));
+  const nearest = nearestOperation(method, path, typed);
+  const isAbsent = absenceOf(nearest.operation, mounts.dialects) !== undefined;
+  const found =
+    isAbsent && nearest.distance > TYPING_ERROR
+      ? nearestOperation(
+          method,
+          path,
+          operationsOf(mounts).filter((one) => typed.includes(one)),
+        )
+      : nearest;
+  return found.isSimilar ? found.operation : undefined;
+}
+
+/** The distance of a path with some wrong letters or another version, in segments. */
+const TYPING_ERROR = 0.8;
+
+function insteadOf(
+  meant: Operation,
+  { dialect, what, wayOut, instead }: AbsentOperation,
+): Neighbour {
+  const operation = instead === undefined ? undefined : mountedOperations[instead];
+  const there = operation ? `: ${operation.method} ${operation.path}` : '';
+  return {
+    expected: `a path that the dialect ${dialect} has; it lacks ${what} (${meant.method} ${meant.path})`,
+    remedy: `${wayOut}${there}; or start the server without --dialect ${dialect}`,
+    operation,
+  };
+}
+
+function elsewhere(meant: Operation, at: ListenerName, mounts: Mounts): Neighbour {
+  const url = urlOf(at, mounts);
+  const why =
+    at === 'storage'
+      ? 'artifact files have a port of their own in the dialect storage-host'
+      : 'this port serves nothing but artifact files in the dialect storage-host';
+  return {
+    expected: `${meant.method} ${meant.path} at ${url}, as ${why}`,
+    remedy: `send the request to ${url}`,
+    operation: meant,
+    at,
+  };
+}
+
+/** The base URL of a listener. */
+export function urlOf(at: ListenerName, { addresses }: Mounts): string {
+  return at === 'storage' ? (addresses.storage ?? addresses.own) : addresses.own;
+}

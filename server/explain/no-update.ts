@@ -1,0 +1,242 @@
+/** Why a device got no update, or would get none now. */
+
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { ExchangeRecord } from '../http/exchange-record.ts';
+import { maskText } from '../http/masking.ts';
+import { jsonObject } from '../journal/facts.ts';
+import { SAID_MAX_CHARACTERS, saidIn } from '../journal/last-poll.ts';
+import { journalOf } from '../journal/tenant-journal.ts';
+import { mayTryAgain } from '../rules/device-deployment.ts';
+import { decideInstruction, decideTurn, type Turn } from '../rules/instruction.ts';
+import type { NextRequest } from '../rules/next-deployment.ts';
+import { type NoUpdate, toReported } from '../rules/no-update.ts';
+import { keptBackText, labelOf, pairsText, timeText } from '../rules/no-update-sentences.ts';
+import { keptBack } from '../rules/part-choice.ts';
+import { candidate } from '../store/artifacts.ts';
+import type { LastPoll } from '../store/last-poll.ts';
+import type { PartWithFacts } from '../store/part-rows.ts';
+import type { Tenant } from '../tenants/tenants.ts';
+import { outcomeOf } from './no-update-view.ts';
+import { type PassedRule, passedRules } from './passed-rules.ts';
+
+/** Why a device gets no update, or that it would get one. */
+export interface NoUpdateExplanation {
+  /** The request ID of the explained poll; absent when it explains the present. */
+  readonly requestId?: string;
+  /** Name of the tenant that the device belongs to. */
+  readonly world: string;
+  /** ISO 8601, in the time of the tenant. */
+  readonly at: string;
+  readonly device: { readonly id: string; readonly identity?: string };
+  /** When the device polled, and what it said of itself. */
+  readonly polled: string;
+  readonly outcome: 'no update' | 'up to date' | 'update';
+  /** The rule that decided; absent for an update. */
+  readonly rule?: string;
+  /** The deployment that decided; absent without one. */
+  readonly deploymentId?: string;
+  /** The reason, in one sentence without a full stop. */
+  readonly because: string;
+  /** The rules that had let the device pass, in the order of evaluation. */
+  readonly passed: readonly PassedRule[];
+  /** A sentence for each other of the device's newest deployments as they are now, newest first. */
+  readonly deployments: readonly string[];
+}
+
+type Answer = Pick<NoUpdateExplanation, 'outcome' | 'rule' | 'because' | 'passed'> & {
+  readonly deploymentId?: string | undefined;
+};
+
+const DEPLOYMENTS_MAX = 10;
+
+/** Why a poll was answered without an update; undefined for any other response. */
+export function explainPoll(
+  record: ExchangeRecord,
+  tenant: Tenant,
+): NoUpdateExplanation | undefined {
+  const { noUpdate, deviceId, atMs, requestId, operation, body, bodyBytes } = record;
+  if (!noUpdate || deviceId === undefined || operation === undefined) return undefined;
+  const isWhole = (body?.length ?? 0) === bodyBytes;
+  const request = requestOf(operation, isWhole ? saidIn(record) : undefined);
+  const valid = { rule: 'accepted', sentence: 'the device sent a valid token' };
+  const { passed, ...answer } = answerOf(noUpdate, tenant, request);
+  return {
+    requestId,
+    ...explanationOf(
+      { tenant, id: deviceId, nowMs: atMs },
+      { ...answer, passed: [valid, ...passed] },
+    ),
+    polled: polledText(atMs, request),
+    deployments: [],
+  };
+}
+
+/** What the server would answer now to the device's last poll. */
+export function explainDevice(deviceId: string, tenant: Tenant): NoUpdateExplanation {
+  const device = { tenant, id: deviceId, nowMs: tenant.clock.now() };
+  const lastPoll = tenant.store.devices.facts(deviceId)?.lastPoll;
+  const request = lastPoll && requestOf(lastPoll.operation, lastPoll.said);
+  const answer = answerNow(device, lastPoll, request);
+  return {
+    ...explanationOf(device, answer),
+    polled: lastPoll ? polledText(lastPoll.atMs, request) : 'not since the server started',
+    deployments: otherDeployments(device, answer.deploymentId),
+  };
+}
+
+/** A device at a moment. */
+interface Device {
+  readonly tenant: Tenant;
+  readonly id: string;
+  readonly nowMs: number;
+}
+
+function explanationOf({ tenant, id, nowMs }: Device, answer: Answer) {
+  const identity = tenant.store.devices.find(id)?.identity;
+  const { outcome, rule, deploymentId, because, passed } = answer;
+  return {
+    world: tenant.name,
+    at: timeText(nowMs),
+    device: { id, ...(identity !== undefined && { identity: maskText(identity) }) },
+    outcome,
+    ...(rule !== undefined && { rule }),
+    ...(deploymentId !== undefined && { deploymentId }),
+    because: maskText(because),
+    passed: passed.map(({ rule, sentence }) => ({ rule, sentence: maskText(sentence) })),
+  };
+}
+
+function answerNow(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
+  const { tenant, id } = device;
+  const status = tenant.store.devices.find(id)?.status ?? 'unknown';
+  if (status !== 'accepted') return stopped('accepted', waitingText[status]);
+  const accepted = { rule: 'accepted', sentence: 'a user has accepted the device' };
+  const { passed, ...answer } = lastPoll?.refused
+    ? stopped('polling', refusedText(lastPoll, lastPoll.refused, tenant))
+    : answerToPoll(device, lastPoll, request);
+  return { ...answer, passed: [accepted, ...passed] };
+}
+
+const waitingText = {
+  unknown: 'no device with this id is known',
+  pending: 'the device is pending, until a user accepts it',
+  preauthorized: 'the device is preauthorized, and has not authenticated yet',
+  rejected: 'a user has rejected the device',
+  noauth: 'the device has no authentication set that could be accepted',
+} as const;
+
+/** As the rules of the API decide; what needs the device's own words is open without them. */
+function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
+  const { tenant, id } = device;
+  // Known only where the device has polled since anything has changed for it.
+  const known = tenant.store.parts.whyNothing(id);
+  if (known) return answerOf(request ? toReported(known, request.artifactName) : known, tenant);
+  const turn = turnOf(device);
+  if (!request) {
+    const choice = decideTurn(turn);
+    if ('noUpdate' in choice) return answerOf(choice.noUpdate, tenant);
+    const label = labelOf(choice.part.deployment);
+    if (!lastPoll) {
+      return stopped(
+        'polling',
+        `the device has not polled since the server started; ${label} is waiting for it`,
+      );
+    }
+    const unknown = `its last poll is not kept, as it has more than ${SAID_MAX_CHARACTERS} bytes`;
+    return stopped('polling', `${label} is waiting for the device; ${unknown}`);
+  }
+  const candidatesOf = (part: PartWithFacts) => candidatesFor(part, tenant);
+  const decided = decideInstruction({ ...turn, request, candidatesOf });
+  if ('noUpdate' in decided) return answerOf(decided.noUpdate, tenant, request);
+  const { deployment } = decided.part;
+  const passed = passedRules(undefined, deployment, request);
+  const deploymentId = deployment.id;
+  if (decided.decision === 'conflict') {
+    const because = `the device reports other data than when it was offered ${labelOf(deployment)}, so that its next poll is answered with 409 and the deployment fails for it`;
+    return { ...stopped('request', because), passed, deploymentId };
+  }
+  return { outcome: 'update', because: offerText(decided.part), passed, deploymentId };
+}
+
+function turnOf({ tenant: { store }, id, nowMs }: Device): Turn<PartWithFacts> {
+  return { ...store.parts.open(id), nowMs, newest: () => store.parts.newest(id, 1).parts[0] };
+}
+
+function offerText(part: PartWithFacts): string {
+  const label = labelOf(part.deployment);
+  if (mayTryAgain(part)) {
+    return `the next poll gets ${label} again, as it failed on the device and may be tried again`;
+  }
+  if (part.offeredMs === undefined) return `the next poll gets ${label}`;
+  return `the next poll gets ${label} again, as the device has not finished it: ${part.status}`;
+}
+
+function answerOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest): Answer {
+  const { rule, deploymentId, because } = noUpdate;
+  const deployment = deploymentId === undefined ? undefined : store.deployments.find(deploymentId);
+  const passed = passedRules(rule, deployment, request);
+  return { outcome: outcomeOf(noUpdate), rule, because, passed, deploymentId };
+}
+
+function stopped(rule: string, because: string): Answer {
+  return { outcome: 'no update', rule, because, passed: [] };
+}
+
+function candidatesFor({ deployment }: PartWithFacts, { store }: Tenant) {
+  if (deployment.type === 'configuration') return [];
+  return store.artifacts.findByName(deployment.artifactName).map(candidate);
+}
+
+/** How the others of a device's newest deployments are now. */
+function otherDeployments({ tenant, id, nowMs }: Device, except: string | undefined): string[] {
+  const { parts, lastFinishedSeq } = tenant.store.parts.newest(id, DEPLOYMENTS_MAX);
+  return parts
+    .filter(({ deployment }) => deployment.id !== except)
+    .map((part) => {
+      const rule = keptBack(part, { nowMs, lastFinishedSeq });
+      if (rule) return maskText(keptBackText(rule, part, nowMs));
+      const status = part.offeredMs === undefined ? 'open' : part.status;
+      return maskText(`${labelOf(part.deployment)}: ${status}`);
+    });
+}
+
+/** What a poll said of the device; undefined when that was not kept. */
+function requestOf(operation: string, said: string | undefined): NextRequest | undefined {
+  if (said === undefined) return undefined;
+  if (operation === operations['get-next-deployment'].id) {
+    const query = new URLSearchParams(said.replace(/^[^?]*/, ''));
+    const names = Object.keys(operations['get-next-deployment'].query);
+    return withProvides([...query].filter(([name]) => names.includes(name)));
+  }
+  const given = jsonObject(Buffer.from(said, 'latin1'));
+  const isV2 = operation === operations['post-next-deployment-v2'].id;
+  const provides = isV2 ? given.device_provides : given;
+  if (typeof provides !== 'object' || provides === null) return undefined;
+  const pairs = Object.entries(provides).map(([name, value]) => [name, String(value)] as const);
+  return withProvides(pairs, isV2 && given.update_control_map === true);
+}
+
+function withProvides(
+  pairs: readonly (readonly [string, string])[],
+  takesControlMap = false,
+): NextRequest {
+  const provides = Object.fromEntries(pairs);
+  const { device_type: deviceType = '', artifact_name: artifactName = '' } = provides;
+  return { deviceType, artifactName, provides, takesControlMap };
+}
+
+function refusedText(
+  { status }: LastPoll,
+  { error, requestId }: NonNullable<LastPoll['refused']>,
+  tenant: Tenant,
+): string {
+  const more = journalOf(tenant).find(requestId)
+    ? `; for details: npx fleetbed explain ${requestId}`
+    : '';
+  return `the last poll was answered with ${status}: ${error}${more}`;
+}
+
+function polledText(atMs: number, request: NextRequest | undefined): string {
+  const given = request ? ` with ${maskText(pairsText(request))}` : '';
+  return `at ${timeText(atMs)}${given}`;
+}

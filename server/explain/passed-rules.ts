@@ -1,0 +1,57 @@
+/** The rules of the next deployment that had let a device pass before one of them said no. */
+import type { NextRequest } from '../rules/next-deployment.ts';
+import type { NoUpdateRule } from '../rules/no-update.ts';
+import { labelOf, timeText } from '../rules/no-update-sentences.ts';
+import type { StoredDeployment } from '../store/deployments.ts';
+
+/** A rule that let the device pass. */
+export interface PassedRule {
+  readonly rule: string;
+  readonly sentence: string;
+}
+
+type Sentence = (
+  deployment: StoredDeployment,
+  request: NextRequest | undefined,
+) => string | undefined;
+
+/** In the order of evaluation; all of a deployment stay true, whatever becomes of it. */
+const rules: readonly (readonly [NoUpdateRule, Sentence])[] = [
+  ['deployment', (deployment) => `${labelOf(deployment)} includes the device`],
+  ['start', ({ createdMs }) => `it started at ${timeText(createdMs)}`],
+  ['phase', ({ phases }) => phases && 'its phases allow the device to begin'],
+  [
+    'max-devices',
+    ({ maxDevices }) =>
+      maxDevices === undefined ? undefined : 'its limit of devices is not reached',
+  ],
+  ['artifact', ({ type }) => (type === 'software' ? 'it has artifacts' : undefined)],
+  [
+    'device-type',
+    ({ type }, request) =>
+      request && type === 'software' ? `one fits device type ${request.deviceType}` : undefined,
+  ],
+  [
+    'depends',
+    ({ type }, request) =>
+      request && type === 'software' ? 'the device meets its dependencies' : undefined,
+  ],
+  [
+    'already-installed',
+    (_, request) => request && `the device has ${request.artifactName} installed`,
+  ],
+];
+
+/** Those before `until`, or all without it; none where the deployment was over for the device. */
+export function passedRules(
+  until: NoUpdateRule | undefined,
+  deployment: StoredDeployment | undefined,
+  request: NextRequest | undefined,
+): PassedRule[] {
+  const end = until === undefined ? rules.length : rules.findIndex(([rule]) => rule === until);
+  if (!deployment || end < 0) return [];
+  return rules.slice(0, end).flatMap(([rule, sentenceOf]) => {
+    const sentence = sentenceOf(deployment, request);
+    return sentence === undefined ? [] : [{ rule, sentence }];
+  });
+}

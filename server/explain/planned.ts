@@ -1,0 +1,220 @@
+/** A request as it should have been: path, query, headers and body corrected where they were wrong. */
+import * as v from 'valibot';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { lettersApart } from '../../fixtures/nearest.ts';
+import { maskText } from '../http/masking.ts';
+import type { Asked } from './asked.ts';
+import { correctedValue } from './corrected-value.ts';
+import { parametersIn } from './nearest.ts';
+import { plannedBody } from './planned-body.ts';
+import { isPollOperation } from './polls.ts';
+import { markFor, type Needs, queryWithoutSecrets, type Text, variableNamed } from './text.ts';
+
+/** One part of a form. */
+export interface FormPart {
+  readonly name: string;
+  readonly value: Text;
+  /** True when the value is the name of a file to send. */
+  readonly isFile?: boolean;
+}
+
+/** A request that can be written as a command. */
+export interface Planned {
+  readonly operation: Operation;
+  /** Path and query. */
+  readonly target: Text;
+  readonly headers: readonly (readonly [string, Text])[];
+  readonly body?: Text;
+  /** Set where the body is the content of a file that only the reader has. */
+  readonly isBodyInFile?: true;
+  readonly form?: readonly FormPart[];
+  /** Set where the body is what was sent, but for its secrets. */
+  readonly isAsSent?: true;
+  /** What the variables in it are, where more is known than their names. */
+  readonly needs: Needs;
+}
+
+/** What was sent, and what is known to be wrong with it. */
+interface Faulty {
+  readonly asked: Asked;
+  /** What the path that was sent named, undecoded, by the names of the operation it was for. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly status: number;
+  /** Where it was wrong, such as `body.status`. */
+  readonly place: string;
+  /** What is expected there. */
+  readonly expected?: string | undefined;
+}
+
+const forms: Readonly<Record<string, readonly FormPart[]>> = {
+  [managementOperations['upload-artifact'].id]: [
+    { name: 'artifact', value: [{ variable: 'FILE' }], isFile: true },
+  ],
+  [managementOperations['generate-artifact'].id]: [
+    { name: 'name', value: [{ variable: 'ARTIFACT_NAME' }] },
+    { name: 'device_types_compatible', value: [{ variable: 'DEVICE_TYPES' }] },
+    { name: 'type', value: [{ variable: 'TYPE' }] },
+    { name: 'file', value: [{ variable: 'FILE' }], isFile: true },
+  ],
+  [managementOperations['upload-device-file'].id]: [
+    { name: 'path', value: [{ variable: 'DEVICE_PATH' }] },
+    { name: 'file', value: [{ variable: 'FILE' }], isFile: true },
+  ],
+};
+
+/** The request for an operation; of what was sent everything that fits is kept. */
+export function plan(operation: Operation, faulty: Faulty): Planned {
+  const form = forms[operation.id];
+  const body = plannedBody(operation, faulty);
+  const query = queryFor(operation, faulty);
+  return {
+    operation,
+    target: [...pathFor(operation, faulty), ...query.text],
+    headers: [
+      ...authorizationOf(operation),
+      ...(body ? [['Content-Type', ['application/json']] as const] : []),
+      ...keptHeaders(faulty),
+      ...(101 in operation.success ? handshake : []),
+    ],
+    ...(body && { body: body.text }),
+    ...(body?.isAsSent && { isAsSent: true as const }),
+    ...(body?.isFile && { isBodyInFile: true as const }),
+    ...(form && { form }),
+    needs: { ...query.needs, ...body?.needs, ...(isPollOperation(operation) && ofPoll) },
+  };
+}
+
+/** A poll says what there is, not what there should be. */
+const ofPoll: Needs = {
+  ARTIFACT_NAME: 'the name of the artifact that is installed on the device now',
+  BODY_FILE: 'a file with all that the device provides, in the form of this operation',
+};
+
+function authorizationOf({ authorization }: Operation): readonly (readonly [string, Text])[] {
+  const isToken = ['device', 'user', 'socket'].includes(authorization);
+  return isToken ? [['Authorization', ['Bearer ', { variable: 'TOKEN' }]]] : [];
+}
+
+const handshake: readonly (readonly [string, Text])[] = [
+  ['Connection', ['Upgrade']],
+  ['Upgrade', ['websocket']],
+  ['Sec-WebSocket-Version', ['13']],
+  ['Sec-WebSocket-Key', ['dGhlIHNhbXBsZSBub25jZQ==']],
+];
+
+/** Headers that change the response; any other one may be secret, and is irrelevant here. */
+const meaningful = ['accept', 'range', 'if-range', 'if-match', 'if-none-match'];
+
+function keptHeaders({ asked, status }: Faulty): readonly (readonly [string, Text])[] {
+  const isCondition = status === 412 || status === 416;
+  return meaningful
+    .filter((name) => !isCondition || name === 'accept')
+    .map((name) => [name, asked.headers.get(name) ?? ''] as const)
+    .filter(([, value]) => value !== '*/*' && /^[\x20-\x7e]+$/.test(value))
+    .map(([name, value]) => [name, [value]] as const);
+}
+
+function pathFor(operation: Operation, { asked, parameters, place }: Faulty): Text {
+  const known = {
+    ...idsIn(operation, asked.path),
+    ...parameters,
+    ...parametersIn(operation, asked.path),
+  };
+  const values = Object.values(known);
+  // A single parameter means the same resource, also under another name in a successor.
+  const only = values.length === 1 ? values[0] : undefined;
+  return operation.path.split(/(\{\w+\})/).map((part) => {
+    if (!part.startsWith('{')) return part;
+    const name = part.slice(1, -1);
+    const given = known[name] ?? only ?? '';
+    const isSecret = maskText(given) !== given || place === `path.${name}`;
+    const isSound =
+      !isSecret && given !== '' && given !== '.' && given !== '..' && isDecodable(given);
+    return isSound ? encodeOdd(given) : { variable: variableNamed(name) };
+  });
+}
+
+/** The ids in a path that is too short or too long, where there are as many as are needed. */
+function idsIn(operation: Operation, path: string): Readonly<Record<string, string>> {
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const ids = path.split('/').filter((segment) => /^[\da-f-]{24,64}$/.test(segment));
+  if (ids.length !== names.length) return {};
+  return Object.fromEntries(names.map((name, at) => [name, ids[at] ?? '']));
+}
+
+function isDecodable(segment: string): boolean {
+  try {
+    return decodeURIComponent(segment) !== '';
+  } catch (fault) {
+    if (fault instanceof URIError) return false;
+    throw fault;
+  }
+}
+
+/** Percent-encodes what does not belong into a target and came all the same. */
+function encodeOdd(text: string): string {
+  return text.replace(/[^\x21-\x7e]+/gu, (odd) => encodeURIComponent(odd));
+}
+
+function queryFor(
+  { query }: Operation,
+  { asked, status, place, expected }: Faulty,
+): { readonly text: Text; readonly needs: Needs } {
+  if (!query) return { text: [], needs: {} };
+  const schema = v.object(query);
+  const names = Object.keys(query);
+  const search = status === 410 ? forSuccessor(asked.search, names) : asked.search;
+  const given = givenIn(search, names);
+  const [, refused = ''] = /^query\.(.+)$/.exec(place) ?? [];
+  const isSent = Object.keys(given).every((name) => new URLSearchParams(search).has(name));
+  const fits = v.is(schema, given);
+  // Refused by a rule that no shape expresses.
+  if (fits && refused in query) given[refused] = markFor(refused);
+  else if (fits && isSent) return { text: questionOf(encodeOdd(search)), needs: {} };
+  const better = correctedValue(schema, given, { isQuery: true }) ?? { value: given, needs: {} };
+  const isAsked = fits && expected !== undefined;
+  const needs = isAsked ? { [variableNamed(refused)]: expected } : better.needs;
+  return { text: questionOf(searchOf(better.value)), needs };
+}
+
+/**
+ * A query for the operation that replaces another one: what it does not know would filter nothing.
+ * Spec: Deprecated operations
+ */
+function forSuccessor(search: string, names: readonly string[]): string {
+  const pairs = [...new URLSearchParams(search)].map(([name, value]): [string, string] => {
+    const isId = /^[\da-f]{8}-/.test(value);
+    return name === 'search' ? [isId ? 'id' : 'name', value] : [name, value];
+  });
+  return new URLSearchParams(pairs.filter(([name]) => names.includes(name))).toString();
+}
+
+function questionOf(search: string): Text {
+  return search === '' ? [] : ['?', ...queryWithoutSecrets(search)];
+}
+
+/** The parameters that were sent, also under names that are nearly right. */
+function givenIn(search: string, names: readonly string[]): Record<string, string | string[]> {
+  const sent = new URLSearchParams(search);
+  const given: Record<string, string | string[]> = Object.create(null);
+  for (const name of names) {
+    const nearest = [...sent.keys()].find((other) => !names.includes(other) && isNear(other, name));
+    const values = sent.getAll(sent.has(name) ? name : (nearest ?? name));
+    if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
+  }
+  return given;
+}
+
+/** Whether a name is another one with a few letters changed, or in another case. */
+function isNear(name: string, other: string): boolean {
+  return 3 * lettersApart(name.toLowerCase(), other) <= other.length;
+}
+
+function searchOf(values: unknown): string {
+  const pairs = Object.entries(typeof values === 'object' && values !== null ? values : {});
+  const all = pairs.flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]),
+  );
+  return new URLSearchParams(all).toString();
+}

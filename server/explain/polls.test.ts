@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { publish } from '../testing/test-artifacts.ts';
+import { deploy } from '../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { correctedOf } from '../testing/test-explanations.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'polls');
+});
+
+afterAll(() => server.close());
+
+const said = { artifact_name: 'release-7', device_type: 'board' };
+const search = '?artifact_name=release-7&device_type=board';
+const of = ({ path }: { path: string }): string => path;
+const { 'post-next-deployment': first, 'post-next-deployment-v2': second } = operations;
+
+describe('a corrected poll', () => {
+  it.each([
+    ['version 1', first, { device_provides: said, update_control_map: true }, said],
+    ['version 2', second, said, { device_provides: said }],
+  ] as const)(
+    'of %s has the values of a body of the other one',
+    async (name, row, json, expected) => {
+      const reply = await server.request('POST', row.path, { token: device.token, json });
+      const { correctedRequest, first } = await correctedOf(server, reply);
+      expect([reply.status, JSON.parse(correctedRequest.body ?? '')]).toEqual([400, expected]);
+      expect(first).toContain(`${name} of this operation`);
+    },
+  );
+
+  it.each([{}, { device_provides: 7 }])(
+    'of neither version is not taken for one: %j',
+    async (json) => {
+      const reply = await server.request('POST', second.path, { token: device.token, json });
+      expect((await correctedOf(server, reply)).first ?? '').not.toContain('version');
+    },
+  );
+
+  it('says what the device said in its last poll, and names nothing that nobody has said', async () => {
+    const { token } = await acceptedDevice(server, 'says');
+    const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
+    const asked = { token, json: { status: 'success' } };
+    const before = await correctedOf(server, await server.request('PUT', status, asked));
+    const unknown = '?artifact_name=$ARTIFACT_NAME&device_type=$DEVICE_TYPE';
+    const next = of(operations['get-next-deployment']);
+    expect(before.correctedRequest.path).toBe(next + unknown);
+    await server.call('get-next-deployment', { token, query: said });
+    const after = await correctedOf(server, await server.request('PUT', status, asked));
+    expect(after.correctedRequest.path).toBe(next + search);
+  });
+
+  it('is the last one that was answered, with all that it said, over the same operation', async () => {
+    const { token } = await acceptedDevice(server, 'repeats');
+    const json = { device_provides: { ...said, checksum: 'abc' }, update_control_map: true };
+    await server.call('post-next-deployment-v2', { token, json });
+    await server.call('post-next-deployment-v2', { token, json: { device_provides: {} } });
+    const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
+    for (const reply of [
+      await server.request('PUT', status, { token, json: { status: 'success' } }),
+      await server.request('DELETE', of(first), { token }),
+      await server.request('GET', `${of(first)}?device_type=board`, { token }),
+      await server.call('post-next-deployment-v2', { token, json: { device_provides: {} } }),
+    ]) {
+      const { correctedRequest } = await correctedOf(server, reply);
+      expect([correctedRequest.path, correctedRequest.body]).toEqual([
+        of(second),
+        JSON.stringify(json),
+      ]);
+    }
+  });
+
+  it.each([
+    ['of other values than the last one asks for what is missing', { device_type: 'other' }],
+    ['of more than the last one asks for what is missing', { device_type: 'board', more: 'x' }],
+  ])('%s', async (_, provided) => {
+    const { token } = await acceptedDevice(
+      server,
+      `other ${Object.keys(provided)} ${provided.device_type}`,
+    );
+    await server.call('get-next-deployment', { token, query: said });
+    const call = { token, json: { device_provides: provided } };
+    const reply = await server.call('post-next-deployment-v2', call);
+    const { correctedRequest, needs } = await correctedOf(server, reply);
+    expect(JSON.parse(correctedRequest.body ?? '')).toEqual({
+      device_provides: { ...provided, artifact_name: '$ARTIFACT_NAME' },
+    });
+    expect(needs.ARTIFACT_NAME).toContain('installed on the device now');
+  });
+
+  it('says of an update under way that it ends it, and only then', async () => {
+    const own = await acceptedDevice(server, 'under way');
+    const { token } = own;
+    const json = { device_provides: said, update_control_map: 'true' };
+    const firstOf = async (call: object) =>
+      (await correctedOf(server, await server.call('post-next-deployment-v2', { token, ...call })))
+        .first ?? '';
+    expect(await firstOf({ json })).not.toContain('under way');
+    await publish(server, { name: 'release-9' });
+    await deploy(server, [own], { artifact_name: 'release-9' });
+    await server.call('get-next-deployment', { token, query: said });
+    const ends = 'an update is under way, which a poll of other data ends; it was offered for ';
+    expect(await firstOf({ json })).toContain(`${ends}artifact_name=release-7, device_type=board`);
+    const same = { device_provides: { ...said, device_type: ['board'] } };
+    expect(await firstOf({ json: same })).not.toContain('under way');
+    const other = { device_provides: { ...said, device_type: 5 } };
+    expect(await firstOf({ json: other })).toContain(ends);
+    const path = `${of(operations['get-next-deployment'])}${search}`;
+    const { first = '' } = await correctedOf(server, await server.request('GET', path));
+    expect(first).toContain('that is under way for the device ends with a poll of other data');
+  });
+
+  it('that is no JSON is left to the sender', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const body = '{"device_provides":{"device_type":"board","checksum":"abc"}';
+    const call = { token: device.token, headers, body };
+    const reply = await server.call('post-next-deployment-v2', call);
+    expect((await correctedOf(server, reply)).correctedRequest.body).toBe('@$BODY_FILE');
+  });
+});

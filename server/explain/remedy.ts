@@ -1,0 +1,203 @@
+/** What to do first about a refusal, in words. */
+
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { isObject } from '../../fixtures/json.ts';
+import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
+import { quoted } from '../pipeline/shell.ts';
+import { type Asked, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
+import { nearestOperation, operationAt } from './nearest.ts';
+import { neighbourOf, operationsOf } from './neighbour.ts';
+import { isInOtherForm, isPollOperation } from './polls.ts';
+import {
+  authSetIn,
+  hasOtherKey,
+  isOfToken,
+  isUnaccepted,
+  type KnownStore,
+  type Step,
+} from './steps.ts';
+import type { RefusedRequest } from './wrong.ts';
+
+interface Refused extends RefusedRequest {
+  readonly place: string;
+  readonly store: KnownStore;
+  readonly mounts: Mounts;
+  readonly otherTenant?: string;
+}
+
+const words: Readonly<Record<number, string>> = {
+  409: 'check the current state, and resolve the conflict',
+  413: 'send a smaller body',
+  500: "check the server's log; this is an error of the server",
+};
+
+/** What may stand after the semicolon of a sentence besides an instruction: more about the fault. */
+const instruction =
+  /^(?:abort|authenticate|choose|close|confirm|create|decommission|leave|remove|request|revoke|send|sign|simplify|start|stop|try|upload|use|wait)\b/;
+
+/**
+ * What to do before `next` is called, or the request is sent again; undefined where the corrected
+ * request says all.
+ */
+export function remedyOf(
+  refused: Refused,
+  next: Operation | undefined,
+  steps: readonly Step[],
+): string | undefined {
+  const { refusal, operation, asked } = refused;
+  const { evidence } = refusal.detail ?? {};
+  if (evidence instanceof UnknownPath) return neighbourOf(asked, evidence).remedy;
+  if (isUnaccepted(refused)) return acceptanceWords(refused, steps);
+  if (operation && isInOtherForm(asked, operation)) {
+    const isFirst = operation.id === operations['post-next-deployment'].id;
+    return `version ${isFirst ? 1 : 2} of this operation has what the device provides ${isFirst ? 'in the body itself' : 'in device_provides'}: this is the body of the other version`;
+  }
+  if (operation?.authorization === 'link' && /%26|amp;|\\u0026/i.test(asked.search)) {
+    return 'take the link out of the JSON text with a reader of JSON: an escaped "&" was sent as it stood there';
+  }
+  if (operation?.authorization === 'link' && /%25/.test(asked.search)) {
+    return 'send the link as it is: it was encoded a second time';
+  }
+  if (operation?.authorization === 'link' && /^[^&]+$/.test(asked.search)) {
+    return 'put the link in quotes: a shell cuts it at its first "&"';
+  }
+  const wait = steps.find(({ does }) => does === 'wait');
+  if (wait?.does === 'wait' && refusal.status === 429) {
+    return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;
+  }
+  const told =
+    otherWay(refused) ?? refusal.detail?.remedy ?? told401(refused, steps) ?? toldIn(refusal.error);
+  const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
+  const first =
+    told ?? (isRole ? 'use another user, or a role that permits it' : words[refusal.status]);
+  if (!next || next === operation || isOfLink(refusal.status) || !operation) return first;
+  const look = lookUpWords(next);
+  return first === undefined ? look : `${first}; ${look}`;
+}
+
+/** The operation for what a malformed request to another one may have meant. */
+function otherWay({ asked, refusal, operation }: Refused): string | undefined {
+  if (refusal.status !== 400) return undefined;
+  const users = managementOperations;
+  switch (operation?.id) {
+    case users['create-deployment'].id:
+      return namesGroup(asked)
+        ? `the body takes no group: ${nameOf(users['create-group-deployment'])} deploys to the devices of one`
+        : undefined;
+    case users['abort-deployment'].id:
+      return `this aborts the deployment for all its devices: ${nameOf(operations['put-deployment-status'])} is how a device reports its own status`;
+    case users['upload-artifact'].id:
+      return `the command sends the file alone, which has to be an artifact: ${nameOf(users['generate-artifact'])} makes one of any file`;
+    default:
+      return undefined;
+  }
+}
+
+function nameOf({ method, path }: Operation): string {
+  return `${method} ${path}`;
+}
+
+function namesGroup(asked: Asked): boolean {
+  const body = jsonOf(textOf(asked))?.value;
+  return isObject(body) && 'group' in body;
+}
+
+/** Whether a link has ended, or is good and was asked in a way that does not fit its file. */
+function isOfLink(status: number): boolean {
+  return status === 410 || status === 412 || status === 416;
+}
+
+/** The remedy after the semicolon of the sentence. */
+function toldIn(error: string): string | undefined {
+  const end = error.lastIndexOf('; ');
+  const last = error.slice(end + 2);
+  return end >= 0 && instruction.test(last) ? last : undefined;
+}
+
+function lookUpWords(operation: Operation): string {
+  const { id, method, path } = operation;
+  const verb = isPollOperation(operation)
+    ? 'hands out the deployment that the device has now, with a new link'
+    : id === operations['get-artifact-link'].id
+      ? 'makes a new link'
+      : 'shows what exists';
+  return `${method} ${path} ${verb}`;
+}
+
+function told401(refused: Refused, steps: readonly Step[]): string | undefined {
+  const { refusal, operation, place, asked, mounts } = refused;
+  if (refusal.status !== 401) return undefined;
+  if (operation?.id === operations['post-auth-request'].id) {
+    const isSignature = place.startsWith('header.');
+    return isSignature ? 'sign the bytes of the body exactly as they are sent' : undefined;
+  }
+  if (!isOfToken(place)) return undefined;
+  if (operation?.authorization === 'basic') return 'use the e-mail address and password of a user';
+  if (isDeviceAsUser(refused)) {
+    return `use the token of a user; devices have operations of their own, below ${apiPrefixes.device}`;
+  }
+  const token = tokenWords(steps);
+  const known = operationsOf(mounts);
+  if (operation ?? operationAt(asked.path, [asked.method], known)) return token;
+  const { operation: nearest, isSimilar } = nearestOperation(asked.method, asked.path, known);
+  if (isSimilar && nearest.authorization === 'signature') {
+    return 'correct the path: signing in needs no token, which the dialect token-before-routing asks for on every other path';
+  }
+  const isPath = operationAt(asked.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
+  const rest = isPath ? 'method' : 'path';
+  return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
+}
+
+/** Whether a device called an operation for users. */
+export function isDeviceAsUser({ asked, refusal, operation }: RefusedRequest): boolean {
+  const isForUsers = operation?.authorization === 'user';
+  return refusal.status === 401 && isForUsers && tokenOwnerIn(asked)?.isDevice === true;
+}
+
+function tokenWords(steps: readonly Step[]): string {
+  for (const step of steps) {
+    if (step.does === 'accept') {
+      return `run "npx fleetbed accept ${step.deviceId}", then sign in for a new token: the device is not accepted now`;
+    }
+    if (step.does === 'device-token' && step.instead === 'another key') {
+      return 'sign in with the key that the device is accepted with now: the token is of another one';
+    }
+    if (step.does === 'device-token' && step.instead === 'nobody') {
+      return `a user has rejected the device; only if it is to be let in again, run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
+    }
+    if (step.does === 'preauthorize') {
+      return 'the device of this token is gone: let it sign in again, accept it, and use its new token';
+    }
+  }
+  return 'get a valid token';
+}
+
+/** What becomes of a device that was refused for its status: nothing is wrong with its request. */
+function acceptanceWords(refused: Refused, steps: readonly Step[]): string {
+  const { asked, store, otherTenant, refusal } = refused;
+  const fine = 'nothing is wrong with the request';
+  const step = steps.find(({ does }) => does === 'accept');
+  if (step?.does === 'accept') {
+    const user = otherTenant === undefined ? '' : ` --email <of a user of ${quoted(otherTenant)}>`;
+    return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again`;
+  }
+  const set = authSetIn(asked, store);
+  if (set && hasOtherKey(set, store)) {
+    return `sign in with the key that the device is accepted with; only if this one is to replace it, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
+  }
+  if (set?.status === 'rejected') {
+    return `${fine}, but a user has rejected the device; only if it is to be let in again, run "npx fleetbed accept ${set.deviceId}"`;
+  }
+  const status = set?.status;
+  if (status === 'accepted') return `${fine}: its key is accepted now, so send it again`;
+  if (status === 'preauthorized') {
+    return `${fine}: decommission or reject another device, or raise the limit, and send it again`;
+  }
+  if (refusal.error.includes('too many keys')) {
+    return 'have a user decommission the device, and sign in again with the key that it keeps';
+  }
+  return `${fine}: the device is unknown now, so send it again, and then run "npx fleetbed accept --all"`;
+}

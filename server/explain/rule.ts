@@ -1,0 +1,104 @@
+/** The rule of the contract behind a refusal. Spec: Errors */
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import type { Refusal } from '../http/refusal.ts';
+
+/** A rule, with the requirements of the contract's data that speak of it. */
+export interface BrokenRule {
+  readonly heading: string;
+  readonly sentence: string;
+  readonly requirements: readonly string[];
+}
+
+const sentences: Readonly<Record<number, string>> = {
+  400: 'A request that is malformed, or lacks what the operation requires, is answered 400.',
+  401: 'A request that does not prove who sends it is answered 401.',
+  403: 'A request that its sender may not make is answered 403.',
+  404: 'A request for something that does not exist, for this caller, is answered 404.',
+  405: 'A path takes only the methods of its operations.',
+  408: 'A device that does not answer in time leaves the request unanswered.',
+  409: 'A request that the present state does not allow is answered 409.',
+  410: 'An operation is removed at its end of life.',
+  412: 'A request is executed only if the preconditions in its headers hold.',
+  413: 'A body must not exceed the size limit.',
+  415: 'Bodies are JSON unless the operation says otherwise.',
+  416: 'A range must lie within the file.',
+  422: 'A request that is well-formed but cannot be fulfilled is answered 422.',
+  429: 'A client that sends too many requests is answered 429 and must wait.',
+  502: 'A device that disconnects leaves the request unanswered.',
+};
+
+const all: readonly Requirement[] = Object.values(requirements);
+
+/** Requirements that speak of all operations, where none of an operation's own was broken. */
+const ofFaults: Readonly<Record<number, string>> = {
+  401: 'tokens.invalid-is-401',
+  404: 'errors.unknown-path',
+  405: 'errors.wrong-method',
+  413: 'errors.body-too-large',
+  415: 'errors.media-type',
+  429: 'errors.too-many-requests-is-429',
+  500: 'errors.unexpected-is-500',
+};
+
+/** The rule by which an operation, or a request to an unknown path, was refused. */
+export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
+  const { status, detail } = refusal;
+  const named = detail?.requirement;
+  const isOther = named !== undefined && !concerns(named, operation);
+  const decided =
+    named !== undefined && !isOther
+      ? named
+      : (own(refusal, operation) ?? general(status, operation));
+  return {
+    heading: headingOf(status, operation),
+    sentence: detail?.rule ?? sentences[status] ?? 'An unexpected fault is answered 500.',
+    requirements: decided === undefined ? [] : [decided],
+  };
+}
+
+/** Whether a requirement speaks of the operation, or of all. */
+function concerns(id: string, operation: Operation | undefined): boolean {
+  const { operations = [] } = all.find((one) => one.id === id) ?? {};
+  return operations.length === 0 || operations.some((one) => one === operation?.id);
+}
+
+function headingOf(status: number, operation: Operation | undefined): string {
+  if (status === 401) return 'Authentication';
+  if (status === 410) return 'Versioning';
+  return status === 413 || !operation ? 'Errors' : operation.heading;
+}
+
+/** The operation's requirement about this status, and about the field where one was wrong. */
+function own({ status, detail }: Refusal, operation: Operation | undefined): string | undefined {
+  const ofStatus = all.filter(
+    ({ sentence, operations, level }) =>
+      level !== 'may' &&
+      sentence.includes(String(status)) &&
+      operations.some((id) => id === operation?.id),
+  );
+  // Of several about who the caller is, only the refusal itself can say which one was broken.
+  const isOfCaller = status === 401 || status === 403;
+  if (status !== 400) return isOfCaller && ofStatus.length > 1 ? undefined : ofStatus[0]?.id;
+  const { path = '', expected = '', actual } = detail ?? {};
+  const isMissing = actual === 'nothing';
+  const isMember = path.includes('.');
+  // Of the whole body the contract says only of which kind it is.
+  if (!isMember && !/^(JSON|an object|an array|a body)\b/.test(expected)) return undefined;
+  const isText = actual?.startsWith('"') ?? false;
+  const about = ofStatus
+    .filter(({ sentence }) => !(isText && /another (kind|JSON value)/.test(sentence)))
+    .filter(({ sentence }) =>
+      isMember ? sentence.includes(`\`${path.split('.').at(-1)}\``) : /\bbody\b/.test(sentence),
+    );
+  const absent = /required|without|lacks/;
+  return about.find(({ sentence }) =>
+    isMember || isMissing ? absent.test(sentence) === isMissing : /\bJSON\b/.test(sentence),
+  )?.id;
+}
+
+function general(status: number, operation: Operation | undefined): string | undefined {
+  const isOfPath = status === 404 || status === 405;
+  return isOfPath && operation ? undefined : ofFaults[status];
+}

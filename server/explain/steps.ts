@@ -1,0 +1,127 @@
+/** The steps before a corrected request: waiting, signing in, and having a device accepted. */
+
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { valueText } from '../../fixtures/value-text.ts';
+import { readPublicKey } from '../crypto/public-key.ts';
+import { readIdentity } from '../rules/identity.ts';
+import type { StoredAuthSet } from '../store/devices.ts';
+import type { Store } from '../store/store.ts';
+import { type Asked, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
+import type { RefusedRequest } from './wrong.ts';
+
+/** A step before the request itself. */
+export type Step =
+  | {
+      readonly does: 'device-token';
+      readonly deviceId?: string;
+      readonly identity?: string;
+      readonly keyType?: KeyType;
+      /** Who has the access that the token's key has lost. */
+      readonly instead?: 'another key' | 'nobody';
+    }
+  /** Of the same user, where one is known, or of another one. */
+  | { readonly does: 'user-token'; readonly email?: string; readonly isOther?: boolean }
+  | { readonly does: 'accept'; readonly path: string; readonly deviceId: string }
+  /** Lets a device in again that the server does not know any more. */
+  | { readonly does: 'preauthorize' }
+  | { readonly does: 'wait'; readonly seconds: number };
+
+/** The part of a store that tells who is known. */
+export type KnownStore = Pick<Store, 'devices' | 'users' | 'parts'>;
+
+interface Refused extends RefusedRequest {
+  readonly place: string;
+  readonly store: KnownStore;
+}
+
+/** The steps before the operation is called, in order. */
+export function stepsOf(refused: Refused, operation: Operation): Step[] {
+  const { refusal, place } = refused;
+  const wait = Number(refusal.headers['Retry-After']);
+  if (Number.isInteger(wait) && wait > 0) return [{ does: 'wait', seconds: wait }];
+  const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
+  if (!isOfToken(place) && !isRole) return acceptance(refused);
+  // The token itself may be good.
+  if (refusal.detail?.requirement === 'tokens.malformed-is-401' && refusal.detail.remedy) return [];
+  if (operation.authorization === 'user') return [userToken(refused)];
+  return operation.authorization === 'basic' ? [] : deviceToken(refused);
+}
+
+/** Whether the token of the caller was wrong, in whichever header it came. */
+export function isOfToken(place: string): boolean {
+  return place === 'header.Authorization' || place === 'header.Cookie';
+}
+
+function userToken({ asked, store, refusal }: Refused): Step {
+  if (refusal.status === 403) return { does: 'user-token', isOther: true };
+  const user = store.users.find(tokenOwnerIn(asked)?.subject ?? '');
+  return { does: 'user-token', ...(user && { email: user.email }) };
+}
+
+function deviceToken({ asked, store }: Refused): Step[] {
+  const owner = tokenOwnerIn(asked);
+  const device = owner?.isDevice ? store.devices.find(owner.subject) : undefined;
+  if (!device) {
+    return [...(owner?.isDevice ? [preauthorize] : []), { does: 'device-token' }];
+  }
+  const sets = store.devices.authSets(device.id);
+  const set = sets.find(({ status }) => status === 'accepted') ?? sets[0];
+  const key = set && readPublicKey(set.publicKeyPem);
+  const keyType = key && 'keyType' in key ? key.keyType : undefined;
+  const isOther = set?.status === 'accepted' && owner?.tokenId !== set.id;
+  const instead = isOther ? 'another key' : set?.status === 'rejected' ? 'nobody' : undefined;
+  return [
+    ...(set ? acceptOf(set) : [preauthorize]),
+    {
+      does: 'device-token',
+      deviceId: device.id,
+      identity: device.identity,
+      ...(keyType && { keyType }),
+      ...(instead && { instead }),
+    },
+  ];
+}
+
+const preauthorize: Step = { does: 'preauthorize' };
+
+/** For a known device that waits to be accepted. */
+function acceptance({ asked, refusal, operation, store }: Refused): Step[] {
+  if (!isUnaccepted({ refusal, operation })) return [];
+  const set = authSetIn(asked, store);
+  return set && !hasOtherKey(set, store) ? acceptOf(set) : [];
+}
+
+/** Whether the device is accepted with another key, which would lose its access to this one. */
+export function hasOtherKey({ id, deviceId }: StoredAuthSet, { devices }: KnownStore): boolean {
+  return devices.authSets(deviceId).some((set) => set.status === 'accepted' && set.id !== id);
+}
+
+/** Whether an auth request was refused for what is known of its device. */
+export function isUnaccepted({
+  refusal,
+  operation,
+}: Pick<RefusedRequest, 'refusal' | 'operation'>): boolean {
+  const isAuthentication = operation?.id === operations['post-auth-request'].id;
+  return isAuthentication && refusal.error.startsWith('device not authorized');
+}
+
+/** The authentication set of an auth request, as it is now. */
+export function authSetIn(asked: Asked, { devices }: KnownStore): StoredAuthSet | undefined {
+  const body = jsonOf(textOf(asked))?.value;
+  const given = new Map<string, unknown>(Object.entries(body ?? {}));
+  const identity = readIdentity(valueText(given.get('id_data')));
+  const key = readPublicKey(valueText(given.get('pubkey')));
+  if ('because' in identity || 'because' in key) return undefined;
+  const device = devices.findByIdentity(identity.canonical);
+  return device && devices.findAuthSet(device.id, key.pem);
+}
+
+function acceptOf({ id, deviceId, status }: StoredAuthSet): Step[] {
+  // What a user has rejected only a user lets in again.
+  if (status !== 'pending') return [];
+  const row = managementOperations['set-auth-set-status'];
+  return [{ does: 'accept', path: pathOf(row, { id: deviceId, aid: id }), deviceId }];
+}

@@ -1,0 +1,129 @@
+/** Texts with variables for what an explanation does not know or show: tokens, keys, passwords. */
+import { isSecretName, masked, maskJson, maskText } from '../http/masking.ts';
+
+/** Stands for the value of a shell variable. */
+export interface Variable {
+  readonly variable: string;
+  /** Set within a string of JSON. */
+  readonly isInJson?: true;
+}
+
+/** A text in parts; the shell fills in the variables. */
+export type Text = readonly (string | Variable)[];
+
+/** The text as people read it, with `$NAME` in the place of a variable. */
+export function readable(text: Text): string {
+  return text.map((part) => (typeof part === 'string' ? part : `$${part.variable}`)).join('');
+}
+
+/** The meanings of shell variables, by name. */
+export type Needs = Readonly<Record<string, string>>;
+
+/** A mark in a query. */
+const writtenMark = /%EE%80%80(\w+)%EE%80%8[12]/g;
+/** With the quotes around it where the variable stands for more than a string. */
+const mark = /"\u{e000}(\w+)\u{e002}"|\u{e000}(\w+)\u{e001}/u;
+
+/** A mark for a variable of this name, until `textWithVariables` replaces it. */
+export function markFor(name: string): string {
+  return `\u{e000}${variableNamed(name)}\u{e001}`;
+}
+
+/** The same for a value that is no string in JSON. */
+export function rawMarkFor(name: string): string {
+  return `\u{e000}${variableNamed(name)}\u{e002}`;
+}
+
+/** The text with a variable in the place of each mark. */
+function textWithVariables(marked: string): Text {
+  const parts = marked.split(mark);
+  return parts
+    .map((part, index) => (index % 3 === 0 ? part : part && { variable: part }))
+    .filter((part) => part !== '' && part !== undefined);
+}
+
+/** The same for a JSON value as its text. */
+export function jsonWithVariables(value: unknown): Text {
+  const text = textWithVariables(JSON.stringify(value));
+  return text.map((part, at) => {
+    const before = text[at - 1];
+    const isText = typeof before === 'string' && before.endsWith('"');
+    return typeof part !== 'string' && isText ? { ...part, isInJson: true } : part;
+  });
+}
+
+/** The JSON value with a mark in the place of each secret; the same one when it holds none. */
+export function withoutSecrets(value: unknown): unknown {
+  const hidden = maskJson(value);
+  return JSON.stringify(hidden) === JSON.stringify(value) ? value : markMasked(hidden, 'value');
+}
+
+function markMasked(value: unknown, name: string): unknown {
+  if (value === masked) return markFor(name);
+  if (Array.isArray(value)) return value.map((one) => markMasked(one, name));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([key, one]) => [key, markMasked(one, key)] as const);
+  return Object.fromEntries(members);
+}
+
+/** A query, without the question mark, with a variable in the place of each secret. */
+export function queryWithoutSecrets(search: string): Text {
+  return search.split('&').flatMap((pair, index): Text => {
+    const start = index === 0 ? '' : '&';
+    const end = pair.indexOf('=');
+    const name = pair.slice(0, end);
+    if (end < 0 || !isSecretName(name)) {
+      const written = pair.replace(writtenMark, (_, word: string) => markFor(word));
+      return textWithVariables(start + maskText(written));
+    }
+    return [`${start}${name}=`, { variable: variableNamed(name) }];
+  });
+}
+
+/** Without quotes, which bash would look for in the command. */
+export const variables: Readonly<Record<string, string>> = {
+  TOKEN: 'the token of the device or user',
+  KEY: 'the file with the private key of the device in PEM',
+  ID_DATA: 'the identity of the device, as JSON text',
+  EMAIL: 'the e-mail address of a user who may do this',
+  PASSWORD: 'the password of the user of EMAIL',
+  USER_EMAIL: 'the e-mail address that the user is to have',
+  USER_PASSWORD: 'the password that the user is to have',
+  CURRENT_PASSWORD: 'the current password of the user',
+  SECRET_HASH: 'the secret from the e-mail',
+  TENANT_TOKEN: 'the token of the tenant that the device belongs to, as it sends it',
+  FILE: 'the name of the file to send',
+  BODY_FILE: 'the file with the body of the request, which the server has not kept',
+  ARTIFACT_NAME: 'the name of an artifact',
+  RELEASE_NAME: 'the name of a release',
+  DEVICE_TYPE: 'the type of the device',
+  DEVICE_TYPES: 'the device types that the artifact fits, separated by commas',
+  DEVICE_PATH: 'the path of the file on the device',
+  TYPE: 'the kind of the artifact, such as single-file',
+  DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
+  PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
+};
+
+/** Of a user in the request, who is another one than the user who sends it. */
+const ofUser: ReadonlySet<string> = new Set(['EMAIL', 'PASSWORD']);
+
+/**
+ * A valid variable name for any field. One that has no name of ours gets a prefix, as shells have
+ * variables of their own, such as NAME or GROUP, whose values nobody has chosen for this.
+ */
+export function variableNamed(name: string): string {
+  const word = name
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .slice(0, NAME_MAX_CHARACTERS);
+  if (ofUser.has(word)) return `USER_${word}`;
+  // Without the places in lists.
+  const [field = ''] = word.split(/_\d/, 1);
+  const isOurs = field in variables && !ofCommand.has(field);
+  return isOurs || field.startsWith('VALUE') ? word : `VALUE_${word}`;
+}
+
+/** Those that stand for the sender, or that the lines around the request use. */
+const ofCommand: ReadonlySet<string> = new Set(['TOKEN', 'KEY']);
+
+const NAME_MAX_CHARACTERS = 60;

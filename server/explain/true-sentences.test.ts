@@ -1,0 +1,356 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { VariantName } from '../../fixtures/contract/variants.ts';
+import { linkTo, publish } from '../testing/test-artifacts.ts';
+import { createDeployment } from '../testing/test-deployments.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  decide,
+  newDevice,
+} from '../testing/test-device.ts';
+import { explanationOf } from '../testing/test-explanations.ts';
+import { journalPage } from '../testing/test-journal.ts';
+import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { control } from '../testing/test-tenants.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'told');
+});
+
+afterAll(() => server.close());
+
+function openSocket(): WebSocket {
+  const headers = { Authorization: `Bearer ${device.token}` };
+  return new WebSocket(server.baseUrl.replace('http', 'ws') + operations.connect.path, { headers });
+}
+
+async function told(method: string, path: string, call: Call = {}) {
+  return explanationOf(server, await server.request(method, path, call));
+}
+
+const setting = operations['put-configuration'].path;
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+describe('of a body that is no JSON', () => {
+  it.each([
+    ['downloading', 'breaks at position 0'],
+    ['{"a":NaN}', 'breaks at position 5'],
+    ['{"a":"1",}', 'breaks at position 9'],
+    ['{"a":"x\ny"}', 'breaks at position 7'],
+    [`{"${'y'.repeat(300)}": installing}`, 'breaks at position 305'],
+    ['{"a":tru', 'ends too early'],
+    ['{"a":"1"', 'ends too early'],
+    ['["x', 'ends too early'],
+  ])('the place is told: %j', async (body, place) => {
+    const call = { token: device.token, headers: JSON_TYPE, body };
+    const { wrong } = await told('PUT', setting, call);
+    expect(wrong.actual).toBe(`text that is not JSON: it ${place}`);
+  });
+});
+
+describe('of a good token in a wrong header', () => {
+  it.each<[string, (token: string) => Record<string, string>, string]>([
+    ['in quotes', (token) => ({ Authorization: `Bearer "${token}"` }), 'take the quotation marks'],
+    ['bare', (token) => ({ Authorization: token }), 'put "Bearer " in front'],
+    ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
+  ])('the form is told, and no new one is asked for: %s', async (_, headersOf, first) => {
+    const explained = await told('GET', setting, { headers: headersOf(device.token) });
+    expect([explained.status, explained.wrong.path]).toEqual([401, 'header.Authorization']);
+    expect(explained.first).toContain(first);
+    expect(explained.command).not.toContain(operations['post-auth-request'].path);
+  });
+
+  it('the cookie is named where it counts, and where it does not', async () => {
+    const headers = { Cookie: 'JWT=a.b.c' };
+    const connect = await told('GET', operations.connect.path, { headers });
+    expect(connect.wrong.path).toBe('header.Cookie');
+    const next = await told('GET', operations['get-next-deployment'].path, { headers });
+    expect(next.wrong.actual).toContain('the cookie JWT counts only for users and at /connect');
+  });
+});
+
+describe('of a device that has lost its acceptance', () => {
+  it('the way back is told, and its journal has the refusal', async () => {
+    const own = await acceptedDevice(server, 'rejected');
+    await decide(server, own, 'rejected');
+    const { first } = await told('GET', setting, { token: own.token });
+    expect(first).toMatch(
+      new RegExp(`^a user has rejected .* run "npx fleetbed accept ${own.id}", then sign in`),
+    );
+    const { entries } = await journalPage(server, `device=${own.id}&operation=get-configuration`);
+    expect(entries).toHaveLength(1);
+  });
+});
+
+it('a mistake that was found is not contradicted by what is said of any wrong signature', async () => {
+  const reply = await authenticate(server, device, { signature: '00'.repeat(64) });
+  expect(reply.status).toBe(401);
+  expect(await explanationOf(server, reply)).not.toMatchObject({
+    diagnosis: expect.anything(),
+    first: expect.anything(),
+  });
+});
+
+describe('of a link that is good', () => {
+  it.each([
+    [
+      416,
+      { Range: 'bytes=99999999-' },
+      'header.Range',
+      /FIRST at most LAST and below \d+, the size/,
+    ],
+    [412, { 'If-Match': '"another"' }, 'header.If-Match', /^"[0-9a-f]{64}" or \*$/],
+    [
+      412,
+      { 'If-Unmodified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' },
+      'header.If-Unmodified-Since',
+      /GMT or later$/,
+    ],
+  ])('a %i asks for no new one: %j', async (status, headers, path, expected) => {
+    const id = await publish(server, { name: `release-${status}-${path.length}` });
+    await createDeployment(server, [device]);
+    const { uri } = await linkTo(server, device.token, id);
+    const explained = await told('GET', uri.slice(server.baseUrl.length), { headers });
+    expect([explained.status, explained.wrong.path]).toEqual([status, path]);
+    expect(explained.wrong.expected).toMatch(expected);
+    expect(explained.first).toMatch(/^send it again without .*the link is good\b/);
+  });
+});
+
+describe('of a second key of a device', () => {
+  it('what it would take from the first one is told, and the command does not accept it', async () => {
+    const own = await acceptedDevice(server, 'two keys');
+    const second = { ...newDevice('two keys'), idData: own.idData };
+    const explained = await explanationOf(server, await authenticate(server, second));
+    expect([explained.status, explained.isUnchanged]).toEqual([401, true]);
+    expect(explained.first).toMatch(/^sign in with the key that .* ends the access of the other/);
+    expect(explained.command).not.toContain('"status":"accepted"');
+  });
+
+  it('which is accepted already, nothing is to be done', async () => {
+    const own = await acceptedDevice(server, 'one key');
+    const path = managementOperations['preauthorize-device'].path;
+    const json = { identity_data: JSON.parse(own.idData), pubkey: own.publicKeyPem };
+    const { status, first } = await told('POST', path, { token: server.adminToken, json });
+    expect([status, first]).toEqual([409, expect.stringMatching(/^nothing is to be done/)]);
+  });
+});
+
+describe('of a form', () => {
+  it('the part that comes after the file is said to be in the wrong place', async () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ name: 'r', type: 'single-file' })) {
+      form.append(name, value);
+    }
+    form.append('file', new Blob(['x']), 'x');
+    form.append('device_types_compatible', 'board');
+    const path = managementOperations['generate-artifact'].path;
+    const { wrong } = await told('POST', path, { token: server.adminToken, body: form });
+    expect(wrong).toMatchObject({
+      path: 'form.device_types_compatible',
+      expected: expect.stringMatching(/in a part before that of the file$/),
+      actual: 'no such part before the file',
+    });
+  });
+});
+
+it('of a compressed body the compression is told', async () => {
+  const call = { token: device.token, headers: JSON_TYPE, body: gzipSync('{}') };
+  const { wrong, first } = await told('PUT', setting, call);
+  expect([wrong.actual, first]).toEqual([
+    'bytes compressed with gzip',
+    expect.stringMatching(/^send the body uncompressed/),
+  ]);
+});
+
+it('of an artifact in use the deployment is named', async () => {
+  const id = await publish(server, { name: 'release-used' });
+  const deployed = await createDeployment(server, [device], { artifact_name: 'release-used' });
+  const path = managementOperations['delete-artifact'].path.replace('{id}', id);
+  const { wrong } = await told('DELETE', path, { token: server.adminToken });
+  expect(wrong.actual).toBe(
+    `one of the deployment ${deployed.headers.get('location')?.split('/').at(-1)}`,
+  );
+});
+
+it('of a link whose "&" was escaped the reader of JSON is missed', async () => {
+  const id = await publish(server, { name: 'release-escaped' });
+  await createDeployment(server, [device], { artifact_name: 'release-escaped' });
+  const { uri } = await linkTo(server, device.token, id);
+  const path = uri.slice(server.baseUrl.length);
+  for (const escaped of ['&amp;', '%26', '\\u0026']) {
+    const { first } = await told('GET', path.replaceAll('&', escaped));
+    expect(first).toMatch(/^take the link out of the JSON text with a reader of JSON/);
+  }
+});
+
+describe('of what is too much', () => {
+  it.each<[string, string, unknown, string, string]>([
+    ['PUT', setting, { a: 'x'.repeat(5000) }, 'at most 4096 characters', '5000 characters'],
+    [
+      'PUT',
+      setting,
+      Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, 'v'])),
+      'at most 100 settings',
+      '101 settings',
+    ],
+  ])('the number is told: %s %s', async (method, path, json, expected, actual) => {
+    const { wrong } = await told(method, path, { token: device.token, json });
+    expect(wrong.expected?.replace(',', '')).toContain(expected);
+    expect(wrong.actual).toBe(actual);
+  });
+});
+
+describe('of a path that nothing is like', () => {
+  const tell = async (variant: VariantName, path: string, call: Call, at?: 'storage') => {
+    const other = await startTestServer({ variants: new Set([variant]) });
+    try {
+      const base = at === 'storage' ? (other.storageUrl ?? '') : other.baseUrl;
+      const reply = await fetch(`${base}${path}`, {
+        method: call.body === undefined ? 'GET' : 'POST',
+        ...call,
+      });
+      return await explanationOf(other, reply);
+    } finally {
+      await other.close();
+    }
+  };
+
+  it('a dialect is not blamed for a path that it does not change', async () => {
+    const { wrong } = await tell('open-source', '/api/devices/v1/nothing', {});
+    expect(wrong.expected).toMatch(/^a path of the API, such as/);
+  });
+
+  it('the port of artifact files tells what it has', async () => {
+    const { wrong } = await tell('storage-host', '/foo', {}, 'storage');
+    expect(wrong.expected).toMatch(/^a link to an artifact file/);
+  });
+
+  it('signing in needs no token, whatever the dialect checks first', async () => {
+    const path = operations['post-auth-request'].path.replace('requests', 'request');
+    const { first } = await tell('token-before-routing', path, { body: '{}' });
+    expect(first).toMatch(/^correct the path: signing in needs no token/);
+  });
+});
+
+it('a device that is not connected is waited for', async () => {
+  const path = managementOperations['check-device-update'].path.replace('{id}', device.id);
+  const { first } = await told('POST', path, { token: server.adminToken });
+  expect(first).toBe('wait until its websocket is open, and send the request again');
+});
+
+it('a planned fault is named', async () => {
+  const act = { kind: 'answer', status: 502 };
+  const rules = [{ id: 'planned', match: { operation: 'get-configuration' }, act, times: 'once' }];
+  await control(server, 'POST', '/faults', { rules });
+  const reply = await server.call('get-configuration', { token: device.token });
+  await expect(explanationOf(server, reply)).rejects.toThrow(
+    /met the planned fault \\"planned\\" \(answer\); it was answered with 502/,
+  );
+});
+
+it('a text frame is named in the reason for the end of a websocket', async () => {
+  const socket = openSocket();
+  await once(socket, 'open');
+  socket.send('hello');
+  const [code, reason] = await once(socket, 'close');
+  expect([code, String(reason)]).toEqual([
+    1011,
+    expect.stringMatching(/^a text frame: send a bin/),
+  ]);
+});
+
+it('the command for a websocket says that it ends the one that the device has', async () => {
+  const { first } = await told('GET', operations.connect.path, { token: device.token });
+  expect(first).toMatch(/opens a websocket of its own: one that the device has now is closed/);
+});
+
+it('the journal has what the server closed a websocket with', async () => {
+  const socket = openSocket();
+  await once(socket, 'open');
+  socket.send(Buffer.from([0xc1]));
+  await once(socket, 'close');
+  const { entries } = await journalPage(server, `device=${device.id}&kind=frame`);
+  expect(entries.at(-1)).toMatchObject({ opcode: 'close', from: 'server', code: 1011 });
+});
+
+it('a text of other letters breaks no rule about its kind', async () => {
+  const path = pathOf(operations['put-deployment-status'], { id: randomUUID() });
+  const of = async (status: unknown) => {
+    const call = { token: device.token, headers: JSON_TYPE, body: JSON.stringify({ status }) };
+    return (await told('PUT', path, call)).rule.requirements;
+  };
+  expect(await of(5)).toEqual(['status.is-a-text']);
+  expect(await of('Downloading')).toEqual([]);
+});
+
+describe('of what was meant for another operation', () => {
+  it("a device's write is not done in a user's name", async () => {
+    const path = pathOf(managementOperations['abort-deployment'], { id: randomUUID() });
+    const explained = await told('PUT', path, {
+      token: device.token,
+      headers: JSON_TYPE,
+      body: '{"status":"aborted"}',
+    });
+    expect(explained.first).toContain('devices have operations of their own, below /api/devices/');
+    expect(explained.command).toBeUndefined();
+  });
+
+  it('a group of devices is deployed to by its own path', async () => {
+    const { path } = managementOperations['create-deployment'];
+    const body = '{"name":"to-all-of-lab","artifact_name":"release-1","group":"lab"}';
+    const call = { token: server.adminToken, headers: JSON_TYPE, body };
+    expect((await told('POST', path, call)).first).toContain('deployments/group/{name}');
+  });
+
+  it('credentials in the body of a login are not asked for a second time', async () => {
+    const { path } = managementOperations.login;
+    const body = '{"email":"a@b.example","password":"a-long-password"}';
+    const { needs, correctedRequest } = await told('POST', path, { headers: JSON_TYPE, body });
+    expect(Object.keys(needs).toSorted()).toEqual(['EMAIL', 'PASSWORD', 'URL']);
+    expect(correctedRequest).not.toHaveProperty('body');
+  });
+});
+
+describe('of a write that would take away more than was sent', () => {
+  it('by PUT, it is told that PUT replaces all', async () => {
+    const { path } = operations['put-attributes'];
+    const call = { token: device.token, headers: JSON_TYPE, body: '{"mem":"1"}' };
+    const { first, correctedRequest } = await told('PUT', path, call);
+    expect(first).toContain('PUT replaces all that there is');
+    expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
+  });
+
+  it('after another one has written, it is not repeated without its condition', async () => {
+    const path = pathOf(managementOperations['replace-tags'], { id: device.id });
+    const headers = { ...JSON_TYPE, 'If-Match': '"old"' };
+    const body = '[{"name":"site","value":"b"}]';
+    const { status, command, first } = await told('PUT', path, {
+      token: server.adminToken,
+      headers,
+      body,
+    });
+    expect([status, command]).toEqual([412, undefined]);
+    expect(first).toMatch(/^read it again/);
+  });
+
+  it('with a member that is unknown, what it held is not left out', async () => {
+    const { path } = managementOperations['create-deployment'];
+    const map = { ArtifactInstall_Enter: { action: 'pause' } };
+    const json = { name: 'n', artifact_name: 'a', all_devices: true, update_control_map: map };
+    const { correctedRequest } = await told('POST', path, { token: server.adminToken, json });
+    expect(correctedRequest?.body).toBe('@$BODY_FILE');
+  });
+});

@@ -1,0 +1,149 @@
+/** What was wrong with a refused request: the same facts for the explanation and the journal. */
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { expectationIn } from '../../fixtures/shape-sentences.ts';
+import type { ExchangeRecord } from '../http/exchange-record.ts';
+import { shown } from '../http/fault-detail.ts';
+import { isSecretName, masked, maskText } from '../http/masking.ts';
+import type { Refusal } from '../http/refusal.ts';
+import { mountedOperations } from '../pipeline/endpoint.ts';
+import { UnknownPath } from '../pipeline/mounted.ts';
+import { type Asked, askedIn, jsonOf, textOf } from './asked.ts';
+import { parametersIn } from './nearest.ts';
+import { neighbourOf } from './neighbour.ts';
+
+/** The place of the fault, the expected value, and the actual one. */
+export interface Wrong {
+  /**
+   * `body.status`, `query.page`, `header.Content-Type`, `path`, `method`, or `request` as a whole;
+   * `state` where nothing is wrong with it, and the state of the server does not allow it.
+   */
+  readonly path: string;
+  /** Absent where nothing but the error message is known. */
+  readonly expected?: string;
+  readonly actual?: string;
+}
+
+/** The fields of a record that are needed. */
+export type RefusedRecord = Pick<
+  ExchangeRecord,
+  | 'requestId'
+  | 'method'
+  | 'url'
+  | 'headers'
+  | 'body'
+  | 'bodyBytes'
+  | 'operation'
+  | 'atMs'
+  | 'refusal'
+>;
+
+/** What was wrong with a request that was refused. */
+export function wrongIn(record: RefusedRecord, refusal: Refusal): Wrong {
+  return wrongOf({ asked: askedIn(record), refusal, operation: operationOf(record) });
+}
+
+/** The operation of a record; undefined where it found none. */
+export function operationOf({ operation }: Pick<RefusedRecord, 'operation'>) {
+  return operation === undefined ? undefined : mountedOperations[operation];
+}
+
+/** A refused request that was read from its record. */
+export interface RefusedRequest {
+  readonly asked: Asked;
+  readonly refusal: Refusal;
+  /** Absent when the request found none. */
+  readonly operation: Operation | undefined;
+}
+
+/** What was wrong with a request that was read from its record. */
+export function wrongOf(refused: RefusedRequest): Wrong {
+  const { asked, refusal, operation } = refused;
+  const { detail, error } = refusal;
+  const path = placeOf(refused);
+  const expected =
+    detail?.evidence instanceof UnknownPath
+      ? neighbourOf(asked, detail.evidence).expected
+      : (detail?.expected ?? expectationIn(error));
+  const actual =
+    measured(expected, asked, path) ?? detail?.actual ?? actualAt(asked, path, operation);
+  return {
+    path,
+    ...(expected !== undefined && { expected }),
+    ...(actual !== undefined && { actual: maskText(actual) }),
+  };
+}
+
+/** Where a sentence says that it was wrong, for refusals of rules: `body: name: exists already`. */
+const placePattern = /^(body|query|path)(?:: ([\w.]+))?: /;
+
+function placeOf({ refusal: { detail, error }, operation }: RefusedRequest): string {
+  if (detail?.path !== undefined) return inParameter(detail.path, operation);
+  const [, where, name] = placePattern.exec(error) ?? [];
+  if (where === undefined) return 'request';
+  if (where === 'path' && operation?.query?.path) return 'query.path';
+  return name === undefined ? where : `${where}.${name}`;
+}
+
+/** The place with the name that the operation has for the parameter of its path. */
+function inParameter(place: string, operation: Operation | undefined): string {
+  const names = [...(operation?.path ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const [where, name] = place.split('.');
+  if (where !== 'path' || name === undefined || names.includes(name)) return place;
+  return `path.${names.includes('id') ? 'id' : names[0]}`;
+}
+
+/** Of what is too long or too many, how much there is: its beginning says nothing. */
+function measured(expected: string | undefined, asked: Asked, place: string): string | undefined {
+  const [where, ...keys] = place.split('.');
+  const [bound, unit] = /\bat most [\d,]+ (\w+)|\bof length \d+ or less/.exec(expected ?? '') ?? [];
+  if (bound === undefined || where !== 'body') return undefined;
+  const value = bodyAt(asked, keys);
+  if (typeof value === 'string') {
+    const isBytes = unit === 'bytes';
+    const count = isBytes ? Buffer.byteLength(value) : [...value].length;
+    return `${count} ${isBytes ? unit : 'characters'}`;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  return `${Object.keys(value).length} ${unit ?? 'entries'}`;
+}
+
+/** What the request has at a place; undefined where that is more than one value, or was not kept. */
+function actualAt(
+  asked: Asked,
+  place: string,
+  operation: Operation | undefined,
+): string | undefined {
+  const [where = '', ...keys] = place.split('.');
+  const [name = ''] = keys.slice(-1);
+  if (place === 'path') return asked.path;
+  if (name === '') return undefined;
+  if (where === 'path') return operation && parametersIn(operation, asked.path)[name];
+  if (where === 'body') return shownValue(name, bodyAt(asked, keys));
+  if (where === 'query') {
+    return shownValue(name, new URLSearchParams(asked.search).get(name) ?? undefined);
+  }
+  return where === 'header' ? headerAt(asked, name) : undefined;
+}
+
+function bodyAt(asked: Asked, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (value, key) => {
+      const isInner = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+      return isInner ? Reflect.get(value, key) : undefined;
+    },
+    jsonOf(textOf(asked))?.value,
+  );
+}
+
+function shownValue(name: string, value: unknown): string {
+  if (value === undefined) return 'nothing';
+  return isSecretName(name) ? masked : shown(value);
+}
+
+function headerAt({ headers }: Asked, name: string): string {
+  const value = headers.get(name.toLowerCase());
+  if (value === undefined) return 'nothing';
+  // The scheme of credentials is no secret, and says whether it was the right one.
+  if (name === 'Authorization') return `${/^\w+/.exec(value)?.[0] ?? ''} ${masked}`.trim();
+  return shown(value);
+}

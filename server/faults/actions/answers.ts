@@ -1,0 +1,214 @@
+/** Actions that answer instead of the handler: any status with any body, 429, and redirects. */
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import * as v from 'valibot';
+import { Refusal } from '../../http/refusal.ts';
+import type { HeaderPairs } from '../wire.ts';
+import { type Action, type ActionContext, defineAction, textUpTo, whole } from './action.ts';
+
+const BODY_MAX_CHARACTERS = 65_536;
+const HEADERS_MAX = 50;
+const HEADER_MAX_CHARACTERS = 4096;
+const WAIT_MAX_SECONDS = 31_536_000;
+
+/** What a body looks like under a status. */
+interface Body {
+  readonly mediaType?: string;
+  readonly bytes: Buffer;
+  readonly headers?: HeaderPairs;
+}
+
+const json = 'application/json; charset=utf-8';
+
+/** The bodies that exist, each made for a status. */
+const bodies = {
+  error: (_status, requestId) => ({ mediaType: json, bytes: errorText(requestId) }),
+  empty: () => ({ bytes: Buffer.alloc(0) }),
+  html: (status) => ({ mediaType: 'text/html', bytes: Buffer.from(pageOf(status)) }),
+  'object-error': (status, requestId) => ({
+    mediaType: json,
+    bytes: Buffer.from(
+      JSON.stringify({ error: { code: status, message: because }, request_id: requestId }),
+    ),
+  }),
+  gzip: (_status, requestId) => ({
+    mediaType: json,
+    bytes: gzipSync(errorText(requestId)),
+    headers: [['Content-Encoding', 'gzip']],
+  }),
+  'wrong-type': (_status, requestId) => ({
+    mediaType: 'text/plain',
+    bytes: errorText(requestId),
+  }),
+  'cut-json': (_status, requestId) => ({
+    mediaType: json,
+    bytes: errorText(requestId).subarray(0, -7),
+  }),
+} as const satisfies Readonly<Record<string, (status: number, requestId: string) => Body>>;
+
+const because = 'a planned fault of the testbed';
+
+function errorText(requestId: string): Buffer {
+  return Buffer.from(JSON.stringify({ error: because, request_id: requestId }));
+}
+
+function pageOf(status: number): string {
+  const title = `${status} ${status === 502 ? 'Bad Gateway' : 'from a gateway'}`;
+  return `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`;
+}
+
+const bodyNames = Object.keys(bodies) as (keyof typeof bodies)[];
+
+const ownBody = v.strictObject({
+  text: textUpTo(BODY_MAX_CHARACTERS),
+  mediaType: v.optional(v.pipe(textUpTo(256), headerValue()), 'text/plain'),
+});
+
+/** A valid header value. */
+function headerValue() {
+  return v.check<string, string>(
+    (value) => !throws(() => validateHeaderValue('X', value)),
+    'holds a character that no header can carry',
+  );
+}
+
+const headersShape = v.pipe(
+  v.record(
+    v.pipe(
+      textUpTo(256),
+      v.check((name) => !throws(() => validateHeaderName(name)), 'is not a valid header name'),
+      v.check(
+        (name) => !/^(content-length|transfer-encoding)$/i.test(name),
+        'frames the body and cannot be set; use the actions truncated, over-long, malformed-chunks',
+      ),
+    ),
+    v.pipe(textUpTo(HEADER_MAX_CHARACTERS), headerValue()),
+  ),
+  v.maxEntries(HEADERS_MAX, `must be at most ${HEADERS_MAX} headers`),
+);
+
+function throws(act: () => void): boolean {
+  try {
+    act();
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+const answer = defineAction({
+  kind: 'answer',
+  does: 'answers with a status, a body and headers of its own',
+  entries: {
+    status: whole(200, 599),
+    body: v.optional(
+      v.union(
+        [v.picklist(bodyNames), ownBody],
+        `must be one of ${bodyNames.join(', ')}, or an object with text and mediaType`,
+      ),
+      'error',
+    ),
+    headers: v.optional(headersShape, {}),
+  },
+  phases: ['before', 'after'],
+  execute: async ({ status, body, headers }, context) => {
+    const { requestId } = context.call.exchange;
+    const made: Body =
+      typeof body === 'string'
+        ? bodies[body](status, requestId)
+        : { mediaType: body.mediaType, bytes: Buffer.from(body.text) };
+    const type = made.mediaType === undefined ? [] : [['Content-Type', made.mediaType] as const];
+    const usual = [...type, ...(made.headers ?? [])];
+    const own = Object.entries(headers);
+    const names = own.map(([name]) => name.toLowerCase());
+    const rest = usual.filter(([name]) => !names.includes(name.toLowerCase()));
+    await context.wire.answer(status, [...idOf(context), ...rest, ...own], made.bytes);
+    return 'answered';
+  },
+});
+
+/** How Retry-After is written; what says "wait" wrongly is said here for ever and by mistake. */
+const retryAfter = {
+  seconds: (seconds) => String(seconds),
+  date: (seconds, nowMs) => new Date(nowMs + seconds * 1000).toUTCString(),
+  'past-date': (seconds, nowMs) => new Date(nowMs - seconds * 1000).toUTCString(),
+  absent: () => undefined,
+  zero: () => '0',
+  negative: (seconds) => String(-seconds),
+  absurd: () => '999999999999999999999',
+  words: () => 'in a while',
+} as const satisfies Readonly<
+  Record<string, (seconds: number, nowMs: number) => string | undefined>
+>;
+
+const retryAfterNames = Object.keys(retryAfter) as (keyof typeof retryAfter)[];
+
+const rateLimited = defineAction({
+  kind: 'rate-limited',
+  does: 'answers 429 with Retry-After in one of its right and wrong forms',
+  entries: {
+    retryAfter: v.optional(
+      v.picklist(retryAfterNames, `must be one of ${retryAfterNames.join(', ')}`),
+      'seconds',
+    ),
+    seconds: v.optional(whole(1, WAIT_MAX_SECONDS), 30),
+  },
+  phases: ['before', 'after'],
+  execute: async ({ retryAfter: form, seconds }, context) => {
+    const value = retryAfter[form](seconds, context.tenant.clock.now());
+    const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
+    await refuseBy(context, new Refusal(429, because, { headers }));
+    return 'answered';
+  },
+});
+
+const redirect = defineAction({
+  kind: 'redirect',
+  does: 'redirects to another URL, or, without one, to the same URL',
+  entries: {
+    status: v.optional(
+      v.picklist([301, 302, 303, 307, 308], 'must be 301, 302, 303, 307 or 308'),
+      302,
+    ),
+    location: v.optional(v.pipe(textUpTo(HEADER_MAX_CHARACTERS), headerValue())),
+  },
+  phases: ['before', 'after'],
+  execute: async ({ status, location }, context) => {
+    const to = location ?? context.call.exchange.request.url ?? '/';
+    await context.wire.answer(status, [...idOf(context), ['Location', to]]);
+    return 'answered';
+  },
+});
+
+const rangeRefused = defineAction({
+  kind: 'range-refused',
+  does: 'answers 416, as when the range lies outside of the file',
+  entries: {},
+  phases: ['before', 'after'],
+  execute: async (_given, context) => {
+    const headers = { 'Content-Range': 'bytes */0' };
+    await refuseBy(context, new Refusal(416, because, { headers }));
+    return 'answered';
+  },
+});
+
+/** Answers as the server itself refuses. */
+export async function refuseBy(
+  context: ActionContext,
+  { status, error, headers }: Refusal,
+): Promise<void> {
+  const { requestId } = context.call.exchange;
+  const body = Buffer.from(JSON.stringify({ error, request_id: requestId }));
+  const all = [...idOf(context), ...Object.entries(headers), ['Content-Type', json] as const];
+  await context.wire.answer(status, all, body);
+}
+
+/** The request ID, and the date where the tenant's time is not the machine's. */
+function idOf({ call, names, tenant }: ActionContext): HeaderPairs {
+  const id = [names.requestId, call.exchange.requestId] as const;
+  if (tenant.clock.isSystem) return [id];
+  return [id, ['Date', new Date(tenant.clock.now()).toUTCString()]];
+}
+
+/** In the order of the documentation. */
+export const answerActions: readonly Action[] = [answer, rateLimited, redirect, rangeRefused];

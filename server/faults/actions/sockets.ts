@@ -1,0 +1,229 @@
+/** Actions on websockets of devices and users: refuse, close, cut, stall, and send nonsense. */
+import * as v from 'valibot';
+import type { Timer } from '../../../fixtures/clock.ts';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import {
+  connectProtocols,
+  encodeConnectMessage,
+} from '../../../fixtures/formats/connect-message.ts';
+import { stopHeartbeat } from '../../connect/heartbeat.ts';
+import { Refusal } from '../../http/refusal.ts';
+import type { Call } from '../call.ts';
+import { resetConnection } from '../wire.ts';
+import { type Action, defineAction, type SocketActionContext, textUpTo, whole } from './action.ts';
+import { refuseBy } from './answers.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_SECONDS = 3600;
+const MESSAGES_MAX = 1_000_000;
+/** A close frame holds 125 bytes, two of which are the code. */
+const REASON_MAX_BYTES = 123;
+/** The envelope around a body takes less. */
+const OVERSIZE_MAX_BYTES = limits.websocketMessageMaxBytes - 1024;
+const GARBAGE_MAX_BYTES = 65_536;
+
+/** When an action on an open socket is due: at once, so much later, or after so many messages. */
+const due = {
+  afterMs: v.optional(whole(0, DAY_MS), 0),
+  afterMessages: v.optional(whole(0, MESSAGES_MAX), 0),
+};
+
+const refuseSocket = defineAction({
+  kind: 'refuse-socket',
+  does: 'answers the handshake with a status',
+  entries: { status: v.optional(whole(400, 599), 503) },
+  phases: ['before'],
+  applies: asksForSocket,
+  execute: async ({ status }, context) => {
+    await refuseBy(context, new Refusal(status, 'the websocket is refused by a planned fault'));
+    return 'answered';
+  },
+});
+
+const reasonShape = v.pipe(
+  textUpTo(REASON_MAX_BYTES),
+  v.maxBytes(REASON_MAX_BYTES, `must have at most ${REASON_MAX_BYTES} bytes`),
+);
+
+const closeSocket = defineAction({
+  kind: 'close-socket',
+  does: 'closes with any code, even one that is not allowed in a frame',
+  entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
+  phases: ['body'],
+  applies: asksForSocket,
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
+      const { code, reason } = given;
+      try {
+        context.socket.close(code, reason);
+      } catch {
+        // The library refuses the codes that a client is to meet here, so the frame is our own.
+        const payload = Buffer.concat([Buffer.alloc(2), Buffer.from(reason)]);
+        payload.writeUInt16BE(code);
+        context.connection.write(Buffer.concat([Buffer.from([0x88, payload.length]), payload]));
+        context.connection.destroySoon();
+      }
+    }),
+});
+
+const cutSocket = defineAction({
+  kind: 'cut-socket',
+  does: 'cuts the open websocket with an RST, without a close frame',
+  entries: due,
+  phases: ['body'],
+  applies: asksForSocket,
+  onSocket: (given, context) => whenDue(given, context, () => resetConnection(context.connection)),
+});
+
+const ignorePings = defineAction({
+  kind: 'ignore-pings',
+  does: 'stops answering and sending pings; messages continue',
+  entries: due,
+  phases: ['body'],
+  applies: asksForSocket,
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
+      stopHeartbeat(context.socket);
+      Object.assign(context.socket, { pong: swallow });
+    }),
+});
+
+const halfOpen = defineAction({
+  kind: 'half-open',
+  does: 'stops reading and sending, as if the server had vanished; cuts the connection after maxSeconds',
+  entries: { ...due, maxSeconds: v.optional(whole(1, HOUR_SECONDS), 300) },
+  phases: ['body'],
+  applies: asksForSocket,
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
+      const { socket, tenant, signal } = context;
+      const end = (): void => socket.terminate();
+      stopHeartbeat(socket);
+      socket.pause();
+      Object.assign(socket, { send: swallow, ping: swallow, pong: swallow, close: end });
+      const timer = tenant.clock.after(given.maxSeconds * 1000, end, true);
+      signal.addEventListener('abort', end, { once: true });
+      socket.once('close', () => {
+        timer.cancel();
+        signal.removeEventListener('abort', end);
+      });
+    }),
+});
+
+/** Sends nothing, and calls the callback as if it had. */
+function swallow(...given: readonly unknown[]): void {
+  const told = given.at(-1);
+  if (typeof told === 'function') told();
+}
+
+const oversizeMessage = defineAction({
+  kind: 'oversize-message',
+  does: 'sends a message that is larger than devices read',
+  entries: {
+    ...due,
+    bytes: v.optional(whole(1, OVERSIZE_MAX_BYTES), limits.connectDeviceMessageMaxBytes + 1),
+  },
+  phases: ['body'],
+  applies: asksForSocket,
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
+      const message = {
+        proto: connectProtocols.shell,
+        typ: 'shell',
+        body: Buffer.alloc(given.bytes),
+      };
+      context.socket.send(encodeConnectMessage(message));
+    }),
+});
+
+const duplicateMessage = defineAction({
+  kind: 'duplicate-message',
+  does: 'sends the next message to the other end twice',
+  entries: due,
+  phases: ['body'],
+  applies: asksForSocket,
+  onSocket: (given, context) =>
+    whenDue(
+      given,
+      context,
+      (fired) => {
+        const { socket } = context;
+        const send = socket.send.bind(socket);
+        const twice = (data: Buffer, told?: () => void): void => {
+          Object.assign(socket, { send });
+          fired();
+          send(data);
+          send(data, told);
+        };
+        Object.assign(socket, { send: twice });
+      },
+      'by itself',
+    ),
+});
+
+const garbage = defineAction({
+  kind: 'garbage',
+  does: 'sends a message that is not an envelope, or bytes that are not a frame',
+  entries: {
+    ...due,
+    as: v.optional(v.picklist(['message', 'frame'], 'must be message or frame'), 'message'),
+    bytes: v.optional(whole(1, GARBAGE_MAX_BYTES), 16),
+  },
+  phases: ['body'],
+  applies: asksForSocket,
+  onSocket: (given, context) =>
+    whenDue(given, context, () => {
+      // Never used in msgpack; and as the head of a frame, reserved bits with a reserved opcode.
+      if (given.as === 'message') context.socket.send(Buffer.alloc(given.bytes, 0xc1));
+      else context.connection.write(Buffer.alloc(given.bytes, 0xff));
+    }),
+});
+
+function asksForSocket(_given: unknown, { exchange, operation }: Call): boolean {
+  return exchange.upgrade !== undefined && 101 in operation.success;
+}
+
+/** Executes when due, unless the socket or the rule is gone; then the fault was missed. */
+function whenDue(
+  { afterMs, afterMessages }: { afterMs: number; afterMessages: number },
+  { socket, tenant, signal, fired, missed }: SocketActionContext,
+  act: (fired: () => void) => void,
+  counts: 'at once' | 'by itself' = 'at once',
+): void {
+  let messagesLeft = afterMessages;
+  let timer: Timer | undefined;
+  const leave = (): void => {
+    timer?.cancel();
+    socket.off('message', count).off('close', leave);
+    signal.removeEventListener('abort', leave);
+    missed();
+  };
+  const run = (): void => {
+    if (counts === 'at once') fired();
+    act(fired);
+  };
+  const arm = (): void => {
+    if (afterMs === 0) run();
+    else timer = tenant.clock.after(afterMs, run, true);
+  };
+  const count = (): void => {
+    messagesLeft -= 1;
+    if (messagesLeft === 0) arm();
+  };
+  socket.on('close', leave);
+  signal.addEventListener('abort', leave, { once: true });
+  if (messagesLeft === 0) arm();
+  else socket.on('message', count);
+}
+
+/** In the order of the documentation. */
+export const socketActions: readonly Action[] = [
+  refuseSocket,
+  closeSocket,
+  cutSocket,
+  ignorePings,
+  halfOpen,
+  oversizeMessage,
+  duplicateMessage,
+  garbage,
+];

@@ -1,0 +1,117 @@
+/** Actions on the state of the server: tokens that expire, and deployments aborted midway. */
+import * as v from 'valibot';
+import { reportableStatuses } from '../../../fixtures/contract/vocabulary.ts';
+import { unexpectedFault } from '../../../fixtures/control-listener.ts';
+import { refuse } from '../../http/refusal.ts';
+import { DeliberateFailure } from '../../pipeline/failure.ts';
+import { isOver } from '../../rules/device-deployment.ts';
+import { choosePart } from '../../rules/part-choice.ts';
+import type { StoredPart } from '../../store/part-rows.ts';
+import type { Call } from '../call.ts';
+import { type Action, type ActionContext, defineAction } from './action.ts';
+import { refuseBy } from './answers.ts';
+
+const expireToken = defineAction({
+  kind: 'expire-token',
+  does: "expires the caller's token now; a new one can be requested",
+  entries: {},
+  phases: ['before'],
+  applies: hasToken,
+  execute: async (_given, context) => {
+    endTokens(context);
+    await refuseBy(context, refuse.unauthorized('the token has expired; sign in again'));
+    return 'answered';
+  },
+});
+
+const revokeToken = defineAction({
+  kind: 'revoke-token',
+  does: "revokes the caller's tokens now; new ones can be requested",
+  entries: {},
+  phases: ['before'],
+  applies: hasToken,
+  execute: async (_given, context) => {
+    endTokens(context);
+    return 'go-on';
+  },
+});
+
+const rejectToken = defineAction({
+  kind: 'reject-token',
+  does: 'answers 401 to this one call; the token stays valid',
+  entries: {},
+  phases: ['before', 'after'],
+  applies: hasToken,
+  execute: async (_given, context) => {
+    await refuseBy(context, refuse.unauthorized('the token is rejected by a planned fault'));
+    return 'answered';
+  },
+});
+
+function hasToken(_given: unknown, { caller }: Call): boolean {
+  return caller.device !== undefined || caller.user !== undefined;
+}
+
+function endTokens({ call, tenant }: ActionContext): void {
+  const { device, user } = call.caller;
+  const { devices, userTokens } = tenant.store;
+  const set = device && devices.findAuthSetById(device.authSetId);
+  if (set) devices.revokeTokens(set, tenant.clock.now());
+  if (user) userTokens.end(user.tokenId);
+}
+
+const questions = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'];
+const reportShape = v.object({ status: v.string() });
+const states = ['pending', ...reportableStatuses] as const;
+
+const abortDeployment = defineAction({
+  kind: 'abort-deployment',
+  does: 'aborts the deployment when the device reports this state (pending: when it asks), before that counts or after',
+  entries: { at: v.picklist(states, `must be one of ${states.join(', ')}`) },
+  phases: ['before', 'after'],
+  applies: ({ at }, call) => {
+    const part = partOf(call);
+    const report = v.safeParse(reportShape, call.json);
+    const isReached =
+      at === 'pending'
+        ? questions.includes(call.operation.id) && part?.offeredMs === undefined
+        : report.success && report.output.status === at;
+    return isReached && part !== undefined && !isOver(part);
+  },
+  execute: async (_given, { call, tenant }) => {
+    const part = partOf(call);
+    if (part) tenant.store.parts.abortAll(part.deployment, tenant.clock.now());
+    return 'go-on';
+  },
+});
+
+/** The caller's part that the request is about. */
+function partOf({ operation, exchange, caller, store }: Call): StoredPart | undefined {
+  if (!caller.device) return undefined;
+  const { id: deviceId } = caller.device;
+  if (operation.id === 'put-deployment-status') {
+    return store.parts.findOffered(exchange.parameters.id ?? '', deviceId);
+  }
+  if (!questions.includes(operation.id)) return undefined;
+  const nowMs = exchange.clock?.now() ?? 0;
+  const { parts, lastFinishedSeq } = store.parts.open(deviceId);
+  const choice = choosePart(parts, { nowMs, lastFinishedSeq });
+  return choice.decision === 'nothing' ? undefined : choice.part;
+}
+
+const failInside = defineAction({
+  kind: unexpectedFault,
+  does: 'makes the server fail internally, so that it answers 500 as for an error of its own',
+  entries: {},
+  phases: ['before'],
+  execute: () => Promise.reject(new DeliberateFailure('a planned fault of the testbed')),
+});
+
+/** In the order of the documentation. */
+export const stateActions: readonly Action[] = [
+  expireToken,
+  revokeToken,
+  rejectToken,
+  abortDeployment,
+  failInside,
+];

@@ -1,0 +1,126 @@
+/** One request as rules see it: expensive facts are computed only when a rule needs them. */
+
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { parsedJson } from '../../fixtures/json.ts';
+import { readPublicKey } from '../crypto/public-key.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Caller } from '../pipeline/callers.ts';
+import { excessOf } from '../pipeline/input.ts';
+import { readIdentity } from '../rules/identity.ts';
+import type { Store } from '../store/store.ts';
+
+/** What is known of a request before anything of it is checked. */
+interface CallFacts {
+  readonly operation: Operation;
+  readonly exchange: Exchange;
+  /** Without device and user when the token is not in order. */
+  readonly caller: Caller;
+  /** The body, where the operation takes one that is not streamed. */
+  readonly raw: Buffer | undefined;
+  readonly store: Store;
+  readonly requestIdHeader: string;
+}
+
+/** A device as it is seen in its requests. */
+interface SeenDevice {
+  /** Canonical JSON text. */
+  readonly identity: string;
+  readonly keyType?: KeyType;
+}
+
+const authBody = v.object({ id_data: v.string(), pubkey: v.optional(v.unknown()) });
+
+/** A request that has found its operation. */
+export class Call {
+  readonly operation: Operation;
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+  readonly raw: Buffer | undefined;
+  readonly store: Store;
+  readonly #requestIdHeader: string;
+  #device: SeenDevice | 'not looked up' | undefined = 'not looked up';
+
+  constructor(facts: CallFacts) {
+    this.operation = facts.operation;
+    this.exchange = facts.exchange;
+    this.caller = facts.caller;
+    this.raw = facts.raw;
+    this.store = facts.store;
+    this.#requestIdHeader = facts.requestIdHeader.toLowerCase();
+  }
+
+  /** The device that calls, or that a link was made for, if known. */
+  get deviceId(): string | undefined {
+    const { device_id: ofLink } = this.exchange.parameters;
+    return this.caller.device?.id ?? (this.operation.authorization === 'link' ? ofLink : undefined);
+  }
+
+  /** The identity in its canonical JSON text; of an authentication request as the body has it. */
+  get identity(): string | undefined {
+    return this.#seenDevice()?.identity;
+  }
+
+  get keyType(): KeyType | undefined {
+    return this.#seenDevice()?.keyType;
+  }
+
+  /** Whom the call counts for: a device by its identity, which is the same in every run. */
+  get party(): string {
+    return this.identity ?? (this.caller.user ? 'users' : 'strangers');
+  }
+
+  /** The request id, if the caller chose it. */
+  get chosenRequestId(): string | undefined {
+    const given = this.exchange.request.headers[this.#requestIdHeader];
+    return given === this.exchange.requestId ? this.exchange.requestId : undefined;
+  }
+
+  get json(): unknown {
+    return jsonOf(this.raw);
+  }
+
+  #seenDevice(): SeenDevice | undefined {
+    if (this.#device === 'not looked up') {
+      this.#device =
+        this.operation.authorization === 'signature' ? this.#deviceOfBody() : this.#knownDevice();
+    }
+    return this.#device;
+  }
+
+  #knownDevice(): SeenDevice | undefined {
+    const { devices } = this.store;
+    const device = this.deviceId === undefined ? undefined : devices.find(this.deviceId);
+    if (!device) return undefined;
+    const authSetId = this.caller.device?.authSetId ?? '';
+    const pem = devices.findAuthSetById(authSetId)?.publicKeyPem;
+    return { identity: device.identity, ...keyTypeOf(pem) };
+  }
+
+  #deviceOfBody(): SeenDevice | undefined {
+    const body = v.safeParse(authBody, this.json);
+    const identity = body.success && readIdentity(body.output.id_data);
+    if (!identity || 'because' in identity) return undefined;
+    return { identity: identity.canonical, ...keyTypeOf(body.output.pubkey) };
+  }
+}
+
+function keyTypeOf(pem: unknown): Pick<SeenDevice, 'keyType'> {
+  const key = typeof pem === 'string' ? readPublicKey(pem) : undefined;
+  return key && 'keyType' in key ? { keyType: key.keyType } : {};
+}
+
+/** The value of a JSON body; undefined when it is absent, not JSON, or refused unread. */
+export function jsonOf(raw: Buffer | undefined): unknown {
+  return raw && excessOf(raw) === undefined ? parsedJson(raw.toString()) : undefined;
+}
+
+const FRACTION_STEPS = 2 ** 48;
+
+/** Where a text falls between 0 (included) and 1 (excluded) under a seed; the same in every run. */
+export function placeOf(text: string, seed: string): number {
+  const digest = createHash('sha256').update(`${seed}/${text}`).digest();
+  return digest.readUIntBE(0, 6) / FRACTION_STEPS;
+}

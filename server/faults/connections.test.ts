@@ -1,0 +1,381 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { rawRequest, readReply, untilClosed } from '../testing/raw-http.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { control } from '../testing/test-tenants.ts';
+import { hasFired, plan, standing } from './testing/planned.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let sockets: Socket[] = [];
+
+beforeEach(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'd-1');
+});
+
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await server.close();
+});
+
+const operation = 'get-configuration';
+const match = { operation };
+const configured = { 'connect.timeout': 'x'.repeat(200) };
+
+/** Asks for the configuration, which has a body of some 200 bytes. */
+function ask(): Promise<Reply> {
+  return server.call('get-configuration', { token: device.token });
+}
+
+async function configure(): Promise<Reply> {
+  return server.call('set-configuration', {
+    token: server.adminToken,
+    parameters: { id: device.id },
+    json: configured,
+  });
+}
+
+/** The same over a bare connection, which is kept open. */
+async function askRaw(): Promise<Socket> {
+  const { hostname, port } = new URL(server.baseUrl);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  sockets.push(socket);
+  socket.write(
+    rawRequest(`GET ${operations['get-configuration'].path}`, [
+      'Host: test',
+      `Authorization: Bearer ${device.token}`,
+      'Connection: keep-alive',
+    ]),
+  );
+  return socket;
+}
+
+/** What has arrived, as soon as it matches. */
+async function received(socket: Socket, pattern: RegExp): Promise<string> {
+  let text = '';
+  while (!pattern.test(text)) {
+    const [chunk] = (await once(socket, 'data')) as [Buffer];
+    text += chunk.toString('latin1');
+  }
+  return text;
+}
+
+/** How a connection ended, `reset` or `end`, with what came before. */
+async function endOf(socket: Socket): Promise<{ text: string; how: string }> {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  return new Promise((resolve) => {
+    socket.once('error', () => resolve({ text, how: 'reset' }));
+    // An RST that comes together with data is told as an end; but nothing can be written then.
+    socket.once('end', () => {
+      socket.write('x', (fault) => resolve({ text, how: fault ? 'reset' : 'end' }));
+    });
+  });
+}
+
+/** Moves the clock until the promise is settled, a bounded number of steps. */
+async function passing<Result>(waiting: Promise<Result>, stepMs: number): Promise<Result> {
+  let isSettled = false;
+  const watched = waiting.finally(() => {
+    isSettled = true;
+  });
+  for (let step = 0; step < 1000 && !isSettled; step += 1) {
+    server.clock.advance(stepMs);
+    await control(server, 'GET', '/clock');
+  }
+  return watched;
+}
+
+describe('a delay', () => {
+  it.each(['before', 'after', 'body'])(
+    '%s lasts as long as the clock of the tenant says',
+    async (when) => {
+      await configure();
+      await plan(server, { match, when, act: { kind: 'delay', ms: 60_000 } });
+      const waiting = ask();
+      await hasFired(server);
+      server.clock.advance(59_999);
+      const first = await Promise.race([waiting, control(server, 'GET', '/clock')]);
+      expect(first).not.toHaveProperty('headers');
+      server.clock.advance(1);
+      const reply = await waiting;
+      expect([reply.status, reply.json()]).toEqual([200, configured]);
+      expect(reply.headers.get('x-svc-testbed-fault')).toBe('fault');
+    },
+  );
+
+  it('is passed by a clock that is steered', async () => {
+    await plan(server, { match, act: { kind: 'delay', ms: 3_600_000 } });
+    const waiting = ask();
+    await hasFired(server);
+    await control(server, 'POST', '/clock', { advanceSeconds: 3600 });
+    expect((await waiting).status).toBe(200);
+  });
+
+  it('before the handler lets later changes be seen, after it does not', async () => {
+    for (const [id, when, seen] of [
+      ['b', 'before', configured],
+      ['a', 'after', {}],
+    ] as const) {
+      await plan(server, { id, match, when, act: { kind: 'delay', ms: 1000 } });
+      const before = server.call('set-configuration', {
+        token: server.adminToken,
+        parameters: { id: device.id },
+        json: {},
+      });
+      await before;
+      const waiting = ask();
+      for (let trip = 0; trip < 1000 && (await standing(server, id)).fired === 0; trip += 1);
+      await configure();
+      server.clock.advance(1000);
+      expect((await waiting).json()).toEqual(seen);
+    }
+  });
+});
+
+describe('what was sent behind a delayed request on its connection', () => {
+  const { path } = operations[operation];
+  const headersOf = (token: string, ...more: string[]) => [
+    `Authorization: Bearer ${token}`,
+    ...more,
+  ];
+
+  it('is answered after it, with a body or without', async () => {
+    await plan(server, { match, act: { kind: 'delay', ms: 60_000 }, times: 'once' });
+    const socket = await askRaw();
+    const json = ['Content-Type: application/json', 'Content-Length: 2'];
+    const keep = 'Connection: keep-alive';
+    const put = rawRequest(`PUT ${path}`, headersOf(device.token, ...json, keep), '{}');
+    const get = rawRequest(`GET ${path}`, headersOf(device.token, keep));
+    socket.write(`${put}${get}`.repeat(20) + rawRequest(`GET ${path}`));
+    await hasFired(server);
+    const arrived = untilClosed(socket);
+    server.clock.advance(60_000);
+    const statuses = (await arrived).match(/(?<=HTTP\/1\.1 )\d+/g);
+    expect(statuses).toEqual(['200', ...Array(20).fill(['204', '200']).flat(), '401']);
+  });
+
+  it('is never begun when the caller disconnects', async () => {
+    await plan(server, { match, act: { kind: 'delay', ms: 60_000 } });
+    const socket = await askRaw();
+    const line = `GET ${operations['export-audit-logs'].path}`;
+    socket.write(rawRequest(line, headersOf(server.adminToken)));
+    await hasFired(server);
+    socket.destroy();
+    let text = '';
+    for (let trip = 0; trip < 1000 && !text.includes('"status":0'); trip += 1) {
+      ({ text } = await control(server, 'GET', `/journal?operation=${operation}`));
+    }
+    expect(text).toContain('"status":0');
+    ({ text } = await control(server, 'GET', '/journal?operation=export-audit-logs'));
+    expect(JSON.parse(text).entries).toEqual([]);
+  });
+});
+
+describe('a stall', () => {
+  it('says nothing until its time is over, and cuts then', async () => {
+    await plan(server, { match, act: { kind: 'stall', maxSeconds: 5 } });
+    const socket = await askRaw();
+    await hasFired(server);
+    const end = endOf(socket);
+    server.clock.advance(5000);
+    expect(await end).toEqual({ text: '', how: 'end' });
+  });
+
+  it('ends when its rule is cleared', async () => {
+    await plan(server, { match, times: 'until-cleared', act: 'stall' });
+    const socket = await askRaw();
+    await hasFired(server);
+    const end = endOf(socket);
+    await control(server, 'DELETE', '/faults?id=fault');
+    expect(await end).toEqual({ text: '', how: 'end' });
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('in the body comes after half of it', async () => {
+    await configure();
+    await plan(server, { match, when: 'body', act: 'stall' });
+    const socket = await askRaw();
+    const text = await received(socket, /\r\n\r\n.+/s);
+    const { headers, body } = readReply(text);
+    expect(body.length).toBe(Math.floor(Number(headers['content-length']) / 2));
+  });
+
+  it('does not hold up the end of the server', async () => {
+    await plan(server, { match, act: 'stall' });
+    const waiting = ask();
+    await hasFired(server);
+    const ended = expect(waiting).rejects.toThrow();
+    await server.close();
+    await ended;
+    server = await startTestServer();
+  });
+});
+
+describe('a reset', () => {
+  it('before the handler comes in place of any answer', async () => {
+    await plan(server, { match, act: 'reset' });
+    expect(await endOf(await askRaw())).toEqual({ text: '', how: 'reset' });
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('after the handler leaves its writes', async () => {
+    await plan(server, { match: { operation: 'put-configuration' }, when: 'after', act: 'reset' });
+    const put = server.call('put-configuration', { token: device.token, json: { a: 'b' } });
+    await expect(put).rejects.toThrow();
+    const shown = await server.call('show-configuration', {
+      token: server.adminToken,
+      parameters: { id: device.id },
+    });
+    expect(shown.json()).toMatchObject({ reported: { a: 'b' } });
+  });
+
+  it.each([
+    ['half', (length: number) => Math.floor(length / 2)],
+    ['end', (length: number) => length],
+    [7, () => 7],
+    [0, () => 0],
+  ] as const)('in the body comes after %s', async (afterBytes, expected) => {
+    await configure();
+    await plan(server, { match, when: 'body', act: { kind: 'reset', afterBytes } });
+    const { text, how } = await endOf(await askRaw());
+    const { headers, body } = readReply(text);
+    expect([body.length, how]).toEqual([expected(Number(headers['content-length'])), 'reset']);
+    expect(headers['x-svc-testbed-fault']).toBe('fault');
+  });
+
+  it('is one fault for one request, whatever becomes of the connection', async () => {
+    await plan(server, { match, times: { next: 2 }, act: 'reset' });
+    await endOf(await askRaw());
+    expect(await standing(server)).toMatchObject({ matched: 1, fired: 1, left: 1 });
+  });
+});
+
+describe('a half-closed connection', () => {
+  it('ends towards the caller, and is cut a minute later', async () => {
+    await plan(server, { match, act: 'half-close' });
+    const socket = await askRaw();
+    const { text, how } = await endOf(socket);
+    expect([text, how]).toEqual(['', 'end']);
+  });
+
+  it('in the body comes after half of it', async () => {
+    await configure();
+    await plan(server, { match, when: 'body', act: 'half-close' });
+    const { text, how } = await endOf(await askRaw());
+    const { headers, body } = readReply(text);
+    expect([body.length, how]).toEqual([Math.floor(Number(headers['content-length']) / 2), 'end']);
+  });
+});
+
+describe('a body', () => {
+  beforeEach(configure);
+
+  it('drips: so many bytes in each second of the tenant', async () => {
+    await plan(server, { match, act: { kind: 'drip', bytesPerSecond: 100 } });
+    const socket = await askRaw();
+    const first = readReply(await received(socket, /\r\n\r\n.+/s));
+    expect(first.body.length).toBe(100);
+    const rest = received(socket, /x"}$/);
+    expect(first.body + (await passing(rest, 1000))).toBe(JSON.stringify(configured));
+  });
+
+  it('is truncated: shorter than announced', async () => {
+    await plan(server, { match, act: { kind: 'truncated', missingBytes: 10 } });
+    const { text, how } = await endOf(await askRaw());
+    const { headers, body } = readReply(text);
+    expect([body.length, how]).toEqual([Number(headers['content-length']) - 10, 'end']);
+    await plan(server, { id: 'again', match, act: 'truncated' });
+    await expect(ask()).rejects.toThrow();
+  });
+
+  it('is over-long: longer than announced', async () => {
+    await plan(server, { match, act: { kind: 'over-long', extraBytes: 5 } });
+    const socket = await askRaw();
+    const { headers, body } = readReply(await received(socket, /!!!!!/));
+    expect(body.length).toBe(Number(headers['content-length']) + 5);
+    expect(body.slice(0, -5)).toBe(JSON.stringify(configured));
+  });
+
+  it('comes in malformed chunks', async () => {
+    await plan(server, { match, act: 'malformed-chunks' });
+    const { text } = await endOf(await askRaw());
+    const { headers, body } = readReply(text);
+    expect(headers).not.toHaveProperty('content-length');
+    expect(headers['transfer-encoding']).toBe('chunked');
+    expect(body).toMatch(/^[0-9a-f]+\r\n\{.*\r\nnot-a-length\r\n/s);
+    await plan(server, { id: 'again', match, act: 'malformed-chunks' });
+    await expect(ask()).rejects.toThrow();
+  });
+
+  it('is corrupted: as long as announced, and otherwise', async () => {
+    await plan(server, { match, act: { kind: 'corrupted', atByte: 3, bytes: 2 } });
+    const own = Buffer.from(JSON.stringify(configured));
+    const reply = await ask();
+    expect(reply.headers.get('content-length')).toBe(String(own.length));
+    expect(reply.text).not.toBe(own.toString());
+    expect((await ask()).text).toBe(own.toString());
+  });
+
+  it.each(['truncated', 'over-long', 'malformed-chunks', 'corrupted'])(
+    'that is not there is left alone, and the fault stays due: %s',
+    async (act) => {
+      await plan(server, { act });
+      const json = [{ name: 'a', value: 'b' }];
+      const put = await server.call('patch-attributes', { token: device.token, json });
+      expect([put.status, put.headers.get('x-svc-testbed-fault')]).toEqual([200, null]);
+      expect(await standing(server)).toMatchObject({ matched: 1, fired: 0, left: 1 });
+    },
+  );
+});
+
+describe('a server under faults', () => {
+  it('goes on for all others', async () => {
+    await configure();
+    await plan(server, { match: { operation, nthCall: 1 }, when: 'body', act: 'stall' });
+    const stalled = await askRaw();
+    await received(stalled, /\r\n\r\n.+/s);
+    expect((await ask()).json()).toEqual(configured);
+  });
+
+  it('survives callers who leave in the middle', async () => {
+    await configure();
+    const acts = ['stall', 'half-close', { kind: 'drip', bytesPerSecond: 1 }];
+    const rules = acts.map((act, index) => ({ id: `r-${index}`, match, when: 'body', act }));
+    await plan(server, rules);
+    for (const _ of acts) {
+      const socket = await askRaw();
+      await received(socket, /\r\n\r\n.+/s);
+      socket.destroy();
+    }
+    expect((await ask()).json()).toEqual(configured);
+  });
+
+  it('leaves nothing behind on a connection that is used again and again', async () => {
+    await configure();
+    const warnings: Error[] = [];
+    const keep = (warning: Error): number => warnings.push(warning);
+    process.on('warning', keep);
+    const acts = ['gateway-502', 'corrupted'];
+    await plan(server, {
+      match,
+      script: Array.from({ length: 30 }, (_, n) => acts[n % 2] ?? 'pass'),
+    });
+    for (let call = 0; call < 30; call += 1) await ask();
+    process.off('warning', keep);
+    expect([warnings, (await standing(server)).fired]).toEqual([[], 30]);
+  });
+
+  it('closes a connection that was asked on keep-alive once it is cut', async () => {
+    await plan(server, { match, act: { kind: 'truncated' } });
+    await configure();
+    expect((await untilClosed(await askRaw())).length).toBeGreaterThan(0);
+  });
+});

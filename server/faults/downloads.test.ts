@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/random.ts';
+import {
+  artifactBytes,
+  fetchFile,
+  linkTo,
+  publish,
+  uploadArtifact,
+} from '../testing/test-artifacts.ts';
+import {
+  abort,
+  board,
+  deploy,
+  doors,
+  instructionsIn,
+  report,
+  statusOf,
+} from '../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../testing/test-server.ts';
+import { control } from '../testing/test-tenants.ts';
+import { check, plan, standing } from './testing/planned.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+let file: Buffer;
+let url: string;
+
+beforeEach(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'd-1');
+  file = await artifactBytes({ files: [{ name: 'a', content: seededRandom('a').bytes(300_000) }] });
+  url = (await linkTo(server, device.token, await publish(server, file))).uri;
+});
+
+afterEach(() => server.close());
+
+const match = { operation: 'download-artifact' };
+
+/** Fetches and keeps what came before the connection was cut. */
+function fetchPart(
+  headers: Record<string, string> = {},
+): Promise<{ bytes: Buffer; etag: string; cut: boolean }> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { headers });
+    asking.on('error', reject);
+    asking.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      const done = (cut: boolean) => () =>
+        resolve({ bytes: Buffer.concat(chunks), etag: response.headers.etag ?? '', cut });
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      // A connection that is cut in the middle is told of the request, of the response, or of both.
+      for (const side of [asking.off('error', reject), response]) side.on('error', done(true));
+      response.on('end', done(false));
+    });
+    asking.end();
+  });
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+describe('a download', () => {
+  it('is whole while no plan is for it', async () => {
+    await plan(server, { match: { operation: 'upload-artifact' }, act: 'reset' });
+    expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
+  });
+
+  it('can be resumed after it was cut', async () => {
+    await plan(server, { match, when: 'body', act: { kind: 'reset', afterBytes: 100_000 } });
+    const { bytes, etag, cut } = await fetchPart();
+    expect([cut, digestOf(bytes)]).toEqual([true, digestOf(file.subarray(0, bytes.length))]);
+    const rest = await fetchFile(url, {
+      headers: { Range: `bytes=${bytes.length}-`, 'If-Range': etag },
+    });
+    expect(rest.status).toBe(206);
+    expect(digestOf(Buffer.concat([bytes, rest.bytes]))).toBe(digestOf(file));
+  });
+
+  it('is cut after the last byte: nothing is missing but the end', async () => {
+    await plan(server, { match, when: 'body', act: { kind: 'reset', afterBytes: 'end' } });
+    // A range that fits into the caller's window: what waits to be sent is lost with an RST.
+    const { bytes } = await fetchPart({ Range: 'bytes=0-9999' });
+    expect(digestOf(bytes)).toBe(digestOf(file.subarray(0, 10_000)));
+  });
+
+  it('is corrupted at the byte that was chosen, with true validators', async () => {
+    await plan(server, { match, act: { kind: 'corrupted', atByte: 200_000, bytes: 3 } });
+    const { bytes, headers } = await fetchFile(url);
+    const wrong = [...bytes.keys()].filter((place) => bytes[place] !== file[place]);
+    expect(wrong).toEqual([200_000, 200_001, 200_002]);
+    expect(headers.etag).toBe(`"${digestOf(file)}"`);
+  });
+
+  it('of a range is of another one, and tells so', async () => {
+    await plan(server, { match, act: { kind: 'shifted-range', byBytes: 10 } });
+    const { status, headers, bytes } = await fetchFile(url, {
+      headers: { Range: 'bytes=100-199' },
+    });
+    expect([status, headers['content-range']]).toEqual([206, `bytes 110-209/${file.length}`]);
+    expect(bytes).toEqual(file.subarray(110, 210));
+  });
+
+  it('of a range is of another one, and claims not to be', async () => {
+    await plan(server, { match, act: { kind: 'shifted-range', byBytes: 10, claims: 'asked' } });
+    const { headers, bytes } = await fetchFile(url, { headers: { Range: 'bytes=100-199' } });
+    expect(headers['content-range']).toBe(`bytes 100-199/${file.length}`);
+    expect(bytes).toEqual(file.subarray(110, 210));
+  });
+
+  it('without a range is no call of a shifted one', async () => {
+    await plan(server, { match, act: 'shifted-range' });
+    expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
+    expect(await standing(server)).toMatchObject({ matched: 0, fired: 0 });
+  });
+
+  it('changes midway: the rest comes whole, under another validator', async () => {
+    await plan(server, { match, script: [{ kind: 'truncated' }, 'changed-validator'] });
+    const { etag } = await fetchPart();
+    const again = await fetchFile(url, { headers: { Range: 'bytes=1000-', 'If-Range': etag } });
+    expect([again.status, again.bytes.length]).toEqual([200, file.length]);
+    expect(again.headers.etag).not.toBe(etag);
+    expect(again.headers['last-modified']).toBe(new Date(server.clock.now()).toUTCString());
+  });
+
+  it('changes midway: a precondition fails', async () => {
+    await plan(server, { match, act: 'changed-validator' });
+    const headers = { Range: 'bytes=1000-', 'If-Match': `"${digestOf(file)}"` };
+    expect((await fetchFile(url, { headers })).status).toBe(412);
+    expect((await fetchFile(url, { headers })).status).toBe(206);
+    expect((await standing(server)).fired).toBe(1);
+  });
+
+  it('is refused for its range', async () => {
+    await plan(server, { match, act: 'range-refused' });
+    const reply = await fetchFile(url, { headers: { Range: 'bytes=5-' } });
+    expect([reply.status, reply.headers['content-range']]).toEqual([416, 'bytes */0']);
+  });
+
+  it('is redirected to the same place once, where it then is', async () => {
+    await plan(server, { match, act: 'redirect' });
+    const reply = await fetch(url);
+    expect([reply.status, reply.redirected]).toEqual([200, true]);
+    expect(digestOf(Buffer.from(await reply.arrayBuffer()))).toBe(digestOf(file));
+  });
+
+  it('is delayed, dripped and lost as every other answer', async () => {
+    await plan(server, { match, when: 'after', act: 'gateway-504' });
+    expect((await fetchFile(url)).status).toBe(504);
+    expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
+  });
+});
+
+describe('an upload', () => {
+  const operation = 'upload-artifact';
+
+  it('is refused before a byte of it is taken', async () => {
+    await plan(server, { match: { operation }, act: 'gateway-502' });
+    const other = await artifactBytes({ name: 'release-2' });
+    expect((await uploadArtifact(server, other)).status).toBe(502);
+    expect((await uploadArtifact(server, other)).status).toBe(201);
+  });
+
+  it('is taken, and the answer lost', async () => {
+    await plan(server, { match: { operation }, when: 'after', act: 'gateway-504' });
+    const other = await artifactBytes({ name: 'release-2' });
+    expect((await uploadArtifact(server, other)).status).toBe(504);
+    expect((await uploadArtifact(server, other)).status).toBe(409);
+  });
+
+  it('is cut when so much of it has come', async () => {
+    await plan(server, {
+      match: { operation },
+      act: { kind: 'reset-upload', afterBytes: 100_000 },
+    });
+    const files = [{ name: 'a', content: seededRandom('b').bytes(500_000) }];
+    const other = await artifactBytes({ name: 'release-2', files });
+    await expect(uploadArtifact(server, other)).rejects.toThrow();
+    expect((await uploadArtifact(server, other)).status).toBe(201);
+    expect((await standing(server)).fired).toBe(1);
+  });
+});
+
+describe('a deployment is aborted', () => {
+  it.each(['downloading', 'installing', 'rebooting', 'success'])(
+    'when the device reports %s, before that counts',
+    async (at) => {
+      const id = await deploy(server, [device]);
+      instructionsIn(await doors['POST v2'](server, device.token, board));
+      await plan(server, { act: { kind: 'abort-deployment', at } });
+      if (at !== 'downloading') {
+        expect((await report(server, device, { id, status: 'downloading' })).status).toBe(204);
+      }
+      expect((await report(server, device, { id, status: at })).status).toBe(409);
+      expect(await statusOf(server, id, device)).toBe('aborted');
+      expect(await standing(server)).toMatchObject({ matched: 1, fired: 1 });
+    },
+  );
+
+  it('after the report was taken: the device hears of it at its next one', async () => {
+    const id = await deploy(server, [device]);
+    await doors['POST v2'](server, device.token, board);
+    await plan(server, { when: 'after', act: { kind: 'abort-deployment', at: 'installing' } });
+    expect((await report(server, device, { id, status: 'installing' })).status).toBe(204);
+    expect((await report(server, device, { id, status: 'rebooting' })).status).toBe(409);
+  });
+
+  it('when the device asks for it: before, it is not served; after, it is served in vain', async () => {
+    const first = await deploy(server, [device]);
+    await plan(server, { act: { kind: 'abort-deployment', at: 'pending' } });
+    expect((await doors['GET v1'](server, device.token, board)).status).toBe(204);
+    expect(await statusOf(server, first, device)).toBe('aborted');
+    const second = await deploy(server, [device], { name: 'second' });
+    await plan(server, {
+      id: 'after',
+      when: 'after',
+      act: { kind: 'abort-deployment', at: 'pending' },
+    });
+    const { id } = instructionsIn(await doors['POST v1'](server, device.token, board));
+    expect(id).toBe(second);
+    expect((await report(server, device, { id, status: 'downloading' })).status).toBe(409);
+  });
+
+  it('never when it is over already, which the check tells', async () => {
+    const id = await deploy(server, [device]);
+    await doors['POST v2'](server, device.token, board);
+    await plan(server, { act: { kind: 'abort-deployment', at: 'installing' } });
+    await abort(server, id);
+    expect((await report(server, device, { id, status: 'installing' })).status).toBe(409);
+    const unfired = [{ id: 'fault', act: 'abort-deployment', matched: 0 }];
+    expect(await check(server)).toEqual({ status: 409, unfired });
+  });
+});
+
+describe('the journal', () => {
+  it('has the fault, and the status that the caller saw', async () => {
+    await plan(server, [
+      { id: 'lost', match: { operation: 'get-configuration' }, when: 'after', act: 'gateway-502' },
+      { id: 'cut', match: { operation: 'get-configuration' }, act: 'reset' },
+    ]);
+    await server.call('get-configuration', { token: device.token });
+    await server.call('get-configuration', { token: device.token }).catch(() => undefined);
+    const { text } = await control(server, 'GET', '/journal?operation=get-configuration');
+    expect(JSON.parse(text)).toMatchObject({
+      entries: [
+        { status: 502, fault: { name: 'lost', act: 'answer', phase: 'after' } },
+        { status: 0, fault: { name: 'cut', act: 'reset', phase: 'before' } },
+      ],
+    });
+  });
+});

@@ -1,0 +1,174 @@
+/** A fault in one exchange: executed before the handler, or applied to its answer. */
+import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { Interception } from '../pipeline/interception.ts';
+import type { Log } from '../pipeline/log.ts';
+import type { Tenant } from '../tenants/tenants.ts';
+import type { ActionContext, Outcome } from './actions/action.ts';
+import { writeRest } from './actions/connections.ts';
+import type { Call } from './call.ts';
+import type { ChosenFault } from './fault-plans.ts';
+import { HeldAnswer } from './held-answer.ts';
+import { actionOf } from './rule.ts';
+import { type HeaderPairs, Wire } from './wire.ts';
+
+interface InjectionOptions {
+  readonly fault: ChosenFault;
+  readonly call: Call;
+  readonly tenant: Tenant;
+  readonly names: VendorNames;
+  readonly log: Log;
+  /** Called once with the status that the caller sees; 0 for none. */
+  readonly settled: (status: number) => void;
+}
+
+/** Executes one fault. */
+export class Injection implements Interception {
+  readonly #options: InjectionOptions;
+  readonly #context: ActionContext;
+  readonly #over = new AbortController();
+  readonly #end = (): void => this.#over.abort();
+  readonly #lose = (): void => {
+    this.#end();
+    this.#options.fault.missed();
+  };
+  #isHolding = false;
+  #isSettled = false;
+
+  constructor(options: InjectionOptions) {
+    this.#options = options;
+    const { fault, call, tenant, names } = options;
+    const wire = new Wire({
+      exchange: call.exchange,
+      mark: this.#mark,
+      settled: (status) => this.#settle(status),
+    });
+    wire.socket.once('close', this.#lose);
+    fault.signal.addEventListener('abort', this.#end, { once: true });
+    this.#context = { call, tenant, names, wire, signal: this.#over.signal };
+  }
+
+  /** True while the answer that the pipeline gives is not what the caller sees. */
+  get isHolding(): boolean {
+    return this.#isHolding;
+  }
+
+  /** Header lines that the handler's own answer gets, of a fault that lets it through. */
+  get notices(): HeaderPairs {
+    return this.#options.fault.phase === 'before' ? this.#mark : [];
+  }
+
+  get #mark(): HeaderPairs {
+    const { fault, names } = this.#options;
+    return fault.quiet ? [] : [[names.testbed.fault, fault.ruleId]];
+  }
+
+  /** Executes the part before the handler. @returns whether the request continues */
+  async begin(): Promise<Outcome> {
+    const { fault, call, log } = this.#options;
+    const { act, phase, ruleId } = fault;
+    const { request, record, requestId } = call.exchange;
+    record.fault = { name: ruleId, act: act.kind, phase };
+    log.info(
+      `planned fault ${ruleId}: ${act.kind}, ${request.method} ${record.url} (${requestId})`,
+    );
+    const row = actionOf(act);
+    row.prepare?.(act, this.#context);
+    if (phase !== 'before') {
+      if (!row.onSocket) this.#hold();
+      return 'go-on';
+    }
+    fault.fired();
+    try {
+      const outcome = (await row.execute?.(act, this.#context)) ?? 'go-on';
+      if (outcome === 'answered') this.#settle(0);
+      return outcome;
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** Called with the status of the response, to which the fault may not apply. */
+  answered(status: number): void {
+    if (status !== 101 && actionOf(this.#options.fault.act).onSocket) this.#miss();
+  }
+
+  /** What the fault does to a websocket; it has missed when that is nothing. */
+  onUpgrade(): ReturnType<Interception['onUpgrade']> {
+    const { fault, tenant } = this.#options;
+    const { onSocket } = actionOf(fault.act);
+    if (!onSocket) {
+      if (fault.phase !== 'before') this.#miss();
+      return { headers: this.notices };
+    }
+    this.#leave();
+    const { fired, missed, signal } = fault;
+    const connection = this.#context.wire.socket;
+    return {
+      headers: this.#mark,
+      opened: (socket) =>
+        onSocket(fault.act, { socket, connection, tenant, signal, fired, missed }),
+    };
+  }
+
+  #miss(): void {
+    const { fault, call } = this.#options;
+    fault.missed();
+    this.#isHolding = false;
+    call.exchange.record.fault = undefined;
+    this.#context.wire.unmark();
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#context.wire.socket.off('close', this.#lose);
+    this.#options.fault.signal.removeEventListener('abort', this.#end);
+  }
+
+  #settle(status: number): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#isHolding = false;
+    this.#options.settled(status);
+  }
+
+  #hold(): void {
+    this.#isHolding = true;
+    const { exchange } = this.#context.call;
+    const answer = new HeldAnswer(exchange.response);
+    this.#release(answer).catch((fault: unknown) => {
+      this.#options.log.error(`planned fault ${this.#options.fault.ruleId}`, fault);
+      exchange.response.destroy();
+    });
+  }
+
+  async #release(answer: HeldAnswer): Promise<void> {
+    const { fault, call } = this.#options;
+    const { act } = fault;
+    const row = actionOf(act);
+    const head = await answer.head;
+    if (fault.phase === 'after') {
+      fault.fired();
+      const outcome = await row.execute?.(act, this.#context);
+      if (outcome === 'answered') answer.discard();
+      else await this.#pass(answer);
+    } else if (row.transform && (row.fits?.(act, head, call) ?? true)) {
+      fault.fired();
+      await row.transform(act, this.#context, answer);
+      answer.discard();
+    } else {
+      this.#miss();
+      await this.#pass(answer);
+    }
+    this.#settle(0);
+    this.#leave();
+  }
+
+  /** Writes the answer as the handler gave it. */
+  async #pass(answer: HeldAnswer): Promise<void> {
+    const { wire } = this.#context;
+    const { status, headers } = await answer.head;
+    wire.head(status, headers);
+    await writeRest({ wire }, answer);
+    await wire.end();
+  }
+}

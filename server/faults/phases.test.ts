@@ -1,0 +1,378 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { board } from '../testing/test-deployments.ts';
+import {
+  type AcceptedDevice,
+  acceptedDevice,
+  authenticate,
+  knownDevices,
+  newDevice,
+} from '../testing/test-device.ts';
+import { attributeOf } from '../testing/test-inventory.ts';
+import { type Reply, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { control, signIn } from '../testing/test-tenants.ts';
+import { check, plan, standing } from './testing/planned.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeEach(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'd-1');
+});
+
+afterEach(() => server.close());
+
+const attributes = [{ name: 'rack', value: 'r7' }];
+
+function putAttributes(): Promise<Reply> {
+  return server.call('patch-attributes', { token: device.token, json: attributes });
+}
+
+function rackOf(): Promise<unknown> {
+  return attributeOf(server, device.id, ['inventory', 'rack']);
+}
+
+function poll(token = device.token): Promise<Reply> {
+  return server.call('get-next-deployment', { token, query: board });
+}
+
+const operation = 'patch-attributes';
+
+describe('a fault inside', () => {
+  it('is answered as any mistake of the server: 500 with an Error body, and nothing happened', async () => {
+    await plan(server, { match: { operation }, act: 'unexpected-fault' });
+    const reply = await putAttributes();
+    expect(reply.status).toBe(500);
+    expect(reply.json()).toEqual({
+      error: 'internal error',
+      request_id: reply.headers.get('x-svc-requestid'),
+    });
+    expect(await rackOf()).toBeUndefined();
+    expect((await putAttributes()).status).toBe(200);
+  });
+
+  it('does not act once the handler is done', async () => {
+    const rules = [{ id: 'late', when: 'after', act: 'unexpected-fault' }];
+    const { status, text } = await control(server, 'POST', '/faults', { rules });
+    expect([status, text]).toEqual([400, expect.stringContaining('supports only before')]);
+  });
+});
+
+describe('an answer in place of the own one', () => {
+  it('before the handler: nothing has happened', async () => {
+    await plan(server, { match: { operation }, act: 'gateway-502' });
+    expect((await putAttributes()).status).toBe(502);
+    expect(await rackOf()).toBeUndefined();
+    expect((await putAttributes()).status).toBe(200);
+    expect(await rackOf()).toBe('r7');
+  });
+
+  it('after the handler: the state has changed, the answer is lost', async () => {
+    await plan(server, { match: { operation }, when: 'after', act: 'gateway-502' });
+    expect((await putAttributes()).status).toBe(502);
+    expect(await rackOf()).toBe('r7');
+  });
+
+  it('comes before anything is checked: the token, the body', async () => {
+    await plan(server, { match: { operation }, times: { next: 2 }, act: 'gateway-503' });
+    const bad = await server.call('patch-attributes', { token: 'none', body: 'no json' });
+    expect(bad.status).toBe(503);
+    expect(bad.headers.get('retry-after')).toBe('5');
+    expect((await server.call('patch-attributes', {})).status).toBe(503);
+    expect((await server.call('patch-attributes', {})).status).toBe(401);
+  });
+
+  it('names its rule in a header, unless it is quiet', async () => {
+    await plan(server, [
+      { id: 'loud', match: { operation }, act: 'empty-401' },
+      { id: 'still', match: { operation }, act: 'empty-401', quiet: true },
+    ]);
+    expect((await putAttributes()).headers.get('x-svc-testbed-fault')).toBe('loud');
+    const still = await putAttributes();
+    expect([still.status, still.headers.get('x-svc-testbed-fault')]).toEqual([401, null]);
+    expect((await putAttributes()).headers.get('x-svc-testbed-fault')).toBeNull();
+  });
+
+  it.each([
+    ['empty-401', 401, null, ''],
+    ['gateway-502', 502, 'text/html', expect.stringContaining('<h1>502 Bad Gateway</h1>')],
+    ['gateway-504', 504, 'text/html', expect.stringContaining('504')],
+    ['error-500', 500, 'application/json; charset=utf-8', expect.stringContaining('"request_id"')],
+    [
+      'object-error-500',
+      500,
+      'application/json; charset=utf-8',
+      expect.stringContaining('"error":{"code":500'),
+    ],
+    ['captive-portal', 200, 'text/html', expect.stringContaining('<html>')],
+  ])('as the ready plan %s', async (act, status, type, text) => {
+    await plan(server, { act });
+    const reply = await poll();
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([status, type]);
+    expect(reply.text).toEqual(text);
+  });
+
+  it.each([
+    ['wrong-type', 'text/plain'],
+    ['gzip', 'application/json; charset=utf-8'],
+  ])('with a body of the kind %s', async (body, type) => {
+    await plan(server, { act: { kind: 'answer', status: 500, body } });
+    const reply = await poll();
+    expect(reply.headers.get('content-type')).toBe(type);
+    expect(reply.json()).toMatchObject({ error: 'a planned fault of the testbed' });
+    expect(reply.headers.get('content-encoding')).toBe(body === 'gzip' ? 'gzip' : null);
+  });
+
+  it('with JSON that ends too early', async () => {
+    await plan(server, { act: { kind: 'answer', status: 500, body: 'cut-json' } });
+    const reply = await poll();
+    expect(() => reply.json()).toThrow(SyntaxError);
+  });
+
+  it('with a body and headers of its own, which go before the usual ones', async () => {
+    const body = { text: '[1]', mediaType: 'application/x-odd' };
+    const headers = { 'content-type': 'application/odder', 'X-Odd': 'yes' };
+    await plan(server, { act: { kind: 'answer', status: 299, body, headers } });
+    const reply = await poll();
+    expect([reply.status, reply.text, reply.headers.get('x-odd')]).toEqual([299, '[1]', 'yes']);
+    expect(reply.headers.get('content-type')).toBe('application/odder');
+  });
+
+  it('without a body where the status has none', async () => {
+    await plan(server, { act: { kind: 'answer', status: 204 } });
+    const reply = await poll();
+    expect([reply.status, reply.text, reply.headers.get('content-length')]).toEqual([
+      204,
+      '',
+      null,
+    ]);
+  });
+
+  it('as a redirect, to the same place unless another is given', async () => {
+    await plan(server, [
+      { id: 'same', act: 'redirect' },
+      { id: 'other', act: { kind: 'redirect', status: 307, location: 'http://other.example/x' } },
+    ]);
+    const same = await poll();
+    expect([same.status, same.headers.get('location')]).toEqual([
+      302,
+      expect.stringContaining('device_type=board'),
+    ]);
+    const other = await poll();
+    expect([other.status, other.headers.get('location')]).toEqual([307, 'http://other.example/x']);
+  });
+});
+
+describe('too many requests', () => {
+  it.each([
+    ['seconds', '30'],
+    ['date', 'Sat, 21 Nov 2026 12:00:30 GMT'],
+    ['past-date', 'Sat, 21 Nov 2026 11:59:30 GMT'],
+    ['absent', null],
+    ['zero', '0'],
+    ['negative', '-30'],
+    ['absurd', '999999999999999999999'],
+    ['words', 'in a while'],
+  ])('tell %s as %j', async (retryAfter, value) => {
+    await plan(server, { act: { kind: 'rate-limited', retryAfter } });
+    const reply = await poll();
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, value]);
+    expect(reply.json()).toMatchObject({
+      error: expect.any(String),
+      request_id: expect.any(String),
+    });
+  });
+
+  it('tell a date on the clock of the tenant', async () => {
+    await control(server, 'POST', '/clock', { advanceSeconds: 3600 });
+    await plan(server, { act: { kind: 'rate-limited', retryAfter: 'date', seconds: 1 } });
+    expect((await poll()).headers.get('retry-after')).toBe('Sat, 21 Nov 2026 13:00:01 GMT');
+  });
+});
+
+describe('tokens', () => {
+  it('expire now: this call and every later one is 401, until there is a new one', async () => {
+    await plan(server, { match: { operation: 'get-next-deployment' }, act: 'expire-token' });
+    const first = await poll();
+    expect([first.status, first.json().error]).toEqual([
+      401,
+      'the token has expired; sign in again',
+    ]);
+    expect(first.headers.get('www-authenticate')).toBe('Bearer');
+    expect((await poll()).status).toBe(401);
+    const { text: token } = await authenticate(server, device);
+    expect((await poll(token)).status).toBe(204);
+    expect((await standing(server)).fired).toBe(1);
+  });
+
+  it('are revoked now: the server itself refuses them', async () => {
+    await plan(server, { match: { operation: 'get-next-deployment' }, act: 'revoke-token' });
+    const first = await poll();
+    expect([first.status, first.json().error]).toEqual([
+      401,
+      'the token has been revoked; authenticate again',
+    ]);
+    expect(first.headers.get('x-svc-testbed-fault')).toBe('fault');
+    expect((await poll()).status).toBe(401);
+  });
+
+  it('of users end too', async () => {
+    const { text: token } = await signIn(server, server.adminEmail, server.adminPassword);
+    await plan(server, { match: { operation: 'list-devices' }, act: 'revoke-token' });
+    expect((await server.call('list-devices', { token })).status).toBe(401);
+    expect((await server.call('list-devices', { token })).status).toBe(401);
+  });
+
+  it('are rejected on the n-th call only', async () => {
+    const match = { operation: 'get-next-deployment', nthCall: 3 };
+    await plan(server, { match, act: 'reject-token' });
+    const statuses = [await poll(), await poll(), await poll(), await poll()].map((r) => r.status);
+    expect(statuses).toEqual([204, 204, 401, 204]);
+  });
+
+  it('are none of an unknown caller, who is no call of such a rule', async () => {
+    await plan(server, { act: 'expire-token' });
+    expect((await server.call('get-next-deployment', { query: board })).status).toBe(401);
+    expect(await standing(server)).toMatchObject({ matched: 0, fired: 0 });
+  });
+});
+
+describe('what a rule matches', () => {
+  it('is one device by its identity, in its authentication request too', async () => {
+    await plan(server, {
+      match: { identity: { mac: 'd-2' } },
+      times: 'until-cleared',
+      act: 'gateway-502',
+    });
+    const other = newDevice('d-2');
+    expect((await poll()).status).toBe(204);
+    expect((await authenticate(server, other)).status).toBe(502);
+    expect((await authenticate(server, newDevice('d-3'))).status).toBe(401);
+    expect(await knownDevices(server)).toHaveLength(2);
+  });
+
+  it('is one device by its id', async () => {
+    const other = await acceptedDevice(server, 'd-2');
+    await plan(server, { match: { deviceId: other.id }, times: 'until-cleared', act: 'empty-401' });
+    expect([(await poll()).status, (await poll(other.token)).status]).toEqual([204, 401]);
+  });
+
+  it.each(['rsa', 'ecdsa', 'ed25519'] as const)(
+    'is every device with a key of the type %s',
+    async (keyType) => {
+      const match = { keyType, operation: ['post-auth-request', 'get-next-deployment'] };
+      const devices = new Map(
+        await Promise.all(
+          (['rsa', 'ecdsa', 'ed25519'] as const).map(async (type) => {
+            const accepted = await acceptedDevice(server, `key-${type}`, type);
+            return [type, accepted] as const;
+          }),
+        ),
+      );
+      await plan(server, { match, times: 'until-cleared', act: 'empty-401' });
+      for (const [type, { token }] of devices) {
+        expect((await poll(token)).status).toBe(type === keyType ? 401 : 204);
+      }
+      expect((await authenticate(server, newDevice('new', keyType))).text).toBe('');
+    },
+  );
+
+  it('is a list of operations, and no others', async () => {
+    const match = { operation: ['patch-attributes', 'put-attributes'] };
+    await plan(server, { match, times: 'until-cleared', act: 'gateway-502' });
+    expect([(await putAttributes()).status, (await poll()).status]).toEqual([502, 204]);
+  });
+
+  it('is a share of the fleet: the same devices under the same seed', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `share-${index}`);
+    const hit = async (seed: string): Promise<string[]> => {
+      await control(server, 'DELETE', '/faults');
+      const match = { operation: 'post-auth-request', fleet: { share: 0.3, seed } };
+      await plan(server, { match, times: 'until-cleared', act: 'gateway-502' });
+      const replies = await Promise.all(names.map((name) => authenticate(server, newDevice(name))));
+      return names.filter((_, index) => replies[index]?.status === 502);
+    };
+    const first = await hit('a');
+    expect(first.length).toBeGreaterThan(5);
+    expect(first.length).toBeLessThan(32);
+    expect(await hit('a')).toEqual(first);
+    expect(await hit('b')).not.toEqual(first);
+  });
+
+  it('is counted, whether a fault came of it or not', async () => {
+    await plan(server, { match: { operation }, times: { next: 2 }, act: 'gateway-502' });
+    for (let call = 0; call < 5; call += 1) await putAttributes();
+    expect(await standing(server)).toEqual(
+      expect.objectContaining({ id: 'fault', matched: 5, fired: 2, left: 0 }),
+    );
+  });
+
+  it('is counted for each device apart where that is asked for', async () => {
+    const other = await acceptedDevice(server, 'd-2');
+    const match = { operation: 'get-next-deployment' };
+    await plan(server, { match, countPer: 'device', act: 'empty-401' });
+    const statuses = [];
+    for (const token of [device.token, device.token, other.token, other.token]) {
+      statuses.push((await poll(token)).status);
+    }
+    expect(statuses).toEqual([401, 204, 401, 204]);
+    expect((await standing(server)).left).toBeNull();
+  });
+});
+
+describe('a script', () => {
+  it('acts and passes in its order, and then is over', async () => {
+    const script = ['gateway-502', 'pass', 'empty-401'];
+    await plan(server, { match: { operation }, script });
+    const statuses = [];
+    for (let call = 0; call < 5; call += 1) statuses.push((await putAttributes()).status);
+    expect(statuses).toEqual([502, 200, 401, 200, 200]);
+  });
+
+  it('has each of its steps checked', async () => {
+    await plan(server, { match: { operation }, script: ['gateway-502', 'pass', 'empty-401'] });
+    await putAttributes();
+    expect(await check(server)).toEqual({
+      status: 409,
+      unfired: [{ id: 'fault', act: 'answer', step: 3, matched: 1 }],
+    });
+    await putAttributes();
+    await putAttributes();
+    expect(await check(server)).toEqual({ status: 200, unfired: [] });
+  });
+});
+
+describe('attempts of one request', () => {
+  it('count each, as a client that asks again knows that it did', async () => {
+    await plan(server, { match: { operation }, act: 'gateway-502' });
+    const headers = { 'X-SVC-RequestID': 'one' };
+    const call = () =>
+      server.call('patch-attributes', { token: device.token, json: attributes, headers });
+    expect([(await call()).status, (await call()).status]).toEqual([502, 200]);
+  });
+
+  it('count as one by their request id where that is asked for', async () => {
+    await plan(server, { match: { operation }, countBy: 'request-id', act: 'gateway-502' });
+    const call = (id: string) =>
+      server.call('patch-attributes', {
+        token: device.token,
+        json: attributes,
+        headers: { 'X-SVC-RequestID': id },
+      });
+    const statuses = [];
+    for (const id of ['one', 'one', 'two', 'one']) statuses.push((await call(id)).status);
+    expect(statuses).toEqual([502, 502, 200, 502]);
+    expect(await standing(server)).toMatchObject({ matched: 2, fired: 1, left: 0 });
+  });
+});
+
+describe('several rules', () => {
+  it('act in their order, one for each request; who comes late stays due', async () => {
+    await plan(server, [
+      { id: 'first', act: 'gateway-502' },
+      { id: 'second', act: 'empty-401' },
+    ]);
+    const statuses = [await poll(), await poll(), await poll()].map(({ status }) => status);
+    expect(statuses).toEqual([502, 401, 204]);
+  });
+});

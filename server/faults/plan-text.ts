@@ -1,0 +1,42 @@
+/** Reads a plan from YAML or JSON, and locates each fault in the text. */
+import { toJsonSchema } from '@valibot/to-json-schema';
+import { readYaml, type YamlFault } from '../../fixtures/yaml-text.ts';
+import { documentedPlanShape, planShape, type Rule } from './rule.ts';
+
+/** Characters of a plan. */
+const PLAN_MAX_CHARACTERS = 262_144;
+
+/** The rules of a plan, or what is wrong in it. */
+export type ReadPlan =
+  | { readonly rules: readonly Rule[] }
+  | { readonly faults: readonly YamlFault[] };
+
+/** Reads a plan; `isTaken` is true for ids in use. */
+export function readPlan(text: string, isTaken: (id: string) => boolean = () => false): ReadPlan {
+  if (text.length > PLAN_MAX_CHARACTERS) {
+    const message = `the plan has more than ${PLAN_MAX_CHARACTERS} characters`;
+    return { faults: [{ line: 1, column: 1, message }] };
+  }
+  const read = readYaml(text, planShape);
+  if ('faults' in read) return read;
+  const { rules } = read.content;
+  const ids = rules.map(({ id }) => id);
+  const faults = ids.flatMap((id, index) => {
+    if (!isTaken(id) && ids.indexOf(id) === index) return [];
+    const path = ['rules', index, 'id'];
+    const message = `${path.join('.')}: the rule "${id}" already exists`;
+    return [{ ...read.placeOf(path), message }];
+  });
+  return faults.length === 0 ? { rules } : { faults };
+}
+
+/** A fault as one line. */
+export function told({ line, column, message }: YamlFault): string {
+  return `line ${line}, column ${column}: ${message}`;
+}
+
+/** The JSON Schema of plans. */
+export function planSchema(): object {
+  const schema = toJsonSchema(documentedPlanShape, { errorMode: 'ignore', typeMode: 'input' });
+  return { title: 'Planned faults of fleetbed', ...schema };
+}

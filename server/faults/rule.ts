@@ -1,0 +1,195 @@
+/** The shapes of a plan: what each rule matches, when and how often it acts, and what it does. */
+import * as v from 'valibot';
+import { noSuchOperation, operationIds } from '../../fixtures/contract/operation-ids.ts';
+import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
+import { type Action, phases, textUpTo, whole } from './actions/action.ts';
+import { actions, readyActions } from './actions/actions.ts';
+
+export const RULES_MAX = 100;
+const STEPS_MAX = 1000;
+const COUNT_MAX = 1_000_000;
+const TEXT_MAX_CHARACTERS = 1024;
+const OPERATIONS_MAX = 200;
+const ATTRIBUTES_MAX = 20;
+
+/** An action with its fields. */
+export interface GivenAction {
+  readonly kind: string;
+  readonly [field: string]: unknown;
+}
+
+const actsByKind = new Map(actions.map((act) => [act.kind, act]));
+
+/** The row of an action. @throws Error for an unknown kind, which the shape excludes */
+export function actionOf({ kind }: GivenAction): Action {
+  const act = actsByKind.get(kind);
+  if (!act) throw new Error(`there is no action "${kind}"`);
+  return act;
+}
+
+const operationShape = v.picklist(operationIds, ({ input }) => noSuchOperation(input));
+
+const scalar = v.union(
+  [textUpTo(TEXT_MAX_CHARACTERS), v.number(), v.boolean()],
+  'must be a string, a number or a boolean',
+);
+
+const shareShape = v.pipe(
+  v.number('must be a number from 0 to 1'),
+  v.minValue(0, 'must be a number from 0 to 1'),
+  v.maxValue(1, 'must be a number from 0 to 1'),
+);
+const seedShape = v.pipe(scalar, v.transform(String));
+
+const matchShape = v.strictObject({
+  operation: v.optional(
+    v.union([
+      operationShape,
+      v.pipe(
+        v.array(operationShape),
+        v.nonEmpty('must not be empty'),
+        v.maxLength(OPERATIONS_MAX, `must be at most ${OPERATIONS_MAX} operations`),
+      ),
+    ]),
+  ),
+  deviceId: v.optional(textUpTo(TEXT_MAX_CHARACTERS)),
+  identity: v.optional(
+    v.pipe(
+      v.record(textUpTo(TEXT_MAX_CHARACTERS), scalar),
+      v.maxEntries(ATTRIBUTES_MAX, `must be at most ${ATTRIBUTES_MAX} attributes`),
+    ),
+  ),
+  keyType: v.optional(v.picklist(keyTypes, `must be one of ${keyTypes.join(', ')}`)),
+  fleet: v.optional(v.strictObject({ share: shareShape, seed: seedShape })),
+  nthCall: v.optional(whole(1, COUNT_MAX)),
+});
+
+const timesShape = v.union(
+  [
+    v.picklist(['once', 'until-cleared']),
+    v.strictObject({ next: whole(1, COUNT_MAX) }),
+    v.strictObject({
+      share: shareShape,
+      seed: seedShape,
+      neverMoreThanInARow: whole(1, COUNT_MAX),
+    }),
+  ],
+  'must be once, until-cleared, an object with next, or an object of share, seed and neverMoreThanInARow',
+);
+
+/** Actions without required fields, which can be given by name. */
+const plainKinds = actions
+  .filter(({ entries }) => Object.values(entries).every(({ type }) => type === 'optional'))
+  .map(({ kind }) => kind);
+const namedActs: Readonly<Record<string, GivenAction>> = {
+  ...Object.fromEntries(plainKinds.map((kind) => [kind, { kind }])),
+  ...readyActions,
+};
+const namedActShape = v.picklist(
+  Object.keys(namedActs),
+  `must be an action with its kind and fields, or one of ${Object.keys(namedActs).join(', ')}`,
+);
+
+const ownActShape: v.GenericSchema<unknown, GivenAction> = v.variant(
+  'kind',
+  actions.map(({ kind, does, entries }) =>
+    v.pipe(v.strictObject({ kind: v.literal(kind), ...entries }), v.description(does)),
+  ) as never,
+);
+
+/** As it is read: faults are reported for the given form, a name or an object. */
+const actShape: v.GenericSchema<unknown, GivenAction> = v.lazy((given) =>
+  typeof given === 'object' && given !== null
+    ? ownActShape
+    : v.pipe(
+        namedActShape,
+        v.transform((name) => v.parse(ownActShape, namedActs[name])),
+      ),
+);
+
+function ruleEntries(act: v.GenericSchema<unknown, GivenAction>) {
+  const step = v.union([v.literal('pass'), act]);
+  return {
+    id: v.pipe(
+      v.string('must be a string'),
+      v.regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores'),
+    ),
+    match: v.optional(matchShape, {}),
+    when: v.optional(v.picklist(phases, `must be one of ${phases.join(', ')}`)),
+    times: v.optional(timesShape),
+    act: v.optional(act),
+    script: v.optional(
+      v.pipe(
+        v.array(step),
+        v.nonEmpty('must not be empty'),
+        v.maxLength(STEPS_MAX, `must be at most ${STEPS_MAX} steps`),
+      ),
+    ),
+    countPer: v.optional(v.picklist(['world', 'device'], 'must be world or device'), 'world'),
+    countBy: v.optional(
+      v.picklist(['request', 'request-id'], 'must be request or request-id'),
+      'request',
+    ),
+    quiet: v.optional(v.boolean('must be true or false'), false),
+  };
+}
+
+function planEntries<const Rule extends v.GenericSchema>(rule: Rule) {
+  return {
+    rules: v.pipe(
+      v.array(rule, 'must be a list of rules'),
+      v.nonEmpty('must not be empty'),
+      v.maxLength(RULES_MAX, `must be at most ${RULES_MAX} rules`),
+    ),
+  };
+}
+
+const ruleShape = v.pipe(
+  v.strictObject(ruleEntries(actShape)),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const rule = dataset.value;
+    const fault = faultOf(rule);
+    if (!fault) return;
+    const { key, message } = fault;
+    const item = {
+      type: 'object',
+      origin: 'value',
+      input: { ...rule },
+      key,
+      value: undefined,
+    } as const;
+    addIssue({ message, path: [item] });
+  }),
+);
+
+/** A plan as it is read. */
+export const planShape = v.strictObject(planEntries(ruleShape));
+
+/** The same for a JSON Schema, which cannot look at what is given before it chooses a form. */
+export const documentedPlanShape = v.strictObject(
+  planEntries(v.strictObject(ruleEntries(v.union([namedActShape, ownActShape]) as never))),
+);
+
+/** A rule with its defaults filled in. */
+export type Rule = v.InferOutput<typeof ruleShape>;
+export type Times = NonNullable<Rule['times']>;
+
+/** Contradictions between fields. */
+function faultOf(
+  rule: v.InferOutput<v.ObjectSchema<ReturnType<typeof ruleEntries>, undefined>>,
+): { key: string; message: string } | undefined {
+  const { act, script, when, times } = rule;
+  if ((act === undefined) === (script === undefined)) {
+    return { key: act ? 'script' : 'act', message: 'give either an act or a script of several' };
+  }
+  if (script && times !== undefined) {
+    return { key: 'times', message: 'a script has its own length; leave times out' };
+  }
+  if (when === undefined) return undefined;
+  const all = [...(act ? [act] : []), ...(script ?? []).filter((step) => step !== 'pass')];
+  const unfit = all.find((one) => !actionOf(one).phases.includes(when));
+  if (!unfit) return undefined;
+  const fitting = actionOf(unfit).phases.join(' or ');
+  return { key: 'when', message: `the action ${unfit.kind} supports only ${fitting}` };
+}

@@ -1,0 +1,51 @@
+/** Plans of a test, and what has become of them, through the control listener. */
+
+import type { TestServer } from '../../testing/test-server.ts';
+import { control } from '../../testing/test-tenants.ts';
+
+/** A rule as a plan has it; `id` is `fault` unless it is given. */
+type GivenRule = Readonly<Record<string, unknown>>;
+
+interface Standing {
+  readonly id: string;
+  readonly matched: number;
+  readonly fired: number;
+  readonly left: number | null;
+}
+
+/** Adds rules to a tenant. @throws Error when the plan is refused */
+export async function plan(
+  server: TestServer,
+  rules: GivenRule | readonly GivenRule[],
+  world?: string,
+): Promise<void> {
+  const all = [rules].flat().map((rule) => ({ id: 'fault', ...rule }));
+  const query = world === undefined ? '' : `?tenant=${world}`;
+  const reply = await control(server, 'POST', `/faults${query}`, { rules: all });
+  if (reply.status !== 201) throw new Error(`not planned: ${reply.text}`);
+}
+
+/** How a rule stands; the only one unless it is named. @throws Error when there is none */
+export async function standing(server: TestServer, id = 'fault'): Promise<Standing> {
+  const { text } = await control(server, 'GET', '/faults');
+  const { rules } = JSON.parse(text) as { rules: Standing[] };
+  const found = rules.find((rule) => rule.id === id);
+  if (!found) throw new Error(`there is no rule ${id}`);
+  return found;
+}
+
+/** Whether every planned fault has fired, as the check tells. */
+export async function check(server: TestServer): Promise<{ status: number; unfired: object[] }> {
+  const { status, text } = await control(server, 'GET', '/faults/check');
+  return { status, unfired: (JSON.parse(text) as { unfired: object[] }).unfired };
+}
+
+const ROUND_TRIPS_MAX = 1000;
+
+/** Asks again, a bounded number of times, until the rule has fired so often. */
+export async function hasFired(server: TestServer, times = 1): Promise<void> {
+  for (let trip = 0; trip < ROUND_TRIPS_MAX; trip += 1) {
+    if ((await standing(server)).fired >= times) return;
+  }
+  throw new Error('the fault never fired');
+}

@@ -1,0 +1,68 @@
+/** Where a request meets the planned faults of its tenant: once its caller and its body are known. */
+import * as v from 'valibot';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Caller } from '../pipeline/callers.ts';
+import type { RequestContext } from '../pipeline/context.ts';
+import type { Interception } from '../pipeline/interception.ts';
+import type { ResponseTransform } from '../pipeline/plug-ins.ts';
+import type { Services } from '../pipeline/services.ts';
+import type { Tenant } from '../tenants/tenants.ts';
+import { Call, jsonOf } from './call.ts';
+import { Injection } from './injection.ts';
+import { faultPlansOf } from './tenant-faults.ts';
+
+const tenantTokenShape = v.object({ tenant_token: v.string() });
+const basicForm = /^basic +([A-Za-z0-9+/=]+) *$/i;
+
+/** Asks the plans of the tenants, and carries out what they say. */
+export class FaultTransform implements ResponseTransform {
+  readonly #services: Pick<Services, 'names' | 'log' | 'tenants'>;
+
+  constructor(services: Pick<Services, 'names' | 'log' | 'tenants'>) {
+    this.#services = services;
+  }
+
+  /** Whether there is any plan. */
+  get isArmed(): boolean {
+    return this.#services.tenants.some((tenant) => faultPlansOf(tenant).isArmed);
+  }
+
+  /** The fault that the request meets; its tenant is settled by this. */
+  intercept(
+    context: RequestContext,
+    caller: Caller,
+    settled: (status: number) => void,
+  ): Interception | undefined {
+    const { names, log } = this.#services;
+    const { exchange, received, knownTenant } = context;
+    const { operation } = context.endpoint;
+    const raw = Buffer.isBuffer(received) ? received : undefined;
+    const tenant = caller.tenant ?? knownTenant ?? this.#tenantOf(operation, exchange, raw);
+    const plans = faultPlansOf(tenant);
+    if (!plans.isArmed) return undefined;
+    const { store } = tenant;
+    const requestIdHeader = names.requestId;
+    const call = new Call({ operation, exchange, caller, raw, store, requestIdHeader });
+    const fault = plans.choose(call);
+    if (!fault) return undefined;
+    context.moveTo(tenant);
+    exchange.record.deviceId = caller.device?.id;
+    exchange.record.userId = caller.user?.id;
+    return new Injection({ fault, call, tenant, names, log, settled });
+  }
+
+  /** The tenant that a request without a token will turn out to be of. */
+  #tenantOf({ authorization }: Operation, { request }: Exchange, raw: Buffer | undefined): Tenant {
+    const { tenants } = this.#services;
+    if (authorization === 'signature') {
+      const body = v.safeParse(tenantTokenShape, jsonOf(raw));
+      const token = body.success ? body.output.tenant_token : '';
+      return (token === '' ? undefined : tenants.findByToken(token)) ?? tenants.first;
+    }
+    const [, credentials] = basicForm.exec(request.headers.authorization ?? '') ?? [];
+    if (authorization !== 'basic' || credentials === undefined) return tenants.first;
+    const [email = ''] = Buffer.from(credentials, 'base64').toString().split(':', 1);
+    return tenants.findByEmail(email.toLowerCase()) ?? tenants.first;
+  }
+}

@@ -1,0 +1,144 @@
+/** The connection as an action uses it: whole answers, parts of them, bare bytes, and its end. */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Exchange } from '../http/exchange.ts';
+
+/** Names with values, in the order of the wire. */
+export type HeaderPairs = readonly (readonly [string, string])[];
+
+interface WireOptions {
+  readonly exchange: Exchange;
+  /** Header lines that name the fault; none when it is quiet. */
+  readonly mark: HeaderPairs;
+  /** Called once with the status that the caller sees; 0 for none. */
+  readonly settled: (status: number) => void;
+}
+
+/** Must be made before the answer is held: it keeps the response's own methods. */
+export class Wire {
+  readonly socket: Socket;
+  readonly #response: ServerResponse;
+  readonly #exchange: Exchange;
+  readonly #own: Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
+  readonly #settled: (status: number) => void;
+  #mark: HeaderPairs;
+
+  constructor({ exchange, mark, settled }: WireOptions) {
+    const { response, request, upgrade } = exchange;
+    // An upgrade comes over TCP as everything here; node types it as any stream.
+    this.socket = (upgrade?.socket as Socket | undefined) ?? request.socket;
+    this.#response = response;
+    this.#exchange = exchange;
+    this.#mark = mark;
+    this.#settled = settled;
+    this.#own = {
+      writeHead: response.writeHead.bind(response),
+      write: response.write.bind(response),
+      end: response.end.bind(response),
+    };
+  }
+
+  get isGone(): boolean {
+    return this.socket.destroyed;
+  }
+
+  /** Writes later answers without a header that names the fault. */
+  unmark(): void {
+    this.#mark = [];
+  }
+
+  /** Reports that the caller will see no answer. */
+  withhold(): void {
+    this.#sever();
+  }
+
+  /** Writes the status line and the headers, and no others. */
+  head(status: number, headers: HeaderPairs): void {
+    for (const name of this.#response.getHeaderNames()) this.#response.removeHeader(name);
+    const all = [...headers, ...this.#mark];
+    this.#exchange.record.answerHeaders = all.flat();
+    this.#own.writeHead(status, all.flat());
+    this.#settled(status);
+  }
+
+  /** Writes a part of the body; resolves once it has left, or never will. */
+  write(bytes: Buffer): Promise<void> {
+    return this.#untilClosed((done) => {
+      if (bytes.length === 0) done();
+      else this.#own.write(bytes, done);
+    });
+  }
+
+  /** Ends the answer; resolves once it has left, or never will. */
+  end(): Promise<void> {
+    return this.#untilClosed((done) => this.#own.end(done));
+  }
+
+  /** Writes a whole answer with its length. */
+  async answer(
+    status: number,
+    headers: HeaderPairs,
+    body: Buffer = Buffer.alloc(0),
+  ): Promise<void> {
+    const isEmpty = status === 204 || status === 304;
+    const length = isEmpty ? [] : [['Content-Length', String(body.length)] as const];
+    this.#exchange.record.answerBody = body;
+    this.head(status, [...headers, ...length]);
+    await this.write(body);
+    await this.end();
+  }
+
+  /** Lets what was written go out although the answer is not finished. */
+  flush(): Promise<void> {
+    if (!this.#response.headersSent) return Promise.resolve();
+    this.#response.flushHeaders();
+    return this.bare(Buffer.alloc(0));
+  }
+
+  /** Writes bytes past all of HTTP. */
+  bare(bytes: Buffer): Promise<void> {
+    return this.#untilClosed((done) => this.socket.write(bytes, () => done()));
+  }
+
+  /** Cuts the connection with an RST. */
+  reset(): void {
+    this.#sever();
+    resetConnection(this.socket);
+  }
+
+  /** Cuts the connection once everything has left. */
+  cut(): void {
+    this.#sever();
+    this.socket.destroySoon();
+  }
+
+  /** Closes the sending side, and keeps reading. */
+  halfClose(): void {
+    this.#sever();
+    this.socket.end();
+  }
+
+  #sever(): void {
+    this.#exchange.record.isCut = true;
+    this.#settled(0);
+  }
+
+  #untilClosed(act: (done: () => void) => void): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.isGone) return resolve();
+      const done = (): void => {
+        this.socket.off('close', done);
+        resolve();
+      };
+      this.socket.on('close', done);
+      act(done);
+    });
+  }
+}
+
+/** Cuts a connection with an RST; under TLS, where node can send none, without a word. */
+export function resetConnection(socket: Socket): void {
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
+}

@@ -1,0 +1,142 @@
+/** Assertions: whether steps happened in this order, and what was seen when they did not. */
+
+import { maskText } from '../http/masking.ts';
+import type { JournalEntry } from './entry.ts';
+import { type Belongings, deviceOf, jsonObject, operationOf } from './facts.ts';
+import { type EntryFilter, type Matches, matcher } from './filter.ts';
+
+/** One expected event: a status that a device reported, or any entry. */
+interface Step extends Omit<EntryFilter, 'sinceMs' | 'untilMs'> {
+  /** A status reported by a device; a refused report counts only with `status`. */
+  readonly report?: string | undefined;
+}
+
+/** What is asserted of the entries of a journal. */
+export interface Assertion {
+  /** Every step is this device's. */
+  readonly device?: string | undefined;
+  /** In this order; anything may lie in between. */
+  readonly happened: readonly Step[];
+  /** How often the last step is to have happened after the others; at least once when absent. */
+  readonly times?: number | undefined;
+}
+
+/** The result of an assertion. */
+export interface Verdict {
+  readonly holds: boolean;
+  readonly sentence: string;
+  /** Sequences of the entries that were the steps, the last step as often as it happened. */
+  readonly seen: readonly number[];
+}
+
+const INSTEAD_MAX = 12;
+const reports = 'put-deployment-status';
+
+/** Judges an assertion over entries that it is shown, the oldest first. */
+export class Judge {
+  readonly #assertion: Assertion;
+  readonly #tenant: Belongings;
+  readonly #tests: readonly Matches[];
+  readonly #isSubject: Matches;
+  readonly #seen: number[] = [];
+  /** The newest of what the device did. */
+  readonly #newest: JournalEntry[] = [];
+  #earlier = 0;
+  #at = 0;
+
+  constructor(assertion: Assertion, tenant: Belongings) {
+    const { device, happened } = assertion;
+    this.#assertion = assertion;
+    this.#tenant = tenant;
+    this.#tests = happened.map((step) => stepTest({ device, ...step }, tenant));
+    this.#isSubject = matcher({ device }, tenant);
+  }
+
+  see(entry: JournalEntry): void {
+    if (this.#tests[this.#at]?.(entry)) {
+      this.#seen.push(entry.sequence);
+      if (this.#at < this.#tests.length - 1) this.#at += 1;
+    }
+    if (entry.kind === 'frame' || !this.#isSubject(entry)) return;
+    if (this.#newest.push(entry) <= INSTEAD_MAX) return;
+    this.#newest.shift();
+    this.#earlier += 1;
+  }
+
+  verdict(): Verdict {
+    const { device, happened, times } = this.#assertion;
+    const seen = this.#seen;
+    const last = this.#tests.length - 1;
+    const count = this.#at === last ? Math.max(0, seen.length - last) : 0;
+    const holds = times === undefined ? count > 0 : count === times;
+    const told = `${subjectOf(device)} ${holds ? 'did' : 'was to'}: ${planOf(happened, times)}`;
+    if (holds) return { holds, sentence: `${told}.`, seen };
+    const what =
+      count > 0 ? `the last of it happened ${timesText(count)}` : missing(happened, this.#at);
+    return { holds, sentence: `${told}; ${what}. Seen instead: ${this.#instead()}.`, seen };
+  }
+
+  /** The newest of what the device did, in words. */
+  #instead(): string {
+    if (this.#newest.length === 0) return 'nothing at all';
+    const words = this.#newest.map((entry) => wordOf(entry, this.#tenant));
+    return `${this.#earlier > 0 ? `${this.#earlier} earlier, ` : ''}${words.join(', ')}`;
+  }
+}
+
+function stepTest({ report, ...filter }: Step, tenant: Belongings): Matches {
+  const matches = matcher(
+    report === undefined ? filter : { operation: reports, ...filter },
+    tenant,
+  );
+  if (report === undefined) return matches;
+  return (entry) =>
+    matches(entry) &&
+    reportIn(entry) === report &&
+    entry.kind === 'exchange' &&
+    (filter.status !== undefined || (entry.status >= 200 && entry.status < 300));
+}
+
+function reportIn(entry: JournalEntry): string | undefined {
+  if (entry.kind !== 'exchange' || entry.operation !== reports) return undefined;
+  const { status } = jsonObject(entry.body);
+  return typeof status === 'string' ? status : undefined;
+}
+
+function subjectOf(device: string | undefined): string {
+  return device === undefined ? 'the tenant' : `device ${device}`;
+}
+
+function planOf(steps: readonly Step[], times: number | undefined): string {
+  const [last = '', ...before] = steps.map(stepText).reverse();
+  const often = times === undefined ? '' : `, ${timesText(times)}`;
+  const after = before.length === 0 ? '' : ` after ${before.reverse().join(', then ')}`;
+  return `${last}${after}${often}`;
+}
+
+function stepText({ report, ...filter }: Step): string {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const rest = given.map(([name, value]) => `${name} ${value}`).join(' and ');
+  if (report === undefined) return rest === '' ? 'anything' : rest;
+  return rest === '' ? `report ${report}` : `report ${report} with ${rest}`;
+}
+
+function timesText(times: number): string {
+  if (times === 0) return 'never';
+  return times === 1 ? 'once' : `${times} times`;
+}
+
+function missing(steps: readonly Step[], at: number): string {
+  const step = steps[at];
+  const before = at === 0 ? '' : `, after what came before it`;
+  return `"${step ? stepText(step) : ''}" did not happen${before}`;
+}
+
+function wordOf(entry: JournalEntry, tenant: Belongings): string {
+  const report = reportIn(entry);
+  const status = entry.kind === 'frame' ? '' : ` ${entry.status}`;
+  const name = report === undefined ? (operationOf(entry) ?? 'no operation') : `report ${report}`;
+  const isFirstContact = entry.kind === 'exchange' && deviceOf(entry, tenant)?.id === undefined;
+  const who = isFirstContact && entry.operation === 'post-auth-request' ? ' of a new device' : '';
+  return maskText(`${name}${who}${status} (${entry.sequence})`);
+}

@@ -1,0 +1,89 @@
+/** How a kept body is shown: as its JSON value, as text, or in base64; secrets are masked. */
+import { parsedJson } from '../../fixtures/json.ts';
+import { BODY_KEPT_BYTES } from '../http/kept-bytes.ts';
+import { isSecretBody, maskBytes, masked, maskJson, maskText } from '../http/masking.ts';
+
+/** A body as a view shows it. */
+export interface BodyView {
+  /** A JSON body as the value that it is, a text, or the bytes in base64. */
+  readonly value: unknown;
+  readonly form: 'json' | 'text' | 'base64' | 'masked';
+  /** How many bytes are shown, when that is not all of them. */
+  readonly cutAt?: number;
+}
+
+/** A kept body, with its size and media type. */
+interface KeptBody {
+  readonly kept: Buffer | string;
+  /** Of the whole. */
+  readonly bytes: number;
+  /** Value of Content-Type; empty without one. */
+  readonly mediaType: string;
+}
+
+/** A body by its own headers; nothing where none was kept. */
+export function viewOf(
+  headers: readonly (string | readonly string[])[],
+  kept: Buffer | string | undefined,
+  bytes: number,
+): BodyView | undefined {
+  if (kept === undefined || kept.length === 0) return undefined;
+  return bodyView({ kept, bytes, mediaType: headerOf(headers, 'content-type') });
+}
+
+/** The first value of a header; empty when it is not there. */
+export function headerOf(flat: readonly (string | readonly string[])[], name: string): string {
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    if (String(flat[at]).toLowerCase() === name) return String(flat[at + 1]);
+  }
+  return '';
+}
+
+const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Shows a body. */
+function bodyView({ kept, bytes, mediaType }: KeptBody): BodyView {
+  const buffer = Buffer.from(kept);
+  const isCut = bytes > buffer.length;
+  const shown = { ...shownAs(buffer, { isCut, mediaType }) };
+  return isCut ? { ...shown, cutAt: BODY_KEPT_BYTES } : shown;
+}
+
+function shownAs(
+  kept: Buffer,
+  { isCut, mediaType }: { isCut: boolean; mediaType: string },
+): Pick<BodyView, 'value' | 'form'> {
+  if (isSecretBody(mediaType)) return { value: masked, form: 'masked' };
+  const text = textOf(kept, isCut);
+  if (text === undefined) {
+    return { value: maskBytes(kept).toString('base64'), form: 'base64' };
+  }
+  const json = isCut ? undefined : jsonOf(text);
+  if (json !== undefined) return { value: maskJson(json), form: 'json' };
+  return { value: maskText(text), form: 'text' };
+}
+
+function textOf(kept: Buffer, isCut: boolean): string | undefined {
+  // A character may have been cut in half.
+  const fitting = isCut ? kept.subarray(0, lastWhole(kept)) : kept;
+  try {
+    return whole.decode(fitting);
+  } catch (fault) {
+    if (fault instanceof TypeError) return undefined;
+    throw fault;
+  }
+}
+
+function lastWhole(kept: Buffer): number {
+  for (let back = 1; back <= 4; back += 1) {
+    const byte = kept[kept.length - back] ?? 0;
+    if (byte >= 0xc0) return kept.length - back;
+    if (byte < 0x80) return kept.length;
+  }
+  return kept.length;
+}
+
+/** Most bodies that are not JSON are recognized by their first character, without an exception. */
+function jsonOf(text: string): unknown {
+  return /^\s*[[{"\dtfn-]/.test(text) ? parsedJson(text) : undefined;
+}

@@ -1,0 +1,91 @@
+/** Facts derived from an entry on demand: its device, user and deployment. */
+
+import { operationsById } from '../../fixtures/contract/operation-ids.ts';
+import { parsedJson } from '../../fixtures/json.ts';
+import type { ExchangeRecord } from '../http/exchange-record.ts';
+import { readIdentity } from '../rules/identity.ts';
+import type { JournalEntry } from './entry.ts';
+
+/** The part of a tenant that identifies devices and users. */
+export interface Belongings {
+  readonly store: {
+    readonly devices: {
+      find(id: string): { readonly identity: string } | undefined;
+      findByIdentity(identity: string): { readonly id: string } | undefined;
+    };
+    readonly users: { find(id: string): { readonly email: string } | undefined };
+  };
+}
+
+/** A device as far as it is known: one that requests admission may have no id yet. */
+export interface EntryDevice {
+  readonly id?: string;
+  /** Text of the identity, JSON as a rule. */
+  readonly identity?: string;
+}
+
+/** The device that sent the request, or that the socket belongs to, if any. */
+export function deviceOf(entry: JournalEntry, { store }: Belongings): EntryDevice | undefined {
+  if (entry.kind === 'unreadable') return undefined;
+  const id = entry.kind === 'frame' ? entry.origin.deviceId : entry.deviceId;
+  if (id !== undefined) {
+    const identity = store.devices.find(id)?.identity;
+    return { id, ...(identity !== undefined && { identity }) };
+  }
+  if (entry.kind !== 'exchange' || entry.operation !== 'post-auth-request') return undefined;
+  const { id_data: identity } = jsonObject(entry.body);
+  if (typeof identity !== 'string') return undefined;
+  const read = readIdentity(identity);
+  const known = 'canonical' in read ? store.devices.findByIdentity(read.canonical) : undefined;
+  return { ...(known && { id: known.id }), identity };
+}
+
+/** The user that sent the request, or that the socket belongs to. */
+export function userIdOf(entry: JournalEntry): string | undefined {
+  if (entry.kind === 'unreadable') return undefined;
+  return entry.kind === 'frame' ? entry.origin.userId : entry.userId;
+}
+
+/** The operation; that of the handshake for a frame. */
+export function operationOf(entry: JournalEntry): string | undefined {
+  if (entry.kind === 'unreadable') return undefined;
+  if (entry.kind === 'exchange') return entry.operation;
+  return entry.origin.socket === 'device' ? 'connect' : 'connect-device';
+}
+
+/** The deployment that an exchange is about: named in its path, handed out, or made by it. */
+export function deploymentOf(record: ExchangeRecord): string | undefined {
+  const row = operationsById.get(record.operation ?? '');
+  if (!row) return undefined;
+  if (row.deploymentRole === 'hands-out') {
+    const { id } = record.status === 200 ? jsonObject(record.answerBody) : {};
+    return typeof id === 'string' ? id : undefined;
+  }
+  if (row.deploymentRole === 'makes') return madeBy(record);
+  const names = row.path.split('/');
+  const at = names.findIndex(
+    (name, index) =>
+      name === '{deployment_id}' || (name === '{id}' && names[index - 1] === 'deployments'),
+  );
+  return at < 0 ? undefined : record.url.replace(/\?.*$/s, '').split('/')[at];
+}
+
+/** The id of the new deployment, from Location or from the body. */
+function madeBy({ answerHeaders, answerBody }: ExchangeRecord): string | undefined {
+  const at = answerHeaders.findIndex(
+    (text, index) => index % 2 === 0 && String(text).toLowerCase() === 'location',
+  );
+  if (at >= 0)
+    return String(answerHeaders[at + 1])
+      .split('/')
+      .at(-1);
+  const { deployment_id: id } = jsonObject(answerBody);
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** The members of a JSON body; none when it is not an object. */
+export function jsonObject(body: Buffer | string | undefined): Readonly<Record<string, unknown>> {
+  if (body === undefined || body.length === 0) return {};
+  const value = parsedJson(body.toString());
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -1,0 +1,96 @@
+/** Filters of journal entries. Pure except for looking up names in the tenant. */
+import { valueText } from '../../fixtures/value-text.ts';
+import { maskText } from '../http/masking.ts';
+import type { EntryKind, JournalEntry } from './entry.ts';
+import {
+  type Belongings,
+  deploymentOf,
+  deviceOf,
+  type EntryDevice,
+  jsonObject,
+  operationOf,
+  userIdOf,
+} from './facts.ts';
+
+/** Criteria of an entry; all given ones must hold. */
+export interface EntryFilter {
+  readonly kind?: EntryKind | undefined;
+  /** Id of an operation. */
+  readonly operation?: string | undefined;
+  readonly method?: string | undefined;
+  /** A device's id, the text of its identity, or a value of a member of that. */
+  readonly device?: string | undefined;
+  /** A user's id or e-mail. */
+  readonly user?: string | undefined;
+  /** A status such as `404`, or a class of them such as `4xx`; 0 where none was answered. */
+  readonly status?: string | undefined;
+  readonly deployment?: string | undefined;
+  /** The tenant's time, milliseconds since the Unix epoch; both included. */
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+  /** A part of the target as views show it; of a frame, a part of its type. */
+  readonly text?: string | undefined;
+}
+
+/** A test of entries. */
+export type Matches = (entry: JournalEntry) => boolean;
+
+/** The test of a filter. */
+export function matcher(filter: EntryFilter, tenant: Belongings): Matches {
+  const checks = Object.entries(filter)
+    .filter(([, wanted]) => wanted !== undefined)
+    .map(([name, wanted]) => checkOf[name as keyof EntryFilter](String(wanted), tenant));
+  return (entry) => checks.every((check) => check(entry));
+}
+
+const checkOf: Record<keyof EntryFilter, (wanted: string, tenant: Belongings) => Matches> = {
+  kind: (wanted) => (entry) => entry.kind === wanted,
+  operation: (wanted) => (entry) => operationOf(entry) === wanted,
+  method: (wanted) => {
+    const method = wanted.toUpperCase();
+    return (entry) => entry.kind === 'exchange' && entry.method === method;
+  },
+  device: (wanted, tenant) => {
+    const known = new Map<string, boolean>();
+    return (entry) => {
+      const id = entry.kind === 'frame' ? entry.origin.deviceId : undefined;
+      const found = (entry.kind === 'exchange' ? entry.deviceId : id) ?? '';
+      const judged = known.get(found);
+      if (found !== '' && judged !== undefined) return judged;
+      const isWanted = isDevice(wanted, deviceOf(entry, tenant));
+      if (found !== '') known.set(found, isWanted);
+      return isWanted;
+    };
+  },
+  user:
+    (wanted, { store }) =>
+    (entry) => {
+      const id = userIdOf(entry);
+      if (id === undefined) return false;
+      return id === wanted || store.users.find(id)?.email === wanted.toLowerCase();
+    },
+  status: (wanted) => (entry) => {
+    if (entry.kind === 'frame') return false;
+    return wanted.endsWith('xx')
+      ? entry.status > 0 && String(entry.status)[0] === wanted[0]
+      : entry.status === Number(wanted);
+  },
+  deployment: (wanted) => (entry) => entry.kind === 'exchange' && deploymentOf(entry) === wanted,
+  sinceMs: (wanted) => (entry) => entry.atMs >= Number(wanted),
+  untilMs: (wanted) => (entry) => entry.atMs <= Number(wanted),
+  text: (wanted) => (entry) => textOf(entry).includes(wanted),
+};
+
+function isDevice(wanted: string, device: EntryDevice | undefined): boolean {
+  if (!device) return false;
+  const { id, identity = '' } = device;
+  if (id === wanted || identity === wanted) return true;
+  return Object.values(jsonObject(identity)).some((value) => valueText(value) === wanted);
+}
+
+/** As views show it, so that a secret cannot be found by filtering for parts of it. */
+function textOf(entry: JournalEntry): string {
+  if (entry.kind === 'exchange') return maskText(entry.url);
+  if (entry.kind === 'unreadable') return maskText(entry.line ?? '');
+  return entry.message?.typ ?? '';
+}

@@ -1,0 +1,79 @@
+/** One websocket frame as the journal keeps it. */
+import {
+  type ConnectMessage,
+  ConnectMessageError,
+} from '../../fixtures/formats/connect-message.ts';
+import { messageIn } from '../connect/received-message.ts';
+import type { SocketOrigin } from '../connect/socket-observer.ts';
+import { BODY_KEPT_BYTES, keptBytes } from '../http/kept-bytes.ts';
+import type { EntryFields } from './entry-fields.ts';
+
+const RECORD_BYTES = 384;
+
+export type Opcode = 'message' | 'ping' | 'pong' | 'close';
+
+/** What a frame was; bytes are those of its payload. */
+export interface FrameFacts {
+  readonly from: 'client' | 'server';
+  readonly opcode: Opcode;
+  readonly payload: Buffer;
+  /** Of a close: its code, 1006 when the connection ended without one. */
+  readonly code?: number;
+}
+
+/** A frame of either direction. */
+export class FrameRecord implements EntryFields {
+  readonly kind = 'frame';
+  sequence = 0;
+  countedBytes = 0;
+  readonly atMs: number;
+  readonly origin: SocketOrigin;
+  readonly from: FrameFacts['from'];
+  readonly opcode: Opcode;
+  readonly code: number | undefined;
+  /** Length of the whole payload. */
+  readonly bytes: number;
+  /** At most the first `BODY_KEPT_BYTES`. */
+  readonly payload: Buffer;
+  /** The envelope of a cut message, which cannot be read from the kept bytes. */
+  readonly #envelope: Omit<ConnectMessage, 'body'> | undefined;
+
+  constructor(atMs: number, origin: SocketOrigin, facts: FrameFacts) {
+    const { from, opcode, payload, code } = facts;
+    this.atMs = atMs;
+    this.origin = origin;
+    this.from = from;
+    this.opcode = opcode;
+    this.code = code;
+    this.bytes = payload.length;
+    const isCut = payload.length > BODY_KEPT_BYTES;
+    // A small frame may be a part of a large piece that was read at once: it must not hold that.
+    this.payload = isCut ? keptBytes(payload) : Buffer.from(payload);
+    this.#envelope = isCut ? envelopeOf(payload) : undefined;
+  }
+
+  /** The message in the payload, without a body when it is cut; undefined for any other payload. */
+  get message(): ConnectMessage | undefined {
+    if (this.opcode !== 'message') return undefined;
+    return this.bytes > this.payload.length ? this.#envelope : messageOf(this.payload);
+  }
+
+  get sizeBytes(): number {
+    return RECORD_BYTES + this.payload.length;
+  }
+
+  settle(): void {
+    // Its bounds are kept when it is made.
+  }
+}
+
+/** The message in a payload; undefined for any other payload. */
+function messageOf(payload: Buffer): ConnectMessage | undefined {
+  const message = messageIn(payload);
+  return message instanceof ConnectMessageError ? undefined : message;
+}
+
+function envelopeOf(payload: Buffer): Omit<ConnectMessage, 'body'> | undefined {
+  const { body: _, ...envelope } = messageOf(payload) ?? {};
+  return 'proto' in envelope ? envelope : undefined;
+}

@@ -1,0 +1,133 @@
+/** A journal as an HTTP archive, HAR 1.2, with masked secrets; frames belong to their handshake. */
+
+import type { ExchangeRecord } from '../http/exchange-record.ts';
+import { maskHeaders, maskText } from '../http/masking.ts';
+import { type BodyView, headerOf, viewOf } from './body-view.ts';
+import type { JournalEntry } from './entry.ts';
+import type { FrameRecord } from './frame.ts';
+
+const head =
+  '{"log":{"version":"1.2","creator":{"name":"fleetbed","version":"1"},"pages":[],"entries":[';
+
+/** The archive in pieces, an exchange or a frame in each; joined they are one JSON text. */
+export function* harOf(entries: readonly JournalEntry[]): Generator<string> {
+  const frames = new Map<string, FrameRecord[]>();
+  for (const entry of entries) {
+    if (entry.kind !== 'frame') continue;
+    const { requestId } = entry.origin;
+    const known = frames.get(requestId);
+    if (known) known.push(entry);
+    else frames.set(requestId, [entry]);
+  }
+  yield head;
+  let separator = '';
+  for (const entry of entries) {
+    if (entry.kind !== 'exchange') continue;
+    const own = entry.status === 101 ? frames.get(entry.requestId) : undefined;
+    const text = JSON.stringify(harEntry(entry));
+    yield separator + (own ? text.slice(0, -1) : text);
+    if (own) yield* messagesOf(own);
+    separator = ',\n';
+  }
+  yield ']}}\n';
+}
+
+/** The last member of an entry, and its end. */
+function* messagesOf(frames: readonly FrameRecord[]): Generator<string> {
+  yield ',"_webSocketMessages":[';
+  let separator = '';
+  for (const frame of frames) {
+    if (frame.opcode !== 'message') continue;
+    yield separator + JSON.stringify(harMessage(frame));
+    separator = ',';
+  }
+  yield ']}';
+}
+
+function harEntry(record: ExchangeRecord) {
+  const { atMs, tookMs, streamedMs } = record;
+  const receiveMs = Math.max(0, streamedMs - tookMs);
+  return {
+    startedDateTime: new Date(atMs - tookMs - receiveMs).toISOString(),
+    time: tookMs + receiveMs,
+    request: harRequest(record),
+    response: harResponse(record),
+    cache: {},
+    timings: { send: 0, wait: tookMs, receive: receiveMs },
+    comment: maskText(`${record.operation ?? 'no operation'}, request ${record.requestId}`),
+  };
+}
+
+function harRequest(record: ExchangeRecord) {
+  const { method, headers, body, bodyBytes } = record;
+  const url = absolute(record);
+  const view = viewOf(headers, body, bodyBytes);
+  const mimeType = maskText(headerOf(headers, 'content-type'));
+  return {
+    method,
+    url,
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: harHeaders(headers),
+    queryString: [...new URL(url).searchParams].map(([name, value]) => ({ name, value })),
+    headersSize: -1,
+    bodySize: bodyBytes,
+    ...(view && { postData: { mimeType, text: textOf(view), ...cutComment(view) } }),
+  };
+}
+
+function harResponse(record: ExchangeRecord) {
+  const { status, answerHeaders, answerBody, answerBytes } = record;
+  const view = viewOf(answerHeaders, answerBody, answerBytes);
+  const encoding = view?.form === 'base64' ? { encoding: 'base64' } : {};
+  return {
+    status,
+    statusText: '',
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: harHeaders(answerHeaders),
+    content: {
+      size: answerBytes,
+      mimeType: maskText(headerOf(answerHeaders, 'content-type')),
+      ...(view && { text: textOf(view), ...encoding, ...cutComment(view) }),
+    },
+    redirectURL: maskText(headerOf(answerHeaders, 'location')),
+    headersSize: -1,
+    bodySize: answerBytes,
+    ...(record.isCut && { comment: 'the connection ended before the end' }),
+  };
+}
+
+/** With the Host of the request; a target that gives no valid URL becomes the fragment. */
+function absolute({ headers, url }: ExchangeRecord): string {
+  const target = maskText(url);
+  const named = `http://${headerOf(headers, 'host')}${target}`;
+  if (URL.canParse(named) && headerOf(headers, 'host') !== '') return named;
+  const local = `http://localhost${target}`;
+  return URL.canParse(local) ? local : `http://localhost/#${encodeURIComponent(target)}`;
+}
+
+function harHeaders(flat: readonly (string | readonly string[])[]) {
+  return maskHeaders(flat).map(([name, value]) => ({ name, value }));
+}
+
+function textOf({ value, form }: BodyView): string {
+  return form === 'json' ? JSON.stringify(value) : String(value);
+}
+
+function cutComment({ cutAt }: BodyView) {
+  return cutAt === undefined ? {} : { comment: `cut after ${cutAt} bytes` };
+}
+
+/** As browsers write them: from the client's side, binary data in base64. */
+function harMessage(frame: FrameRecord) {
+  const view = viewOf([['content-type', '']], frame.payload, frame.bytes);
+  const data =
+    view?.form === 'base64' ? view.value : Buffer.from(view ? textOf(view) : '').toString('base64');
+  return {
+    type: frame.from === 'client' ? 'send' : 'receive',
+    time: frame.atMs / 1000,
+    opcode: 2,
+    data,
+  };
+}

@@ -1,0 +1,146 @@
+/** The journal of a tenant: the newest exchanges within a limit of count and bytes. */
+
+import { type Ended, type Subscriber, Subscribers } from '../../fixtures/subscribers.ts';
+import type { ExchangeRecord } from '../http/exchange-record.ts';
+import type { JournalEntry } from './entry.ts';
+import { PackedExchange } from './packed-exchange.ts';
+import { Slabs } from './slabs.ts';
+
+/** How much a journal keeps; the oldest entry is dropped first. */
+export interface JournalBounds {
+  /** 0 turns the journal off. */
+  readonly entriesMax: number;
+  readonly bytesMax: number;
+}
+
+/** Numbers of entries so far. */
+export interface JournalSize {
+  readonly added: number;
+  readonly kept: number;
+  /** Approximate size of the kept ones. */
+  readonly bytes: number;
+  /** Number of entries dropped because of the bounds. */
+  readonly dropped: number;
+}
+
+/** An entry as it is kept: an exchange nearly always without objects of its own. */
+type Kept = JournalEntry | PackedExchange;
+
+/** Keeps entries in order; adding one costs no more than a place in a ring. */
+export class Journal {
+  readonly bounds: JournalBounds;
+  readonly #ring: (Kept | undefined)[];
+  /** Each is used again for a later exchange of its place in the ring. */
+  readonly #packed: PackedExchange[] = [];
+  #slabs = new Slabs();
+  readonly #subscribers = new Subscribers<JournalEntry>();
+  #added = 0;
+  #kept = 0;
+  #bytes = 0;
+  #dropped = 0;
+
+  constructor(bounds: JournalBounds) {
+    this.bounds = bounds;
+    this.#ring = new Array<Kept | undefined>(bounds.entriesMax);
+  }
+
+  /** True when it keeps nothing. */
+  get isOff(): boolean {
+    return this.bounds.entriesMax === 0;
+  }
+
+  get size(): JournalSize {
+    return {
+      added: this.#added,
+      kept: this.#kept,
+      bytes: this.#bytes,
+      dropped: this.#dropped,
+    };
+  }
+
+  add(entry: JournalEntry): void {
+    if (this.isOff) return;
+    if (this.#kept === this.bounds.entriesMax) this.#dropOldest();
+    this.#added += 1;
+    entry.settle();
+    entry.sequence = this.#added;
+    const kept = this.#keptOf(entry);
+    this.#ring[this.#added % this.bounds.entriesMax] = kept;
+    this.#kept += 1;
+    this.#bytes += kept.countedBytes;
+    while (this.#bytes > this.bounds.bytesMax && this.#kept > 1) this.#dropOldest();
+    this.#subscribers.publish(entry);
+  }
+
+  /** The kept entries, oldest first; only those after the sequence number `after`. */
+  *entries(after = 0): Generator<JournalEntry> {
+    const first = Math.max(after, this.#added - this.#kept) + 1;
+    for (let sequence = first; sequence <= this.#added; sequence += 1) {
+      const entry = this.at(sequence);
+      if (entry) yield entry;
+    }
+  }
+
+  /** The kept entries, newest first. */
+  *newestFirst(): Generator<JournalEntry> {
+    const oldest = this.#added - this.#kept + 1;
+    for (let sequence = this.#added; sequence >= oldest; sequence -= 1) {
+      const entry = this.at(sequence);
+      if (entry) yield entry;
+    }
+  }
+
+  /** The entry with a sequence number; undefined when it is not kept. */
+  at(sequence: number): JournalEntry | undefined {
+    const kept = this.#ring[sequence % this.bounds.entriesMax];
+    if (kept?.sequence !== sequence) return undefined;
+    return kept.kind === 'packed' ? kept.unpacked() : kept;
+  }
+
+  /** The newest exchange of this request id. */
+  find(requestId: string): ExchangeRecord | undefined {
+    const oldest = this.#added - this.#kept + 1;
+    for (let sequence = this.#added; sequence >= oldest; sequence -= 1) {
+      const kept = this.#ring[sequence % this.bounds.entriesMax];
+      if (kept?.kind === 'packed' && kept.isOf(requestId)) return kept.unpacked();
+      if (kept?.kind === 'exchange' && kept.requestId === requestId) return kept;
+    }
+    return undefined;
+  }
+
+  /** Calls the subscriber for every later entry. @returns what ends the subscription */
+  subscribe(subscriber: Subscriber<JournalEntry>, ended: Ended): () => void {
+    return this.#subscribers.add(subscriber, ended);
+  }
+
+  /** Removes all entries; sequence numbers continue. */
+  clear(): void {
+    this.#ring.fill(undefined);
+    this.#packed.length = 0;
+    this.#slabs = new Slabs();
+    this.#kept = 0;
+    this.#bytes = 0;
+  }
+
+  #keptOf(entry: JournalEntry): Kept {
+    if (entry.kind === 'exchange' && !entry.fault && !entry.varied) {
+      const place = this.#added % this.bounds.entriesMax;
+      const packed = this.#packed[place] ?? new PackedExchange();
+      this.#packed[place] = packed;
+      packed.pack(entry, this.#slabs);
+      return packed;
+    }
+    entry.countedBytes = entry.sizeBytes;
+    return entry;
+  }
+
+  #dropOldest(): void {
+    const place = (this.#added - this.#kept + 1) % this.bounds.entriesMax;
+    const kept = this.#ring[place];
+    this.#bytes -= kept?.countedBytes ?? 0;
+    if (kept?.kind === 'packed') kept.release(this.#slabs);
+    this.#ring[place] = undefined;
+    this.#kept -= 1;
+    this.#dropped += 1;
+  }
+}

@@ -1,0 +1,75 @@
+/** A device by name: its id, the text of its identity, or a value in it. */
+import { nearestOf } from '../../fixtures/nearest.ts';
+import { jsonObject } from './facts.ts';
+
+/** Names that a misspelt one is compared with. */
+const COMPARED_MAX = 2000;
+/** Devices of the same value that are told apart for the reader. */
+const NAMESAKES_MAX = 5;
+
+interface KnownDevice {
+  readonly id: string;
+  /** Canonical JSON text. */
+  readonly identity: string;
+}
+
+/** The part of a store that finds devices. */
+export interface Devices {
+  readonly devices: {
+    find(id: string): KnownDevice | undefined;
+    findByIdentity(identity: string): KnownDevice | undefined;
+    portions(filter: {
+      readonly identityHas?: readonly string[];
+    }): Iterable<readonly KnownDevice[]>;
+  };
+}
+
+/** What a name stands for: one device, several with the value, or none, with names that are near. */
+export type NamedDevice =
+  | KnownDevice
+  | { readonly several: readonly string[] }
+  | { readonly nearest: readonly string[] };
+
+/** The device that is meant. */
+export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
+  const known = devices.find(wanted) ?? devices.findByIdentity(wanted);
+  if (known) return known;
+  const same: KnownDevice[] = [];
+  // As it stands in a canonical identity, as a string and as any other value.
+  for (const some of devices.portions({
+    identityHas: [`:${JSON.stringify(wanted)}`, `:${wanted}`],
+  })) {
+    same.push(...some.filter(({ identity }) => identityValues(identity).includes(wanted)));
+    if (same.length > NAMESAKES_MAX) break;
+  }
+  const [first, second] = same;
+  if (first && !second) return first;
+  if (first) return { several: same.slice(0, NAMESAKES_MAX).map(({ id }) => id) };
+  return { nearest: nearestOf(wanted, namesIn(devices)) };
+}
+
+/** Why a name stands for no device, in words. */
+export function notOneDevice(named: NamedDevice, ifNone: string): string {
+  if ('several' in named) {
+    return `is the value of several devices; use an id: ${named.several.join(', ')}`;
+  }
+  const nearest = 'nearest' in named ? named.nearest : [];
+  const told = nearest.length === 0 ? ifNone : `nearest: ${nearest.join(', ')}`;
+  return `there is no device with this id or identity value; ${told}`;
+}
+
+function namesIn(devices: Devices['devices']): string[] {
+  const names: string[] = [];
+  for (const some of devices.portions({})) {
+    for (const { id, identity } of some) names.push(id, ...identityValues(identity));
+    if (names.length >= COMPARED_MAX) break;
+  }
+  return names;
+}
+
+/** The values of an identity's members, as text. */
+function identityValues(identity: string): string[] {
+  return Object.values(jsonObject(identity)).map((value) =>
+    typeof value === 'string' ? value : JSON.stringify(value),
+  );
+}

@@ -1,0 +1,17 @@
+/** Each tenant's journal, which the rest of the server knows nothing of. */
+import type { Tenant } from '../tenants/tenants.ts';
+import { Journal, type JournalBounds } from './journal.ts';
+
+const journals = new WeakMap<Tenant, Journal>();
+
+/** Gives every new tenant an empty journal within the bounds. */
+export function openJournals(bounds: JournalBounds): (tenant: Tenant) => void {
+  return (tenant) => journals.set(tenant, new Journal(bounds));
+}
+
+/** @throws TypeError for a tenant that was created without one */
+export function journalOf(tenant: Tenant): Journal {
+  const journal = journals.get(tenant);
+  if (!journal) throw new TypeError(`tenant ${tenant.name} has no journal`);
+  return journal;
+}

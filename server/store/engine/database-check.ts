@@ -1,0 +1,218 @@
+/**
+ * Checks a database that no engine has open against the sums beside it. Only reads, so that what
+ * is refused stays as it was found.
+ */
+
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { plainFile } from '../../../fixtures/plain-file.ts';
+import { isPageSize, pageSum } from './page-sum.ts';
+import { noSums, readSums, type SavedSums, writeSums } from './page-sums.ts';
+import { StateFault } from './state-fault.ts';
+import { WriteAheadLog } from './write-ahead-log.ts';
+
+const magic = 'SQLite format 3\0';
+const HEADER_BYTES = 100;
+const PAGE_BYTES_MAX = 65_536;
+/** At most; the engine fills a sector with it. */
+const JOURNAL_HEAD_BYTES = 65_536;
+/** How much of the database is read at a time. */
+const CHUNK_PAGES = 256;
+
+/** What the check has found of a database that is not damaged. */
+export interface CheckedDatabase {
+  /** False where it has no sums, as one of an older version: the engine must look into it. */
+  readonly isVouchedFor: boolean;
+  /** False where reading it changes nothing, as its log is empty and it was closed properly. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * Checks one database with its log.
+ * @throws StateFault when a file is missing, empty, or not as it was written
+ */
+export function checkDatabase(path: string): CheckedDatabase {
+  const header = readHeader(path);
+  const saved = readSums(path);
+  const log = new WriteAheadLog(`${path}-wal`);
+  try {
+    log.follow();
+    const isOpen = header[18] !== 1 || sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0;
+    requireSizes(path, { header, saved, log });
+    if (!saved) return { isVouchedFor: false, isOpen };
+    requireLog(path, saved, log);
+    requirePages(path, saved, log);
+    return { isVouchedFor: true, isOpen };
+  } finally {
+    log.close();
+  }
+}
+
+/** True while nothing was ever committed to a database, and so nothing of it can be lost. */
+export function isUnfounded(path: string): boolean {
+  const saved = readSums(path);
+  if (saved) return saved.sums.length === 0 && saved.mark.frames === 0;
+  return sizeOf(path) === 0 && sizeOf(`${path}-wal`) === 0;
+}
+
+/** Makes the sums of a database that has none; not while an engine has it open. */
+export function ensureSums(path: string): SavedSums {
+  const known = readSums(path);
+  if (known) return known;
+  const made = sizeOf(path) === 0 ? noSums : sumsOf(path);
+  writeSums(path, made);
+  return made;
+}
+
+function sumsOf(path: string): SavedSums {
+  const pageBytes = pageBytesOf(readHeader(path));
+  const sums = new Uint32Array(Math.floor(sizeOf(path) / pageBytes));
+  for (const [number, page] of pagesOf(path, pageBytes)) sums[number - 1] = pageSum(number, page);
+  return { ...noSums, pageBytes, sums };
+}
+
+function readHeader(path: string): Buffer {
+  const bytes = sizeOf(path, true);
+  if (bytes === undefined) throw new StateFault('damaged', `${path} is missing`);
+  if (bytes === 0) throw new StateFault('damaged', `${path} is empty`);
+  const header = Buffer.alloc(HEADER_BYTES);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  if (header.toString('latin1', 0, magic.length) !== magic || !isPageSize(pageBytesOf(header))) {
+    throw new StateFault('damaged', `${path} is no longer a database`);
+  }
+  return header;
+}
+
+/** SQLite writes 64 KiB as 1. */
+function pageBytesOf(header: Buffer): number {
+  const told = header.readUInt16BE(16);
+  return told === 1 ? 65_536 : told;
+}
+
+/** Number of pages by the head of the file, as every engine of ours writes it. */
+function pagesByHead(header: Buffer): number {
+  return header.readUInt32BE(28);
+}
+
+/** The most bytes that a database of so many pages has, and its rollback journal. */
+function sizesOf(pageBytes: number, pages: number): { database: number; journal: number } {
+  const database = pageBytes * Math.max(pages, 1);
+  // The journal has each page at most once, with some bytes of its own.
+  return { database, journal: 2 * database + JOURNAL_HEAD_BYTES };
+}
+
+/** What is larger, by holes for instance, may be more than can be read in any time. */
+function requireSizes(
+  path: string,
+  { header, saved, log }: { header: Buffer; saved: SavedSums | undefined; log: WriteAheadLog },
+): void {
+  const pages = Math.max(saved ? saved.sums.length : pagesByHead(header), log.databasePages);
+  const most = sizesOf(saved ? saved.pageBytes : pageBytesOf(header), pages);
+  const bytes = sizeOf(path);
+  if (bytes > most.database) {
+    throw new StateFault('damaged', `${path} has ${bytes} of ${most.database} bytes`);
+  }
+  const journal = `${path}-journal`;
+  const journalBytes = sizeOf(journal);
+  if (journalBytes > most.journal) {
+    const rest = `more than changes to ${path} can have`;
+    throw new StateFault('damaged', `${journal} has ${journalBytes} bytes, ${rest}`);
+  }
+}
+
+/**
+ * How many bytes are worth copying of a database that may be damaged, and of its journal: what sums,
+ * head or log tell of; one page where all are lost, in which the engine sees no database.
+ */
+export function salvagedBytes(
+  path: string,
+  log: WriteAheadLog,
+): { database: number; journal: number } {
+  const saved = unlessDamaged(() => readSums(path));
+  const header = unlessDamaged(() => readHeader(path));
+  const pageBytes = saved?.pageBytes ?? (header ? pageBytesOf(header) : PAGE_BYTES_MAX);
+  const byHead = header ? pagesByHead(header) : 0;
+  return sizesOf(pageBytes, Math.max(saved?.sums.length ?? 0, byHead, log.databasePages));
+}
+
+function unlessDamaged<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch {
+    // The check of the database names the damage.
+    return undefined;
+  }
+}
+
+/**
+ * The log must reach as far as recorded, unless it was restarted since: its content is in the
+ * database then, and a process killed right after writing the new header leaves no frame in it.
+ */
+function requireLog(path: string, { mark }: SavedSums, log: WriteAheadLog): void {
+  if (mark.frames === 0) return;
+  const { salt1, salt2, frames } = log.mark;
+  const isSame = salt1 === mark.salt1 && salt2 === mark.salt2;
+  const isNext = salt1 === (mark.salt1 + 1) >>> 0;
+  if (isNext || (isSame && frames >= mark.frames)) return;
+  const name = `${path}-wal`;
+  const bytes = sizeOf(name, true);
+  const rest = `with changes that ${path} does not have yet`;
+  if (bytes === undefined) throw new StateFault('damaged', `${name} is missing, ${rest}`);
+  if (bytes === 0) throw new StateFault('damaged', `${name} is empty; it was written ${rest}`);
+  throw new StateFault('damaged', `${name} is damaged or cut short; it was written ${rest}`);
+}
+
+/** Every page of the database must be as it was written, or be in the log. */
+function requirePages(path: string, { pageBytes, sums }: SavedSums, log: WriteAheadLog): void {
+  const bytes = sizeOf(path);
+  const wanted = log.databasePages === 0 ? sums.length : log.databasePages;
+  let read = 0;
+  for (const [number, page] of pagesOf(path, pageBytes)) {
+    read = number;
+    const isKnown = log.pages.has(number) || sums[number - 1] === pageSum(number, page);
+    if (number <= wanted && !isKnown) {
+      throw new StateFault('damaged', `${path} is damaged: page ${number} was changed`);
+    }
+  }
+  const missing = firstMissing(read, wanted, log);
+  if (missing !== undefined || (log.databasePages === 0 && bytes !== wanted * pageBytes)) {
+    throw new StateFault('damaged', `${path} has ${bytes} of ${wanted * pageBytes} bytes`);
+  }
+}
+
+function firstMissing(read: number, wanted: number, log: WriteAheadLog): number | undefined {
+  for (let number = read + 1; number <= wanted; number += 1) {
+    if (!log.pages.has(number)) return number;
+  }
+  return undefined;
+}
+
+/** Whole pages of a file, with their numbers; the bytes are overwritten by the next ones. */
+function* pagesOf(path: string, pageBytes: number): Generator<[number, Buffer]> {
+  const descriptor = openSync(path, 'r');
+  const chunk = Buffer.allocUnsafe(CHUNK_PAGES * pageBytes);
+  try {
+    for (let number = 1; ; ) {
+      const length = readSync(descriptor, chunk, 0, chunk.length, (number - 1) * pageBytes);
+      const pages = Math.floor(length / pageBytes);
+      for (let at = 0; at < pages; at += 1) {
+        yield [number, chunk.subarray(at * pageBytes, (at + 1) * pageBytes)];
+        number += 1;
+      }
+      if (pages === 0) return;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function sizeOf(path: string): number;
+function sizeOf(path: string, tellsAbsence: true): number | undefined;
+function sizeOf(path: string, tellsAbsence = false): number | undefined {
+  const found = statSync(plainFile(path), { throwIfNoEntry: false });
+  return found?.size ?? (tellsAbsence ? undefined : 0);
+}

@@ -1,0 +1,198 @@
+/**
+ * The file beside a database with the sum of every page, and how far the write-ahead log must
+ * reach. It reveals a database or a log that was changed, cut or removed by anything but the engine.
+ * The structure of the database is checked by the engine itself.
+ *
+ * Pages in the log are newer than their sums here; these are brought up to date, and written
+ * through to the disk, before the engine moves pages from the log into the database.
+ */
+
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { plainFile } from '../../../fixtures/plain-file.ts';
+import { isPageSize } from './page-sum.ts';
+import { StateFault } from './state-fault.ts';
+import { syncPath } from './sync-path.ts';
+import { type LogMark, WriteAheadLog } from './write-ahead-log.ts';
+
+const title = 'fleetbed sums 1\n';
+const PLACE_OF_MARK = 32;
+const PLACE_OF_SUMS = 64;
+/** Page size, number of pages, and the sum over these and the sums. */
+const FIELDS = 16;
+
+/** The content of the file. */
+export interface SavedSums {
+  readonly pageBytes: number;
+  readonly sums: Uint32Array;
+  /** No frames while the log holds nothing that must be there. */
+  readonly mark: LogMark;
+}
+
+const noMark: LogMark = { salt1: 0, salt2: 0, frames: 0 };
+
+/** The path of the sums of a database. */
+function sumsPathOf(database: string): string {
+  return `${database}-sums`;
+}
+
+/** Removes the sums of a database that can no longer be kept up to date. */
+export function forgetSums(database: string): void {
+  rmSync(sumsPathOf(database), { force: true });
+}
+
+/** Sums of a database to which nothing was written yet. */
+export const noSums: SavedSums = { pageBytes: 4096, sums: new Uint32Array(), mark: noMark };
+
+/**
+ * Reads the sums of a database; undefined when there are none.
+ * @throws StateFault when the file is damaged
+ */
+export function readSums(database: string): SavedSums | undefined {
+  const path = sumsPathOf(database);
+  const size = statSync(plainFile(path), { throwIfNoEntry: false })?.size;
+  if (size === undefined) return undefined;
+  const pages = pagesIn(path);
+  const wanted = PLACE_OF_SUMS + 4 * pages;
+  if (size !== wanted) throw new StateFault('damaged', `${path} has ${size} of ${wanted} bytes`);
+  const bytes = readFileSync(path);
+  const isWhole =
+    bytes.length === wanted &&
+    bytes.toString('latin1', 0, title.length) === title &&
+    isPageSize(bytes.readUInt32LE(FIELDS)) &&
+    bytes.readUInt32LE(FIELDS + 8) === sumOf(bytes) &&
+    bytes.readUInt32LE(PLACE_OF_MARK + 12) === sumOfMark(bytes.subarray(PLACE_OF_MARK));
+  if (!isWhole) throw new StateFault('damaged', `${path} is damaged`);
+  const sums = Uint32Array.from({ length: pages }, (_, at) =>
+    bytes.readUInt32LE(PLACE_OF_SUMS + 4 * at),
+  );
+  return {
+    pageBytes: bytes.readUInt32LE(FIELDS),
+    sums,
+    mark: {
+      salt1: bytes.readUInt32LE(PLACE_OF_MARK),
+      salt2: bytes.readUInt32LE(PLACE_OF_MARK + 4),
+      frames: bytes.readUInt32LE(PLACE_OF_MARK + 8),
+    },
+  };
+}
+
+/** How many the file says it has, read before the rest, which may be more than can be read. */
+function pagesIn(path: string): number {
+  const head = Buffer.alloc(PLACE_OF_SUMS);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, head);
+  } finally {
+    closeSync(descriptor);
+  }
+  return head.readUInt32LE(FIELDS + 4);
+}
+
+/** Writes the whole file through to the disk, in one step. */
+export function writeSums(database: string, { pageBytes, sums, mark }: SavedSums): void {
+  const bytes = Buffer.alloc(PLACE_OF_SUMS + 4 * sums.length);
+  bytes.write(title, 'latin1');
+  bytes.writeUInt32LE(pageBytes, FIELDS);
+  bytes.writeUInt32LE(sums.length, FIELDS + 4);
+  for (const [at, sum] of sums.entries()) bytes.writeUInt32LE(sum, PLACE_OF_SUMS + 4 * at);
+  bytes.writeUInt32LE(sumOf(bytes), FIELDS + 8);
+  bytesOfMark(mark).copy(bytes, PLACE_OF_MARK);
+  const path = sumsPathOf(database);
+  const draft = `${path}.draft`;
+  try {
+    writeFileSync(draft, bytes, { mode: 0o600, flush: true });
+    renameSync(draft, path);
+  } catch (fault) {
+    rmSync(draft, { force: true });
+    throw fault;
+  }
+  syncPath(dirname(path));
+}
+
+function bytesOfMark({ salt1, salt2, frames }: LogMark): Buffer {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUInt32LE(salt1, 0);
+  bytes.writeUInt32LE(salt2, 4);
+  bytes.writeUInt32LE(frames, 8);
+  bytes.writeUInt32LE(sumOfMark(bytes), 12);
+  return bytes;
+}
+
+function sumOfMark(bytes: Buffer): number {
+  return crc32(bytes.subarray(0, 12));
+}
+
+function sumOf(bytes: Buffer): number {
+  return crc32(bytes.subarray(PLACE_OF_SUMS), crc32(bytes.subarray(0, FIELDS + 8)));
+}
+
+/** The sums of a database that is open, kept up to date. */
+export class PageSums {
+  readonly #database: string;
+  readonly #log: WriteAheadLog;
+  #saved: SavedSums;
+  #descriptor: number;
+
+  /** @param saved the content of the file */
+  constructor(database: string, saved: SavedSums) {
+    this.#database = database;
+    this.#saved = saved;
+    this.#log = new WriteAheadLog(`${database}-wal`);
+    this.#log.follow();
+    this.#descriptor = openSync(sumsPathOf(database), 'r+');
+  }
+
+  /** Records how far the log must reach from now on. @returns the number of its frames */
+  committed(): number {
+    const { mark: before } = this.#log;
+    this.#log.follow();
+    const { mark } = this.#log;
+    if (mark !== before) this.#note(mark);
+    return mark.frames;
+  }
+
+  /** Takes over the sums of all pages in the log, as must be before they go into the database. */
+  fold(): void {
+    const { pages, databasePages } = this.#log;
+    if (databasePages === 0) return;
+    const sums = new Uint32Array(databasePages);
+    sums.set(this.#saved.sums.subarray(0, databasePages));
+    for (const [number, sum] of pages) if (number <= databasePages) sums[number - 1] = sum;
+    this.#save({ ...this.#saved, sums });
+  }
+
+  /** Notes that the log holds nothing any more that is not in the database too. */
+  settle(): void {
+    this.#save({ ...this.#saved, mark: noMark });
+  }
+
+  close(): void {
+    this.#log.close();
+    closeSync(this.#descriptor);
+  }
+
+  #note(mark: LogMark): void {
+    this.#saved = { ...this.#saved, mark };
+    writeSync(this.#descriptor, bytesOfMark(mark), 0, 16, PLACE_OF_MARK);
+  }
+
+  #save(saved: SavedSums): void {
+    writeSums(this.#database, saved);
+    this.#saved = saved;
+    const descriptor = openSync(sumsPathOf(this.#database), 'r+');
+    closeSync(this.#descriptor);
+    this.#descriptor = descriptor;
+  }
+}

@@ -1,0 +1,289 @@
+/** The engine in memory: sql.js. What it holds goes with the process. */
+import initSqlJs, { type Database, type SqlJsStatic, type Statement } from 'sql.js';
+import { inTurns } from '../../../fixtures/clock.ts';
+import {
+  insertRow,
+  PreparedStatements,
+  type RestoreMoment,
+  type Sql,
+  type SqlCopy,
+  type SqlRow,
+  type SqlValue,
+} from './sql.ts';
+import { Transactional } from './transactions.ts';
+
+/** What the engine has beside its documented interface. */
+interface Engine extends SqlJsStatic {
+  cwrap(name: string, result: 'number', takes: readonly string[]): (...given: unknown[]) => number;
+}
+
+/** Databases without rows by their schemas: one is copied in less time than its schema is run. */
+const emptyDatabases = new Map<string, Database>();
+
+/** Opens an empty database in memory. */
+export async function openMemorySql(schema: string): Promise<Sql> {
+  const engine = (await initSqlJs()) as Engine;
+  let from = emptyDatabases.get(schema);
+  if (!from) {
+    from = openDatabase(engine);
+    from.run(schema);
+    emptyDatabases.set(schema, from);
+  }
+  const to = openDatabase(engine);
+  await copyPages(engine, { from, to, isOver: () => false, isWritten: () => true });
+  return new MemorySql(engine, to);
+}
+
+/**
+ * The engine puts every database into a file of a disk that it plays in memory, which it copies
+ * whole each time that the file has grown by an eighth. Under this name SQLite keeps the pages itself.
+ */
+function openDatabase({ Database: FileDatabase }: Engine): Database {
+  class MemoryDatabase extends FileDatabase {
+    get filename(): string {
+      return ':memory:';
+    }
+
+    set filename(_: string) {}
+  }
+  const database = new MemoryDatabase();
+  // Else what is sorted is put into a file all the same.
+  database.run('PRAGMA temp_store = MEMORY');
+  return database;
+}
+
+/** The engine closes the database, and then does not find the file to remove. */
+function closeDatabase(database: Database): void {
+  try {
+    database.close();
+  } catch (fault) {
+    const isNoFile = typeof fault === 'object' && fault !== null && 'name' in fault;
+    if (!isNoFile || fault.name !== 'ErrnoError') throw fault;
+  }
+}
+
+/** How many pages are copied without a look at the time. */
+const PAGES = 100;
+const ALL_PAGES = -1;
+const OK = 0;
+const DONE = 101;
+
+interface Copying {
+  readonly from: Database;
+  readonly to: Database;
+  /** True once the copy is of no use. */
+  readonly isOver: () => boolean;
+  /** True once something was written: the engine begins anew then, so all goes in one go. */
+  readonly isWritten: () => boolean;
+}
+
+/** Copies a database into an empty one, in turns. */
+async function copyPages(engine: Engine, copying: Copying): Promise<void> {
+  const { from, to, isOver, isWritten } = copying;
+  const takesNames = ['number', 'string', 'number', 'string'];
+  const begin = engine.cwrap('sqlite3_backup_init', 'number', takesNames);
+  const step = engine.cwrap('sqlite3_backup_step', 'number', ['number', 'number']);
+  const finish = engine.cwrap('sqlite3_backup_finish', 'number', ['number']);
+  const backup = begin(pointerTo(to), 'main', pointerTo(from), 'main');
+  if (backup === 0) throw new Error('a copy of the state cannot be begun');
+  const steps = function* () {
+    for (let code = OK; code === OK && !isOver(); ) {
+      code = step(backup, isWritten() ? ALL_PAGES : PAGES);
+      yield code;
+    }
+  };
+  let last = OK;
+  try {
+    for await (const code of inTurns(steps())) last = code;
+  } finally {
+    finish(backup);
+  }
+  if (last === DONE) return;
+  const why = isOver() ? 'it was closed meanwhile' : `SQLite says ${last}`;
+  throw new Error(`the state cannot be copied: ${why}`);
+}
+
+function pointerTo(database: Database): unknown {
+  return 'db' in database ? database.db : undefined;
+}
+
+/** A database that holds the state of another one. */
+class MemoryCopy implements SqlCopy {
+  readonly database: Database;
+  #isDiscarded = false;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
+    const prepared = this.database.prepare(query);
+    try {
+      return rowsOf(prepared, values, prepared.getColumnNames());
+    } finally {
+      prepared.free();
+    }
+  }
+
+  isDiscarded(): boolean {
+    return this.#isDiscarded;
+  }
+
+  discard(): void {
+    if (!this.#isDiscarded) closeDatabase(this.database);
+    this.#isDiscarded = true;
+  }
+}
+
+/**
+ * A placeholder as the engine may not take into account when it plans a query: where it can, it plans
+ * a query with a join anew each time that something is bound, for several times what the query costs.
+ */
+const steady = '+?';
+
+const byteOrderMark = '\ufeff';
+
+class MemorySql extends Transactional implements Sql {
+  readonly #engine: Engine;
+  readonly #prepared: PreparedStatements<Statement>;
+  readonly #columns = new WeakMap<Statement, readonly string[]>();
+  #database: Database;
+  #isClosed = false;
+  #writes = 0;
+
+  constructor(engine: Engine, database: Database) {
+    super();
+    this.#engine = engine;
+    this.#database = database;
+    this.#prepared = new PreparedStatements(
+      (statement) => this.#database.prepare(statement.replaceAll('?', steady)),
+      (statement) => statement.free(),
+    );
+  }
+
+  run(statement: string, values: readonly SqlValue[] = []): number {
+    this.willWrite(statement);
+    this.#writes += 1;
+    this.execute(statement, values);
+    return this.#database.getRowsModified();
+  }
+
+  protected execute(statement: string, values: readonly SqlValue[] = []): void {
+    const prepared = this.#prepared.get(statement);
+    try {
+      if (values.length > 0) prepared.bind(values.map(bound));
+      prepared.step();
+    } finally {
+      prepared.reset();
+    }
+  }
+
+  first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {
+    const prepared = this.#prepared.get(query);
+    try {
+      prepared.bind(values.map(bound));
+      return prepared.step() ? rowOf(prepared, this.#columnsOf(prepared)) : undefined;
+    } finally {
+      prepared.reset();
+    }
+  }
+
+  all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
+    const prepared = this.#prepared.get(query);
+    return rowsOf(prepared, values, this.#columnsOf(prepared));
+  }
+
+  #columnsOf(prepared: Statement): readonly string[] {
+    let names = this.#columns.get(prepared);
+    if (!names) {
+      names = prepared.getColumnNames();
+      this.#columns.set(prepared, names);
+    }
+    return names;
+  }
+
+  protected isInTransaction(): boolean {
+    return true;
+  }
+
+  async copy(): Promise<SqlCopy> {
+    const [from, writes] = [this.#database, this.#writes];
+    const isOver = () => this.#isClosed || this.#database !== from;
+    const isWritten = () => this.#writes !== writes;
+    return new MemoryCopy(await this.#copyOf({ from, isOver, isWritten }));
+  }
+
+  /** Fills a new database, and goes on with that one. */
+  async restore(copy: SqlCopy, moment: RestoreMoment): Promise<void> {
+    if (!(copy instanceof MemoryCopy)) throw new TypeError('a copy of another engine');
+    const isOver = () => this.#isClosed || copy.isDiscarded();
+    const from = copy.database;
+    const restored = await this.#copyOf({ from, isOver, isWritten: () => false });
+    moment.before();
+    const kept = [...moment.keptTables].map((table) => {
+      return { table, rows: this.all(`SELECT * FROM ${table}`) };
+    });
+    this.#prepared.clear();
+    closeDatabase(this.#database);
+    this.#database = restored;
+    this.changes.noteAll();
+    this.atomically(() => {
+      for (const { table, rows } of kept) this.#replace(table, rows);
+      moment.within();
+    });
+    moment.after();
+  }
+
+  #replace(table: string, rows: readonly SqlRow[]): void {
+    this.run(`DELETE FROM ${table}`);
+    for (const row of rows) insertRow(this, table, row);
+  }
+
+  async #copyOf(copying: Omit<Copying, 'to'>): Promise<Database> {
+    const to = openDatabase(this.#engine);
+    try {
+      await copyPages(this.#engine, { ...copying, to });
+      return to;
+    } catch (fault) {
+      closeDatabase(to);
+      throw fault;
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#prepared.clear();
+    closeDatabase(this.#database);
+  }
+}
+
+function rowsOf(
+  prepared: Statement,
+  values: readonly SqlValue[],
+  names: readonly string[],
+): SqlRow[] {
+  const rows: SqlRow[] = [];
+  try {
+    prepared.bind(values.map(bound));
+    while (prepared.step()) rows.push(rowOf(prepared, names));
+  } finally {
+    prepared.reset();
+  }
+  return rows;
+}
+
+/** The engine's own rows as objects ask it for the name of each column each time. */
+function rowOf(prepared: Statement, names: readonly string[]): SqlRow {
+  const values = prepared.get();
+  const row: Record<string, SqlValue> = {};
+  for (let at = 0; at < names.length; at++) row[names[at] ?? ''] = values[at] ?? null;
+  return row;
+}
+
+/** The engine's reader takes a byte order mark off the front of every text; a second one stays. */
+function bound(value: SqlValue): SqlValue {
+  return typeof value === 'string' && value.startsWith(byteOrderMark)
+    ? byteOrderMark + value
+    : value;
+}

@@ -1,0 +1,85 @@
+/** Why a folder of state is refused, in one sentence with the way out. */
+import { NotAFile } from '../../../fixtures/plain-file.ts';
+import { noSpace, storageFault } from './storage-fault.ts';
+
+/** What is the matter with it. */
+export type StateFaultKind =
+  | 'in use'
+  | 'damaged'
+  | 'version'
+  | 'foreign'
+  | 'unreadable'
+  | 'not a file'
+  | 'no room'
+  | 'not exported'
+  | 'other export';
+
+const waysOut: Readonly<Record<StateFaultKind, (folder: string) => string>> = {
+  'in use': () => 'stop that process, or name another folder',
+  damaged: (folder) =>
+    `"fleetbed state export --data ${folder} --out FILE" saves what can be read, and "fleetbed state import FILE --data NEW" makes a new folder of it`,
+  version: (folder) =>
+    `export it with the fleetbed that wrote it ("fleetbed state export --data ${folder} --out FILE"), or name another folder`,
+  foreign: () => 'name an empty folder, or one that does not exist yet',
+  'not exported': () => 'name a file that "fleetbed state export" has written',
+  'other export': () => 'import it with the fleetbed that wrote it',
+  'no room': () => 'free some space there, or name another folder',
+  'not a file': () => 'put the file itself in its place, or name another folder',
+  unreadable: () => 'let this user read and write it, or name another folder',
+};
+
+/** State that cannot be opened. */
+export class StateFault extends Error {
+  override readonly name = 'StateFault';
+  readonly kind: StateFaultKind;
+  /** What is the matter with which file, without the way out. */
+  readonly what: string;
+
+  /** @param folder the whole data folder, as the way out names it */
+  constructor(
+    kind: StateFaultKind,
+    what: string,
+    { folder = 'FOLDER', cause = undefined as unknown } = {},
+  ) {
+    super(`${what}; ${waysOut[kind](folder)}`, { cause });
+    this.kind = kind;
+    this.what = what;
+  }
+}
+
+const kinds: Readonly<Record<string, readonly [StateFaultKind, string]>> = {
+  SQLITE_BUSY: ['in use', 'is in use by another process'],
+  SQLITE_LOCKED: ['in use', 'is in use by another process'],
+  SQLITE_NOTADB: ['damaged', 'is not a database'],
+  SQLITE_CORRUPT: ['damaged', 'is damaged'],
+  EACCES: ['unreadable', 'cannot be opened by this user'],
+  EPERM: ['unreadable', 'cannot be opened by this user'],
+  EROFS: ['unreadable', 'is on a file system that cannot be written'],
+  ENOENT: ['unreadable', 'does not exist'],
+  ENOTDIR: ['unreadable', 'has a file where a folder must be'],
+  EISDIR: ['unreadable', 'is a folder where a file must be'],
+  EEXIST: ['unreadable', 'is a file where a folder must be'],
+};
+
+/** An error of the engine or the system, as a fault that names the file. */
+export function stateFault(path: string, cause: unknown): unknown {
+  if (!(cause instanceof Error) || cause instanceof StateFault) return cause;
+  if (cause instanceof NotAFile) {
+    return new StateFault('not a file', `${cause.path} is ${cause.kind} where a file must be`, {
+      cause,
+    });
+  }
+  const code = 'code' in cause ? String(cause.code) : '';
+  // SQLITE_CORRUPT_VTAB and the like are of one family with their first two words.
+  const family = code.split('_').slice(0, 2).join('_');
+  const disk = storageFault(cause);
+  if (disk !== undefined && !(code in kinds)) return diskFault(disk, path, cause);
+  const [kind, what] = kinds[code] ?? kinds[family] ?? ['unreadable', 'cannot be opened'];
+  const detail = kind === 'in use' ? '' : ` (${cause.message})`;
+  return new StateFault(kind, `${path} ${what}${detail}`, { cause });
+}
+
+function diskFault(disk: string, path: string, cause: Error): StateFault {
+  const kind = disk === noSpace ? 'no room' : 'unreadable';
+  return new StateFault(kind, `${disk} ${path} (${cause.message})`, { cause });
+}

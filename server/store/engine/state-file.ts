@@ -1,0 +1,187 @@
+/** A file of state: a database of ours in a file, checked before it is opened. */
+
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { plainFile } from '../../../fixtures/plain-file.ts';
+import { checkDatabase, salvagedBytes } from './database-check.ts';
+import type { Sql } from './sql.ts';
+import { type FileSql, openFileSql, openPlainSql, openSqlInPlace } from './sql-file.ts';
+import { StateFault, stateFault } from './state-fault.ts';
+import { noSpace, storageFault } from './storage-fault.ts';
+import { syncPath } from './sync-path.ts';
+import { WriteAheadLog } from './write-ahead-log.ts';
+
+/** The tables that a file must have. */
+export interface StateShape {
+  readonly schema: string;
+  readonly version: number;
+}
+
+/** Number of reported findings of a check. */
+const FINDINGS_MAX = 3;
+/** At a time. */
+const COPIED_BYTES = 2 ** 20;
+
+/**
+ * Reads a state file, which must exist and not be in use, without changing it.
+ * @throws StateFault when it is damaged, or of another version
+ */
+export function readStateFile<Result>(
+  path: string,
+  shape: StateShape,
+  read: (sql: Sql) => Result,
+): Result {
+  try {
+    const { isOpen, isVouchedFor } = checkDatabase(path);
+    return withPlainSql(path, isOpen, (sql) => {
+      requireVersion(sql, path, shape);
+      if (!isVouchedFor) requireStructure(sql, path);
+      return read(sql);
+    });
+  } catch (fault) {
+    throw stateFault(path, fault);
+  }
+}
+
+/** Reads the file itself, or a copy of it where the engine would change it by reading. */
+function withPlainSql<Result>(
+  path: string,
+  isOpen: boolean,
+  read: (sql: FileSql) => Result,
+): Result {
+  try {
+    const sql = isOpen ? openCopy(path) : openPlainSql(path);
+    try {
+      return read(sql);
+    } finally {
+      sql.abandon();
+    }
+  } finally {
+    if (isOpen) removeCopies(path, `${basename(path)}.copy-0`);
+  }
+}
+
+/** Where there is no room for a copy, the database is read in its place, which not every system can. */
+function openCopy(path: string): FileSql {
+  const place = `${path}.copy-0`;
+  try {
+    copyDatabase(path, place);
+    return openPlainSql(place);
+  } catch (fault) {
+    if (storageFault(fault) !== noSpace || existsSync(`${path}-journal`)) throw fault;
+    const log = new WriteAheadLog(`${path}-wal`);
+    try {
+      log.follow();
+      return openSqlInPlace(path, log.mark.frames > 0);
+    } catch {
+      throw fault;
+    } finally {
+      log.close();
+    }
+  }
+}
+
+/** Copies what a database has, with what the engine needs to bring it up to date; no holes after it. */
+export function copyDatabase(from: string, to: string): void {
+  const log = new WriteAheadLog(`${from}-wal`);
+  try {
+    log.follow();
+    const most = salvagedBytes(from, log);
+    copyStart(from, to, most.database);
+    copyStart(`${from}-journal`, `${to}-journal`, most.journal);
+    copyStart(`${from}-wal`, `${to}-wal`, log.bytes);
+  } finally {
+    log.close();
+  }
+}
+
+/** Copies a file, if it is there, up to so many bytes. */
+function copyStart(from: string, to: string, bytesMax: number): void {
+  if (!existsSync(from)) return;
+  const [source, copy] = [openSync(plainFile(from), 'r'), openSync(to, 'w', 0o600)];
+  try {
+    const piece = Buffer.allocUnsafe(COPIED_BYTES);
+    for (let at = 0; at < bytesMax; ) {
+      const length = readSync(source, piece, 0, Math.min(piece.length, bytesMax - at), at);
+      if (length === 0) return;
+      writeSync(copy, piece, 0, length);
+      at += length;
+    }
+  } finally {
+    closeSync(source);
+    closeSync(copy);
+  }
+}
+
+/**
+ * Opens a file of state, or makes it with its folder.
+ * @throws StateFault
+ */
+export function openStateFile(path: string, shape: StateShape): FileSql {
+  try {
+    const folder = dirname(path);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    plainFile(path);
+    removeCopies(path);
+    const sql = openFileSql(path);
+    try {
+      if (isEmpty(sql)) found(sql, shape, folder);
+      else requireVersion(sql, path, shape);
+      return sql;
+    } catch (fault) {
+      sql.abandon();
+      throw fault;
+    }
+  } catch (fault) {
+    throw stateFault(path, fault);
+  }
+}
+
+/** Copies go with the process that made them; an ended one may have left some. */
+function removeCopies(path: string, beginning = `${basename(path)}.copy-`): void {
+  for (const name of readdirSync(dirname(path))) {
+    if (name.startsWith(beginning)) rmSync(join(dirname(path), name));
+  }
+}
+
+function isEmpty(sql: FileSql): boolean {
+  return sql.first('SELECT 1 FROM sqlite_master LIMIT 1') === undefined && versionOf(sql) === 0;
+}
+
+/** The version of the tables in a database; 0 when it was never set. */
+export function versionOf(sql: Sql): number {
+  return Number(sql.first('PRAGMA user_version')?.user_version);
+}
+
+function found(sql: FileSql, { schema, version }: StateShape, folder: string): void {
+  sql.script(`BEGIN; ${schema} PRAGMA user_version = ${version}; COMMIT;`);
+  syncPath(folder);
+}
+
+function requireVersion(sql: Sql, path: string, { version }: StateShape): void {
+  const actual = versionOf(sql);
+  if (actual === version) return;
+  throw new StateFault(
+    'version',
+    `${path} has version ${actual} of the tables, and this fleetbed works with version ${version}`,
+  );
+}
+
+function requireStructure(sql: Sql, path: string): void {
+  const findings = sql
+    .all('PRAGMA quick_check(100)')
+    .map((row) => String(row.quick_check))
+    .filter((finding) => finding !== 'ok');
+  if (findings.length === 0) return;
+  const told = findings.slice(0, FINDINGS_MAX).join('; ').replaceAll(/\s+/g, ' ');
+  throw new StateFault('damaged', `${path} is damaged (${told})`);
+}

@@ -1,0 +1,335 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../../fixtures/random.ts';
+import type { ServerOptions } from '../../server.ts';
+import { linkTo, publish } from '../../testing/test-artifacts.ts';
+import { acceptedDevice, authenticate } from '../../testing/test-device.ts';
+import { attributeOf } from '../../testing/test-inventory.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control, secondTenant, setTenantStatus, signIn } from '../../testing/test-tenants.ts';
+import { openFileSql } from '../engine/sql-file.ts';
+import { TestFolder } from '../engine/testing/engines.ts';
+import { DataFolder } from './data-folder.ts';
+
+let folder: TestFolder;
+let data: string;
+let starts = 0;
+const adminPassword = 'correct horse';
+/** A start that names no password. */
+const unchosen: ServerOptions = {};
+
+beforeEach(() => {
+  folder = new TestFolder();
+  data = join(folder.path, 'data');
+});
+
+afterEach(() => folder.remove());
+
+/** Each start has chance of its own, as no process repeats another's. */
+function start(options: ServerOptions = { adminPassword }): Promise<TestServer> {
+  starts += 1;
+  const random = seededRandom(`start ${starts}`);
+  return startTestServer({ dataFolder: data, random, ...options });
+}
+
+/** Runs `use` on a server over the folder, and closes it. */
+async function during<Result>(
+  use: (server: TestServer) => Promise<Result>,
+  options?: ServerOptions,
+): Promise<Result> {
+  const server = await start(options);
+  try {
+    return await use(server);
+  } finally {
+    await server.close();
+  }
+}
+
+/** Every file with what is in it, and every folder. */
+function contentOf(path: string): Record<string, string> {
+  const names = readdirSync(path, { recursive: true }).map(String);
+  const told = names.map((name) => {
+    const place = join(path, name);
+    return [name, statSync(place).isDirectory() ? '' : readFileSync(place, 'base64')];
+  });
+  return Object.fromEntries(told);
+}
+
+function worldFolder(): string {
+  const [id = ''] = readdirSync(join(data, 'worlds'));
+  return join(data, 'worlds', id);
+}
+
+describe('a server with a data folder', () => {
+  it('knows after a restart who was accepted: token, attributes and signature go on', async () => {
+    const device = await during(async (server) => {
+      const made = await acceptedDevice(server, 'a');
+      const json = [{ name: 'color', value: 'red' }];
+      await server.call('put-attributes', { token: made.token, json });
+      return made;
+    });
+    await during(async (server) => {
+      const told = await server.call('patch-attributes', { token: device.token, json: [] });
+      expect(told.status).toBe(200);
+      expect((await authenticate(server, device)).status).toBe(200);
+      expect(await attributeOf(server, device.id, ['inventory', 'color'])).toBe('red');
+    });
+  });
+
+  it('keeps tokens of users and signed links', async () => {
+    const before = await during(async (server) => {
+      const id = await publish(server);
+      const device = await acceptedDevice(server, 'a');
+      const { pathname, search } = new URL((await linkTo(server, device.token, id)).uri);
+      return { token: server.adminToken, link: pathname + search };
+    });
+    await during(async (server) => {
+      expect((await server.call('get-own-user', { token: before.token })).status).toBe(200);
+      const file = await server.request('GET', before.link);
+      expect(file.status).toBe(200);
+    });
+  });
+
+  it('takes no token of another folder', async () => {
+    const token = await during(async (server) => server.adminToken);
+    data = join(folder.path, 'other');
+    await during(async (server) => {
+      expect((await server.call('get-own-user', { token })).status).toBe(401);
+    });
+  });
+
+  it('keeps a key for each algorithm, so that a start with the other one ends no token for good', async () => {
+    const token = await during(async (server) => server.adminToken);
+    await during(
+      async (server) => {
+        expect((await server.call('get-own-user', { token })).status).toBe(401);
+      },
+      { variants: new Set(['rs256']) },
+    );
+    await during(async (server) => {
+      expect((await server.call('get-own-user', { token })).status).toBe(200);
+    });
+  });
+
+  it('keeps every tenant apart, with its token and status', async () => {
+    const second = await during(async (server) => {
+      const made = await secondTenant(server);
+      await setTenantStatus(server, made.id, 'suspended');
+      return made;
+    });
+    await during(async (server) => {
+      const listed = JSON.parse((await control(server, 'GET', '/tenants')).text);
+      expect(listed).toMatchObject([
+        { name: 'Default', status: 'active' },
+        { id: second.id, name: 'Second', tenantToken: second.tenantToken, status: 'suspended' },
+      ]);
+      await setTenantStatus(server, second.id, 'active');
+      expect((await signIn(server, second.adminEmail, second.adminPassword)).status).toBe(200);
+    });
+    expect(readdirSync(join(data, 'worlds'))).toHaveLength(2);
+  });
+
+  it('keeps the admin and his password, and takes a new one when it is told', async () => {
+    await during(async () => undefined);
+    await during(async (server) => {
+      expect((await signIn(server, server.adminEmail, adminPassword)).status).toBe(200);
+    }, unchosen);
+    await during(
+      async (server) => {
+        expect((await signIn(server, server.adminEmail, adminPassword)).status).toBe(401);
+        expect((await signIn(server, server.adminEmail, 'battery staple')).status).toBe(200);
+      },
+      { adminPassword: 'battery staple' },
+    );
+  });
+
+  it('can be told from a password that it made itself, as long as nobody changes it', async () => {
+    const made = await during(async (server) => server.adminPassword, unchosen);
+    await during(async (server) => {
+      expect(server.adminPassword).toBe(made);
+      const json = { password: 'changed by him', current_password: made };
+      const { status } = await server.call('update-own-user', { token: server.adminToken, json });
+      expect(status).toBe(204);
+    }, unchosen);
+    await during(async (server) => expect(server.adminPassword).toBe(''), unchosen);
+  });
+
+  it('lets nobody else read what it writes', async () => {
+    await during(async (server) => {
+      await publish(server);
+      const files = readdirSync(data, { recursive: true }).map((name) => join(data, String(name)));
+      const open = files.filter((path) => (statSync(path).mode & 0o077) !== 0);
+      expect(open).toEqual([]);
+    });
+  });
+
+  it('leaves plain databases behind when it is closed', async () => {
+    await during(async () => undefined);
+    expect(readdirSync(data).toSorted()).toEqual([
+      'server.lock',
+      'server.sqlite',
+      'server.sqlite-sums',
+      'worlds',
+    ]);
+    const inWorld = ['artifacts', 'world.sqlite', 'world.sqlite-sums'];
+    expect(readdirSync(worldFolder()).toSorted()).toEqual(inWorld);
+  });
+
+  it('takes away what was received and never kept, and a tenant that was never completed', async () => {
+    await during(async () => undefined);
+    const artifacts = join(worldFolder(), 'artifacts');
+    writeFileSync(join(artifacts, 'incoming-7'), 'half');
+    writeFileSync(join(artifacts, 'a'.repeat(64)), 'of no artifact');
+    const kept = await DataFolder.open(data);
+    const id = '00000000-0000-4000-8000-000000000000';
+    const rest = { token: 't', status: 'active', isFirst: false, createdMs: 1 } as const;
+    (await kept.beginTenant({ id, name: 'half', ...rest })).close();
+    kept.close();
+    await during(async (server) => {
+      expect(JSON.parse((await control(server, 'GET', '/tenants')).text)).toHaveLength(1);
+    });
+    expect(readdirSync(artifacts)).toEqual([]);
+    expect(readdirSync(join(data, 'worlds'))).not.toContain(id);
+  });
+});
+
+describe('a data folder that cannot be used', () => {
+  /** Stands where the damage is done. */
+  const world = (): string => join(worldFolder(), 'world.sqlite');
+  const server = (): string => join(data, 'server.sqlite');
+  const artifact = (): string => {
+    const artifacts = join(worldFolder(), 'artifacts');
+    return join(artifacts, readdirSync(artifacts)[0] ?? '');
+  };
+  const setVersion = (path: string): void => {
+    const sql = openFileSql(path);
+    sql.run('PRAGMA user_version = 99');
+    sql.close();
+  };
+  const flip = (path: string): void => {
+    const bytes = readFileSync(path);
+    // The header of every page but the first.
+    for (let at = 4096; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 16);
+    writeFileSync(path, bytes);
+  };
+  const changeByte = (path: string): void => {
+    const bytes = readFileSync(path);
+    const at = bytes.length - 10;
+    writeFileSync(path, bytes.fill((bytes[at] ?? 0) ^ 1, at, at + 1));
+  };
+  const removeFolder = (path: string): void => rmSync(path, { recursive: true });
+  const replaceByFolder = (path: string): void => {
+    rmSync(path);
+    mkdirSync(path);
+  };
+  const wayOut = 'fleetbed state export --data';
+
+  it.each<[string, () => string, (path: string) => void, string, string]>([
+    ['a world that is missing', world, (path) => rmSync(path), 'is missing', wayOut],
+    ['a world that is empty', world, (path) => truncateSync(path), 'is empty', wayOut],
+    ['a world that is cut short', world, (path) => truncateSync(path, 6000), 'has 6000 of', wayOut],
+    ['a world with a byte changed', world, changeByte, 'was changed', wayOut],
+    ['a folder of a world that is missing', worldFolder, removeFolder, 'is missing', wayOut],
+    ['no folder of worlds', () => join(data, 'worlds'), removeFolder, 'is missing', wayOut],
+    ['an empty list of worlds', server, (path) => truncateSync(path), 'is empty', wayOut],
+    [
+      'a world that the list does not name',
+      () => join(data, 'worlds', '00000000-0000-4000-8000-000000000000'),
+      (path) => mkdirSync(path),
+      'does not list',
+      wayOut,
+    ],
+    ['sums that are no sums', () => `${world()}-sums`, changeByte, 'is damaged', wayOut],
+    ['a world with flipped bytes', world, flip, 'damaged', wayOut],
+    [
+      'a world that is no longer a database',
+      world,
+      (path) => writeFileSync(path, 'x'.repeat(9000)),
+      'no longer a database',
+      wayOut,
+    ],
+    ['a world of another version', world, setVersion, 'version 99', wayOut],
+    ['a world that is a folder', world, replaceByFolder, 'is a folder', 'put the file itself'],
+    ['an artifact file that is missing', artifact, (path) => rmSync(path), 'is missing', wayOut],
+    [
+      'an artifact file that is cut short',
+      artifact,
+      (path) => truncateSync(path, 10),
+      'has 10 of',
+      wayOut,
+    ],
+    ['a list of worlds that is missing', server, (path) => rmSync(path), 'is missing', wayOut],
+    ['a list of worlds with flipped bytes', server, flip, 'damaged', wayOut],
+    [
+      'a list of worlds that is no database',
+      server,
+      (path) => writeFileSync(path, 'x'.repeat(9000)),
+      'no longer a database',
+      wayOut,
+    ],
+    ['a list of worlds of another version', server, setVersion, 'version 99', wayOut],
+  ])(
+    'is refused with %s, and one sentence that names the file',
+    async (_, place, damage, what, way) => {
+      await during((running) => publish(running));
+      const path = place();
+      damage(path);
+      const before = contentOf(data);
+      const refusal = await start().then(() => 'started', String);
+      expect(refusal).toContain(path);
+      expect(refusal).toContain(what);
+      expect(refusal).toContain(way);
+      expect(refusal).not.toContain('\n');
+      expect(contentOf(data)).toEqual(before);
+    },
+  );
+
+  it('is refused while another server has it, and taken once that is closed', async () => {
+    const running = await start();
+    const refusal = await start().then(() => 'started', String);
+    expect(refusal).toContain('is in use by another process; stop that process');
+    await running.close();
+    await during(async (next) => expect(next.baseUrl).toMatch(/^http/));
+  });
+
+  it('is refused when it holds other files', async () => {
+    mkdirSync(data);
+    writeFileSync(join(data, 'thesis.txt'), 'do not touch');
+    await expect(start()).rejects.toThrow(`${data} holds other files`);
+    expect(readdirSync(data)).toEqual(['thesis.txt']);
+  });
+
+  it.each(['file', 'part of the path'])('is refused when it is a file: %s', async (kind) => {
+    appendFileSync(data, 'a file');
+    if (kind !== 'file') data = join(data, 'below');
+    await expect(start()).rejects.toThrow('a file where a folder must be');
+  });
+
+  it.runIf(process.platform === 'linux')('is refused where no folder can be made', async () => {
+    data = '/proc/nope';
+    await expect(start()).rejects.toThrow('/proc/nope cannot be made (ENOENT');
+  });
+
+  it('can be opened again once the damage is undone: nothing was changed meanwhile', async () => {
+    await during((running) => publish(running));
+    const path = artifact();
+    renameSync(path, `${path}.away`);
+    await expect(start()).rejects.toThrow('is missing');
+    renameSync(`${path}.away`, path);
+    await during(async (running) => {
+      const listed = await running.call('list-artifacts-v1', { token: running.adminToken });
+      expect(listed.text).toContain('release');
+    });
+  });
+});

@@ -1,0 +1,311 @@
+/**
+ * Exports a data folder as one plain SQLite file. Damaged data is left out and reported, all else
+ * is saved: this recovers a folder that the server refuses.
+ */
+
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { NotAFile } from '../../../fixtures/plain-file.ts';
+import {
+  artifactsFolder,
+  contentName,
+  lockFile,
+  serverFile,
+  worldFile,
+  worldId,
+  worldsFolder,
+} from '../data-layout.ts';
+import { checkDatabase } from '../engine/database-check.ts';
+import { text } from '../engine/row.ts';
+import { insertRow } from '../engine/sql.ts';
+import { type FileSql, openPlainSql } from '../engine/sql-file.ts';
+import { StateFault, stateFault } from '../engine/state-fault.ts';
+import { copyDatabase, versionOf } from '../engine/state-file.ts';
+import { syncPath } from '../engine/sync-path.ts';
+import { type FileContent, fileOfSize } from '../files.ts';
+import { SCHEMA_VERSION } from '../schema.ts';
+import { type FolderLock, lockFolder } from './lock.ts';
+import {
+  PART_BYTES,
+  type StateTable,
+  stateFormat,
+  stateSchema,
+  stateVersion,
+  worldTables,
+} from './state-tables.ts';
+
+/** The result of an export. */
+export interface ExportedState {
+  readonly worlds: number;
+  readonly rows: number;
+  readonly artifactFiles: number;
+  /** What could not be read, a sentence each; empty when everything is there. */
+  readonly lost: readonly string[];
+}
+
+interface ExportOptions {
+  readonly folder: string;
+  readonly out: string;
+  /** Makes a token for a tenant that has lost its own. */
+  readonly newToken: () => string;
+}
+
+/**
+ * Writes the state of a folder that no server has open to a file, for this user only.
+ * @throws StateFault when the folder is in use, of another version, or none of ours
+ */
+export async function exportState(options: ExportOptions): Promise<ExportedState> {
+  const tables = await worldTables();
+  // One name for all drafts, so that those of a killed export are recognized.
+  const drafts = `${options.out}.draft`;
+  rmSync(drafts, { recursive: true, force: true });
+  mkdirSync(drafts, { mode: 0o700 });
+  const draft = join(drafts, 'state.sqlite');
+  closeSync(openSync(draft, 'wx', 0o600));
+  const out = openPlainSql(draft);
+  try {
+    out.script(stateSchema(tables));
+    const exported = new StateExport(out, { ...options, drafts }, tables).run();
+    // Last, so that half an export is never taken for one.
+    out.run('INSERT INTO state VALUES (?, ?)', [stateFormat, stateVersion]);
+    out.abandon();
+    syncPath(draft);
+    renameSync(draft, options.out);
+    return exported;
+  } finally {
+    out.abandon();
+    rmSync(drafts, { recursive: true, force: true });
+  }
+}
+
+class StateExport {
+  readonly #out: FileSql;
+  readonly #options: ExportOptions & { readonly drafts: string };
+  readonly #tables: readonly StateTable[];
+  readonly #lost: string[] = [];
+  /** Tenants that were being made or removed. */
+  readonly #unfinished = new Set<string>();
+  #rows = 0;
+  #artifactFiles = 0;
+
+  constructor(
+    out: FileSql,
+    options: ExportOptions & { readonly drafts: string },
+    tables: readonly StateTable[],
+  ) {
+    this.#out = out;
+    this.#options = options;
+    this.#tables = tables;
+  }
+
+  run(): ExportedState {
+    const { folder } = this.#options;
+    if (!existsSync(join(folder, serverFile)) && !existsSync(join(folder, worldsFolder))) {
+      throw new StateFault('foreign', `${folder} has no fleetbed data`);
+    }
+    const lock = lockIfPossible(folder);
+    try {
+      const ids = this.#exportServer();
+      for (const id of ids) this.#exportWorld(id);
+      const counts = { rows: this.#rows, artifactFiles: this.#artifactFiles };
+      return { worlds: ids.length, ...counts, lost: this.#lost };
+    } finally {
+      lock?.release();
+    }
+  }
+
+  /** Reads a copy of a database, so that the damaged one stays as it is. */
+  #reading(path: string, read: (sql: FileSql) => void): void {
+    const isDamaged = this.#findDamage(path);
+    const copy = join(this.#options.drafts, 'copy.sqlite');
+    try {
+      if (!existsSync(path)) return;
+      copyDatabase(path, copy);
+      const sql = openPlainSql(copy);
+      try {
+        read(sql);
+      } finally {
+        sql.abandon();
+      }
+    } catch (cause) {
+      // A damaged database may have lost its version with the rest.
+      const isAnothers = cause instanceof StateFault && cause.kind === 'version';
+      if (isAnothers && !isDamaged) throw cause;
+      this.#lose(path, cause);
+    } finally {
+      for (const name of readdirSync(this.#options.drafts)) {
+        if (name.startsWith('copy.')) rmSync(join(this.#options.drafts, name));
+      }
+    }
+  }
+
+  #findDamage(path: string): boolean {
+    try {
+      checkDatabase(path);
+      return false;
+    } catch (cause) {
+      this.#lose(path, cause);
+      return true;
+    }
+  }
+
+  /** The ids of the tenants, from the names of their folders when the list is lost. */
+  #exportServer(): string[] {
+    const listed: string[] = [];
+    this.#reading(join(this.#options.folder, serverFile), (server) => {
+      for (const row of server.all('SELECT * FROM secrets')) insertRow(this.#out, 'secrets', row);
+      for (const row of server.all('SELECT * FROM worlds WHERE is_complete ORDER BY seq')) {
+        insertRow(this.#out, 'worlds', row);
+        listed.push(text(row, 'id'));
+      }
+      const begun = server.all('SELECT id FROM worlds WHERE NOT is_complete');
+      for (const row of begun) this.#unfinished.add(text(row, 'id'));
+    });
+    return [...listed, ...this.#worldsByFolder(listed)];
+  }
+
+  #worldsByFolder(listed: readonly string[]): string[] {
+    const path = join(this.#options.folder, worldsFolder);
+    const isLost = (name: string): boolean =>
+      worldId.test(name) && !listed.includes(name) && !this.#unfinished.has(name);
+    const ids = existsSync(path) ? readdirSync(path).filter(isLost) : [];
+    for (const [at, id] of ids.entries()) {
+      const token = this.#options.newToken();
+      const named = { id, name: `Recovered ${at + 1}`, token, status: 'active' };
+      const isFirst = listed.length === 0 && at === 0;
+      insertRow(this.#out, 'worlds', {
+        ...named,
+        is_first: isFirst ? 1 : 0,
+        created_ms: 0,
+        is_complete: 1,
+      });
+    }
+    if (ids.length > 0) {
+      this.#lose(
+        path,
+        `names and tokens of the tenants are lost; ${ids.length} not listed, with new ones`,
+      );
+    }
+    return ids;
+  }
+
+  #exportWorld(id: string): void {
+    const path = join(this.#options.folder, worldsFolder, id, worldFile);
+    this.#reading(path, (world) => {
+      requireVersion(world, path);
+      for (const table of this.#tables) this.#exportTable(id, world, { path, table });
+    });
+    this.#exportContents(id);
+  }
+
+  /** Copies the rows of a table up to the first that cannot be read. */
+  #exportTable(
+    id: string,
+    world: FileSql,
+    { path, table }: { path: string; table: StateTable },
+  ): void {
+    const { name, columns } = table;
+    const before = this.#rows;
+    // The order of an index would be another one than that in which the rows came.
+    const query = `SELECT ${columns.join(', ')} FROM ${name} NOT INDEXED`;
+    this.#out.atomically(() => {
+      try {
+        for (const row of world.each(query)) {
+          insertRow(this.#out, name, { world: id, ...row });
+          this.#rows += 1;
+        }
+      } catch (cause) {
+        const saved = `table ${name}: ${this.#rows - before} rows saved, others are lost`;
+        this.#lose(path, `${saved}: ${messageOf(cause)}`);
+      }
+    });
+  }
+
+  /** Leaves out an artifact whose file is lost; a file that no artifact names is of no use. */
+  #exportContents(id: string): void {
+    const folder = join(this.#options.folder, worldsFolder, id, artifactsFolder);
+    const query = `SELECT min(name) AS name, sha256, size_bytes FROM artifacts
+      WHERE world = ? GROUP BY sha256`;
+    for (const { name, sha256, size_bytes: size } of this.#out.all(query, [id])) {
+      const path = join(folder, String(sha256));
+      try {
+        const content = { sha256: String(sha256), sizeBytes: Number(size) };
+        this.#out.atomically(() => this.#exportContent(id, path, content));
+        this.#artifactFiles += 1;
+      } catch (cause) {
+        this.#lose(path, cause);
+        const told = `the file of the artifact ${name} is lost`;
+        this.#lose(path, `${told}, and so the artifact is left out`);
+        const lost = 'DELETE FROM artifacts WHERE world = ? AND sha256 IS ?';
+        this.#rows -= this.#out.run(lost, [id, sha256 ?? null]);
+      }
+    }
+  }
+
+  #exportContent(id: string, path: string, { sha256, sizeBytes }: FileContent): void {
+    if (!contentName.test(sha256)) throw new Error('no artifact file has this name');
+    const hash = createHash('sha256');
+    let part = 0;
+    for (const content of partsOf(fileOfSize(path, sizeBytes))) {
+      hash.update(content);
+      insertRow(this.#out, 'artifact_files', { world: id, sha256, part, content });
+      part += 1;
+    }
+    if (hash.digest('hex') !== sha256) throw new Error('its content has changed');
+    // An empty file has one part too.
+    if (part === 0) {
+      insertRow(this.#out, 'artifact_files', { world: id, sha256, part, content: Buffer.alloc(0) });
+    }
+  }
+
+  #lose(path: string, cause: unknown): void {
+    const fault = cause instanceof NotAFile ? stateFault(path, cause) : cause;
+    const told = fault instanceof StateFault ? fault.what : `${path}: ${messageOf(fault)}`;
+    if (!this.#lost.includes(told)) this.#lost.push(told);
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** A folder that cannot be written is exported too, and no server can have it open. */
+function lockIfPossible(folder: string): FolderLock | undefined {
+  try {
+    return lockFolder(join(folder, lockFile));
+  } catch (fault) {
+    if (fault instanceof StateFault && fault.kind !== 'in use') return undefined;
+    throw fault;
+  }
+}
+
+/** A database that cannot say its version is damaged; one that says another is another's. */
+function requireVersion(world: FileSql, path: string): void {
+  const version = versionOf(world);
+  if (version === SCHEMA_VERSION) return;
+  throw new StateFault('version', `${path} has version ${version} of the tables`);
+}
+
+function* partsOf(path: string): Generator<Buffer> {
+  const descriptor = openSync(path, 'r');
+  try {
+    for (;;) {
+      const part = Buffer.alloc(PART_BYTES);
+      const length = readSync(descriptor, part);
+      if (length === 0) return;
+      yield part.subarray(0, length);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,251 @@
+/** Makes a data folder of an exported state. */
+
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeFolder } from '../../../fixtures/make-folder.ts';
+import { plainFile } from '../../../fixtures/plain-file.ts';
+import {
+  artifactsFolder,
+  contentName,
+  lockFile,
+  serverFile,
+  serverShape,
+  worldFile,
+  worldId,
+  worldsFolder,
+} from '../data-layout.ts';
+import { number, text } from '../engine/row.ts';
+import type { Sql } from '../engine/sql.ts';
+import { type FileSql, openPlainSql } from '../engine/sql-file.ts';
+import { StateFault, stateFault } from '../engine/state-fault.ts';
+import { openStateFile } from '../engine/state-file.ts';
+import { syncPath } from '../engine/sync-path.ts';
+import { worldShape } from '../schema.ts';
+import { DataFolder } from './data-folder.ts';
+import { type FolderLock, lockFolder } from './lock.ts';
+import { type StateTable, stateFormat, stateVersion, worldTables } from './state-tables.ts';
+
+/** What an import has come to. */
+export interface ImportedState {
+  readonly worlds: number;
+  readonly rows: number;
+  readonly artifactFiles: number;
+  /** Rows that break a rule of the tables, as rows saved from a damaged folder may. */
+  readonly rowsLeftOut: number;
+}
+
+/**
+ * Fills a folder that is empty or not there; on any fault it stays so.
+ * @throws StateFault when the folder is not empty, or the file no state of this version
+ */
+export async function importState(file: string, folder: string): Promise<ImportedState> {
+  requireEmpty(folder);
+  const tables = await worldTables();
+  const draft = `${folder}.importing`;
+  const state = openState(file);
+  try {
+    const lock = beginDraft(draft);
+    try {
+      const imported = new StateImport({ file, state, draft, tables }).run();
+      lock.release();
+      await checkFolder(draft);
+      if (existsSync(folder)) rmdirSync(folder);
+      renameSync(draft, folder);
+      syncPath(dirname(folder));
+      return imported;
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
+  } catch (fault) {
+    throw stateFault(file, fault);
+  } finally {
+    state.abandon();
+  }
+}
+
+/** Replaces the draft of a killed import; no other process can be using it. */
+function beginDraft(draft: string): FolderLock {
+  makeFolder(draft, 0o700);
+  const names = new Set([lockFile, worldsFolder]);
+  const stranger = readdirSync(draft).find(
+    (name) => !names.has(name) && !name.startsWith(serverFile),
+  );
+  if (stranger !== undefined) throw new StateFault('foreign', `${draft} holds other files`);
+  const lock = lockFolder(join(draft, lockFile));
+  for (const name of readdirSync(draft)) {
+    if (name !== lockFile) rmSync(join(draft, name), { recursive: true });
+  }
+  return lock;
+}
+
+function requireEmpty(folder: string): void {
+  try {
+    if (!existsSync(folder) || readdirSync(folder).length === 0) return;
+  } catch (fault) {
+    throw stateFault(folder, fault);
+  }
+  throw new StateFault('foreign', `${folder} is not empty`);
+}
+
+function openState(file: string): FileSql {
+  try {
+    closeSync(openSync(plainFile(file), 'r'));
+    const state = openPlainSql(file);
+    try {
+      requireState(file, state);
+      return state;
+    } catch (fault) {
+      state.abandon();
+      throw fault;
+    }
+  } catch (fault) {
+    throw notOurs(file, fault);
+  }
+}
+
+function requireState(file: string, state: Sql): void {
+  const isState = state.first("SELECT 1 FROM sqlite_master WHERE name = 'state'") !== undefined;
+  const said = isState ? state.first('SELECT * FROM state') : undefined;
+  if (said?.format !== stateFormat) {
+    throw new StateFault('not exported', `${file} is not an exported state`);
+  }
+  if (said.version !== stateVersion) {
+    throw new StateFault(
+      'other export',
+      `${file} has version ${said.version}, and this fleetbed reads version ${stateVersion}`,
+    );
+  }
+}
+
+function notOurs(file: string, fault: unknown): unknown {
+  const told = stateFault(file, fault);
+  const isDamaged = told instanceof StateFault && told.kind === 'damaged';
+  return isDamaged ? new StateFault('not exported', told.what, { cause: fault }) : told;
+}
+
+/** Opens it as the server will, so that what it would refuse is refused here. */
+async function checkFolder(path: string): Promise<void> {
+  const data = await DataFolder.open(path);
+  try {
+    for (const { id } of data.tenants()) (await data.openTenant(id)).close();
+  } finally {
+    data.close();
+  }
+}
+
+interface ImportInputs {
+  readonly file: string;
+  readonly state: FileSql;
+  readonly draft: string;
+  readonly tables: readonly StateTable[];
+}
+
+class StateImport {
+  readonly #inputs: ImportInputs;
+  #rows = 0;
+  #rowsLeftOut = 0;
+  #artifactFiles = 0;
+
+  constructor(inputs: ImportInputs) {
+    this.#inputs = inputs;
+  }
+
+  run(): ImportedState {
+    const { state, draft } = this.#inputs;
+    const ids = state.all('SELECT id FROM worlds ORDER BY seq').map((row) => text(row, 'id'));
+    const stranger = ids.find((id) => !worldId.test(id));
+    if (stranger !== undefined) throw this.#wrong(`the tenant ${JSON.stringify(stranger)}`);
+    for (const id of ids) {
+      const folder = join(draft, worldsFolder, id);
+      this.#fill(join(folder, worldFile), worldShape, (sql) => this.#copyTables(id, sql));
+      this.#writeContents(id, join(folder, artifactsFolder));
+    }
+    // Last, so that half an import is never taken for a whole one: it has tenants without a list.
+    this.#fill(join(draft, serverFile), serverShape, (sql) => {
+      sql.run('INSERT INTO secrets SELECT * FROM state.secrets');
+      sql.run('INSERT INTO worlds SELECT * FROM state.worlds');
+    });
+    const { worlds, rows } = { worlds: ids.length, rows: this.#rows };
+    return { worlds, rows, artifactFiles: this.#artifactFiles, rowsLeftOut: this.#rowsLeftOut };
+  }
+
+  #fill(path: string, shape: { schema: string; version: number }, work: (sql: Sql) => void): void {
+    const sql = openStateFile(path, shape);
+    try {
+      sql.run('ATTACH ? AS state', [this.#inputs.file]);
+      sql.atomically(() => work(sql));
+      sql.run('DETACH state');
+    } finally {
+      sql.close();
+    }
+  }
+
+  #copyTables(id: string, sql: Sql): void {
+    for (const { name, columns } of this.#inputs.tables) {
+      const listed = columns.join(', ');
+      const row = sql.first(`SELECT count(*) AS n FROM state.${name} WHERE world = ?`, [id]);
+      const taken = sql.run(
+        `INSERT OR IGNORE INTO main.${name} (${listed})
+         SELECT ${listed} FROM state.${name} WHERE world = ? ORDER BY state.${name}.rowid`,
+        [id],
+      );
+      this.#rows += taken;
+      this.#rowsLeftOut += (row ? number(row, 'n') : 0) - taken;
+    }
+  }
+
+  #writeContents(id: string, folder: string): void {
+    const { state } = this.#inputs;
+    mkdirSync(folder, { mode: 0o700 });
+    const query = 'SELECT DISTINCT sha256 FROM artifact_files WHERE world = ?';
+    for (const row of state.all(query, [id])) {
+      const name = text(row, 'sha256');
+      if (!contentName.test(name)) throw this.#wrong(`the artifact file ${JSON.stringify(name)}`);
+      this.#writeContent(id, join(folder, name), name);
+      this.#artifactFiles += 1;
+    }
+    syncPath(folder);
+  }
+
+  #writeContent(id: string, path: string, name: string): void {
+    const descriptor = openSync(path, 'wx', 0o600);
+    const hash = createHash('sha256');
+    try {
+      for (const content of this.#partsOf(id, name)) {
+        hash.update(content);
+        writeSync(descriptor, content);
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+    if (hash.digest('hex') !== name) throw this.#wrong(`the artifact file ${name}`);
+    syncPath(path);
+  }
+
+  *#partsOf(id: string, name: string): Generator<Uint8Array> {
+    const query = 'SELECT content FROM artifact_files WHERE world = ? AND sha256 = ? AND part = ?';
+    for (let part = 0; ; part += 1) {
+      const content = this.#inputs.state.first(query, [id, name, part])?.content;
+      if (!(content instanceof Uint8Array)) return;
+      yield content;
+    }
+  }
+
+  #wrong(what: string): StateFault {
+    return new StateFault(
+      'not exported',
+      `${this.#inputs.file} was changed: ${what} is not as it was exported`,
+    );
+  }
+}

@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { basename, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../../fixtures/random.ts';
+import { fetchFile, linkTo, publish } from '../../testing/test-artifacts.ts';
+import { acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer } from '../../testing/test-server.ts';
+import { control } from '../../testing/test-tenants.ts';
+import { TestFolder } from '../engine/testing/engines.ts';
+import { DataFolder } from './data-folder.ts';
+import { exportState } from './export.ts';
+
+let folder: TestFolder;
+let data: string;
+let killed: string;
+let artifactId: string;
+
+/** A folder as a killed server leaves it, with logs beside its databases. */
+beforeAll(async () => {
+  folder = new TestFolder();
+  data = join(folder.path, 'data');
+  killed = join(folder.path, 'killed');
+  const server = await startTestServer({ dataFolder: killed });
+  artifactId = await publish(server);
+  await acceptedDevice(server, 'a');
+  execFileSync('cp', ['-a', killed, data]);
+  await server.close();
+  rmSync(killed, { recursive: true });
+  renameSync(data, killed);
+});
+
+afterEach(() => rmSync(data, { recursive: true, force: true }));
+
+afterAll(() => folder.remove());
+
+const kinds: Readonly<Record<string, (path: string) => void | Promise<void>>> = {
+  'a named pipe': (path) => void execFileSync('mkfifo', [path]),
+  'a folder': (path) => mkdirSync(path),
+  'a socket': async (path) => {
+    // The path of a socket may only be short.
+    const place = join(folder.path, 's');
+    const listening = createServer();
+    await new Promise<void>((resolve) => listening.listen(place, resolve));
+    renameSync(place, path);
+    await new Promise((resolve) => listening.close(resolve));
+  },
+  'a device': (path) => symlinkSync('/dev/zero', path),
+};
+
+/** Every entry by its path, with its kind, rights and content. */
+function listed(path: string): Readonly<Record<string, string>> {
+  const names = readdirSync(path, { recursive: true }).map(String).toSorted();
+  const told = names.map((name) => {
+    const place = join(path, name);
+    const found = lstatSync(place);
+    const content = found.isFile()
+      ? readFileSync(place, 'base64')
+      : found.isSymbolicLink() && readlinkSync(place);
+    return [name, `${found.mode.toString(8)} ${content}`];
+  });
+  return Object.fromEntries(told);
+}
+
+/** Paths of the files in a folder. */
+function filesOf(path: string): string[] {
+  const names = readdirSync(path, { recursive: true }).map(String);
+  return names.filter((name) => lstatSync(join(path, name)).isFile());
+}
+
+async function refusal(work: () => Promise<unknown>): Promise<string> {
+  return work().then(
+    () => 'no refusal',
+    (fault: unknown) => String(fault),
+  );
+}
+
+describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
+  it('in place of any file is refused by its name, and nothing in the folder is changed', async () => {
+    const files = filesOf(killed);
+    expect(files.map((name) => name.replace(/^.*\//, ''))).toEqual(
+      expect.arrayContaining(['server.lock', 'server.sqlite', 'server.sqlite-wal']),
+    );
+    for (const name of [...files, 'server.sqlite-journal', 'server.sqlite.copy-0']) {
+      execFileSync('cp', ['-a', killed, data]);
+      const path = join(data, name);
+      rmSync(path, { force: true });
+      await kinds[kind]?.(path);
+      const before = listed(data);
+      const told = await refusal(() => DataFolder.open(data));
+      expect(told).toContain(`${path} is ${kind} where a file must be; put the file itself`);
+      expect(listed(data)).toEqual(before);
+      rmSync(data, { recursive: true });
+    }
+  });
+
+  it('does not keep an export waiting, which leaves out what it held', async () => {
+    for (const name of [
+      'server.lock',
+      'server.sqlite',
+      'server.sqlite-wal',
+      'server.sqlite-sums',
+    ]) {
+      execFileSync('cp', ['-a', killed, data]);
+      const path = join(data, name);
+      rmSync(path);
+      await kinds[kind]?.(path);
+      const before = listed(data);
+      const out = join(folder.path, 'state');
+      const { lost } = await exportState({ folder: data, out, newToken: () => 'new' });
+      if (name !== 'server.lock') expect(lost.join('\n')).toContain(`${path} is ${kind} where`);
+      expect(listed(data)).toEqual(before);
+      rmSync(data, { recursive: true });
+    }
+  });
+});
+
+describe('a refused data folder', () => {
+  it('without a lock file gets none', async () => {
+    execFileSync('cp', ['-a', killed, data]);
+    rmSync(join(data, 'server.lock'));
+    rmSync(join(data, 'server.sqlite-wal'));
+    const before = listed(data);
+    expect(await refusal(() => DataFolder.open(data))).toContain('server.sqlite-wal is missing');
+    expect(listed(data)).toEqual(before);
+  });
+});
+
+describe('a file of the data folder that has 200 GiB, nearly all of it holes', () => {
+  const bytes = 200 * 2 ** 30;
+  const artifactName = () => filesOf(killed).find((one) => one.includes('artifacts')) ?? '';
+
+  /** Makes it so large, and says what a start and an export come to. */
+  async function withHoles(name: string, make: (path: string) => void = () => undefined) {
+    execFileSync('cp', ['-a', killed, data]);
+    const path = join(data, name);
+    writeFileSync(path, '', { flag: 'a' });
+    make(path);
+    truncateSync(path, bytes);
+    const told = await refusal(async () => (await DataFolder.open(data)).close());
+    const out = join(folder.path, 'state');
+    const { rows, lost } = await exportState({ folder: data, out, newToken: () => 'new' });
+    rmSync(out);
+    rmSync(data, { recursive: true });
+    return { path, told, rows, lost: lost.join('\n') };
+  }
+
+  it('is refused by its name and size, or read as far as it has content', async () => {
+    const opened = ['server.sqlite-wal', 'world.sqlite-wal', 'world.sqlite.copy-1'];
+    const isOpened = (name: string) => opened.includes(basename(name));
+    const names = filesOf(killed).filter((name) => name !== 'server.lock');
+    for (const name of [...names, 'server.sqlite-journal']) {
+      const { path, told } = await withHoles(name);
+      expect(told).toContain(isOpened(name) ? 'no refusal' : `${path}`);
+      if (!isOpened(name)) expect(told).toContain(` has ${bytes} `);
+    }
+    expect((await withHoles('server.lock')).told).toContain('server.lock is not a database');
+  });
+
+  it('does not keep an export from saving every row that is there', async () => {
+    const { rows } = await withHoles('server.sqlite.copy-1');
+    for (const name of filesOf(killed).filter((one) => !one.includes('artifacts'))) {
+      expect({ name, rows: (await withHoles(name)).rows }).toEqual({ name, rows });
+    }
+  });
+
+  it('that is an artifact is left out of an export, by its name and size', async () => {
+    const { path, lost } = await withHoles(artifactName());
+    expect(lost).toContain(`${path} has ${bytes} of `);
+  });
+
+  it.each(['server.sqlite', 'world.sqlite', 'server.sqlite-sums'])(
+    'is no %s any more when it has no content at all',
+    async (base) => {
+      const name = filesOf(killed).find((one) => basename(one) === base) ?? '';
+      const { path, told, lost } = await withHoles(name, (one) => truncateSync(one));
+      const what = base.endsWith('-sums') ? `has ${bytes} of ` : 'is no longer a database';
+      for (const sentence of [told, lost]) expect(sentence).toContain(`${path} ${what}`);
+    },
+  );
+
+  it('is not read when an artifact became so large while its server runs', async () => {
+    execFileSync('cp', ['-a', killed, data]);
+    const random = seededRandom('while it runs');
+    const server = await startTestServer({ dataFolder: data, random });
+    try {
+      const { token } = await acceptedDevice(server, 'b');
+      const { uri } = await linkTo(server, token, artifactId);
+      truncateSync(join(data, artifactName()), bytes);
+      expect((await fetchFile(uri)).status).toBe(500);
+      const forked = await control(server, 'POST', '/fork', { name: 'f', adminEmail: 'f@b.c' });
+      expect(forked.status).toBe(500);
+    } finally {
+      await server.close();
+    }
+  });
+});

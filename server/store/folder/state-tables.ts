@@ -1,0 +1,59 @@
+/**
+ * The tables of an exported state: those of a tenant with the tenant's id in front, one file for all
+ * tenants, so that any SQLite reads it; beside them the server's own and the artifact files.
+ */
+import { serverShape } from '../data-layout.ts';
+import { text } from '../engine/row.ts';
+import { openMemorySql } from '../engine/sql-memory.ts';
+import { SCHEMA_VERSION, schema } from '../schema.ts';
+
+/** A table of a tenant. */
+export interface StateTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/** What an exported state says of itself, so that no other database is taken for one. */
+export const stateFormat = 'fleetbed state';
+
+/** Changes with the tables of a tenant, of the server, or of the export itself. */
+export const stateVersion = `1.${serverShape.version}.${SCHEMA_VERSION}`;
+
+/** The content of an artifact file is in parts of this size, so that none fills the memory. */
+export const PART_BYTES = 1_048_576;
+
+/** The tables of a tenant, as the schema makes them. */
+export async function worldTables(): Promise<StateTable[]> {
+  const sql = await openMemorySql(schema);
+  try {
+    return sql
+      .all("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+      .map((row) => text(row, 'name'))
+      .filter((name) => !name.startsWith('sqlite_'))
+      .map((name) => {
+        const info = sql.all('SELECT name FROM pragma_table_info(?)', [name]);
+        return { name, columns: info.map((column) => text(column, 'name')) };
+      });
+  } finally {
+    sql.close();
+  }
+}
+
+/** Statements that make an exported state, without rows of tenants. */
+export function stateSchema(tables: readonly StateTable[]): string {
+  const ofWorlds = tables.map(
+    ({ name, columns }) => `CREATE TABLE ${name} (world TEXT NOT NULL, ${columns.join(', ')});`,
+  );
+  return `
+${serverShape.schema}
+CREATE TABLE state (format TEXT NOT NULL, version TEXT NOT NULL);
+CREATE TABLE artifact_files (
+  world TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  part INTEGER NOT NULL,
+  content BLOB NOT NULL,
+  PRIMARY KEY (world, sha256, part)
+) WITHOUT ROWID;
+${ofWorlds.join('\n')}
+`;
+}

@@ -1,0 +1,46 @@
+/** Other spellings of header lines that mean the same. RFC 9110, section 5 */
+import type { Random } from '../../fixtures/random.ts';
+import type { HeaderLine } from './answer.ts';
+import { pick, shuffled } from './order.ts';
+
+const utf8Types = [
+  'application/json;charset=UTF-8',
+  'application/json; charset="utf-8"',
+  'Application/JSON; Charset=utf-8',
+  'application/json ; charset=UTF-8',
+  'application/json',
+] as const;
+
+/** Names in small letters, in capitals, or mixed. */
+export function recased(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
+  return headers.map(([name, value]) => [recasedName(name, random), value]);
+}
+
+/** The lines in another order; those of one name keep theirs. */
+export function reordered(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
+  const groups = new Map<string, HeaderLine[]>();
+  for (const line of headers) {
+    const name = line[0].toLowerCase();
+    groups.set(name, [...(groups.get(name) ?? []), line]);
+  }
+  return shuffled([...groups.values()], random).flat();
+}
+
+/** The media type of JSON in another spelling. */
+export function withOtherMediaType(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
+  const spelling = pick(utf8Types, random);
+  return headers.map(([name, value]) =>
+    name.toLowerCase() === 'content-type' && value.startsWith('application/json')
+      ? [name, spelling]
+      : [name, value],
+  );
+}
+
+function recasedName(name: string, random: Random): string {
+  const way = random.integer(0, 2);
+  if (way === 0) return name.toLowerCase();
+  if (way === 1) return name.toUpperCase();
+  return [...name]
+    .map((letter) => (random.integer(0, 1) === 0 ? letter.toLowerCase() : letter.toUpperCase()))
+    .join('');
+}

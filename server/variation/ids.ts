@@ -1,0 +1,58 @@
+/**
+ * Other shapes of ids that clients may not look into: of requests, and of deployments as devices of
+ * v2 see them. Each shape can be read back without any memory.
+ */
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { pick } from './order.ts';
+import { changedAt, isObject } from './places.ts';
+
+/** How an id of UUID shape is written otherwise. */
+export type IdShape = 'capitals' | 'no-dashes' | 'base64url';
+export const idShapes = ['capitals', 'no-dashes', 'base64url'] as const satisfies IdShape[];
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** 16 bytes leave four bits of the last character at zero, so each id has one spelling. */
+const base64url = /^[\w-]{21}[AQgw]$/;
+
+const writers: Readonly<Record<IdShape, (id: string) => string>> = {
+  capitals: (id) => id.toUpperCase(),
+  'no-dashes': (id) => id.replaceAll('-', ''),
+  base64url: (id) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url'),
+};
+
+/** The body with its deployment's ids in that shape. */
+export function withReshapedIds(operation: Operation | undefined, body: unknown, shape: IdShape) {
+  const reshape = (id: unknown): unknown =>
+    typeof id === 'string' && uuid.test(id) ? writers[shape](id) : id;
+  const places = operation?.answer?.deploymentIds ?? [];
+  return isObject(body)
+    ? places.reduce((so, place) => changedAt(so, place, reshape), body as unknown)
+    : body;
+}
+
+/** The parameters of a path with the deployment's id as the store knows it. */
+export function readParameters(
+  operation: Operation,
+  parameters: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const { id, ...others } = parameters;
+  if (id === undefined || !operation.takesDeploymentId) return { ...parameters };
+  return { ...others, id: readId(id) };
+}
+
+/** The UUID of an id in any shape; other texts unchanged. */
+export function readId(text: string): string {
+  if (/^[0-9A-Fa-f-]{36}$/.test(text)) return text.toLowerCase();
+  const hex = base64url.test(text) ? Buffer.from(text, 'base64url').toString('hex') : text;
+  if (!/^[0-9a-f]{32}$/.test(hex)) return text;
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** An id for a request in a shape of chance, of characters that need no escape anywhere. */
+export function requestIdFrom(id: string, random: Random): string {
+  const shape = pick([...idShapes, 'prefixed', 'decimal'] as const, random);
+  if (shape === 'prefixed') return `req_${writers.base64url(id)}~0`;
+  if (shape === 'decimal') return BigInt(`0x${writers['no-dashes'](id)}`).toString();
+  return writers[shape](id);
+}

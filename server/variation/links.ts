@@ -1,0 +1,77 @@
+/** Other spellings of links that lead to the same place. RFC 3986, RFC 8288 */
+import type { Random } from '../../fixtures/random.ts';
+import type { HeaderLine } from './answer.ts';
+import { pick, shuffled } from './order.ts';
+
+/** The parameter that leads nowhere: no signature covers it and no operation reads it. */
+export const unknownName = 'x_fleetbed_unknown';
+
+const link = /^(https?):\/\/([^/?#]+)((?:\/[^?#]*)?)\?([^#]*)$/;
+const uuidSegment = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ESCAPED_SHARE = 4;
+
+/** The same parameters in another order. */
+export function withShuffledQuery(uri: string, random: Random): string {
+  return rewritten(uri, (parts) => ({ ...parts, query: shuffled(parts.query, random) }));
+}
+
+/** One more parameter, somewhere among the others. */
+export function withUnknownParameter(uri: string, random: Random): string {
+  return rewritten(uri, ({ path, query }) => {
+    const at = random.integer(0, query.length);
+    return { path, query: query.toSpliced(at, 0, `${unknownName}=${random.integer(0, 9)}`) };
+  });
+}
+
+/** Unreserved characters as escapes, in the query and in the ids of the path; colons without. */
+export function withOtherEscapes(uri: string, random: Random): string {
+  const respell = (text: string): string =>
+    text.replace(/%3A/gi, ':').replace(/%[0-9A-F]{2}|[A-Za-z0-9._~-]/gi, (one) => {
+      if (one.length > 1 || random.integer(1, ESCAPED_SHARE) > 1) return one;
+      return `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+    });
+  return rewritten(uri, ({ path, query }) => ({
+    path: path.map((segment) => (uuidSegment.test(segment) ? respell(segment) : segment)),
+    query: query.map((pair) => pair.split('=').map(respell).join('=')),
+  }));
+}
+
+/** The scheme in capitals, as it may be written. */
+export function withSchemeInCapitals(uri: string): string {
+  return uri.replace(/^https?(?=:)/, (scheme) => scheme.toUpperCase());
+}
+
+/** The `Link` lines of a page as one, or in another order, or with other spaces and quotes. */
+export function linkLinesVaried(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
+  const isLink = ([name]: HeaderLine): boolean => name.toLowerCase() === 'link';
+  const first = headers.findIndex(isLink);
+  const targets = headers.filter(isLink).map(([, value]) => value);
+  if (first < 0) return [...headers];
+  const written = shuffled(targets, random).map((target) => respelledTarget(target, random));
+  const name = headers[first]?.[0] ?? 'Link';
+  const lines: HeaderLine[] =
+    random.integer(0, 1) === 0
+      ? [[name, written.join(', ')]]
+      : written.map((value): HeaderLine => [name, value]);
+  return headers.flatMap((line, at) => {
+    if (at === first) return lines;
+    return isLink(line) ? [] : [line];
+  });
+}
+
+function respelledTarget(target: string, random: Random): string {
+  const form = pick(['; rel="$1"', ';rel=$1', '  ;  rel="$1"', '; REL="$1"'], random);
+  return target.replace(/; rel="(first|next|prev|last)"$/, form);
+}
+
+interface LinkParts {
+  readonly path: readonly string[];
+  readonly query: readonly string[];
+}
+
+function rewritten(uri: string, change: (parts: LinkParts) => LinkParts): string {
+  const [whole, scheme, authority, path = '', query = ''] = link.exec(uri) ?? [];
+  if (whole === undefined) return uri;
+  const changed = change({ path: path.split('/'), query: query.split('&') });
+  return `${scheme}://${authority}${changed.path.join('/')}?${changed.query.join('&')}`;
+}

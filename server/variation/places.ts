@@ -1,0 +1,133 @@
+/** Places inside bodies: how they are named, found in a shape, and changed in a value. */
+
+import type * as v from 'valibot';
+import type { Place } from '../../fixtures/contract/list-orders.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { timestamp } from '../../fixtures/contract/text.ts';
+import { isObject } from '../../fixtures/json.ts';
+
+export type { Place };
+
+/** What a shape says about the places below it. */
+export interface ShapePlaces {
+  /** Objects that may have members which the shape does not name. */
+  readonly open: readonly Place[];
+  readonly lists: readonly Place[];
+  readonly timestamps: readonly Place[];
+  /** Members that may be absent. */
+  readonly optional: readonly Place[];
+}
+
+interface FoundPlaces {
+  readonly open: Set<Place>;
+  readonly lists: Set<Place>;
+  readonly timestamps: Set<Place>;
+  readonly optional: Set<Place>;
+}
+
+/** The parts of a valibot schema that are read here; which exist depends on its type. */
+interface SchemaParts {
+  readonly type: string;
+  readonly pipe?: readonly { readonly kind: string }[];
+  readonly item?: v.GenericSchema;
+  readonly wrapped?: v.GenericSchema;
+  readonly entries?: Readonly<Record<string, v.GenericSchema>>;
+  readonly options?: readonly unknown[];
+}
+
+const known = new WeakMap<v.GenericSchema, ShapePlaces>();
+
+/**
+ * The lists of an operation's answer without a defined order. Only these are shuffled, and only
+ * within the page that was asked for.
+ */
+export function freeLists(operation: Operation | undefined): readonly Place[] {
+  const orders = operation?.answer?.lists ?? {};
+  return Object.keys(orders).filter((place) => orders[place] === 'free');
+}
+
+/** The places that a shape knows; what is inside of free maps is not among them. */
+export function placesOf(shape: v.GenericSchema): ShapePlaces {
+  const before = known.get(shape);
+  if (before) return before;
+  const found: FoundPlaces = {
+    open: new Set(),
+    lists: new Set(),
+    timestamps: new Set(),
+    optional: new Set(),
+  };
+  look(shape, [], found);
+  const places = {
+    open: [...found.open],
+    lists: [...found.lists],
+    timestamps: [...found.timestamps],
+    optional: [...found.optional],
+  };
+  known.set(shape, places);
+  return places;
+}
+
+function look(schema: v.GenericSchema, path: readonly string[], found: FoundPlaces): void {
+  const parts = schema as unknown as SchemaParts;
+  const here = path.join('.');
+  if (schema === timestamp) found.timestamps.add(here);
+  if (parts.type === 'loose_object') found.open.add(here);
+  if (parts.type === 'array') found.lists.add(here);
+  if (['optional', 'nullish'].includes(parts.type)) found.optional.add(here);
+  for (const piped of parts.pipe ?? []) {
+    if (piped.kind === 'schema' && piped !== schema) lookAgain(piped as v.GenericSchema);
+  }
+  if (parts.item) look(parts.item, [...path, '*'], found);
+  if (parts.wrapped) look(parts.wrapped, path, found);
+  for (const [name, member] of Object.entries(parts.entries ?? {})) {
+    look(member, [...path, name], found);
+  }
+  // The options of an intersection all hold at once; those of a union need not.
+  if (parts.type === 'intersect') {
+    for (const option of parts.options ?? []) look(option as v.GenericSchema, path, found);
+  }
+
+  function lookAgain(piped: v.GenericSchema): void {
+    // The first schema of a pipe is the pipe itself under its own type.
+    if ((piped as unknown as SchemaParts).pipe !== parts.pipe) look(piped, path, found);
+  }
+}
+
+/** The value with `change` applied at every existing place of that name. */
+export function changedAt(
+  value: unknown,
+  place: Place,
+  change: (found: unknown) => unknown,
+): unknown {
+  return changedBelow(value, place === '' ? [] : place.split('.'), change);
+}
+
+/** The value without the members of that name; the last name is a member's own. */
+export function withoutMember(value: unknown, place: Place): unknown {
+  const names = place.split('.');
+  const member = names.pop() ?? '';
+  return changedBelow(value, names, (found) => {
+    if (!isObject(found) || !Object.hasOwn(found, member)) return found;
+    return Object.fromEntries(Object.entries(found).filter(([name]) => name !== member));
+  });
+}
+
+export { isObject };
+
+function changedBelow(
+  value: unknown,
+  [name, ...rest]: readonly string[],
+  change: (found: unknown) => unknown,
+): unknown {
+  if (name === undefined) return change(value);
+  const below = (member: unknown): unknown => changedBelow(member, rest, change);
+  if (Array.isArray(value)) return name === '*' ? value.map(below) : value;
+  if (!isObject(value)) return value;
+  if (name !== '*' && !Object.hasOwn(value, name)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      name === '*' || key === name ? below(member) : member,
+    ]),
+  );
+}

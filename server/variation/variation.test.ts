@@ -1,0 +1,337 @@
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { operationsById } from '../../fixtures/contract/operation-ids.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { errorShape } from '../../fixtures/contract/resources.ts';
+import { timestampMs } from '../../fixtures/contract/text.ts';
+
+import type { Answer } from './answer.ts';
+import { readId } from './ids.ts';
+import { unknownName } from './links.ts';
+import { changedAt, freeLists, isObject, placesOf, withoutMember } from './places.ts';
+import { bodiesOf } from './testing/bodies-of.ts';
+import { openVariation } from './variation.ts';
+import { legalVariations, removable } from './variations.ts';
+
+const rows: readonly Operation[] = [
+  ...Object.values(operations),
+  ...Object.values(managementOperations),
+];
+const answered = rows.flatMap((operation) =>
+  Object.entries(operation.success).flatMap(([status, { shape, mediaType }]) =>
+    shape && mediaType === undefined ? [{ operation, status: Number(status), shape }] : [],
+  ),
+);
+const RUNS = 40;
+const requestId = '6f9d3f9e-6d37-4a43-9a6f-0d3e5a1c7b42';
+const headers = [
+  ['X-SVC-RequestID', requestId],
+  ['Content-Type', 'application/json; charset=utf-8'],
+  ['Link', '</a?page=1&per_page=20>; rel="first"'],
+  ['Link', '</a?page=2&per_page=20>; rel="next"'],
+  ['X-Total-Count', '40'],
+] as const;
+
+const seeds = fc.string({ maxLength: 6 });
+
+/** What an answer says, with everything taken away that a variation may change. */
+function meaning(
+  body: unknown,
+  answer: Pick<Answer, 'operation' | 'status'>,
+  shape: v.GenericSchema,
+) {
+  const { open, timestamps } = placesOf(shape);
+  const id = answer.operation?.id;
+  let said = removable(answer).reduce(withoutMember, body);
+  for (const place of open) {
+    said = changedAt(said, place, (object) =>
+      isObject(object) ? withoutMember(object, unknownName) : object,
+    );
+  }
+  for (const place of timestamps) {
+    said = changedAt(said, place, (time) => (typeof time === 'string' ? timestampMs(time) : time));
+  }
+  const link = answer.operation?.answer?.link;
+  if (link !== undefined && answer.status < 400) {
+    said = changedAt(said, link, (uri) => (typeof uri === 'string' ? leadsTo(uri) : uri));
+  }
+  if (id === 'post-next-deployment-v2' || id === 'get-update-control-map') {
+    for (const place of ['id', 'artifact.update_control_map.id', 'update_control_map.id']) {
+      said = changedAt(said, place, (text) => (typeof text === 'string' ? readId(text) : text));
+    }
+  }
+  const lists = answer.status < 400 ? freeLists(answer.operation) : [];
+  const deepFirst = lists.toSorted((one, other) => other.length - one.length);
+  for (const place of deepFirst) {
+    said = changedAt(said, place, (list) =>
+      Array.isArray(list)
+        ? list.toSorted((one, other) => compare(canonical(one), canonical(other)))
+        : list,
+    );
+  }
+  return canonical(said);
+}
+
+function leadsTo(uri: string): unknown {
+  if (!/^https?:/i.test(uri)) return uri;
+  const { origin, pathname, searchParams } = new URL(uri);
+  searchParams.delete(unknownName);
+  searchParams.sort();
+  return [origin, decodeURIComponent(pathname), [...searchParams]];
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? '';
+  const members = Object.entries(value).toSorted(([one], [other]) => compare(one, other));
+  const pairs = members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+  return `{${pairs.join(',')}}`;
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+function canonicalHeaders(lines: readonly (readonly [string, string])[]) {
+  return lines
+    .flatMap(([name, value]) => value.split(', <').map((part) => [name, part] as const))
+    .map(([name, value]) => `${name}: ${value}`.toLowerCase().replace(/[\s"<]/g, ''))
+    .map((line) => line.replace(/^(content-type:application\/json).*$/, '$1'))
+    .sort();
+}
+
+describe('a varied answer', () => {
+  it.each(answered)(
+    'of $operation.id means what it meant, and has its shape',
+    ({ operation, status, shape }) => {
+      const property = fc.property(bodiesOf(shape), seeds, (made, seed) => {
+        const body: unknown = JSON.parse(JSON.stringify(made));
+        const answer: Answer = { operation, requestId, status, headers, body };
+        const varied = openVariation(seed).vary(answer);
+        const read: unknown = JSON.parse(varied.text ?? '');
+        expect(v.safeParse(shape, read).issues).toBeUndefined();
+        expect(meaning(read, answer, shape)).toBe(meaning(body, answer, shape));
+        expect(canonicalHeaders(varied.headers)).toEqual(canonicalHeaders(headers));
+      });
+      fc.assert(property, { numRuns: RUNS, seed: 4 });
+    },
+  );
+
+  it('of a link leads to the same place', () => {
+    const uris = fc.webUrl({ withQueryParameters: true, validSchemes: ['http', 'https'] });
+    const operation = operations['get-artifact-link'];
+    const property = fc.property(uris, fc.uuid(), seeds, (uri, id, seed) => {
+      fc.pre(URL.canParse(uri) && !/[%+]/.test(uri));
+      const [start, query = 'a=1'] = uri.split('?');
+      const body = {
+        uri: `${start}/${id}?${query}&x-svc-expire=2026-01-01T00%3A00%3A00.000Z`,
+        expire: '2026-01-01T00:00:00.000Z',
+      };
+      const varied = openVariation(seed).vary({ operation, requestId, status: 200, headers, body });
+      const read = JSON.parse(varied.text ?? '') as typeof body;
+      expect(leadsTo(read.uri)).toEqual(leadsTo(body.uri));
+    });
+    fc.assert(property, { numRuns: 150, seed: 4 });
+  });
+
+  it('that refuses is an Error body of the same words', () => {
+    const words = fc.record({ error: fc.string(), request_id: fc.constant(requestId) });
+    const property = fc.property(words, seeds, (body, seed) => {
+      const varied = openVariation(seed).vary({ requestId, status: 404, headers, body });
+      const read = v.parse(errorShape, JSON.parse(varied.text ?? ''));
+      expect(read.error).toBe(body.error);
+      expect([requestId, undefined]).toContain(read.request_id);
+    });
+    fc.assert(property, { numRuns: 300, seed: 4 });
+  });
+
+  it('without a body has none afterwards, and is never chunked', () => {
+    const property = fc.property(seeds, (seed) => {
+      const varied = openVariation(seed).vary({ requestId, status: 204, headers });
+      expect(varied.text).toBeUndefined();
+      expect(varied.chunked).toBe(false);
+    });
+    fc.assert(property, { numRuns: 100, seed: 4 });
+  });
+
+  it('keeps the order of the audit log and of everything that sort orders', () => {
+    const times = ['2026-03-01', '2026-02-01', '2026-01-01'].map((day) => `${day}T00:00:00.000Z`);
+    const entry = (time: string) => ({
+      actor: { id: 'u', type: 'user' },
+      time,
+      action: 'create',
+      object: { id: 'o', type: 'user' },
+    });
+    for (let seed = 0; seed < 100; seed += 1) {
+      const varied = openVariation(String(seed)).vary({
+        operation: operations['list-audit-logs'],
+        requestId,
+        status: 200,
+        headers,
+        body: times.map(entry),
+      });
+      const read = JSON.parse(varied.text ?? '') as { time: string }[];
+      expect(read.map(({ time }) => timestampMs(time))).toEqual(times.map(timestampMs));
+    }
+  });
+
+  it('never takes the link, the control map, or what an audit entry is about', () => {
+    const body = {
+      id: requestId,
+      artifact: {
+        artifact_name: 'a',
+        source: { uri: 'http://a/b?c=d', expire: '2026-01-01T00:00:00Z' },
+        device_types_compatible: ['x'],
+        update_control_map: { id: requestId, priority: 1, states: {} },
+      },
+    };
+    for (let seed = 0; seed < 100; seed += 1) {
+      const operation = operations['post-next-deployment-v2'];
+      const varied = openVariation(String(seed)).vary({
+        operation,
+        requestId,
+        status: 200,
+        headers,
+        body,
+      });
+      const read = JSON.parse(varied.text ?? '') as typeof body;
+      expect(read.artifact.source.uri).toBeDefined();
+      expect(read.artifact.update_control_map).toMatchObject({ priority: 1, states: {} });
+      expect(read.artifact.update_control_map.id).toBe(read.id);
+    }
+  });
+});
+
+describe('a seed', () => {
+  const body = {
+    uri: 'http://h/storage/artifacts/1?a=1&b=2&c=3',
+    expire: '2026-01-01T00:00:00.000Z',
+  };
+  const answer: Answer = {
+    operation: operations['get-artifact-link'],
+    requestId,
+    status: 200,
+    headers,
+    body,
+  };
+  const answersOf = (seed: string) => {
+    const { vary, newRequestId } = openVariation(seed);
+    return Array.from({ length: 5 }, () => [vary(answer), newRequestId(requestId)]);
+  };
+
+  it('gives the same answers to the same requests', () => {
+    expect(answersOf('one')).toEqual(answersOf('one'));
+  });
+
+  it('gives other answers than another seed, and another one each time', () => {
+    expect(answersOf('one')).not.toEqual(answersOf('two'));
+    expect(new Set(answersOf('one').map((given) => JSON.stringify(given))).size).toBe(5);
+  });
+
+  it('does not let the requests of one operation change the answers of another', () => {
+    const disturbed = openVariation('one');
+    disturbed.vary({ ...answer, operation: operations['get-configuration'], body: {} });
+    expect(disturbed.vary(answer)).toEqual(openVariation('one').vary(answer));
+  });
+
+  it('gives a deployment one id, however often it is asked for', () => {
+    const instructions = { id: requestId, artifact: {} };
+    for (const seed of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+      const { vary, readParameters } = openVariation(seed);
+      const operation = operations['post-next-deployment-v2'];
+      const ids = Array.from({ length: 5 }, () => {
+        const { text } = vary({ operation, requestId, status: 200, headers, body: instructions });
+        return (JSON.parse(text ?? '') as { id: string }).id;
+      });
+      expect(new Set(ids).size).toBe(1);
+      const parameters = readParameters(operations['put-deployment-status'], { id: ids[0] ?? '' });
+      expect(parameters).toEqual({ id: requestId });
+    }
+  });
+
+  it('leaves ids of other operations and other shapes as they are', () => {
+    const { readParameters } = openVariation('one');
+    const upper = requestId.toUpperCase();
+    expect(readParameters(operations['get-artifact'], { id: upper })).toEqual({ id: upper });
+    for (const id of ['', 'nonsense', `${requestId}0`, '-'.repeat(22), 'é'.repeat(32)]) {
+      expect(readParameters(operations['put-deployment-log'], { id })).toEqual({ id });
+    }
+  });
+
+  it('makes request ids of printable characters only, all different', () => {
+    const { newRequestId } = openVariation('one');
+    const made = Array.from({ length: 50 }, (_, at) =>
+      newRequestId(requestId.replace(/42$/, String(10 + at))),
+    );
+    expect(made.every((id) => /^[\w~-]{20,40}$/.test(id))).toBe(true);
+    expect(new Set(made).size).toBe(50);
+  });
+});
+
+describe('the tables', () => {
+  it('decide on the order of every list that an answer can hold', () => {
+    for (const { operation, shape } of answered) {
+      const decided = Object.keys(operation.answer?.lists ?? {});
+      const inMaps = decided.filter((place) => place.endsWith('artifact_depends.*'));
+      const missing = placesOf(shape).lists.filter(
+        (place) => !decided.includes(place) && !place.includes('meta_data'),
+      );
+      expect([operation.id, missing]).toEqual([operation.id, []]);
+      const strange = decided.filter(
+        (place) => !placesOf(shape).lists.includes(place) && !inMaps.includes(place),
+      );
+      expect([operation.id, strange]).toEqual([operation.id, []]);
+    }
+  });
+
+  it('let nothing be absent that a shape requires', () => {
+    const rows = [...operationsById.values()].filter(({ answer }) => answer?.removable);
+    expect(rows.length).toBeGreaterThan(5);
+    for (const { id, answer } of rows) {
+      const places = answer?.removable ?? [];
+      const { shape } = answered.find(({ operation }) => operation.id === id) ?? {};
+      const optional = shape ? placesOf(shape).optional : [];
+      expect(places.filter((place) => !optional.includes(place))).toEqual([]);
+    }
+    expect(placesOf(errorShape).optional).toEqual(['error', 'request_id']);
+  });
+
+  it('name a rule for every variation: a heading of the contract or a section of an RFC', () => {
+    expect(new Set(legalVariations.map(({ id }) => id)).size).toBe(legalVariations.length);
+    for (const { rule, varies } of legalVariations) {
+      expect(rule).toMatch(/^(Contract, [A-Z]|RFC \d{4}, section)/);
+      expect(varies).not.toBe('');
+    }
+  });
+
+  it('hold no row that never takes effect', () => {
+    const seen = new Set<string>();
+    const list = { operation: operations['list-artifacts'], requestId, status: 200, headers };
+    const made = fc.sample(bodiesOf(placesAllOf('list-artifacts')), { numRuns: 100, seed: 4 });
+    const link = {
+      uri: 'http://h/storage/artifacts/1?a=1&b=2&c=3',
+      expire: '2026-01-01T00:00:00.000Z',
+    };
+    const v2 = operations['post-next-deployment-v2'];
+    made.forEach((body, seed) => {
+      const { vary } = openVariation(String(seed));
+      const answers: Answer[] = [
+        { ...list, body, ownRequestId: true },
+        { ...list, operation: operations['get-artifact-link'], body: link },
+        { ...list, operation: v2, body: { id: requestId, artifact: {} } },
+      ];
+      for (const { id } of answers.flatMap((answer) => vary(answer).applied)) seen.add(id);
+    });
+    expect([...seen].sort()).toEqual(legalVariations.map(({ id }) => id).sort());
+  });
+});
+
+function placesAllOf(id: string): v.GenericSchema {
+  const shape = answered.find(({ operation }) => operation.id === id)?.shape;
+  if (!shape) throw new Error(`${id} answers no JSON`);
+  return shape;
+}

@@ -1,0 +1,286 @@
+/** The table of legal variations: what each varies, which rule allows it, and how it is done. */
+import type * as v from 'valibot';
+import { errorShape } from '../../fixtures/contract/resources.ts';
+import { isTimestamp } from '../../fixtures/contract/text.ts';
+import type { Random } from '../../fixtures/random.ts';
+import type { Draft, HeaderLine } from './answer.ts';
+import { recased, reordered, withOtherMediaType } from './headers.ts';
+import { type IdShape, withReshapedIds } from './ids.ts';
+import type { TextForm } from './json-text.ts';
+import * as links from './links.ts';
+import { linkLinesVaried, unknownName } from './links.ts';
+import { pick, shuffled } from './order.ts';
+import { changedAt, freeLists, isObject, type Place, placesOf, withoutMember } from './places.ts';
+
+/** What decides how an answer is varied. */
+export interface Chance {
+  readonly random: Random;
+  /** The shape of ids that holds for all answers of a seed; absent where they stay UUIDs. */
+  readonly idShape?: IdShape | undefined;
+}
+
+/** One row of the table. */
+export interface LegalVariation {
+  readonly id: string;
+  /** What is otherwise, in a sentence. */
+  readonly varies: string;
+  /** The heading of the contract with our words, or the section of the RFC. */
+  readonly rule: string;
+  /** True when it is in every answer that it can be in. */
+  readonly always?: boolean;
+  appliesTo(draft: Draft): boolean;
+  apply(draft: Draft, chance: Chance): Draft;
+}
+
+const DICE_BYTES = 509;
+const REMOVED_SHARE = 2;
+
+/** Every variation, in the order in which they are applied. */
+export const legalVariations: readonly LegalVariation[] = [
+  {
+    id: 'request-ids',
+    varies: 'ids of requests sent without one are not UUIDs',
+    rule: 'Contract, Error: request_id is a text that the server generates; no format is given.',
+    always: true,
+    appliesTo: ({ ownRequestId }) => ownRequestId === true,
+    // The id was made in this shape when the request came in; see `newRequestId`.
+    apply: (draft) => ({ ...draft, ownRequestId: false }),
+  },
+  {
+    id: 'deployment-ids',
+    varies: 'ids of deployments in answers of v2 are not lowercase UUIDs; they work as given',
+    rule: 'Contract, DeploymentInstructions (v2): the id is a text, unique per device; no format is given.',
+    always: true,
+    appliesTo: hasBody,
+    apply: (draft, { idShape }) =>
+      idShape ? { ...draft, body: withReshapedIds(draft.operation, draft.body, idShape) } : draft,
+  },
+  {
+    id: 'list-order',
+    varies: 'lists without a defined order come in another order; sorted lists stay sorted',
+    rule: 'Contract, Resources and Endpoints: they name the elements and, but for sort, no order.',
+    appliesTo: (draft) => isSuccess(draft) && freeLists(draft.operation).length > 0,
+    apply: (draft, { random }) =>
+      changedAtAll(draft, freeLists(draft.operation), (list) =>
+        Array.isArray(list) ? shuffled(list, random) : list,
+      ),
+  },
+  {
+    id: 'absent-members',
+    varies: 'members that are not required are absent',
+    rule: 'Contract, Resources and their fields: "Required: no" members need not be present.',
+    appliesTo: (draft) => hasBody(draft) && removable(draft).length > 0,
+    apply: (draft, { random }) => {
+      const gone = removable(draft).filter(() => random.integer(1, REMOVED_SHARE) === 1);
+      return { ...draft, body: gone.reduce(withoutMember, draft.body) };
+    },
+  },
+  {
+    id: 'unknown-members',
+    varies: `objects have an additional member, ${unknownName}; free-form maps do not`,
+    rule: 'Contract, Versioning, rule 3: clients must tolerate backwards-compatible changes; an additional member is one.',
+    appliesTo: hasBody,
+    apply: (draft, { random }) =>
+      changedAtAll(draft, shapeOf(draft)?.open ?? [], (object) =>
+        isObject(object) ? { ...object, [unknownName]: unknownValue(random) } : object,
+      ),
+  },
+  {
+    id: 'timestamps',
+    varies: 'times have another number of fraction digits, or +00:00 in place of Z',
+    rule: 'Contract, What the service does: timestamps are date-time strings of ISO 8601, in any of its forms (RFC 3339, section 5.6).',
+    appliesTo: (draft) => (shapeOf(draft)?.timestamps.length ?? 0) > 0,
+    apply: (draft, { random }) =>
+      changedAtAll(draft, shapeOf(draft)?.timestamps ?? [], (time) => respelledTime(time, random)),
+  },
+  ...linkRows([
+    {
+      id: 'link-query-order',
+      varies: 'the parameters of links come in another order',
+      rule: 'Contract, Device authentication and ArtifactLink: a link is one text to be used as given; RFC 3986, section 3.4, leaves its query to the server.',
+      respell: links.withShuffledQuery,
+    },
+    {
+      id: 'link-unknown-parameter',
+      varies: `links have an additional parameter, ${unknownName}, that no signature covers`,
+      rule: 'Contract, ArtifactLink: uri is a text of any form; RFC 3986, section 3.4, leaves its query to the server.',
+      respell: links.withUnknownParameter,
+    },
+    {
+      id: 'link-escapes',
+      varies: 'characters of links are percent-encoded without need, or left unencoded',
+      rule: 'RFC 3986, sections 2.3 and 6.2.2.2: such links are equivalent.',
+      respell: links.withOtherEscapes,
+    },
+    {
+      id: 'link-scheme-case',
+      varies: 'the scheme of links is in uppercase',
+      rule: 'RFC 3986, section 3.1: schemes are case-insensitive.',
+      respell: links.withSchemeInCapitals,
+    },
+  ]),
+  {
+    id: 'link-lines',
+    varies:
+      'the relations of Link come in one line or several, in any order, spaces, quotes and case',
+    rule: 'RFC 8288, section 3, and RFC 9110, section 5.3: lines of a list may be joined, and quotes left out.',
+    appliesTo: ({ headers }) => headers.some(isNamed('link')),
+    apply: (draft, { random }) => ({ ...draft, headers: linkLinesVaried(draft.headers, random) }),
+  },
+  {
+    id: 'member-order',
+    varies: 'members of objects come in another order',
+    rule: 'RFC 8259, section 1: an object is unordered.',
+    appliesTo: hasBody,
+    apply: (draft, { random }) => ({ ...draft, body: withShuffledMembers(draft.body, random) }),
+  },
+  ...formRows([
+    {
+      id: 'json-spaces',
+      varies: 'JSON has white space between its tokens',
+      rule: 'RFC 8259, section 2: white space is allowed around structural characters.',
+      liberty: 'spaces',
+    },
+    {
+      id: 'json-escapes',
+      varies: 'characters of JSON texts are written as escapes',
+      rule: 'RFC 8259, section 7: any character may be escaped.',
+      liberty: 'escapes',
+    },
+    {
+      id: 'json-numbers',
+      varies: 'whole numbers are written with a fraction of zero or an exponent',
+      rule: 'RFC 8259, section 6: 1, 1.0 and 1e0 are the same number.',
+      liberty: 'numbers',
+    },
+  ]),
+  {
+    id: 'media-type',
+    varies: 'the media type of JSON has other case, spaces and quotes, or no charset',
+    rule: 'RFC 9110, section 8.3.1: case, quotes and spaces are free; RFC 8259, section 11: JSON has no charset.',
+    appliesTo: hasBody,
+    apply: (draft, { random }) => ({
+      ...draft,
+      headers: withOtherMediaType(draft.headers, random),
+    }),
+  },
+  {
+    id: 'header-case',
+    varies: 'names of headers are in lowercase, uppercase or mixed case',
+    rule: 'RFC 9110, section 5.1: field names are case-insensitive.',
+    appliesTo: ({ headers }) => headers.length > 0,
+    apply: (draft, { random }) => ({ ...draft, headers: recased(draft.headers, random) }),
+  },
+  {
+    id: 'header-order',
+    varies: 'headers come in another order',
+    rule: 'RFC 9110, section 5.3: the order of fields of different names does not matter.',
+    appliesTo: ({ headers }) => headers.length > 1,
+    apply: (draft, { random }) => ({ ...draft, headers: reordered(draft.headers, random) }),
+  },
+  {
+    id: 'chunked',
+    varies: 'JSON comes in chunks, without Content-Length',
+    rule: 'RFC 9112, section 6.1, and RFC 9110, section 8.6: a length need not be given.',
+    appliesTo: hasBody,
+    apply: (draft) => ({ ...draft, chunked: true }),
+  },
+];
+
+function hasBody({ body }: Draft): boolean {
+  return body !== undefined;
+}
+
+function isSuccess({ body, status }: Draft): boolean {
+  return body !== undefined && status < 400;
+}
+
+function isNamed(wanted: string): (line: HeaderLine) => boolean {
+  return ([name]) => name.toLowerCase() === wanted;
+}
+
+/** Errors, rule 1, does not say that both are required; `error` stays: only it gives the reason. */
+const ofRefusals: readonly Place[] = ['request_id'];
+
+/** The members that an answer may lack. */
+export function removable({
+  operation,
+  status,
+}: Pick<Draft, 'operation' | 'status'>): readonly Place[] {
+  return status >= 400 ? ofRefusals : (operation?.answer?.removable ?? []);
+}
+
+function shapeOf(draft: Draft): ReturnType<typeof placesOf> | undefined {
+  if (!hasBody(draft)) return undefined;
+  const { operation, status } = draft;
+  const shape: v.GenericSchema | undefined =
+    status >= 400 ? errorShape : operation?.success[status]?.shape;
+  return shape && placesOf(shape);
+}
+
+function changedAtAll(
+  draft: Draft,
+  places: readonly Place[],
+  change: (found: unknown) => unknown,
+): Draft {
+  // What lies deeper first: a change further up must not hide it.
+  const deepFirst = places.toSorted((one, other) => other.length - one.length);
+  return {
+    ...draft,
+    body: deepFirst.reduce((body, place) => changedAt(body, place, change), draft.body),
+  };
+}
+
+function unknownValue(random: Random): unknown {
+  return pick([null, true, 'unknown', 17, [], ['unknown', 1], {}, { unknown: null }], random);
+}
+
+function respelledTime(time: unknown, random: Random): unknown {
+  const [, moment, fraction = ''] =
+    (typeof time === 'string' && isTimestamp(time) && /^(.{19})(?:\.(\d+))?Z$/.exec(time)) || [];
+  if (moment === undefined) return time;
+  const digits =
+    random.integer(0, 1) === 0 ? fraction.replace(/(?<!0)0+$/, '') : fraction.padEnd(6, '0');
+  return `${moment}${digits === '' ? '' : `.${digits}`}${pick(['Z', '+00:00'], random)}`;
+}
+
+function withShuffledMembers(value: unknown, random: Random): unknown {
+  if (Array.isArray(value)) return value.map((element) => withShuffledMembers(element, random));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    withShuffledMembers(member, random),
+  ]);
+  return Object.fromEntries(shuffled(members, random));
+}
+
+interface LinkRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
+  readonly respell: (uri: string, random: Random) => string;
+}
+
+function linkRows(rows: readonly LinkRow[]): LegalVariation[] {
+  const placeOf = ({ operation }: Draft): Place | undefined => operation?.answer?.link;
+  return rows.map(({ respell, ...row }) => ({
+    ...row,
+    appliesTo: (draft) => isSuccess(draft) && placeOf(draft) !== undefined,
+    apply: (draft, { random }) =>
+      changedAtAll(draft, [placeOf(draft) ?? ''], (uri) =>
+        typeof uri === 'string' ? respell(uri, random) : uri,
+      ),
+  }));
+}
+
+interface FormRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
+  readonly liberty: keyof TextForm;
+}
+
+function formRows(rows: readonly FormRow[]): LegalVariation[] {
+  return rows.map(({ liberty, ...row }) => ({
+    ...row,
+    appliesTo: hasBody,
+    apply: (draft, { random }) => ({
+      ...draft,
+      form: { ...draft.form, [liberty]: random.bytes(DICE_BYTES) },
+    }),
+  }));
+}

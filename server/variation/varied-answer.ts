@@ -1,0 +1,63 @@
+/** The variation at work: ids of requests, ids in paths, and answers in another legal form. */
+
+import type { PlainAnswer } from '../http/answer.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { mountedOperations } from '../pipeline/endpoint.ts';
+import type { ResponseTransform } from '../pipeline/plug-ins.ts';
+import type { HeaderLine } from './answer.ts';
+import { openVariation, type Variation } from './variation.ts';
+
+/** The transform of a seed. */
+export function variationTransform(seed: string): ResponseTransform {
+  const variation = openVariation(seed);
+  return {
+    newRequestId: (uuid) => variation.newRequestId(uuid),
+    readParameters: (operation, parameters) => variation.readParameters(operation, parameters),
+    rewrite: (exchange, plain) => writeVaried(variation, exchange, plain),
+  };
+}
+
+/** Notes in the record what was varied. A body in chunks comes in two pieces, the first of which ends anywhere. */
+function writeVaried(variation: Variation, exchange: Exchange, plain: PlainAnswer): void {
+  const { record, requestId, response } = exchange;
+  const { status, flat, body, ownRequestId } = plain;
+  const headers = linesOf(flat);
+  const isJson = typeof body === 'string' && isJsonType(headers);
+  const { text, chunked, applied, ...varied } = variation.vary({
+    operation: mountedOperations[record.operation ?? ''],
+    requestId,
+    ownRequestId,
+    status,
+    headers,
+    ...(isJson && { body: JSON.parse(body) as unknown }),
+  });
+  const sent = text ?? body;
+  const lines = varied.headers.flat();
+  record.status = status;
+  record.answerHeaders = lines;
+  record.answerBody = sent;
+  record.varied = applied;
+  response.writeHead(status, lines);
+  if (chunked && sent !== undefined) {
+    const bytes = Buffer.from(sent);
+    const middle = Math.ceil(bytes.length / 2);
+    response.write(bytes.subarray(0, middle));
+    response.end(bytes.subarray(middle));
+  } else response.end(sent);
+}
+
+function linesOf(flat: PlainAnswer['flat']): HeaderLine[] {
+  const lines: HeaderLine[] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const name = String(flat[at]);
+    const values = [flat[at + 1] ?? ''].flat();
+    for (const value of values) lines.push([name, value]);
+  }
+  return lines;
+}
+
+function isJsonType(headers: readonly HeaderLine[]): boolean {
+  return headers.some(
+    ([name, value]) => name === 'Content-Type' && value.startsWith('application/json'),
+  );
+}

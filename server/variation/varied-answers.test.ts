@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../fixtures/clock.ts';
+import { pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { seededRandom } from '../../fixtures/random.ts';
+import type { ExchangeRecord } from '../http/exchange-record.ts';
+import { journalObserver } from '../journal/observer.ts';
+import { journalOf, openJournals } from '../journal/tenant-journal.ts';
+import { openListeners } from '../listeners/listeners.ts';
+import { openLog } from '../pipeline/log.ts';
+import { openServices } from '../pipeline/open-services.ts';
+import { completeSettings } from '../settings.ts';
+import { rawRequest, untilClosed } from '../testing/raw-http.ts';
+import { artifactBytes, fetchFile, linkTo, publish } from '../testing/test-artifacts.ts';
+import {
+  board,
+  deploy,
+  doors,
+  instructionsIn,
+  report,
+  statusOf,
+} from '../testing/test-deployments.ts';
+import { acceptedDevice } from '../testing/test-device.ts';
+import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
+import { legalVariations } from './variations.ts';
+import { variationTransform } from './varied-answer.ts';
+
+const ROUNDS = 24;
+const open: { close(): Promise<void> }[] = [];
+
+async function start(varySeed?: string): Promise<TestServer> {
+  const server = await startTestServer(varySeed === undefined ? {} : { varySeed });
+  open.push(server);
+  return server;
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+async function exchange(baseUrl: string, request: string): Promise<string> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect({ host: hostname, port: Number(port) });
+  await once(socket, 'connect');
+  socket.write(request);
+  return untilClosed(socket);
+}
+
+/** The list of users, whose answer a fresh server always has, byte by byte. */
+function listUsers(server: TestServer, version = '1.1'): Promise<string> {
+  const path = '/api/management/v1/useradm/users?per_page=1';
+  const authorization = `Authorization: Bearer ${server.adminToken}`;
+  const request = rawRequest(`GET ${path}`, ['Host: test', authorization]);
+  return exchange(server.baseUrl, request.replace('HTTP/1.1', `HTTP/${version}`));
+}
+
+async function listOften(server: TestServer): Promise<string[]> {
+  const answers: string[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) answers.push(await listUsers(server));
+  return answers;
+}
+
+describe('a server without a seed', () => {
+  it('gives the usual form each time', async () => {
+    const server = await start();
+    const forms = (await listOften(server)).map((answer) =>
+      answer.replace(/^X-SVC-RequestID: .*$/m, '').replace(/^Date: .*$/m, ''),
+    );
+    expect(new Set(forms).size).toBe(1);
+    expect(forms[0]).toContain('\r\nContent-Type: application/json; charset=utf-8\r\n');
+    expect(forms[0]).toContain('\r\nContent-Length: ');
+  });
+});
+
+describe('a server with a seed', () => {
+  it('shows headers in every case and order, and bodies in chunks and of a length', async () => {
+    const answers = await listOften(await start('wire'));
+    const heads = answers.map((answer) => answer.split('\r\n\r\n')[0] ?? '');
+    const names = new Set(
+      heads.flatMap((head) => [...head.matchAll(/^[\w-]+(?=:)/gm)].map(String)),
+    );
+    for (const name of ['content-type', 'CONTENT-TYPE', 'Content-Type', 'content-length']) {
+      expect(names).toContain(name);
+    }
+    const chunked = answers.filter((answer) => /^transfer-encoding: chunked\r$/im.test(answer));
+    expect(chunked.length).toBeGreaterThan(0);
+    expect(chunked.length).toBeLessThan(ROUNDS);
+    for (const answer of answers) {
+      const length = /^content-length: (\d+)\r$/im.exec(answer)?.[1];
+      expect(length === undefined).toBe(chunked.includes(answer));
+      const body = answer.slice(answer.indexOf('\r\n\r\n') + 4);
+      if (length !== undefined) expect(Buffer.from(body, 'latin1').length).toBe(Number(length));
+      else expect(body.match(/^[0-9a-f]+\r\n/gm)?.length).toBeGreaterThan(2);
+    }
+    const orders = heads.map((head) =>
+      [...head.toLowerCase().matchAll(/^(x-svc-requestid|content-type|link)(?=:)/gm)].join(),
+    );
+    expect(new Set(orders).size).toBeGreaterThan(2);
+  });
+
+  it('chunks nothing for a caller of HTTP/1.0, who knows no chunks', async () => {
+    const server = await start('wire');
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const answer = await listUsers(server, '1.0');
+      expect(answer).not.toMatch(/^transfer-encoding:/im);
+      const body = Buffer.from(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'latin1');
+      expect(JSON.parse(String(body))).toHaveLength(1);
+    }
+  });
+
+  it('answers like any other server of that seed, and unlike one of another', async () => {
+    const [one, same, other] = [await start('a'), await start('a'), await start('b')];
+    const told = await listOften(one);
+    expect(await listOften(same)).toEqual(told);
+    expect(await listOften(other)).not.toEqual(told);
+  });
+
+  it('gives links that lead to the file in every spelling, and in no other', async () => {
+    const server = await start('links');
+    const bytes = await artifactBytes();
+    const id = await publish(server, bytes);
+    const { token } = await acceptedDevice(server, 'links');
+    const spellings = new Set<string>();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { uri } = await linkTo(server, token, id);
+      spellings.add(uri);
+      expect((await fetchFile(uri)).bytes.equals(bytes)).toBe(true);
+      const later = new URL(uri);
+      later.searchParams.set('x-svc-expire', '2099-01-01T00:00:00.000Z');
+      expect((await fetchFile(later.href)).status).toBe(403);
+    }
+    expect(spellings.size).toBeGreaterThan(ROUNDS / 2);
+  });
+
+  it.each(['a', 'b', 'c', 'd', 'e', 'f'])(
+    'of "%s" takes the id of a deployment as it gave it, and as users know it',
+    async (seed) => {
+      const server = await start(seed);
+      await publish(server);
+      const device = await acceptedDevice(server, 'ids');
+      const known = await deploy(server, [device], {
+        update_control_map: { states: { ArtifactInstall_Enter: { action: 'pause' } } },
+      });
+      const { id } = instructionsIn(await doors['POST v2'](server, device.token, board));
+      const again = instructionsIn(await doors['POST v2'](server, device.token, board));
+      expect(again.id).toBe(id);
+      const { status } = await report(server, device, { id, status: 'downloading' });
+      expect([status, await statusOf(server, known, device)]).toEqual([204, 'downloading']);
+      const call = { token: device.token, parameters: { id } };
+      const map = await server.call('get-update-control-map', call);
+      expect([map.status, map.json()]).toMatchObject([200, { update_control_map: { id } }]);
+      const messages = [{ timestamp: '2026-01-01T00:00:00Z', level: 'info', message: 'm' }];
+      const log = await server.call('put-deployment-log', { ...call, json: { messages } });
+      expect(log.status).toBe(204);
+      expect((await report(server, device, { id: known, status: 'success' })).status).toBe(204);
+    },
+  );
+
+  it('refuses a deployment that there is not, in whatever shape it is named', async () => {
+    const server = await start('ids');
+    const device = await acceptedDevice(server, 'ids');
+    for (const id of ['a'.repeat(32), 'A'.repeat(22), seededRandom('none').uuid(), 'none']) {
+      expect((await report(server, device, { id, status: 'success' })).status).toBe(404);
+    }
+  });
+
+  it("keeps a caller's own request id, and makes others the same in header and body", async () => {
+    const server = await start('request ids');
+    const made = new Set<string>();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const sent = await server.request('GET', '/nowhere', {
+        headers: { 'X-SVC-RequestID': 'mine' },
+      });
+      expect(sent.headers.get('x-svc-requestid')).toBe('mine');
+      const own = await server.request('GET', '/nowhere');
+      const id = own.headers.get('x-svc-requestid') ?? '';
+      expect([id, undefined]).toContain(own.json().request_id);
+      expect(own.json().error).not.toBe('');
+      made.add(id);
+    }
+    expect(made.size).toBe(ROUNDS);
+    expect([...made].filter((id) => /^[0-9a-f-]{36}$/.test(id))).toEqual([]);
+  });
+});
+
+describe('the journal', () => {
+  it('tells of every answer what was varied, and by which rule', async () => {
+    const clock = new ManualClock(startOfTest);
+    const settings = completeSettings({ port: 0, logLevel: 'silent' });
+    const random = seededRandom('journal');
+    const log = openLog('silent');
+    const onTenantCreated = openJournals({ entriesMax: 1000, bytesMax: 1_000_000 });
+    const services = await openServices({ settings, clock, random, log, onTenantCreated });
+    const { baseUrl, close } = await openListeners(services, {
+      observers: [journalObserver],
+      transforms: [variationTransform('journal')],
+    });
+    open.push({ close: () => close().then(() => services.tenants.close()) });
+    const path = pathOf(operations['get-configuration']);
+    for (let round = 0; round < ROUNDS; round += 1) await (await fetch(baseUrl + path)).text();
+    const records = [...journalOf(services.tenants.first).entries()].filter(
+      (entry): entry is ExchangeRecord => entry.kind === 'exchange',
+    );
+    const rules = new Map(legalVariations.map(({ id, rule }) => [id, rule]));
+    const varied = records.flatMap((record) => record.varied ?? []);
+    expect(records).toHaveLength(ROUNDS);
+    expect(records.every((record) => record.varied?.[0]?.id === 'request-ids')).toBe(true);
+    expect(new Set(varied.map(({ id }) => id)).size).toBeGreaterThan(6);
+    for (const { id, rule } of varied) expect(rule).toBe(rules.get(id));
+  });
+});

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../fixtures/clock.ts';
+import { Watchdog } from './watchdog.ts';
+
+let lines: string[];
+let watchdog: Watchdog;
+
+beforeEach(() => {
+  lines = [];
+  watchdog = new Watchdog({ warn: (line) => lines.push(line) });
+});
+
+afterEach(() => watchdog.close());
+
+/**
+ * Works on one core for this long, however much of it this process gets; the CPU time of its other
+ * threads counts too, so that the clock must have gone on as well.
+ */
+function work(milliseconds: number): void {
+  const began = process.cpuUsage();
+  const begunMs = systemClock.monotonicMs();
+  const workedMs = (): number => {
+    const { user, system } = process.cpuUsage(began);
+    return Math.min((user + system) / 1000, systemClock.monotonicMs() - begunMs);
+  };
+  while (workedMs() < milliseconds);
+}
+
+it('a piece of work that takes too long is logged with its operation, once in a while', () => {
+  for (const requestId of ['first', 'second']) {
+    const begunMs = watchdog.begin();
+    work(150);
+    watchdog.end(begunMs, { operation: 'get-inventory', requestId });
+  }
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^the event loop stood still for \d+ ms in get-inventory \(request first\)$/,
+    ),
+  ]);
+  expect(watchdog.stalls).toMatchObject({ count: 2, worstIn: expect.stringContaining('get-inv') });
+  expect(watchdog.stalls.worstMs).toBeGreaterThanOrEqual(150);
+});
+
+it('short work is none of its business', () => {
+  watchdog.end(watchdog.begin(), { operation: 'get-inventory', requestId: 'quick' });
+  expect(lines).toEqual([]);
+  expect(watchdog.stalls).toEqual({ count: 0, worstMs: 0, worstIn: '' });
+});
+
+it('what stands still between requests is found by the patrol', async () => {
+  watchdog.patrol();
+  watchdog.end(watchdog.begin(), { operation: 'login', requestId: 'before' });
+  work(250);
+  await expect.poll(() => watchdog.stalls.count).toBe(1);
+  expect(lines).toEqual([
+    expect.stringMatching(/ ms outside of any request; the last one was login \(request before\)$/),
+  ]);
+});
+
+it('a wait without work is no stall, whatever the process did before the patrol', async () => {
+  work(300);
+  watchdog.patrol();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+  await systemClock.sleep(100);
+  expect(watchdog.stalls).toEqual({ count: 0, worstMs: 0, worstIn: '' });
+});

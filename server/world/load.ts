@@ -1,0 +1,88 @@
+/** Loads a world into a tenant: each step at its own moment on the tenant's clock. */
+import { limits } from '../../fixtures/contract/limits.ts';
+import { timestampMs } from '../../fixtures/contract/text.ts';
+import { journalOf } from '../journal/tenant-journal.ts';
+import type { Services } from '../pipeline/services.ts';
+import type { Tenant } from '../tenants/tenants.ts';
+import { issueUserToken } from '../tenants/user-tokens.ts';
+import { type Ask, type LoadedDevice, type Loading, takeStep } from './steps.ts';
+import { timelineOf, WorldFault } from './timeline.ts';
+import type { World } from './world-shape.ts';
+
+/** The created resources, by their names in the file. */
+export interface LoadedWorld {
+  readonly devices: readonly LoadedDevice[];
+  readonly artifacts: readonly { readonly name: string; readonly id: string }[];
+  readonly deployments: readonly { readonly name: string; readonly id: string }[];
+}
+
+/**
+ * Loads a world; afterwards the clock shows the world's time, or is reset, limits are those of the
+ * start, and the journal is empty.
+ * @throws WorldFault for an impossible state, with the server's message where it refuses
+ */
+export async function loadWorld(
+  services: Services,
+  tenant: Tenant,
+  { world, ask }: { readonly world: World; readonly ask: Ask },
+): Promise<LoadedWorld> {
+  const steps = timelineOf(world);
+  const { clock } = tenant;
+  const before = clock.state;
+  const nowMs = world.now === undefined ? services.clock.now() : timestampMs(world.now);
+  const hands = borrowedHands(services, tenant, nowMs);
+  const made = { devices: new Map(), artifacts: new Map(), deployments: new Map() };
+  const loading: Loading = { services, tenant, world, ask, userToken: hands.token, ...made };
+  try {
+    for (const step of steps) {
+      clock.set(nowMs - step.agoMs);
+      await takeStep(loading, step);
+    }
+    clock.reset();
+    if (world.now !== undefined) clock.set(nowMs);
+  } catch (fault) {
+    clock.reset();
+    if (before.mode !== 'base') {
+      clock.set(before.nowMs);
+      clock.scale(before.rate);
+    }
+    throw fault;
+  } finally {
+    hands.giveBack();
+  }
+  // What the devices say of themselves is theirs: so far nobody has polled.
+  tenant.store.parts.forgetRequests();
+  tenant.store.devices.forgetPolls();
+  tenant.rates.set(services.settings.rateLimit);
+  journalOf(tenant).clear();
+  return {
+    devices: world.devices.flatMap(({ name }) => loading.devices.get(name) ?? []),
+    artifacts: named(loading.artifacts),
+    deployments: named(loading.deployments),
+  };
+}
+
+/** A token of an admin, and no rate limit, while the world is loaded. */
+function borrowedHands(services: Services, tenant: Tenant, nowMs: number) {
+  const { store, rates } = tenant;
+  const users = store.users.list({ email: [], id: [] }, { page: 1, perPage: limits.pageMax });
+  // A user without roles has full access.
+  const admin = users.find(({ roles }) => roles.length === 0);
+  if (!admin)
+    throw new WorldFault('no user of the tenant may create this state; add one with full access');
+  const token = issueUserToken(services, tenant, { userId: admin.id, kind: 'first', nowMs });
+  const { limit } = rates;
+  rates.set(undefined);
+  return {
+    token,
+    giveBack: () => {
+      rates.set(limit);
+      const claims = services.tokens.read(token);
+      if (!('because' in claims)) store.userTokens.end(claims.id);
+    },
+  };
+}
+
+function named(ids: ReadonlyMap<string, string>) {
+  return [...ids].map(([name, id]) => ({ name, id }));
+}

@@ -1,0 +1,297 @@
+/**
+ * Executes the steps of a world: through the API where possible, so that every loaded state is
+ * reachable. First contacts of devices and users are written to the store.
+ */
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
+import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
+import { hashPassword } from '../crypto/passwords.ts';
+import { readPublicKey } from '../crypto/public-key.ts';
+import type { Services } from '../pipeline/services.ts';
+import { readIdentity } from '../rules/identity.ts';
+import { findRole } from '../tenants/access.ts';
+import { audit, deviceActor, deviceObject } from '../tenants/audit.ts';
+import type { Tenant } from '../tenants/tenants.ts';
+import { type Step, WorldFault } from './timeline.ts';
+import type { World, WorldDeployment, WorldDevice } from './world-shape.ts';
+
+/** An answer of the API. */
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly location: string | null;
+}
+
+/** Calls the API of the server. */
+export type Ask = (
+  operation: Pick<Operation, 'method'>,
+  path: string,
+  call: { readonly token: string; readonly json?: unknown; readonly form?: FormData },
+) => Promise<Answer>;
+
+/** A loaded device. */
+export interface LoadedDevice {
+  readonly name: string;
+  readonly id: string;
+  /** Of an accepted device. */
+  readonly token?: string;
+  /** PKCS#8 PEM, where the key was generated. */
+  readonly privateKey?: string;
+}
+
+/** The context of the steps, and the resources created so far, by their names in the file. */
+export interface Loading {
+  readonly services: Services;
+  readonly tenant: Tenant;
+  readonly world: World;
+  readonly ask: Ask;
+  readonly userToken: string;
+  readonly devices: Map<string, LoadedDevice>;
+  readonly artifacts: Map<string, string>;
+  readonly deployments: Map<string, string>;
+}
+
+/** The statuses reported before a status; those without an entry cannot be reached by reports. */
+const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDeploymentStatus[]>>> =
+  {
+    downloading: [],
+    pause_before_installing: ['downloading'],
+    installing: ['downloading'],
+    pause_before_rebooting: ['downloading', 'installing'],
+    rebooting: ['downloading', 'installing'],
+    pause_before_committing: ['downloading', 'installing', 'rebooting'],
+    success: ['downloading', 'installing', 'rebooting'],
+    failure: ['downloading', 'installing'],
+    'already-installed': [],
+  };
+
+/** Executes one step at the time of the tenant's clock. @throws WorldFault when it is refused */
+export async function takeStep(loading: Loading, step: Step): Promise<void> {
+  if (step.kind === 'user') await addUser(loading, step.user);
+  else if (step.kind === 'artifact') await addArtifact(loading, step.artifact);
+  else if (step.kind === 'device') await addDevice(loading, step.device);
+  else await addDeployment(loading, step.deployment);
+}
+
+async function addUser({ services, tenant }: Loading, user: World['users'][number]): Promise<void> {
+  const { email, password } = user;
+  const passwordHash = await hashPassword(password, services.random);
+  const { users } = tenant.store;
+  const place = `users: ${user.email}`;
+  if (services.tenants.findByEmail(user.email)) {
+    throw new WorldFault(`${place}: another user has this e-mail address already`);
+  }
+  const stranger = user.roles.find((name) => !findRole(tenant.store, name));
+  if (stranger !== undefined) throw new WorldFault(`${place}: there is no role "${stranger}"`);
+  const id = services.random.uuid();
+  users.create({ id, email, passwordHash, roles: user.roles }, tenant.clock.now());
+}
+
+async function addArtifact(loading: Loading, artifact: World['artifacts'][number]): Promise<void> {
+  const { name, deviceTypes, content } = artifact;
+  const bytes = await writeArtifact({
+    name,
+    deviceTypes,
+    payloadType: 'single-file',
+    files: [{ name: 'content', content: Buffer.from(content) }],
+    modifiedMs: Math.max(0, loading.tenant.clock.now()),
+  });
+  const form = new FormData();
+  form.append('artifact', new Blob([new Uint8Array(bytes)]), `${name}.mender`);
+  const row = managementOperations['upload-artifact'];
+  const answer = await must(loading, `artifacts: ${name}`, [row, pathOf(row), { form }]);
+  loading.artifacts.set(name, idIn(answer));
+}
+
+async function addDevice(loading: Loading, device: WorldDevice): Promise<void> {
+  const place = `devices: ${device.name}`;
+  const given = device.identity ?? { name: device.name };
+  const identity = readIdentity(JSON.stringify(given));
+  if ('because' in identity) throw new WorldFault(`${place}: identity: ${identity.because}`);
+  const made = device.publicKey === undefined ? newKey(loading) : undefined;
+  const pem = device.publicKey ?? publicPem(made);
+  const key = readPublicKey(pem);
+  if ('because' in key) throw new WorldFault(`${place}: publicKey: ${key.because}`);
+  const recorded =
+    device.status === 'preauthorized'
+      ? await preauthorize(loading, { place, identity: given, pem })
+      : await firstContact(loading, { device, identity: identity.canonical, pem: key.pem });
+  const privateKey = made?.export({ type: 'pkcs8', format: 'pem' }).toString();
+  loading.devices.set(device.name, {
+    name: device.name,
+    ...recorded,
+    ...(privateKey !== undefined && { privateKey }),
+  });
+  await tell(loading, { device, place, ...recorded });
+}
+
+async function preauthorize(
+  loading: Loading,
+  { place, identity, pem }: { place: string; identity: object; pem: string },
+) {
+  const row = managementOperations['preauthorize-device'];
+  const json = { identity_data: identity, pubkey: pem };
+  return { id: idIn(await must(loading, place, [row, pathOf(row), { json }])) };
+}
+
+async function firstContact(
+  loading: Loading,
+  { device, identity, pem }: { device: WorldDevice; identity: string; pem: string },
+): Promise<{ id: string; token?: string }> {
+  const { services, tenant } = loading;
+  const place = `devices: ${device.name}`;
+  const { random, settings } = services;
+  const nowMs = tenant.clock.now();
+  if (tenant.store.devices.findByIdentity(identity)) {
+    throw new WorldFault(`${place}: another device has this identity`);
+  }
+  const [id, authSetId] = [random.uuid(), random.uuid()];
+  const set = { authSetId, publicKeyPem: pem, status: 'pending', nowMs } as const;
+  tenant.store.devices.recordFirstContact({ id, identity }, set);
+  const actor = { id, identity };
+  audit(
+    { store: tenant.store, settings, nowMs },
+    {
+      actor: deviceActor(actor),
+      action: 'create',
+      object: deviceObject(actor),
+      change: 'first request; pending acceptance',
+    },
+  );
+  if (device.status === 'pending') return { id };
+  const row = managementOperations['set-auth-set-status'];
+  const json = { status: device.status };
+  await must(loading, place, [row, pathOf(row, { id, aid: authSetId }), { json }]);
+  if (device.status !== 'accepted') return { id };
+  const issuedAt = Math.floor(nowMs / 1000);
+  const claims = { kind: 'device', subject: id, id: authSetId, tenantId: tenant.id } as const;
+  const expiresAt = issuedAt + settings.tokenLifetimeSeconds;
+  return { id, token: services.tokens.issue({ ...claims, expiresAt }, issuedAt) };
+}
+
+/** The inventory, configuration and group of a device. */
+async function tell(
+  loading: Loading,
+  { device, place, id, token }: { device: WorldDevice; place: string; id: string; token?: string },
+): Promise<void> {
+  const { inventory, reportedConfiguration, configuration, group } = device;
+  if (token === undefined && (inventory || reportedConfiguration)) {
+    throw new WorldFault(
+      `${place}: only an accepted device can report; leave out inventory and reportedConfiguration`,
+    );
+  }
+  if (inventory) {
+    const json = Object.entries(inventory).map(([name, value]) => ({ name, value }));
+    const row = operations['patch-attributes'];
+    await must(loading, `${place}: inventory`, [row, pathOf(row), { json, token }]);
+  }
+  if (configuration) {
+    const row = managementOperations['set-configuration'];
+    const call = { json: configuration };
+    await must(loading, `${place}: configuration`, [row, pathOf(row, { id }), call]);
+  }
+  if (reportedConfiguration) {
+    const row = operations['put-configuration'];
+    const call = { json: reportedConfiguration, token };
+    await must(loading, `${place}: reportedConfiguration`, [row, pathOf(row), call]);
+  }
+  if (group !== undefined) {
+    const row = managementOperations['set-device-group'];
+    await must(loading, `${place}: group`, [row, pathOf(row, { id }), { json: { group } }]);
+  }
+}
+
+async function addDeployment(loading: Loading, deployment: WorldDeployment): Promise<void> {
+  const { name, artifact, devices, retries, reached, aborted } = deployment;
+  const place = `deployments: ${name}`;
+  const whom = devices
+    ? { devices: devices.map((one) => loading.devices.get(one)?.id) }
+    : { all_devices: true };
+  const row = managementOperations['create-deployment'];
+  const json = {
+    name,
+    artifact_name: artifact,
+    ...whom,
+    ...(retries !== undefined && { retries }),
+  };
+  const id = idIn(await must(loading, place, [row, pathOf(row), { json }]));
+  loading.deployments.set(name, id);
+  for (const [device, status] of Object.entries(reached)) {
+    await reach(loading, { deployment, id, device, status });
+  }
+  if (!aborted) return;
+  const abort = managementOperations['abort-deployment'];
+  const call = { json: { status: 'aborted' } };
+  await must(loading, `${place}: aborted`, [abort, pathOf(abort, { id }), call]);
+}
+
+async function reach(
+  loading: Loading,
+  {
+    deployment,
+    id,
+    device,
+    status,
+  }: { deployment: WorldDeployment; id: string; device: string; status: DeviceDeploymentStatus },
+): Promise<void> {
+  const place = `deployments: ${deployment.name}: reached: ${device}`;
+  const token = loading.devices.get(device)?.token;
+  const way = waysTo[status];
+  if (!way) {
+    const possible = Object.keys(waysTo).join(', ');
+    throw new WorldFault(
+      `${place}: a device does not report "${status}"; possible are ${possible}`,
+    );
+  }
+  const next = operations['get-next-deployment'];
+  const type = loading.world.artifacts.find(({ name }) => name === deployment.artifact)
+    ?.deviceTypes[0];
+  const query = new URLSearchParams({ device_type: type ?? '', artifact_name: 'unknown' });
+  const offered = await must(loading, place, [next, `${pathOf(next)}?${query}`, { token }]);
+  if (offered.status !== 200) {
+    throw new WorldFault(`${place}: the device is offered no deployment at that time`);
+  }
+  const row = operations['put-deployment-status'];
+  for (const report of [...way, status]) {
+    const call = { json: { status: report }, token };
+    await must(loading, place, [row, pathOf(row, { id }), call]);
+  }
+}
+
+type Call = {
+  readonly json?: unknown;
+  readonly form?: FormData;
+  readonly token?: string | undefined;
+};
+
+/** Asks as the user unless a device's token is given. @throws WorldFault when it is refused */
+async function must(
+  { ask, userToken }: Loading,
+  place: string,
+  [operation, path, { token = userToken, ...call }]: [Pick<Operation, 'method'>, string, Call],
+): Promise<Answer> {
+  const answer = await ask(operation, path, { token, ...call });
+  if (answer.status < 300) return answer;
+  const { error } = JSON.parse(answer.text) as { error?: string };
+  throw new WorldFault(`${place}: ${answer.status}: ${error ?? answer.text}`);
+}
+
+function idIn({ location }: Answer): string {
+  return location?.split('/').at(-1) ?? '';
+}
+
+/** The PKCS#8 header before the 32 bytes of an Ed25519 seed (RFC 8410). */
+const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function newKey({ services }: Loading): KeyObject {
+  const der = Buffer.concat([ed25519Prefix, services.random.bytes(32)]);
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+function publicPem(key: KeyObject | undefined): string {
+  if (!key) return '';
+  return createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
+}

@@ -1,0 +1,269 @@
+/**
+ * States that tenants can be restored to: the one at their start, named snapshots, and world files;
+ * and the fork of one tenant into another.
+ */
+
+import { systemClock } from '../../fixtures/clock.ts';
+import { faultPlansOf } from '../faults/tenant-faults.ts';
+import { deviceNamed } from '../journal/known-devices.ts';
+import { journalOf } from '../journal/tenant-journal.ts';
+import type { Services } from '../pipeline/services.ts';
+import { readIdentity } from '../rules/identity.ts';
+import type { DeviceReset, Snapshot } from '../store/snapshot.ts';
+import type { AddedTenant, GivenAdmin, Tenant, TenantFault } from '../tenants/tenants.ts';
+import { type LoadedWorld, loadWorld } from './load.ts';
+import type { Ask } from './steps.ts';
+import type { World } from './world-shape.ts';
+
+/** A snapshot with its name. */
+export interface NamedSnapshot {
+  readonly name: string;
+  /** The tenant's time, milliseconds since the Unix epoch. */
+  readonly takenMs: number;
+}
+
+/** Each holds a copy of the whole state. */
+export const SNAPSHOTS_MAX = 20;
+
+interface Kept extends NamedSnapshot {
+  readonly snapshot: Snapshot;
+}
+
+interface Inside {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The tenant was started where no copy of its state could be written, as on a full disk. */
+export class StartNotKept extends Error {
+  override readonly name = 'StartNotKept';
+
+  constructor() {
+    super(
+      'there is no start state to restore: no copy of it could be written when the server started; ' +
+        'free some space and restart it',
+    );
+  }
+}
+
+/** Restores tenants. */
+export class TenantStates {
+  readonly #services: Services;
+  readonly #openInside: () => Promise<Inside>;
+  readonly #named = new WeakMap<Tenant, Map<string, Kept>>();
+  /** Before anything was loaded. */
+  readonly #origins = new WeakMap<Tenant, Snapshot>();
+  readonly #starts = new WeakMap<Tenant, Snapshot>();
+  /** All are changed one after the other: a load moves the clock of its tenant too. */
+  #changed: Promise<unknown> = Promise.resolve();
+
+  constructor(services: Services, openInside: () => Promise<Inside>) {
+    this.#services = services;
+    this.#openInside = openInside;
+  }
+
+  /** Adds a tenant with its first user; its start is empty. */
+  async add(name: string, admin: GivenAdmin): Promise<AddedTenant | TenantFault> {
+    const added = await this.#services.tenants.add(name, admin);
+    if (typeof added !== 'string') await this.markStart(added.tenant);
+    return added;
+  }
+
+  /**
+   * Drops a tenant other than the first: its tokens, devices and users become unknown, then its
+   * sockets, store, folder and mail go. Does nothing to a tenant that was dropped already.
+   */
+  async drop(tenant: Tenant): Promise<void> {
+    if (tenant.isFirst) return;
+    faultPlansOf(tenant).clear();
+    const { tenants, sockets, outbox } = this.#services;
+    if (tenants.forget(tenant)) {
+      await sockets.closeTenant(tenant.store);
+      // Handlers that waited for a socket now write to the audit log: the store goes last.
+      await systemClock.sleep(0);
+      outbox.forget(tenant.id);
+      tenants.remove(tenant);
+    }
+    journalOf(tenant).clear();
+  }
+
+  /** Makes the present state the one to reset to, and the one that files are loaded into. */
+  async markStart(tenant: Tenant): Promise<void> {
+    const start = await tenant.store.snapshot();
+    this.#origins.set(tenant, start);
+    this.#starts.set(tenant, start);
+  }
+
+  /** Drops all tenants but the first. @returns the dropped ones */
+  async dropOthers(): Promise<readonly Tenant[]> {
+    const [, ...others] = this.#services.tenants.list();
+    await Promise.all(others.map((tenant) => this.drop(tenant)));
+    return others;
+  }
+
+  /**
+   * Restores state and clock of the start; closes sockets, removes faults, mail and journal.
+   * Rejects with StartNotKept.
+   */
+  reset(tenant: Tenant): Promise<void> {
+    return this.#inOrder(async () => {
+      const start = kept(this.#starts, tenant);
+      await this.#services.sockets.closeTenant(tenant.store);
+      await this.#restore(tenant, start);
+      tenant.clock.reset();
+      tenant.rates.set(this.#services.settings.rateLimit);
+      faultPlansOf(tenant).clear();
+      tenant.status = 'active';
+      this.#services.outbox.forget(tenant.id);
+      journalOf(tenant).clear();
+    });
+  }
+
+  /**
+   * Restores one device to the start, or removes it when it did not exist; closes its socket.
+   * @param named its id, or its identity as JSON
+   * @throws StartNotKept
+   */
+  resetDevice(tenant: Tenant, named: string): DeviceReset {
+    const start = kept(this.#starts, tenant);
+    const deviceId = deviceIdOf(tenant, named);
+    this.#services.sockets.drop(deviceId, 'the device was reset');
+    return tenant.store.resetDevice(deviceId, start, tenant.clock.now());
+  }
+
+  /**
+   * Replaces the state and the start of the tenant. Planned faults are kept, and paused meanwhile.
+   * The state is unchanged when the file is refused.
+   * Rejects with WorldFault or StartNotKept.
+   */
+  load(tenant: Tenant, world: World): Promise<LoadedWorld> {
+    return this.#inOrder(() => this.#load(tenant, world));
+  }
+
+  snapshots(tenant: Tenant): readonly NamedSnapshot[] {
+    return [...this.#of(tenant).values()].map(({ name, takenMs }) => ({ name, takenMs }));
+  }
+
+  /** Takes a snapshot, in place of one of the same name; false when there are too many. */
+  take(tenant: Tenant, name: string): Promise<boolean> {
+    return this.#inOrder(async () => {
+      const named = this.#of(tenant);
+      const former = named.get(name);
+      if (!former && named.size >= SNAPSHOTS_MAX) return false;
+      const snapshot = await tenant.store.snapshot();
+      named.set(name, { name, takenMs: tenant.clock.now(), snapshot });
+      former?.snapshot.discard();
+      return true;
+    });
+  }
+
+  /** False when there is none of this name. */
+  restore(tenant: Tenant, name: string): Promise<boolean> {
+    return this.#inOrder(async () => {
+      const found = this.#of(tenant).get(name);
+      if (found) await this.#restore(tenant, found.snapshot);
+      return found !== undefined;
+    });
+  }
+
+  /** False when there is none of this name. */
+  discard(tenant: Tenant, name: string): Promise<boolean> {
+    return this.#inOrder(async () => {
+      const named = this.#of(tenant);
+      named.get(name)?.snapshot.discard();
+      return named.delete(name);
+    });
+  }
+
+  /** Creates a tenant with the present state of this one, but with its own admin. */
+  fork(
+    tenant: Tenant,
+    { name, admin }: { name: string; admin: GivenAdmin },
+  ): Promise<AddedTenant | TenantFault> {
+    return this.#inOrder(async () => {
+      const added = await this.#services.tenants.add(name, admin);
+      if (typeof added === 'string') return added;
+      try {
+        const snapshot = await tenant.store.snapshot();
+        await added.tenant.store.restore(snapshot, { keepsUsers: true });
+        snapshot.discard();
+        await this.markStart(added.tenant);
+        return added;
+      } catch (fault) {
+        await this.drop(added.tenant);
+        throw fault;
+      }
+    });
+  }
+
+  #inOrder<Result>(change: () => Promise<Result>): Promise<Result> {
+    const changed = this.#changed.then(change);
+    this.#changed = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #load(tenant: Tenant, world: World): Promise<LoadedWorld> {
+    const origin = kept(this.#origins, tenant);
+    const before = await tenant.store.snapshot();
+    const inside = await this.#openInside();
+    const goOn = faultPlansOf(tenant).pause();
+    try {
+      await this.#restore(tenant, origin);
+      const loaded = await loadWorld(this.#services, tenant, { world, ask: askAt(inside.url) });
+      const former = this.#starts.get(tenant);
+      if (former !== origin) former?.discard();
+      this.#starts.set(tenant, await tenant.store.snapshot());
+      return loaded;
+    } catch (fault) {
+      await this.#restore(tenant, before);
+      throw fault;
+    } finally {
+      goOn();
+      before.discard();
+      await inside.close();
+    }
+  }
+
+  /** Closes sockets, which a restored store does not know: devices reconnect. */
+  #restore({ store }: Tenant, snapshot: Snapshot): Promise<void> {
+    const { sockets } = this.#services;
+    const before = (): void => {
+      for (const id of [...store.connections.connectedIds()])
+        sockets.drop(id, 'the tenant was reset');
+    };
+    return store.restore(snapshot, { before });
+  }
+
+  #of(tenant: Tenant): Map<string, Kept> {
+    const named = this.#named.get(tenant) ?? new Map<string, Kept>();
+    this.#named.set(tenant, named);
+    return named;
+  }
+}
+
+function deviceIdOf({ store }: Tenant, named: string): string {
+  const identity = readIdentity(named);
+  const known = deviceNamed(store, 'because' in identity ? named : identity.canonical);
+  return 'id' in known ? known.id : named;
+}
+
+/** Calls the API at this URL. */
+function askAt(url: string): Ask {
+  return async ({ method }, path, { token, json, form }) => {
+    const headers = new Headers({ Authorization: `Bearer ${token}` });
+    if (json !== undefined) headers.set('Content-Type', 'application/json');
+    const body = form ?? (json === undefined ? null : JSON.stringify(json));
+    const answer = await fetch(url + path, { method, headers, body });
+    return {
+      status: answer.status,
+      text: await answer.text(),
+      location: answer.headers.get('location'),
+    };
+  };
+}
+
+function kept(of: WeakMap<Tenant, Snapshot>, tenant: Tenant): Snapshot {
+  const snapshot = of.get(tenant);
+  if (!snapshot) throw new StartNotKept();
+  return snapshot;
+}

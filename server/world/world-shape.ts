@@ -1,0 +1,144 @@
+/**
+ * The format of world files: devices, artifacts, deployments and users, and how long ago each was
+ * created. The JSON Schema is derived from it.
+ */
+import * as v from 'valibot';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { emailShape } from '../../fixtures/contract/management/email.ts';
+import { isTimestamp } from '../../fixtures/contract/text.ts';
+import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
+
+/** Limits of a world; for larger fleets use the simulator. */
+const DEVICES_MAX = 10_000;
+const OTHERS_MAX = 1000;
+const NAME_MAX = 256;
+
+const duration = v.pipe(
+  v.string('must be a time such as 90s, 15m, 1h or 7d'),
+  v.regex(/^\d{1,9}[smhd]$/, 'must be a time such as 90s, 15m, 1h or 7d'),
+);
+const text = v.pipe(
+  v.string('must be a string'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(NAME_MAX, `must have at most ${NAME_MAX} characters`),
+);
+/** How long before the world's time it was created; at that time when absent. */
+const ago = v.optional(duration);
+const value = v.union(
+  [v.string(), v.number(), v.array(v.union([v.string(), v.number()]))],
+  'must be a string, a number, or a list of them',
+);
+
+function list<const Item extends v.GenericSchema>(item: Item, most: number) {
+  return v.optional(
+    v.pipe(v.array(item, 'must be a list'), v.maxLength(most, `must be at most ${most}`)),
+    [],
+  );
+}
+
+/** An object with these members and no others. */
+function entries<const Entries extends v.ObjectEntries>(given: Entries) {
+  const known = Object.keys(given).join(', ');
+  return v.strictObject(given, ({ expected }) =>
+    expected === 'never' ? `is unknown; the fields are ${known}` : 'is required',
+  );
+}
+
+const worldDeviceStatuses = ['pending', 'accepted', 'rejected', 'preauthorized'] as const;
+
+const deviceShape = entries({
+  /** Its name in the rest of the file. */
+  name: text,
+  identity: v.optional(v.record(v.string(), value, 'must be an object of identity attributes')),
+  status: v.optional(
+    v.picklist(worldDeviceStatuses, `must be one of ${worldDeviceStatuses.join(', ')}`),
+    'accepted',
+  ),
+  ago,
+  /** PEM, SPKI; when absent, a key is generated, and returned when the world is loaded. */
+  publicKey: v.optional(v.string('must be a public key in PEM')),
+  inventory: v.optional(v.record(v.string(), value, 'must be an object of attributes')),
+  configuration: v.optional(v.record(v.string(), v.string('must be a string'))),
+  reportedConfiguration: v.optional(v.record(v.string(), v.string('must be a string'))),
+  group: v.optional(text),
+});
+
+const artifactShape = entries({
+  name: text,
+  deviceTypes: v.pipe(
+    v.array(text, 'must be a list of device types'),
+    v.minLength(1, 'must name at least one device type'),
+  ),
+  /** Content of the one file of its payload. */
+  content: v.optional(v.string('must be a string'), 'made by a world\n'),
+  ago,
+});
+
+const deploymentShape = entries({
+  name: text,
+  artifact: text,
+  /** Names of devices; all accepted ones when absent. */
+  devices: v.optional(v.array(text, 'must be a list of device names')),
+  ago,
+  retries: v.optional(v.pipe(v.number('must be a number'), v.integer(), v.minValue(0))),
+  /** The last status of devices, by their names. */
+  reached: v.optional(
+    v.record(
+      v.string(),
+      v.picklist(deviceDeploymentStatuses, `must be one of ${deviceDeploymentStatuses.join(', ')}`),
+    ),
+    {},
+  ),
+  aborted: v.optional(v.boolean('must be true or false'), false),
+});
+
+const userShape = entries({
+  email: emailShape,
+  password: v.pipe(
+    v.string('must be a string'),
+    v.minLength(limits.passwordMinCharacters, 'is too short'),
+    v.maxLength(limits.passwordMaxCharacters, 'is too long'),
+  ),
+  roles: v.optional(v.array(text, 'must be a list of role names'), []),
+});
+
+/** The whole file. */
+export const worldShape = entries({
+  /** The world's time; the server's time when absent. */
+  now: v.optional(
+    v.pipe(
+      v.string('must be a date-time such as 2027-08-25T00:00:00Z'),
+      v.check(isTimestamp, 'must be a date-time such as 2027-08-25T00:00:00Z'),
+    ),
+  ),
+  users: list(userShape, OTHERS_MAX),
+  devices: list(deviceShape, DEVICES_MAX),
+  artifacts: list(artifactShape, OTHERS_MAX),
+  deployments: list(deploymentShape, OTHERS_MAX),
+});
+
+export type World = v.InferOutput<typeof worldShape>;
+export type WorldDevice = World['devices'][number];
+export type WorldDeployment = World['deployments'][number];
+
+/** The JSON Schema, for editors. */
+export async function worldJsonSchema(): Promise<object> {
+  const { toJsonSchema } = await import('@valibot/to-json-schema');
+  return {
+    ...toJsonSchema(worldShape, { errorMode: 'ignore', typeMode: 'input' }),
+    title: 'A start state of Fleetbed',
+  };
+}
+
+const millisecondsPerUnit: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** The length of an `ago`, in milliseconds. */
+export function agoMs(given: string | undefined): number {
+  if (given === undefined) return 0;
+  return Number(given.slice(0, -1)) * (millisecondsPerUnit[given.slice(-1)] ?? 0);
+}
