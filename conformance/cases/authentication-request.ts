@@ -2,10 +2,11 @@
 import { createPublicKey } from 'node:crypto';
 import { acceptedDevice, unknownDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
-import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { defineScenario } from '../suite/case.ts';
+import { type Input, inputCases } from '../suite/input-table.ts';
 import type { Answer } from '../target/answer.ts';
 import { expectEach, expectStatus, observed, observedAnswer } from '../target/expectations.ts';
-import { authRequestFields, malformedBodies } from './auth-request-fields.ts';
+import { authRequestInputs, textualRequest } from './auth-request-fields.ts';
 
 /** Asserts that the request was understood: refused for its content, or granted with a token. */
 function expectUnderstood(answer: Answer): void {
@@ -49,20 +50,12 @@ const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
   },
 };
 
-function fieldCase(field: string, row: (typeof authRequestFields)[string][number]) {
-  const { slug, words, requirement, values, fate } = row;
-  const outcome = fate === 'malformed' ? 'is answered 400' : 'is not malformed';
-  const made: JudgingCase<SuiteDevice> = {
-    id: slug,
-    title: `A signed request whose field ${field} ${words} ${outcome}.`,
-    requirements: [requirement],
-    run: async (device) => {
-      const send = (value: unknown) => device.authenticate({ members: { [field]: value } });
-      if (fate === 'malformed') await expectEach(400, values, send);
-      else for (const value of Object.values(values)) expectUnderstood(await send(value));
-    },
-  };
-  return made;
+/** Sends what a signed request has in the field, or the text as its signed body. */
+async function sendInput(device: SuiteDevice, { field, value, raw }: Input): Promise<Answer> {
+  const changes = field === '' ? { text: raw ?? '' } : { members: { [field]: value } };
+  const answer = await device.authenticate(changes);
+  if (answer.status === 200) expectUnderstood(answer);
+  return answer;
 }
 
 const boundaries = defineScenario({
@@ -72,21 +65,12 @@ const boundaries = defineScenario({
   risk: 'write',
   arrange: unknownDevice,
   cases: [
-    ...Object.entries(authRequestFields).flatMap(([field, rows]) =>
-      rows.map((row) => fieldCase(field, row)),
-    ),
-    {
-      id: 'malformed-body-is-400',
-      title: 'A signed body that is no JSON object is answered 400.',
-      requirements: ['auth.malformed-is-400'],
-      run: (device) => expectEach(400, malformedBodies, (text) => device.authenticate({ text })),
-    },
-    {
-      id: 'missing-body-is-400',
-      title: 'A request without a body is answered 400.',
-      requirements: ['auth.body-is-required'],
-      run: async (device) => expectStatus(await device.authenticate({ text: '' }), 400),
-    },
+    ...inputCases<SuiteDevice>(authRequestInputs, {
+      body: textualRequest,
+      send: sendInput,
+      // Its content may be refused.
+      accepted: [200, 401, 403],
+    }),
     {
       id: 'optional-fields-may-be-absent',
       title: 'A request with id_data and pubkey alone is complete: it is not answered 400.',

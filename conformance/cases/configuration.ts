@@ -6,9 +6,9 @@
 import { acceptedDevice, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
+import { given, type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import type { Answer } from '../target/answer.ts';
 import {
-  expectEach,
   expectEqual,
   expectJson,
   expectNoBody,
@@ -22,26 +22,33 @@ import {
 } from '../target/expectations.ts';
 import { isMap, type Members } from '../target/json-members.ts';
 
-/** Values that are not strings. */
-export const otherValues = {
-  'a number': 7,
-  zero: 0,
-  'a boolean': true,
-  null: null,
-  'an object': {},
-  'an array of texts': ['text'],
-};
+/** Pairs that are set together. */
+export const goodPairs = { good: 'text', key: 'text' };
 
-/** Bodies that are not a JSON object. */
-export const malformedPairs = {
-  'JSON that is cut': '{"key":',
-  'an array': '[]',
-  'an array of pairs': '[{"key":"value"}]',
-  'a text': '"key"',
-  'a number': '7',
-  'a boolean': 'true',
-  null: 'null',
-  'text that is no JSON': 'key=value',
+/** Pairs of which one has a value that is no text, and bodies that are no pairs. */
+export const pairInputs: InputTable = {
+  'other-values-are-400': {
+    title: 'A value that is a number, a boolean, null, an object or an array is answered 400.',
+    requirement: 'configuration.values-are-texts',
+    field: 'key',
+    refused: { ...given(...otherThanText), zero: 0, 'an array of texts': ['text'] },
+    covers: ['put-configuration 400'],
+  },
+  'malformed-body-is-400': {
+    title: 'A body that is no JSON object is answered 400.',
+    requirement: 'configuration.malformed-is-400',
+    field: '',
+    refused: {
+      'JSON that is cut': '{"key":',
+      'an array': '[]',
+      'an array of pairs': '[{"key":"value"}]',
+      'a text': '"key"',
+      'a number': '7',
+      'a boolean': 'true',
+      null: 'null',
+      'text that is no JSON': 'key=value',
+    },
+  },
 };
 
 /** Names that nothing in the contract forbids. */
@@ -155,21 +162,11 @@ const fresh = defineScenario({
       requirements: ['configuration.empty-name'],
       observe: async (device) => observedAnswer(await write(device, { '': 'value' })),
     },
-    {
-      id: 'other-values-are-400',
-      title: 'A value that is a number, a boolean, null, an object or an array is answered 400.',
-      requirements: ['configuration.values-are-texts'],
-      covers: ['put-configuration 400'],
-      run: async (device) =>
-        expectEach(400, otherValues, (value) => write(device, { good: 'text', key: value })),
-    },
-    {
-      id: 'malformed-body-is-400',
-      title: 'A body that is no JSON object is answered 400.',
-      requirements: ['configuration.malformed-is-400'],
-      run: async (device) =>
-        expectEach(400, malformedPairs, (raw) => device.call('put-configuration', { raw })),
-    },
+    ...inputCases<SuiteDevice>(pairInputs, {
+      body: goodPairs,
+      send: (device, { raw }) => device.call('put-configuration', { raw }),
+      accepted: [204],
+    }),
     {
       id: 'removing-nothing-is-204',
       title: 'Removing a key that is not there is answered 204, and adds nothing.',

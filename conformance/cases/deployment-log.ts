@@ -8,11 +8,10 @@ import {
   type OfferedDeployment,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
-import { type InputRow, inputCases } from '../suite/boundary.ts';
 import { defineScenario } from '../suite/case.ts';
+import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import type { Answer } from '../target/answer.ts';
 import {
-  expectEach,
   expectStatus,
   expectThat,
   NotObservable,
@@ -24,182 +23,149 @@ import {
 
 const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'no space left' };
 
-/** A valid log. */
-export const goodLog = { messages: [entry] };
-
-const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;
+/** A valid log; what is wrong with its second message must not be missed for the first. */
+export const goodLog = { messages: [entry, entry] };
 
 /** Each field of a log, in each kind of input. */
-export const logInputs: readonly InputRow[] = [
-  {
-    id: 'missing-body-is-400',
-    title: 'A log without a body is answered 400.',
-    field: '',
-    kinds: ['missing'],
-    answered: 400,
-    requirement: 'log.body-is-required',
-  },
-  {
-    id: 'malformed-log-is-400',
-    title: 'A log that is no JSON object is answered 400.',
-    field: '',
-    kinds: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
-    answered: 400,
-    requirement: 'log.malformed-is-400',
-  },
-  {
-    id: 'missing-messages-is-400',
-    title: 'A log without messages is answered 400.',
-    field: 'messages',
-    kinds: ['missing'],
-    answered: 400,
-    requirement: 'log.fields-are-required',
-  },
-  {
-    id: 'other-type-of-messages-is-400',
-    title: 'A log whose messages are no list is answered 400.',
-    field: 'messages',
-    kinds: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'object'],
-    answered: 400,
-    requirement: 'log.messages-is-a-list',
-  },
-  {
-    id: 'empty-log',
-    title: 'A log that holds no messages.',
-    field: 'messages',
-    kinds: ['list'],
-    answered: 'open',
-    requirement: 'log.empty',
-  },
-  {
-    id: 'other-type-of-entry-is-400',
-    title: 'A log with an entry that is no object, even one among good ones, is answered 400.',
-    field: 'messages[]',
-    kinds: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'list'],
-    answered: 400,
-    requirement: 'log.messages-are-objects',
-  },
-  {
-    id: 'missing-timestamp-is-400',
-    title: 'A log with a message without timestamp, even one among good ones, is answered 400.',
-    field: 'messages[].timestamp',
-    kinds: ['missing'],
-    answered: 400,
-    requirement: 'log.timestamp-is-required',
-  },
-  {
-    id: 'other-type-of-timestamp-is-400',
-    title: 'A log with a timestamp that is no text is answered 400.',
-    field: 'messages[].timestamp',
-    kinds: otherThanText,
-    answered: 400,
-    requirement: 'log.timestamp-is-a-text',
-  },
-  {
-    id: 'any-text-as-timestamp-is-400',
-    title: 'A log with a timestamp that is any text, an empty or a long one, is answered 400.',
-    field: 'messages[].timestamp',
-    kinds: ['text', 'empty text', 'long text'],
-    answered: 400,
+export const logInputs: InputTable = {
+  'date-time-as-timestamp-is-taken': {
+    title: 'A timestamp may have a fraction of a second and any offset from UTC.',
     requirement: 'log.timestamp-is-a-date-time',
+    field: 'messages[].timestamp',
+    accepted: {
+      'a fraction and an offset': '2026-01-31T12:00:00.123456789+05:30',
+      'an offset to the west': '2026-01-31T00:00:00-11:00',
+      'a leap day': '2028-02-29T23:59:59Z',
+    },
   },
-  {
-    id: 'missing-level-is-400',
+  'malformed-timestamp-is-400': {
+    title: 'A timestamp that is no date-time is answered 400.',
+    requirement: 'log.timestamp-is-a-date-time',
+    field: 'messages[].timestamp',
+    refused: {
+      'a word': 'yesterday',
+      'a day that does not exist': '2026-02-30T12:00:00Z',
+      'a month that does not exist': '2026-13-01T12:00:00Z',
+      'an hour that does not exist': '2026-01-31T25:00:00Z',
+      'seconds since 1970 as a text': '1769860800',
+    },
+    covers: ['put-deployment-log 400'],
+  },
+  'missing-body-is-400': {
+    title: 'A log without a body is answered 400.',
+    requirement: 'log.body-is-required',
+    field: '',
+    refused: ['missing'],
+  },
+  'malformed-log-is-400': {
+    title: 'A log that is no JSON object is answered 400.',
+    requirement: 'log.malformed-is-400',
+    field: '',
+    refused: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
+  },
+  'missing-messages-is-400': {
+    title: 'A log without messages is answered 400.',
+    requirement: 'log.fields-are-required',
+    field: 'messages',
+    refused: ['missing'],
+  },
+  'other-type-of-messages-is-400': {
+    title: 'A log whose messages are no list is answered 400.',
+    requirement: 'log.messages-is-a-list',
+    field: 'messages',
+    refused: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'object'],
+  },
+  'empty-log': {
+    title: 'A log that holds no messages.',
+    requirement: 'log.empty',
+    field: 'messages',
+    open: ['list'],
+  },
+  'other-type-of-entry-is-400': {
+    title: 'A log with an entry that is no object, even one among good ones, is answered 400.',
+    requirement: 'log.messages-are-objects',
+    field: 'messages[]',
+    refused: ['null', 'boolean', 'number', 'text', 'empty text', 'long text', 'list'],
+  },
+  'missing-timestamp-is-400': {
+    title: 'A log with a message without timestamp, even one among good ones, is answered 400.',
+    requirement: 'log.timestamp-is-required',
+    field: 'messages[].timestamp',
+    refused: ['missing'],
+  },
+  'other-type-of-timestamp-is-400': {
+    title: 'A log with a timestamp that is no text is answered 400.',
+    requirement: 'log.timestamp-is-a-text',
+    field: 'messages[].timestamp',
+    refused: otherThanText,
+  },
+  'any-text-as-timestamp-is-400': {
+    title: 'A log with a timestamp that is any text, an empty or a long one, is answered 400.',
+    requirement: 'log.timestamp-is-a-date-time',
+    field: 'messages[].timestamp',
+    refused: ['text', 'empty text', 'long text'],
+  },
+  'missing-level-is-400': {
     title: 'A log with a message without level, even one among good ones, is answered 400.',
-    field: 'messages[].level',
-    kinds: ['missing'],
-    answered: 400,
     requirement: 'log.level-is-required',
+    field: 'messages[].level',
+    refused: ['missing'],
   },
-  {
-    id: 'other-type-of-level-is-400',
+  'other-type-of-level-is-400': {
     title: 'A log with a level that is no text is answered 400.',
-    field: 'messages[].level',
-    kinds: otherThanText,
-    answered: 400,
     requirement: 'log.level-is-a-text',
+    field: 'messages[].level',
+    refused: otherThanText,
   },
-  {
-    id: 'any-level-is-taken',
+  'any-level-is-taken': {
     title: 'A level may be any text, since the contract lists none.',
-    field: 'messages[].level',
-    kinds: ['text'],
-    answered: 'taken',
     requirement: 'log.level-is-a-text',
+    field: 'messages[].level',
+    accepted: ['text'],
   },
-  {
-    id: 'empty-level',
+  'empty-level': {
     title: 'A log with a level that is empty.',
-    field: 'messages[].level',
-    kinds: ['empty text'],
-    answered: 'open',
     requirement: 'log.empty-texts',
+    field: 'messages[].level',
+    open: ['empty text'],
   },
-  {
-    id: 'long-level',
+  'long-level': {
     title: 'A log with a level that is very long.',
+    requirement: 'log.long-texts',
     field: 'messages[].level',
-    kinds: ['long text'],
-    answered: 'open',
-    requirement: 'log.long-texts',
+    open: ['long text'],
   },
-  {
-    id: 'missing-message-is-400',
+  'missing-message-is-400': {
     title: 'A log with a message without its text, even one among good ones, is answered 400.',
-    field: 'messages[].message',
-    kinds: ['missing'],
-    answered: 400,
     requirement: 'log.message-is-required',
+    field: 'messages[].message',
+    refused: ['missing'],
   },
-  {
-    id: 'other-type-of-message-is-400',
+  'other-type-of-message-is-400': {
     title: 'A log with a message whose text is none is answered 400.',
-    field: 'messages[].message',
-    kinds: otherThanText,
-    answered: 400,
     requirement: 'log.message-is-a-text',
+    field: 'messages[].message',
+    refused: otherThanText,
   },
-  {
-    id: 'any-message-is-taken',
+  'any-message-is-taken': {
     title: 'A message may be any text.',
-    field: 'messages[].message',
-    kinds: ['text'],
-    answered: 'taken',
     requirement: 'log.message-is-a-text',
+    field: 'messages[].message',
+    accepted: ['text'],
   },
-  {
-    id: 'empty-message',
+  'empty-message': {
     title: 'A log with a message that is empty.',
-    field: 'messages[].message',
-    kinds: ['empty text'],
-    answered: 'open',
     requirement: 'log.empty-texts',
-  },
-  {
-    id: 'long-message',
-    title: 'A log with a message that is very long.',
     field: 'messages[].message',
-    kinds: ['long text'],
-    answered: 'open',
+    open: ['empty text'],
+  },
+  'long-message': {
+    title: 'A log with a message that is very long.',
     requirement: 'log.long-texts',
+    field: 'messages[].message',
+    open: ['long text'],
   },
-];
-
-/** Valid and invalid date-times, by what is special about each. */
-export const timestamps = {
-  taken: {
-    'a fraction and an offset': '2026-01-31T12:00:00.123456789+05:30',
-    'an offset to the west': '2026-01-31T00:00:00-11:00',
-    'a leap day': '2028-02-29T23:59:59Z',
-  },
-  refused: {
-    'a word': 'yesterday',
-    'a day that does not exist': '2026-02-30T12:00:00Z',
-    'a month that does not exist': '2026-13-01T12:00:00Z',
-    'an hour that does not exist': '2026-01-31T25:00:00Z',
-    'seconds since 1970 as a text': '1769860800',
-  },
-} as const;
+};
 
 /** The times of messages of a device whose clock is set back while it writes its log. */
 const backwards = [
@@ -320,27 +286,10 @@ const active = defineScenario({
         expectThat(isReplaced, 'the second log only', shown(log));
       },
     },
-    {
-      id: 'date-time-as-timestamp-is-taken',
-      title: 'A timestamp may have a fraction of a second and any offset from UTC.',
-      requirements: ['log.timestamp-is-a-date-time'],
-      run: (arranged) =>
-        expectEach(204, timestamps.taken, (timestamp) => upload(arranged, { ...entry, timestamp })),
-    },
-    {
-      id: 'malformed-timestamp-is-400',
-      title: 'A timestamp that is no date-time is answered 400.',
-      requirements: ['log.timestamp-is-a-date-time'],
-      covers: ['put-deployment-log 400'],
-      run: (arranged) =>
-        expectEach(400, timestamps.refused, (timestamp) =>
-          upload(arranged, { ...entry, timestamp }),
-        ),
-    },
     ...inputCases<OfferedDeployment>(logInputs, {
       body: goodLog,
-      send: ({ device, id }, raw) => device.call('put-deployment-log', { path: { id }, raw }),
-      taken: [204],
+      send: ({ device, id }, { raw }) => device.call('put-deployment-log', { path: { id }, raw }),
+      accepted: [204],
     }),
     {
       id: 'line-breaks-in-a-message',

@@ -2,124 +2,110 @@
 
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
-import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
+import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import { expectEach } from '../target/expectations.ts';
-import { type Writing, writeAttributes as write } from './inventory-writing.ts';
+import type { Writing } from './inventory-writing.ts';
 
-/** Attributes that neither PATCH nor PUT may accept, by the rule that they break. */
-export const refusedAttributes = {
-  name: {
-    'no name': { value: 'b' },
-    'null as name': { name: null, value: 'b' },
-    'a number as name': { name: 7, value: 'b' },
-    'a boolean as name': { name: true, value: 'b' },
-    'an object as name': { name: {}, value: 'b' },
-    'an array as name': { name: ['a'], value: 'b' },
-  },
-  value: { 'no value': { name: 'a' }, 'null as value': { name: 'a', value: null } },
-  description: {
-    'a number as description': { name: 'a', value: 1, description: 7 },
-    'a boolean as description': { name: 'a', value: 1, description: true },
-    'an object as description': { name: 'a', value: 1, description: {} },
-    'an array as description': { name: 'a', value: 1, description: ['a'] },
-  },
-  mixed: {
-    'a number and a text': { name: 'a', value: [1, 'two'] },
-    'a text and a number': { name: 'a', value: ['one', 2] },
-    'one text among numbers': { name: 'a', value: [1, 2, 3, '4', 5] },
-  },
-  otherKinds: {
-    true: { name: 'a', value: true },
-    false: { name: 'a', value: false },
-    'an empty object': { name: 'a', value: {} },
-    'an object': { name: 'a', value: { b: 'c' } },
-    'an array of arrays': { name: 'a', value: [[1]] },
-    'an array of booleans': { name: 'a', value: [true] },
-    'an array of objects': { name: 'a', value: [{}] },
-    'an array of null': { name: 'a', value: [null] },
-  },
-} as const;
+/** A list of one good attribute. */
+export const goodAttributes = [{ name: 'a', value: 'b' }];
 
-/** Bodies that are not a JSON array of objects. */
-export const malformedAttributeBodies = {
-  'JSON that is cut': '[{"name":',
-  'one attribute': '{"name":"a","value":"b"}',
-  'an array of texts': '["a"]',
-  'an array of null': '[null]',
-  'an array of arrays': '[[]]',
-  'a text': '"a"',
-  'a number': '7',
-  null: 'null',
-};
-
-const good = { name: 'good', value: 1 };
-
-function refusalCases(how: Writing, method: string): readonly JudgingCase<SuiteDevice>[] {
+/** Attributes, and bodies, that neither PATCH nor PUT may accept, by the rule that they break. */
+export function attributeInputs(how: Writing, method: string): InputTable {
   const slug = method.toLowerCase();
-  const each = (rows: Readonly<Record<string, unknown>>) => (device: SuiteDevice) =>
-    expectEach(400, rows, (attribute) => write(device, how, attribute));
-  return [
-    {
-      id: `${slug}-without-name-is-400`,
+  return {
+    [`${slug}-without-name-is-400`]: {
       title: `${method} with an attribute whose name is missing or no text is answered 400.`,
-      requirements: ['inventory.name'],
+      requirement: 'inventory.name',
+      field: '[].name',
+      refused: ['missing', ...otherThanText],
       covers: [`${how} 400`],
-      run: each(refusedAttributes.name),
     },
-    {
-      id: `${slug}-without-value-is-400`,
+    [`${slug}-without-value-is-400`]: {
       title: `${method} with an attribute whose value is missing or null is answered 400.`,
-      requirements: ['inventory.value'],
-      run: each(refusedAttributes.value),
+      requirement: 'inventory.value',
+      field: '[].value',
+      refused: ['missing', 'null'],
     },
-    {
-      id: `${slug}-without-fields-is-400`,
+    [`${slug}-without-fields-is-400`]: {
       title: `${method} with an attribute without any field, even after a good one, is 400.`,
-      requirements: ['inventory.fields-are-required'],
-      run: async (device) => {
-        const bodies = { alone: [{}], 'after a good one': [good, {}] };
-        await expectEach(400, bodies, (body) => device.call(how, { body }));
+      requirement: 'inventory.fields-are-required',
+      field: '',
+      refused: { alone: '[{}]', 'after a good one': '[{"name":"good","value":1},{}]' },
+    },
+    [`${slug}-of-other-descriptions-is-400`]: {
+      title: `${method} with a description that is no text is answered 400.`,
+      requirement: 'inventory.description',
+      field: '[].description',
+      refused: ['number', 'boolean', 'object', 'list'],
+    },
+    [`${slug}-of-mixed-arrays-is-400`]: {
+      title: `${method} with a value that is an array of numbers and texts is answered 400.`,
+      requirement: 'inventory.mixed-arrays-are-400',
+      field: '[].value',
+      refused: {
+        'a number and a text': [1, 'two'],
+        'a text and a number': ['one', 2],
+        'one text among numbers': [1, 2, 3, '4', 5],
       },
     },
-    {
-      id: `${slug}-of-other-descriptions-is-400`,
-      title: `${method} with a description that is no text is answered 400.`,
-      requirements: ['inventory.description'],
-      run: each(refusedAttributes.description),
-    },
-    {
-      id: `${slug}-of-mixed-arrays-is-400`,
-      title: `${method} with a value that is an array of numbers and texts is answered 400.`,
-      requirements: ['inventory.mixed-arrays-are-400'],
-      run: each(refusedAttributes.mixed),
-    },
-    {
-      id: `${slug}-of-other-kinds-is-400`,
+    [`${slug}-of-other-kinds-is-400`]: {
       title: `${method} with a boolean, an object or an array of such is answered 400.`,
-      requirements: ['inventory.other-kinds-are-400'],
-      run: each(refusedAttributes.otherKinds),
+      requirement: 'inventory.other-kinds-are-400',
+      field: '[].value',
+      refused: {
+        true: true,
+        false: false,
+        'an empty object': {},
+        'an object': { b: 'c' },
+        'an array of arrays': [[1]],
+        'an array of booleans': [true],
+        'an array of objects': [{}],
+        'an array of null': [null],
+      },
     },
-    {
-      id: `${slug}-of-malformed-body-is-400`,
+    [`${slug}-of-malformed-body-is-400`]: {
       title: `${method} with a body that is no JSON array of attributes is answered 400.`,
-      requirements: ['inventory.malformed-is-400'],
-      run: async (device) =>
-        expectEach(400, malformedAttributeBodies, (raw) => device.call(how, { raw })),
+      requirement: 'inventory.malformed-is-400',
+      field: '',
+      refused: {
+        'JSON that is cut': '[{"name":',
+        'one attribute': '{"name":"a","value":"b"}',
+        'an array of texts': '["a"]',
+        'an array of null': '[null]',
+        'an array of arrays': '[[]]',
+        'a text': '"a"',
+        'a number': '7',
+        null: 'null',
+      },
     },
-    {
-      id: `${slug}-without-body-is-400`,
+    [`${slug}-without-body-is-400`]: {
       title: `${method} without a body is answered 400.`,
-      requirements: ['inventory.body-is-required'],
-      run: async (device) => expectEach(400, { 'no body': how }, (id) => device.call(id)),
+      requirement: 'inventory.body-is-required',
+      field: '',
+      refused: ['missing'],
     },
+  };
+}
+
+function refusalCases(
+  how: Writing,
+  method: string,
+): readonly (JudgingCase<SuiteDevice> | ObservingCase<SuiteDevice>)[] {
+  return [
+    ...inputCases<SuiteDevice>(attributeInputs(how, method), {
+      body: goodAttributes,
+      send: (device, { raw }) => device.call(how, { raw }),
+      accepted: [200],
+    }),
     {
-      id: `${slug}-of-strangers-is-401`,
+      id: `${method.toLowerCase()}-of-strangers-is-401`,
       title: `${method} without a token, and with one that is none, is answered 401.`,
       requirements: ['inventory.unauthenticated-is-401'],
       covers: [`${how} 401`],
       run: async (_, context) => {
         const callers = { 'no token': context.caller(), 'a word as token': context.caller('word') };
-        await expectEach(401, callers, (caller) => caller.call(how, { body: [good] }));
+        await expectEach(401, callers, (caller) => caller.call(how, { body: goodAttributes }));
       },
     },
   ];

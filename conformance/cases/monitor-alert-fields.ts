@@ -2,245 +2,220 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
-import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { defineScenario } from '../suite/case.ts';
+import {
+  given,
+  type Input,
+  type InputRow,
+  type InputTable,
+  inputCases,
+  otherThanText,
+} from '../suite/input-table.ts';
 import { expectEach } from '../target/expectations.ts';
-import { alert, detailed, line, notAText, sendAlerts, subject } from './monitor-samples.ts';
+import { alert, detailedAlert, line, sendAlerts } from './monitor-samples.ts';
 
-/**
- * One field: alerts that are accepted for each allowed value of it, and alerts that are refused.
- */
+/** One field: values of it that are refused, and each allowed form, which is another case. */
 interface FieldRow {
-  readonly id: string;
   readonly words: string;
   readonly requirement: RequirementId;
-  readonly refused: Readonly<Record<string, object>>;
-  readonly accepted?: Readonly<Record<string, object>>;
+  readonly field: InputRow['field'];
+  readonly refused: Readonly<Record<string, unknown>>;
+  readonly accepted?: Readonly<Record<string, unknown>>;
 }
 
-function inSubject(subjects: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
-  const entries = Object.entries(subjects);
-  return Object.fromEntries(entries.map(([name, one]) => [name, { ...alert, subject: one }]));
+const notAText = given('missing', ...otherThanText);
+
+const notALine = { 'a text': 'failure', 'a number': 42, 'a list': [line] };
+
+const notALineList = {
+  'one line': line,
+  'a text': 'failure',
+  'a number': 42,
+  'a list of a text': ['failure'],
+  'a list of null': [null],
+};
+
+const lineLists = { 'no line': [], lines: [line, line] };
+
+/** At each of the three places where a line is allowed. */
+function ofLines(member = ''): readonly string[] {
+  const places = ['lines_before[]', 'line_matching', 'lines_after[]'];
+  return places.map((place) => `[].subject.details.${place}${member}`);
 }
 
-function inDetails(details: Readonly<Record<string, unknown>>): Readonly<Record<string, object>> {
-  const entries = Object.entries(details);
-  return Object.fromEntries(entries.map(([name, one]) => [name, detailed(one)]));
-}
-
-/** Returns a line at each of the three places where one is allowed. */
-function asLine(lines: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
-  return Object.fromEntries(
-    Object.entries(lines).flatMap(([name, one]) => [
-      [`${name} in lines_before`, detailed({ lines_before: [line, one] })],
-      [`${name} in line_matching`, detailed({ line_matching: one })],
-      [`${name} in lines_after`, detailed({ lines_after: [one] })],
-    ]),
-  );
-}
-
-function notALine(member: string): Readonly<Record<string, unknown>> {
-  return {
-    [`a text as ${member}`]: { [member]: 'failure' },
-    [`a number as ${member}`]: { [member]: 42 },
-    [`a list as ${member}`]: { [member]: [line] },
-  };
-}
-
-function notALineList(member: string): Readonly<Record<string, unknown>> {
-  return {
-    [`one line as ${member}`]: { [member]: line },
-    [`a text as ${member}`]: { [member]: 'failure' },
-    [`a number as ${member}`]: { [member]: 42 },
-    [`texts in ${member}`]: { [member]: ['failure'] },
-    [`null in ${member}`]: { [member]: [null] },
-  };
-}
-
-const alertRows: readonly FieldRow[] = [
-  {
-    id: 'alert-name',
+const fields: Readonly<Record<string, FieldRow>> = {
+  'alert-name': {
     words: 'the name of an alert',
     requirement: 'alerts.name',
-    refused: notAText('name', alert),
-    accepted: { 'any script': { ...alert, name: 'SSH 鍵 🗝 "down"' } },
+    field: '[].name',
+    refused: notAText,
+    accepted: { 'any script': 'SSH 鍵 🗝 "down"' },
   },
-  {
-    id: 'alert-level',
+  'alert-level': {
     words: 'the level of an alert',
     requirement: 'alerts.level',
-    refused: notAText('level', alert),
+    field: '[].level',
+    refused: notAText,
   },
-  {
-    id: 'alert-level-value',
+  'alert-level-value': {
     words: 'a level other than OK and CRITICAL, or in another spelling,',
     requirement: 'alerts.levels',
+    field: '[].level',
     refused: Object.fromEntries(
       ['WARNING', 'critical', 'Ok', 'CRITICAL ', ' OK', 'ERROR', ''].map((level) => [
-        `the level "${level}"`,
-        { ...alert, level },
+        `"${level}"`,
+        level,
       ]),
     ),
   },
-  {
-    id: 'alert-subject',
+  'alert-subject': {
     words: 'the subject of an alert',
     requirement: 'alerts.subject',
-    refused: {
-      'no subject': { name: alert.name, level: alert.level, timestamp: alert.timestamp },
-      'null as subject': { ...alert, subject: null },
-      'a text as subject': { ...alert, subject: 'sshd' },
-      'a number as subject': { ...alert, subject: 7 },
-      'an array as subject': { ...alert, subject: [subject] },
-    },
+    field: '[].subject',
+    refused: { ...given('missing', 'null', 'text', 'number'), 'a list': [alert.subject] },
   },
-  {
-    id: 'alert-timestamp',
+  'alert-timestamp': {
     words: 'the timestamp of an alert',
     requirement: 'alerts.timestamp',
+    field: '[].timestamp',
     refused: {
-      ...notAText('timestamp', alert),
-      'a word': { ...alert, timestamp: 'yesterday' },
-      'an empty text': { ...alert, timestamp: '' },
-      'Unix seconds': { ...alert, timestamp: '1769860800' },
-      'a day that does not exist': { ...alert, timestamp: '2026-02-30T12:00:00Z' },
+      ...notAText,
+      'a word': 'yesterday',
+      'an empty text': '',
+      'Unix seconds': '1769860800',
+      'a day that does not exist': '2026-02-30T12:00:00Z',
     },
     accepted: {
-      'a fraction': { ...alert, timestamp: '2026-01-31T12:00:00.123456Z' },
-      'an offset': { ...alert, timestamp: '2026-01-31T12:00:00+05:30' },
+      'a fraction': '2026-01-31T12:00:00.123456Z',
+      'an offset': '2026-01-31T12:00:00+05:30',
     },
   },
-  {
-    id: 'alert-without-fields',
+  'alert-without-fields': {
     words: 'an alert without any field',
     requirement: 'alerts.fields-are-required',
-    refused: { 'an empty object': {} },
+    field: '[]',
+    refused: given('object'),
   },
-];
-
-const subjectRows: readonly FieldRow[] = [
-  {
-    id: 'subject-name',
+  'subject-name': {
     words: 'the name of a subject',
     requirement: 'alerts.subject-name',
-    refused: inSubject(notAText('name', subject)),
+    field: '[].subject.name',
+    refused: notAText,
   },
-  {
-    id: 'subject-type',
+  'subject-type': {
     words: 'the type of a subject',
     requirement: 'alerts.subject-type',
-    refused: inSubject(notAText('type', subject)),
-    accepted: inSubject({ 'a log': { ...subject, type: 'log' } }),
+    field: '[].subject.type',
+    refused: notAText,
+    accepted: { 'a log': 'log' },
   },
-  {
-    id: 'subject-status',
+  'subject-status': {
     words: 'the status of a subject',
     requirement: 'alerts.subject-status',
-    refused: inSubject(notAText('status', subject)),
-    accepted: inSubject({ running: { ...subject, status: 'running' } }),
+    field: '[].subject.status',
+    refused: notAText,
+    accepted: { running: 'running' },
   },
-  {
-    id: 'subject-without-fields',
+  'subject-without-fields': {
     words: 'a subject without any field',
     requirement: 'alerts.subject-fields-are-required',
-    refused: inSubject({ 'an empty subject': {} }),
+    field: '[].subject',
+    refused: given('object'),
   },
-];
+};
 
-const detailRows: readonly FieldRow[] = [
-  {
-    id: 'subject-details',
+const fieldsOfDetails: Readonly<Record<string, FieldRow>> = {
+  'subject-details': {
     words: 'the details of a subject',
     requirement: 'alerts.details',
-    refused: inDetails({
-      'a text as details': 'the log names a failure',
-      'a number as details': 7,
-      'an array as details': [{ description: 'text' }],
-    }),
-    accepted: inDetails({ 'empty details': {} }),
+    field: '[].subject.details',
+    refused: { ...given('text', 'number'), 'a list': [{ description: 'text' }] },
+    accepted: given('object'),
   },
-  {
-    id: 'details-description',
+  'details-description': {
     words: 'the description in details',
     requirement: 'alerts.details-description',
-    refused: inDetails({
-      'a number as description': { description: 7 },
-      'a boolean as description': { description: true },
-      'an object as description': { description: {} },
-      'an array as description': { description: ['text'] },
-    }),
-    accepted: inDetails({ 'a text': { description: 'the log names a failure' } }),
+    field: '[].subject.details.description',
+    refused: given('number', 'boolean', 'object', 'list'),
+    accepted: { 'a text': 'the log names a failure' },
   },
-  {
-    id: 'details-lines-before',
+  'details-lines-before': {
     words: 'the lines before the matching one',
     requirement: 'alerts.lines-before',
-    refused: inDetails(notALineList('lines_before')),
-    accepted: inDetails({ 'no line': { lines_before: [] }, lines: { lines_before: [line, line] } }),
+    field: '[].subject.details.lines_before',
+    refused: notALineList,
+    accepted: lineLists,
   },
-  {
-    id: 'details-line-matching',
+  'details-line-matching': {
     words: 'the matching line',
     requirement: 'alerts.line-matching',
-    refused: inDetails(notALine('line_matching')),
-    accepted: inDetails({ 'a line': { line_matching: line } }),
+    field: '[].subject.details.line_matching',
+    refused: notALine,
+    accepted: { 'a line': line },
   },
-  {
-    id: 'details-lines-after',
+  'details-lines-after': {
     words: 'the lines after the matching one',
     requirement: 'alerts.lines-after',
-    refused: inDetails(notALineList('lines_after')),
-    accepted: inDetails({ 'no line': { lines_after: [] }, lines: { lines_after: [line, line] } }),
+    field: '[].subject.details.lines_after',
+    refused: notALineList,
+    accepted: lineLists,
   },
-  {
-    id: 'line-number',
+  'line-number': {
     words: 'the number of a line',
     requirement: 'alerts.line-number',
-    refused: asLine({
-      'no line_number': { data: 'failure' },
-      'null as line_number': { ...line, line_number: null },
-      'a text as line_number': { ...line, line_number: '42' },
-      'a fraction as line_number': { ...line, line_number: 42.5 },
-      'a boolean as line_number': { ...line, line_number: true },
-      'an array as line_number': { ...line, line_number: [42] },
-    }),
-    accepted: asLine({ 'a large number': { ...line, line_number: 2_147_483_647 } }),
+    field: ofLines('.line_number'),
+    refused: {
+      ...given('missing', 'null', 'boolean', 'list'),
+      'a text': '42',
+      'a fraction': 42.5,
+    },
+    accepted: { 'a large number': 2_147_483_647 },
   },
-  {
-    id: 'line-data',
+  'line-data': {
     words: 'the data of a line',
     requirement: 'alerts.line-data',
-    refused: asLine(notAText('data', line)),
-    accepted: asLine({ 'an empty line': { ...line, data: '' } }),
+    field: ofLines('.data'),
+    refused: notAText,
+    accepted: { 'an empty line': '' },
   },
-  {
-    id: 'line-without-fields',
+  'line-without-fields': {
     words: 'a line without any field',
     requirement: 'alerts.line-fields-are-required',
-    refused: asLine({ 'an empty line': {} }),
+    field: ofLines(),
+    refused: given('object'),
   },
-];
+};
 
-/** Every field of an alert, with accepted and refused values. */
-export const alertFieldRows = [...alertRows, ...subjectRows, ...detailRows];
-
-function casesOf(row: FieldRow): readonly JudgingCase<SuiteDevice>[] {
-  const { id, words, requirement, refused, accepted } = row;
-  const refusal: JudgingCase<SuiteDevice> = {
-    id: `${id}-is-checked`,
+/** One row for what is refused, and one for what is accepted. */
+function rowsOf([id, row]: [string, FieldRow]): readonly [string, InputRow][] {
+  const { words, requirement, field, refused, accepted } = row;
+  const isChecked: InputRow = {
     title: `An alert is answered 400 for ${words} when it is missing or not as it has to be.`,
-    requirements: [requirement],
+    requirement,
+    field,
+    refused,
     covers: ['post-alerts 400'],
-    run: async (device) => expectEach(400, refused, (one) => sendAlerts(device, one)),
   };
-  if (!accepted) return [refusal];
-  const acceptance: JudgingCase<SuiteDevice> = {
-    id: `${id}-is-accepted`,
-    title: `An alert is answered 204 for ${words} in each of the forms that are allowed.`,
-    requirements: [requirement],
-    run: async (device) => expectEach(204, accepted, (one) => sendAlerts(device, one)),
-  };
-  return [refusal, acceptance];
+  if (!accepted) return [[`${id}-is-checked`, isChecked]];
+  const title = `An alert is answered 204 for ${words} in each of the forms that are allowed.`;
+  return [
+    [`${id}-is-checked`, isChecked],
+    [`${id}-is-accepted`, { title, requirement, field, accepted }],
+  ];
 }
+
+/** Every field of an alert and of its subject. */
+export const alertInputs: InputTable = Object.fromEntries(Object.entries(fields).flatMap(rowsOf));
+
+/** Every field of the details of an alert. */
+export const detailInputs: InputTable = Object.fromEntries(
+  Object.entries(fieldsOfDetails).flatMap(rowsOf),
+);
+
+const sent = {
+  send: (device: SuiteDevice, { raw }: Input) => device.call('post-alerts', { raw }),
+  accepted: [204],
+};
 
 /** Spec: Alert */
 export const monitorAlertFieldCases = defineScenario({
@@ -254,5 +229,8 @@ export const monitorAlertFieldCases = defineScenario({
     await expectEach(204, { 'a good alert': alert }, (good) => sendAlerts(device, good));
     return device;
   },
-  cases: alertFieldRows.flatMap(casesOf),
+  cases: [
+    ...inputCases(alertInputs, { ...sent, body: [alert] }),
+    ...inputCases(detailInputs, { ...sent, body: [detailedAlert] }),
+  ],
 });

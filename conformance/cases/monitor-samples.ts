@@ -24,6 +24,14 @@ export function detailed(details: unknown): object {
   return { ...alert, subject: { ...subject, details } };
 }
 
+/** An alert with all optional fields. */
+export const detailedAlert = detailed({
+  description: 'the log names a failure',
+  lines_before: [line, line],
+  line_matching: line,
+  lines_after: [line],
+});
+
 /** Sends alerts as a JSON array. */
 export function sendAlerts(device: SuiteDevice, ...alerts: readonly unknown[]): Promise<Answer> {
   return device.call('post-alerts', { body: alerts });
@@ -35,19 +43,4 @@ export function sendConfiguration(
   ...entries: readonly unknown[]
 ): Promise<Answer> {
   return device.call('post-monitor-configuration', { body: entries });
-}
-
-/**
- * Returns the object without the member, and with it as each kind of value that is not a string.
- */
-export function notAText(member: string, members: object): Readonly<Record<string, object>> {
-  const without = Object.fromEntries(Object.entries(members).filter(([each]) => each !== member));
-  return {
-    [`no ${member}`]: without,
-    [`null as ${member}`]: { ...members, [member]: null },
-    [`a number as ${member}`]: { ...members, [member]: 7 },
-    [`a boolean as ${member}`]: { ...members, [member]: true },
-    [`an object as ${member}`]: { ...members, [member]: {} },
-    [`an array as ${member}`]: { ...members, [member]: ['text'] },
-  };
 }

@@ -2,10 +2,10 @@
  * Cases: alerts and monitor configuration of a device.
  * Spec: Device monitor; MonitorConfiguration
  */
-import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
-import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { defineScenario } from '../suite/case.ts';
+import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import {
   expectEach,
   expectEqual,
@@ -20,33 +20,84 @@ import {
 import {
   alert,
   detailed,
-  notAText,
   sendAlerts,
   sendConfiguration,
   service,
   subject,
 } from './monitor-samples.ts';
 
-/** Bodies that are not a JSON array of objects. */
-export const malformedAlerts = {
-  'JSON that is cut': '[{"name":',
-  'one alert': JSON.stringify(alert),
-  'an array of texts': '["alert"]',
-  'an array of null': '[null]',
-  'an array of arrays': '[[]]',
-  'a text': '"alert"',
-  null: 'null',
+/** Bodies that are no list of alerts. */
+export const alertBodies: InputTable = {
+  'malformed-alerts-are-400': {
+    title: 'A body that is no JSON array of alerts is answered 400.',
+    requirement: 'alerts.malformed-is-400',
+    field: '',
+    refused: {
+      'JSON that is cut': '[{"name":',
+      'one alert': JSON.stringify(alert),
+      'an array of texts': '["alert"]',
+      'an array of null': '[null]',
+      'an array of arrays': '[[]]',
+      'a text': '"alert"',
+      null: 'null',
+    },
+    covers: ['post-alerts 400'],
+  },
+  'alerts-without-body-are-400': {
+    title: 'A request for alerts without a body is answered 400.',
+    requirement: 'alerts.body-is-required',
+    field: '',
+    refused: ['missing'],
+  },
 };
 
-/** Bodies that are not a JSON array of objects. */
-export const malformedConfigurations = {
-  'JSON that is cut': '[{"name":',
-  'one configuration': JSON.stringify(service),
-  'an array of texts': '["sshd"]',
-  'an array of null': '[null]',
-  'an array of arrays': '[[]]',
-  'a text': '"sshd"',
-  null: 'null',
+/** Every field of a monitor configuration, and the body. */
+export const configurationInputs: InputTable = {
+  'configuration-name-is-checked': {
+    title: 'A monitor configuration whose name is missing or no text is answered 400.',
+    requirement: 'monitor.name',
+    field: '[].name',
+    refused: ['missing', ...otherThanText],
+  },
+  'configuration-status-is-checked': {
+    title: 'A monitor configuration whose status is missing or no text is answered 400.',
+    requirement: 'monitor.status',
+    field: '[].status',
+    refused: ['missing', ...otherThanText],
+  },
+  'configuration-type-is-checked': {
+    title: 'A monitor configuration whose type is missing or no text is answered 400.',
+    requirement: 'monitor.type',
+    field: '[].type',
+    refused: ['missing', ...otherThanText],
+  },
+  'configuration-without-fields-is-400': {
+    title: 'A monitor configuration without any field, even after a good one, is 400.',
+    requirement: 'monitor.fields-are-required',
+    field: '',
+    refused: { alone: '[{}]', 'after a good one': JSON.stringify([service, {}]) },
+  },
+  'malformed-configuration-is-400': {
+    title: 'A body that is no JSON array of monitor configurations is answered 400.',
+    requirement: 'monitor.malformed-is-400',
+    field: '',
+    refused: {
+      'JSON that is cut': '[{"name":',
+      'one configuration': JSON.stringify(service),
+      'an array of texts': '["sshd"]',
+      'an array of null': '[null]',
+      'an array of arrays': '[[]]',
+      'a text': '"sshd"',
+      null: 'null',
+    },
+    covers: ['post-monitor-configuration 400'],
+  },
+  'configuration-without-body-is-400': {
+    title: 'A request for a monitor configuration without a body is answered 400.',
+    requirement: 'monitor.body-is-required',
+    field: '',
+    refused: ['missing'],
+  },
 };
 
 const alerts = defineScenario({
@@ -150,20 +201,11 @@ const alerts = defineScenario({
         expectEqual('names', found.map(({ name }) => name).sort(), names.sort());
       },
     },
-    {
-      id: 'malformed-alerts-are-400',
-      title: 'A body that is no JSON array of alerts is answered 400.',
-      requirements: ['alerts.malformed-is-400'],
-      covers: ['post-alerts 400'],
-      run: async (device) =>
-        expectEach(400, malformedAlerts, (raw) => device.call('post-alerts', { raw })),
-    },
-    {
-      id: 'alerts-without-body-are-400',
-      title: 'A request for alerts without a body is answered 400.',
-      requirements: ['alerts.body-is-required'],
-      run: async (device) => expectStatus(await device.call('post-alerts'), 400),
-    },
+    ...inputCases<SuiteDevice>(alertBodies, {
+      body: [alert],
+      send: (device, { raw }) => device.call('post-alerts', { raw }),
+      accepted: [204],
+    }),
     {
       id: 'no-alerts',
       title: 'An empty array of alerts.',
@@ -206,19 +248,6 @@ const alerts = defineScenario({
     },
   ],
 });
-
-function fieldCase(
-  field: 'name' | 'status' | 'type',
-  requirement: RequirementId,
-): JudgingCase<SuiteDevice> {
-  return {
-    id: `configuration-${field}-is-checked`,
-    title: `A monitor configuration whose ${field} is missing or no text is answered 400.`,
-    requirements: [requirement],
-    run: async (device) =>
-      expectEach(400, notAText(field, service), (one) => sendConfiguration(device, one)),
-  };
-}
 
 const configuration = defineScenario({
   area: 'monitor',
@@ -290,34 +319,11 @@ const configuration = defineScenario({
         expectThat(statuses.join() === 'disabled', 'the last one only', shown(statuses));
       },
     },
-    fieldCase('name', 'monitor.name'),
-    fieldCase('status', 'monitor.status'),
-    fieldCase('type', 'monitor.type'),
-    {
-      id: 'configuration-without-fields-is-400',
-      title: 'A monitor configuration without any field, even after a good one, is 400.',
-      requirements: ['monitor.fields-are-required'],
-      run: async (device) => {
-        const bodies = { alone: [{}], 'after a good one': [service, {}] };
-        await expectEach(400, bodies, (body) => sendConfiguration(device, ...body));
-      },
-    },
-    {
-      id: 'malformed-configuration-is-400',
-      title: 'A body that is no JSON array of monitor configurations is answered 400.',
-      requirements: ['monitor.malformed-is-400'],
-      covers: ['post-monitor-configuration 400'],
-      run: async (device) =>
-        expectEach(400, malformedConfigurations, (raw) =>
-          device.call('post-monitor-configuration', { raw }),
-        ),
-    },
-    {
-      id: 'configuration-without-body-is-400',
-      title: 'A request for a monitor configuration without a body is answered 400.',
-      requirements: ['monitor.body-is-required'],
-      run: async (device) => expectStatus(await device.call('post-monitor-configuration'), 400),
-    },
+    ...inputCases<SuiteDevice>(configurationInputs, {
+      body: [service],
+      send: (device, { raw }) => device.call('post-monitor-configuration', { raw }),
+      accepted: [204],
+    }),
     {
       id: 'no-configuration',
       title: 'An empty array of monitor configurations.',

@@ -5,12 +5,11 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
-import { type InputRow, inputCases } from '../suite/boundary.ts';
 import { defineScenario } from '../suite/case.ts';
+import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
 import { anySuccess, expectEach, observed } from '../target/expectations.ts';
 
 const { device_type, artifact_name } = factoryProvides;
-const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;
 const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
 /** A device for which nothing waits, and whose artifact the server may not know. */
 const taken = [...anySuccess, 404];
@@ -23,145 +22,111 @@ export const goodProvides = { artifact_name: 'conformance-input', device_type, c
 export const goodBodyV2 = { device_provides: goodProvides, update_control_map: false };
 
 /** Each field of the body of version 1, in each kind of input. */
-export const provideInputs: readonly InputRow[] = [
-  {
-    id: 'post-other-body-is-400',
+export const provideInputs: InputTable = {
+  'post-other-body-is-400': {
     title: 'POST of version 1 without a body, or with one that is no JSON object, is answered 400.',
-    field: '',
-    kinds: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
-    answered: 400,
     requirement: 'next.post-body',
+    field: '',
+    refused: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
     covers: ['post-next-deployment 400'],
   },
-  {
-    id: 'post-without-artifact-name-is-400',
+  'post-without-artifact-name-is-400': {
     title: 'POST of version 1 without artifact_name is answered 400.',
-    field: 'artifact_name',
-    kinds: ['missing'],
-    answered: 400,
     requirement: 'next.post-artifact-name',
+    field: 'artifact_name',
+    refused: ['missing'],
   },
-  {
-    id: 'post-other-artifact-name-is-400',
+  'post-other-artifact-name-is-400': {
     title: 'POST of version 1 with an artifact_name that is no text is answered 400.',
-    field: 'artifact_name',
-    kinds: otherThanText,
-    answered: 400,
     requirement: 'next.post-artifact-name-is-a-text',
+    field: 'artifact_name',
+    refused: otherThanText,
   },
-  {
-    id: 'post-any-artifact-name-is-taken',
+  'post-any-artifact-name-is-taken': {
     title: 'POST of version 1 takes any text as artifact_name.',
-    field: 'artifact_name',
-    kinds: ['text'],
-    answered: 'taken',
     requirement: 'next.post-artifact-name-is-a-text',
+    field: 'artifact_name',
+    accepted: ['text'],
   },
-  {
-    id: 'post-empty-artifact-name',
+  'post-empty-artifact-name': {
     title: 'POST of version 1 with an empty artifact_name.',
-    field: 'artifact_name',
-    kinds: ['empty text'],
-    answered: 'open',
     requirement: 'next.empty-texts',
+    field: 'artifact_name',
+    open: ['empty text'],
   },
-  {
-    id: 'post-long-artifact-name',
+  'post-long-artifact-name': {
     title: 'POST of version 1 with a very long artifact_name.',
+    requirement: 'next.long-texts',
     field: 'artifact_name',
-    kinds: ['long text'],
-    answered: 'open',
-    requirement: 'next.long-texts',
+    open: ['long text'],
   },
-  {
-    id: 'post-without-device-type-is-400',
+  'post-without-device-type-is-400': {
     title: 'POST of version 1 without device_type is answered 400.',
-    field: 'device_type',
-    kinds: ['missing'],
-    answered: 400,
     requirement: 'next.post-device-type',
+    field: 'device_type',
+    refused: ['missing'],
   },
-  {
-    id: 'post-other-device-type-is-400',
+  'post-other-device-type-is-400': {
     title: 'POST of version 1 with a device_type that is no text is answered 400.',
-    field: 'device_type',
-    kinds: otherThanText,
-    answered: 400,
     requirement: 'next.post-device-type-is-a-text',
+    field: 'device_type',
+    refused: otherThanText,
   },
-  {
-    id: 'post-any-device-type-is-taken',
+  'post-any-device-type-is-taken': {
     title: 'POST of version 1 takes any text as device_type.',
-    field: 'device_type',
-    kinds: ['text'],
-    answered: 'taken',
     requirement: 'next.post-device-type-is-a-text',
+    field: 'device_type',
+    accepted: ['text'],
   },
-  {
-    id: 'post-empty-device-type',
+  'post-empty-device-type': {
     title: 'POST of version 1 with an empty device_type.',
-    field: 'device_type',
-    kinds: ['empty text'],
-    answered: 'open',
     requirement: 'next.empty-texts',
-  },
-  {
-    id: 'post-long-device-type',
-    title: 'POST of version 1 with a very long device_type.',
     field: 'device_type',
-    kinds: ['long text'],
-    answered: 'open',
-    requirement: 'next.long-texts',
+    open: ['empty text'],
   },
-  {
-    id: 'post-only-the-keys-is-taken',
+  'post-long-device-type': {
+    title: 'POST of version 1 with a very long device_type.',
+    requirement: 'next.long-texts',
+    field: 'device_type',
+    open: ['long text'],
+  },
+  'post-only-the-keys-is-taken': {
     title: 'POST of version 1 needs no pairs beside its two mandatory keys.',
-    field: 'colour',
-    kinds: ['missing'],
-    answered: 'taken',
     requirement: 'next.post-keys',
+    field: 'colour',
+    accepted: ['missing'],
   },
-  {
-    id: 'post-other-free-pair-is-400',
+  'post-other-free-pair-is-400': {
     title: 'POST of version 1 with a free pair that is no text is answered 400.',
-    field: 'colour',
-    kinds: ['boolean', 'number', 'list', 'object'],
-    answered: 400,
     requirement: 'next.post-values-are-texts',
+    field: 'colour',
+    refused: ['boolean', 'number', 'list', 'object'],
   },
-  {
-    id: 'post-free-pair-is-taken',
+  'post-free-pair-is-taken': {
     title: 'A device may describe itself with further pairs of texts in POST of version 1.',
-    field: 'colour',
-    kinds: ['text'],
-    answered: 'taken',
     requirement: 'next.free-pairs',
+    field: 'colour',
+    accepted: ['text'],
   },
-  {
-    id: 'post-empty-free-pair',
+  'post-empty-free-pair': {
     title: 'POST of version 1 takes a free pair whose value is empty: it is a text, too.',
-    field: 'colour',
-    kinds: ['empty text'],
-    answered: 'taken',
     requirement: 'next.free-pairs',
+    field: 'colour',
+    accepted: ['empty text'],
   },
-  {
-    id: 'post-long-free-pair',
+  'post-long-free-pair': {
     title: 'POST of version 1 with a free pair whose value is very long.',
-    field: 'colour',
-    kinds: ['long text'],
-    answered: 'open',
     requirement: 'next.long-texts',
-  },
-  {
-    id: 'post-null-free-pair',
-    title: 'POST of version 1 with a free pair whose value is null.',
     field: 'colour',
-    kinds: ['null'],
-    answered: 'open',
-    requirement: 'next.null-for-absent',
+    open: ['long text'],
   },
-];
+  'post-null-free-pair': {
+    title: 'POST of version 1 with a free pair whose value is null.',
+    requirement: 'next.null-for-absent',
+    field: 'colour',
+    open: ['null'],
+  },
+};
 
 const requirementsOfV2: ReadonlyMap<RequirementId, RequirementId> = new Map([
   ['next.post-artifact-name', 'next.v2-provides-artifact-name'],
@@ -174,78 +139,68 @@ const requirementsOfV2: ReadonlyMap<RequirementId, RequirementId> = new Map([
 ]);
 
 /** The rows of version 1 for the same pairs, which are in `device_provides` in version 2. */
-const pairInputsV2 = provideInputs
-  .filter(({ field }) => field !== '')
-  .map((row) => ({
-    ...row,
-    id: row.id.replace('post', 'v2'),
-    title: row.title.replace('version 1', 'version 2'),
-    field: `device_provides.${row.field}`,
-    requirement: requirementsOfV2.get(row.requirement) ?? row.requirement,
-  }));
+const pairInputsV2: InputTable = Object.fromEntries(
+  Object.entries(provideInputs)
+    .filter(([, { field }]) => field !== '')
+    .map(([id, row]) => [
+      id.replace('post', 'v2'),
+      {
+        ...row,
+        title: row.title.replace('version 1', 'version 2'),
+        field: `device_provides.${row.field}`,
+        requirement: requirementsOfV2.get(row.requirement) ?? row.requirement,
+      },
+    ]),
+);
 
 /** Each field of the body of version 2, in each kind of input. */
-export const inputsV2: readonly InputRow[] = [
-  {
-    id: 'v2-other-body-is-400',
+export const inputsV2: InputTable = {
+  'v2-other-body-is-400': {
     title: 'POST of version 2 without a body, or with one that is no JSON object, is answered 400.',
-    field: '',
-    kinds: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
-    answered: 400,
     requirement: 'next.v2-body',
+    field: '',
+    refused: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
     covers: ['post-next-deployment-v2 400'],
   },
-  {
-    id: 'v2-without-provides-is-400',
+  'v2-without-provides-is-400': {
     title: 'POST of version 2 without device_provides is answered 400.',
-    field: 'device_provides',
-    kinds: ['missing'],
-    answered: 400,
     requirement: 'next.v2-fields',
-  },
-  {
-    id: 'v2-other-provides-is-400',
-    title: 'POST of version 2 with a device_provides that is no object is answered 400.',
     field: 'device_provides',
-    kinds: [...otherThanObject, 'empty text', 'long text'],
-    answered: 400,
+    refused: ['missing'],
+  },
+  'v2-other-provides-is-400': {
+    title: 'POST of version 2 with a device_provides that is no object is answered 400.',
     requirement: 'next.v2-types',
+    field: 'device_provides',
+    refused: [...otherThanObject, 'empty text', 'long text'],
   },
   ...pairInputsV2,
-  {
-    id: 'v2-without-flag-is-taken',
+  'v2-without-flag-is-taken': {
     title: 'POST of version 2 needs no update_control_map.',
-    field: 'update_control_map',
-    kinds: ['missing'],
-    answered: 'taken',
     requirement: 'next.v2-keys',
-  },
-  {
-    id: 'v2-flag-is-taken',
-    title: 'A device may say in version 2 that it supports update control maps.',
     field: 'update_control_map',
-    kinds: ['boolean'],
-    answered: 'taken',
+    accepted: ['missing'],
+  },
+  'v2-flag-is-taken': {
+    title: 'A device may say in version 2 that it supports update control maps.',
     requirement: 'next.v2-flag',
+    field: 'update_control_map',
+    accepted: ['boolean'],
     needs: ['update-control-map'],
   },
-  {
-    id: 'v2-other-flag-is-400',
+  'v2-other-flag-is-400': {
     title: 'POST of version 2 with an update_control_map that is no boolean is answered 400.',
-    field: 'update_control_map',
-    kinds: ['number', 'text', 'empty text', 'long text', 'list', 'object'],
-    answered: 400,
     requirement: 'next.v2-flag-is-a-boolean',
-  },
-  {
-    id: 'v2-null-flag',
-    title: 'POST of version 2 with null as update_control_map.',
     field: 'update_control_map',
-    kinds: ['null'],
-    answered: 'open',
-    requirement: 'next.null-for-absent',
+    refused: ['number', 'text', 'empty text', 'long text', 'list', 'object'],
   },
-];
+  'v2-null-flag': {
+    title: 'POST of version 2 with null as update_control_map.',
+    requirement: 'next.null-for-absent',
+    field: 'update_control_map',
+    open: ['null'],
+  },
+};
 
 const queries = defineScenario({
   area: 'next-deployment',
@@ -330,8 +285,8 @@ const bodies = defineScenario({
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(provideInputs, {
     body: goodProvides,
-    send: (device, raw) => device.call('post-next-deployment', { raw }),
-    taken,
+    send: (device, { raw }) => device.call('post-next-deployment', { raw }),
+    accepted: taken,
   }),
 });
 
@@ -344,8 +299,8 @@ const bodiesV2 = defineScenario({
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(inputsV2, {
     body: goodBodyV2,
-    send: (device, raw) => device.call('post-next-deployment-v2', { raw }),
-    taken,
+    send: (device, { raw }) => device.call('post-next-deployment-v2', { raw }),
+    accepted: taken,
   }),
 });
 

@@ -1,0 +1,273 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import { requirements } from '../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
+import {
+  artifactShape,
+  attributesShape,
+  deviceConfigurationShape,
+} from '../../fixtures/contract/resources.ts';
+import {
+  bodyKinds,
+  expectationOf,
+  fieldKinds,
+  type InputTable,
+  inputsOf,
+} from '../suite/input-table.ts';
+import { malformedIds } from './artifacts.ts';
+import { authRequestInputs, textualRequest } from './auth-request-fields.ts';
+import { allowedNames, allowedTexts, goodPairs, pairInputs } from './configuration.ts';
+import { goodLog, logInputs } from './deployment-log.ts';
+import { goodReport, reportInputs } from './deployment-status.ts';
+import { kinds } from './inventory.ts';
+import { attributeInputs, goodAttributes } from './inventory-refusals.ts';
+import { alertBodies, configurationInputs } from './monitor.ts';
+import { alertInputs, detailInputs } from './monitor-alert-fields.ts';
+import { alert, detailedAlert, service } from './monitor-samples.ts';
+import { goodBodyV2, goodProvides, inputsV2, provideInputs } from './next-deployment-inputs.ts';
+
+interface TestedTable {
+  readonly operation: OperationId;
+  readonly what: string;
+  readonly table: InputTable;
+  readonly good: unknown;
+}
+
+/** Returns the fields of a contract resource, named as in the tables of inputs. */
+function fieldsOfResource(name: string): string[] {
+  const resource = tables.find((each) => each.name === name);
+  return (resource ? fieldsOf(resource) : []).map(({ path }) =>
+    path.join('.').replaceAll('.[]', '[]'),
+  );
+}
+
+const provideFields = ['artifact_name', 'device_type', 'colour'];
+
+/** The tables that give each of these fields in each way. */
+const completeTables: readonly (TestedTable & { readonly fields: readonly string[] })[] = [
+  {
+    operation: 'put-deployment-status',
+    what: 'a report',
+    table: reportInputs,
+    good: goodReport,
+    fields: fieldsOfResource('DeploymentStatus'),
+  },
+  {
+    operation: 'put-deployment-log',
+    what: 'a log',
+    table: logInputs,
+    good: goodLog,
+    fields: [...fieldsOfResource('DeploymentLog'), 'messages[]'],
+  },
+  {
+    operation: 'post-next-deployment',
+    what: 'what a device provides',
+    table: provideInputs,
+    good: goodProvides,
+    fields: provideFields,
+  },
+  {
+    operation: 'post-next-deployment-v2',
+    what: 'what a device provides',
+    table: inputsV2,
+    good: goodBodyV2,
+    fields: [
+      'device_provides',
+      ...provideFields.map((field) => `device_provides.${field}`),
+      'update_control_map',
+    ],
+  },
+];
+
+const inputTables: readonly TestedTable[] = [
+  ...completeTables,
+  {
+    operation: 'post-auth-request',
+    what: 'a request',
+    table: authRequestInputs,
+    good: textualRequest,
+  },
+  { operation: 'put-configuration', what: 'pairs', table: pairInputs, good: goodPairs },
+  { operation: 'post-alerts', what: 'the body', table: alertBodies, good: [alert] },
+  { operation: 'post-alerts', what: 'an alert', table: alertInputs, good: [alert] },
+  { operation: 'post-alerts', what: 'details', table: detailInputs, good: [detailedAlert] },
+  {
+    operation: 'post-monitor-configuration',
+    what: 'an entry',
+    table: configurationInputs,
+    good: [service],
+  },
+  ...(['patch-attributes', 'put-attributes'] as const).map((operation) => ({
+    operation,
+    what: 'attributes',
+    table: attributeInputs(operation, 'PUT'),
+    good: goodAttributes,
+  })),
+];
+
+/** The kinds without an input of their own: the object there consists of fields. */
+const objects: Readonly<Record<string, readonly string[]>> = {
+  'messages[]': ['missing', 'object'],
+  device_provides: ['object'],
+};
+
+/** Rows of texts that the contract refuses for what they hold, which its shapes do not say. */
+const refusedForContent = ['id-data-that-is-no-json-is-400', 'pubkey-that-is-no-pem-is-400'];
+
+function isAccepted(operation: OperationId, text: string | undefined): boolean {
+  const { body } = operations[operation] as { body?: v.GenericSchema };
+  if (text === undefined || !body) return false;
+  return v.safeParse(v.pipe(v.string(), v.parseJson(), body), text).success;
+}
+
+/** The names of the inputs of all rows with that expectation. */
+function inputsThat(
+  { operation, table, good }: TestedTable,
+  expectation: 'refused' | 'accepted',
+  isWrong: (isAccepted: boolean) => boolean,
+): readonly string[] {
+  return Object.entries(table)
+    .filter(([id, row]) => expectationOf(row) === expectation && !refusedForContent.includes(id))
+    .flatMap(([id, row]) => inputsOf(row, good).map((input) => ({ id, ...input })))
+    .filter(({ raw }) => isWrong(isAccepted(operation, raw)))
+    .map(({ id, name }) => `${id}: ${name}`);
+}
+
+/** The kinds of values that the field is given; inputs with a name of their own do not count. */
+function kindsIn(table: InputTable, good: unknown, wanted: string): readonly string[] {
+  const known: readonly string[] = [...fieldKinds, ...bodyKinds];
+  return Object.values(table)
+    .flatMap((row) => inputsOf(row, good))
+    .filter(({ field }) => field === wanted)
+    .map(({ name }) => name.slice(wanted.length).trim())
+    .filter((name) => known.includes(name));
+}
+
+describe.each(inputTables)('the inputs of $operation for $what', (tested) => {
+  const { operation, table, good } = tested;
+
+  it('begin with a body that the contract accepts', () => {
+    expect(isAccepted(operation, JSON.stringify(good))).toBe(true);
+  });
+
+  it('are refused only where the contract refuses them', () => {
+    expect(inputsThat(tested, 'refused', (accepted) => accepted)).toEqual([]);
+  });
+
+  it('are accepted only where the contract accepts them', () => {
+    expect(inputsThat(tested, 'accepted', (accepted) => !accepted)).toEqual([]);
+  });
+
+  it('are decided by requirements of the operation, and observed by open ones', () => {
+    for (const [id, row] of Object.entries(table)) {
+      const isOpen = expectationOf(row) === 'open';
+      const record: Requirement = requirements[row.requirement];
+      expect([id, record.operations.includes(operation)]).toEqual([id, true]);
+      expect([id, record.level === 'may']).toEqual([id, isOpen]);
+      expect([id, record.openPoint !== undefined]).toEqual([id, isOpen]);
+    }
+  });
+});
+
+describe.each(completeTables)('the inputs of $operation', ({ table, good, fields }) => {
+  it('speak of every field of the contract and of no other', () => {
+    const named = new Set(Object.values(table).map(({ field }) => field));
+    expect([...named].sort()).toEqual(['', ...fields].sort());
+  });
+
+  it('give each field in each way, once', () => {
+    for (const field of fields) {
+      const expected = fieldKinds.filter((kind) => !objects[field]?.includes(kind));
+      expect([field, kindsIn(table, good, field).toSorted()]).toEqual([field, expected.toSorted()]);
+    }
+    expect(kindsIn(table, good, '').toSorted()).toEqual(bodyKinds.toSorted());
+  });
+});
+
+describe('the inputs of an authentication request', () => {
+  it.each(fieldsOfResource('AuthRequest'))('give %s as no text, and as an empty one', (field) => {
+    const isRequired = ['id_data', 'pubkey'].includes(field);
+    const otherKinds = ['boolean', 'list', 'number', 'object'];
+    const expected = isRequired ? [...otherKinds, 'missing', 'null'].toSorted() : otherKinds;
+    expect(kindsIn(authRequestInputs, textualRequest, field).toSorted()).toEqual(expected);
+  });
+
+  it('call no JSON what is none', () => {
+    const row = authRequestInputs['id-data-that-is-no-json-is-400'];
+    const texts = (row ? inputsOf(row, textualRequest) : []).map(({ value }) => String(value));
+    expect(texts.length).toBeGreaterThan(3);
+    for (const text of texts) expect(() => JSON.parse(text)).toThrow();
+  });
+});
+
+describe('an input', () => {
+  it.each([
+    ['status', undefined, { substate: 'check' }],
+    ['substate', 7, { status: 'installing', substate: 7 }],
+    ['details.note', 'x', { status: 'installing', substate: 'check', details: { note: 'x' } }],
+    ['', '{', '{'],
+  ])('is the good body with %j otherwise', (field, value, expected) => {
+    const row = {
+      title: '',
+      requirement: 'status.substate',
+      field,
+      refused: { so: value },
+    } as const;
+    const [input] = inputsOf(row, { status: 'installing', substate: 'check' });
+    expect(input).toEqual({
+      name: `${field} so`.trim(),
+      field,
+      value,
+      raw: typeof expected === 'string' ? expected : JSON.stringify(expected),
+    });
+  });
+
+  it('in a list is its last entry, in each of several fields', () => {
+    const row = {
+      title: '',
+      requirement: 'log.fields-are-required',
+      field: ['list[].a', 'other[]'],
+      open: ['null', 'missing'],
+    } as const;
+    const inputs = inputsOf(row, { list: [{ a: 1 }, { a: 2, b: 3 }], other: [4] });
+    expect(inputs.map(({ name, raw }) => [name, JSON.parse(raw ?? '')])).toEqual([
+      ['list[].a null', { other: [4], list: [{ a: 1 }, { b: 3, a: null }] }],
+      ['list[].a missing', { other: [4], list: [{ a: 1 }, { b: 3 }] }],
+      ['other[] null', { list: [{ a: 1 }, { a: 2, b: 3 }], other: [null] }],
+      ['other[] missing', { list: [{ a: 1 }, { a: 2, b: 3 }], other: [null] }],
+    ]);
+  });
+
+  it('may be no body, or no JSON', () => {
+    const row = {
+      title: '',
+      requirement: 'status.body-is-required',
+      field: '',
+      refused: ['missing', 'no JSON'],
+    } as const;
+    const [missing, noJson] = inputsOf(row, goodReport);
+    expect(missing?.raw).toBeUndefined();
+    expect(() => JSON.parse(noJson?.raw ?? '')).toThrow(SyntaxError);
+  });
+});
+
+describe('other values that the cases send', () => {
+  it('are attributes that the contract allows', () => {
+    for (const { words, values } of kinds) {
+      const refused = values.filter((value) => !v.is(attributesShape, [{ name: 'a', value }]));
+      expect([words, refused]).toEqual([words, []]);
+    }
+  });
+
+  it('are pairs that the contract allows', () => {
+    const pairs = allowedNames.map((name, index) => [name, allowedTexts[index] ?? 'text']);
+    expect(v.is(deviceConfigurationShape, Object.fromEntries(pairs))).toBe(true);
+  });
+
+  it('are ids that no artifact has', () => {
+    const ids = Object.values(malformedIds);
+    expect(ids.filter((id) => v.is(artifactShape.entries.id, id))).toEqual([]);
+  });
+});
