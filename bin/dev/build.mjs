@@ -12,7 +12,7 @@ import { buildPages, pageFolders } from './pages.mjs';
 
 const sourceFolders = ['bin', 'conformance', 'fixtures', 'server', 'simulator'];
 /** Folders whose files, other than sources, are read by the built code at run time. */
-const assetFolders = ['fixtures/page', 'fixtures/vectors', 'fixtures/worlds'];
+const assetFolders = ['fixtures/vectors', 'fixtures/worlds'];
 const builtCommand = 'dist/bin/fleetbed.js';
 
 const isTest = (file) => file.endsWith('.test.ts');

@@ -7,7 +7,6 @@ import { requireWritable, writeWhole } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { Children, exitOnSignals } from './children.ts';
 import { environment } from './environment.ts';
-import { resultHtml } from './html.ts';
 import { conformanceRows } from './parts/conformance.ts';
 import { estimateRows } from './parts/estimate.ts';
 import { scaleRows } from './parts/scale.ts';
@@ -37,7 +36,6 @@ const parts = { ...usualParts, scale: scaleRows };
 interface BenchOptions {
   readonly quick?: boolean;
   readonly json?: string;
-  readonly html?: string;
   readonly compare?: string;
 }
 
@@ -64,7 +62,6 @@ function program(): Command {
     )
     .option('--quick', 'smaller quantities and fewer rounds: one to two minutes')
     .option('--json <file>', 'write the result as JSON')
-    .option('--html <file>', 'write the result as a page')
     .option('--compare <file>', 'show the change since this JSON result')
     .addHelpText('after', help)
     .exitOverride()
@@ -77,17 +74,14 @@ function program(): Command {
 }
 
 async function bench(chosen: readonly string[], options: BenchOptions): Promise<ExitCode> {
-  const { quick = false, json, html, compare } = options;
-  for (const [option, path] of Object.entries({ '--json': json, '--html': html })) {
-    if (path !== undefined) await requireWritable(option, path);
-  }
+  const { quick = false, json, compare } = options;
+  if (json !== undefined) await requireWritable('--json', json);
   const before = compare === undefined ? undefined : await readResult('--compare', compare);
   const result = await measured(chosen, quick);
   output.line(resultText(result));
   if (before) output.line(`\n${changesText(before, result)}`);
   if (json !== undefined)
     await writeWhole(json, `${printableJson(JSON.stringify(result, null, 2))}\n`);
-  if (html !== undefined) await writeWhole(html, resultHtml(result, before));
   const failing = result.parts.flatMap(({ rows }) => rows).filter(isFailing);
   for (const { what } of failing)
     output.line(`FAILED: ${what} is below half of its goal in every round`);

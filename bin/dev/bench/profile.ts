@@ -1,20 +1,17 @@
 /**
  * `npm run profile:server` and `profile:simulator`: polls as fast as they go, with the process in
- * question under Node's profiler. Writes a flame graph to `.fleetbed/profiles/`, beside the profile
- * itself, which other tools read.
+ * question under Node's profiler. Writes its profile to `.fleetbed/profiles/`; flame graph and table
+ * of functions are shown by the developer tools of Chrome and by speedscope.
  */
 import { once } from 'node:events';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { reportFault } from '../../output/fault.ts';
-import { writeWhole } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import { Children, exitOnSignals, scriptFile, serveOptions, type Words } from './children.ts';
-import { flameHtml } from './flame-html.ts';
-import { type CpuProfile, flameTree } from './flame-tree.ts';
 import { busyFleet } from './fleet-asked.ts';
 import { load } from './load.ts';
 import { poll } from './parts/exchanges.ts';
@@ -25,8 +22,7 @@ const SECONDS = 10;
 const DEVICES = 1000;
 const FLEET_DEVICES = 256;
 
-const root = new URL('../../../../', import.meta.url);
-const folder = fileURLToPath(new URL('.fleetbed/profiles', root));
+const folder = fileURLToPath(new URL('../../../../.fleetbed/profiles', import.meta.url));
 /** With the names and files of its sources, which the bundle has no more. */
 const command = fileURLToPath(new URL('../../fleetbed.js', import.meta.url));
 const subjects = { server: profileServer, simulator: profileSimulator };
@@ -53,11 +49,8 @@ async function profile([name = '', ...rest]: Words): Promise<number> {
   const file = `${name}.cpuprofile`;
   output.progress(`profiling the ${name}`);
   await subjects[name](['--cpu-prof', '--cpu-prof-dir', folder, '--cpu-prof-name', file]);
-  const recorded = JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile;
-  const tree = flameTree(recorded, new URL('build/', root).href);
-  const page = join(folder, `${name}.html`);
-  await writeWhole(page, flameHtml(`Profile of the ${name} under polls`, tree));
-  output.line(page);
+  output.line(join(folder, file));
+  output.progress('open it in Chrome (DevTools, Performance, Load profile) or at speedscope.app');
   return exitCodes.pass;
 }
 

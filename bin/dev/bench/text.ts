@@ -23,23 +23,20 @@ export function changesText(before: BenchResult, now: BenchResult): string {
     const { part, what } = change;
     table.push([part, what, ...changeCells(change)]);
   }
-  return `${changesTitle(before)}\n${table.toString()}`;
-}
-
-/** Which result it is compared with: the ratios of a quick run and a full one are not quite alike. */
-export function changesTitle({ environment: { date = 'an earlier run', form } }: BenchResult) {
-  return `Ratios since ${date}${form === undefined ? '' : ` (${form})`}`;
+  const { date = 'an earlier run', form } = before.environment;
+  // The ratios of a quick run and a full one are not quite alike.
+  return `Ratios since ${date}${form === undefined ? '' : ` (${form})`}\n${table.toString()}`;
 }
 
 /** Before, now and change as text; empty where a run has no such row. */
-export function changeCells({ before, now, change }: Change): [string, string, string] {
+function changeCells({ before, now, change }: Change): [string, string, string] {
   const sign = (change ?? 0) < 0 ? '' : '+';
   const percent = change === undefined ? '' : `${sign}${(change * 100).toFixed(0)} %`;
   return [shownRatio(before), shownRatio(now), percent];
 }
 
 /** One line that counts the rows which have a goal. */
-export function verdictLine(rows: readonly Row[]): string {
+function verdictLine(rows: readonly Row[]): string {
   const judged = rows.filter(({ verdict }) => verdict !== 'no goal');
   const missed = judged.filter(({ verdict }) => verdict === 'missed');
   const names = missed.map(({ what }) => what).join(', ');
@@ -47,12 +44,12 @@ export function verdictLine(rows: readonly Row[]): string {
 }
 
 /** A ratio with two digits; empty for none. */
-export function shownRatio(ratio: number | undefined | null): string {
+function shownRatio(ratio: number | undefined | null): string {
   return ratio === undefined || ratio === null ? '' : ratio.toFixed(2);
 }
 
 /** Median and range, such as `0.62 (0.60..0.64)`. */
-export function shownSpread({ median, min, max }: Spread): string {
+function shownSpread({ median, min, max }: Spread): string {
   return `${shownRatio(median)} (${shownRatio(min)}..${shownRatio(max)})`;
 }
 
@@ -63,7 +60,7 @@ export function shownFigure(value: number): string {
 }
 
 /** Name and median of what a row compares. */
-export function shownSide({ name, figures }: Row['subject']): string {
+function shownSide({ name, figures }: Row['subject']): string {
   return `${name} ${shownFigure(figures.median)}`;
 }
 
