@@ -65,6 +65,8 @@ export function parserOf(cli: OptionValue): Parser | undefined {
       return values.perSecond(cli.most);
     case 'names':
       return values.someOf(cli.of);
+    case 'report-files':
+      return values.reportFiles(cli.forms);
     case 'read':
       return reader(cli.read, cli.accepted);
     default:
@@ -90,8 +92,6 @@ const parsers: Readonly<Partial<Record<OptionValue['kind'], Parser>>> = {
   'control-token': values.filled,
   'tenant-token': values.filled,
   'redis-url': values.redisUrl,
-  reports: values.reportOrPage,
-  'reports-without-page': values.report,
 };
 
 function reader(read: (text: string) => unknown, accepted: string): Parser {

@@ -118,17 +118,18 @@ describe('texts', () => {
   });
 
   it('collects report files, one for each form', () => {
-    const first = values.report('json=out/report.json');
-    expect(values.report('junit=a=b.xml', first)).toEqual({
+    const read = values.reportFiles(['json', 'junit', 'html']);
+    const first = read('json=out/report.json');
+    expect(read('junit=a=b.xml', first)).toEqual({
       json: 'out/report.json',
       junit: 'a=b.xml',
     });
     refuses(
-      values.report,
+      read,
       ['', 'json', 'json=', 'xml=report.xml', '=x'],
-      /json=FILE and junit=FILE/,
+      /json=FILE, junit=FILE and html=FILE/,
     );
-    expect(() => values.report('json=other', first)).toThrow(/each once/);
+    expect(() => read('json=other', first)).toThrow(/each once/);
   });
 
   it('takes a day as its beginning in UTC, and a moment as it stands', () => {

@@ -16,13 +16,6 @@ const PASSWORD_LEAST_CHARACTERS = 8;
 /** Shares by name; only their proportions count. */
 export type Weights = Readonly<Record<string, number>>;
 
-/** Files that a report goes to, by form. */
-export interface ReportFiles {
-  readonly json?: string;
-  readonly junit?: string;
-  readonly html?: string;
-}
-
 /** A length of time such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a bare number is seconds. @returns milliseconds */
 export function durationMs(text: string): number {
   const milliseconds = millisecondsOf(text);
@@ -198,19 +191,17 @@ export function adminPassword(text: string): string {
   throw new InvalidArgumentError(`Accepted: at least ${PASSWORD_LEAST_CHARACTERS} characters.`);
 }
 
-/** `json=FILE` or `junit=FILE`, each at most once. */
-export const report = reportIn('json', 'junit');
-
-/** The same, or `html=FILE`, for runs that have a page. */
-export const reportOrPage = reportIn('json', 'junit', 'html');
-
-function reportIn(...forms: readonly (keyof ReportFiles)[]) {
-  return (text: string, previous: ReportFiles = {}): ReportFiles => {
-    const [, word = '', file] = /^(\w+)=(.+)$/s.exec(text) ?? [];
-    const form = forms.find((each) => each === word);
-    if (form && file && !(form in previous)) return { ...previous, [form]: file };
-    const accepted = forms.map((each) => `${each}=FILE`);
-    const last = accepted.pop();
-    throw new InvalidArgumentError(`Accepted: ${accepted.join(', ')} and ${last}, each once.`);
+/** `FORM=FILE` with one of these forms, each at most once. */
+export function reportFiles(forms: readonly string[]) {
+  return (text: string, previous: Readonly<Record<string, string>> = {}) => {
+    const [, form = '', file] = /^(\w+)=(.+)$/s.exec(text) ?? [];
+    if (forms.includes(form) && file && !(form in previous)) return { ...previous, [form]: file };
+    throw new InvalidArgumentError(`Accepted: ${fileForms(forms, 'and')}, each once.`);
   };
+}
+
+/** Such as `json=FILE, junit=FILE or html=FILE`. */
+export function fileForms(forms: readonly string[], word: 'and' | 'or'): string {
+  const files = forms.map((form) => `${form}=FILE`);
+  return [files.slice(0, -1).join(', '), ...files.slice(-1)].join(` ${word} `);
 }

@@ -1,16 +1,33 @@
-/** Report files: `--report json=FILE`, `--report junit=FILE`, and `--report html=FILE` of runs that have a page. */
+/**
+ * Report files: `--report FORM=FILE`, for each form in which a command can write its run. A form is
+ * a row of the command's table; option, help and files are derived from it.
+ */
 import { printableJson } from '../../fixtures/printable.ts';
 import { requireWritable, writeWhole } from '../output/files.ts';
-import type { ReportFiles } from './option-values.ts';
+import { fileForms } from './option-values.ts';
 
-/** The renderings of one run's result. */
-export interface Renderings {
-  /** The result object itself. */
-  readonly json: unknown;
-  /** The JUnit document; called only when it is wanted. */
-  readonly junit: () => string;
-  /** The page of a run that has one; called only when it is wanted. */
-  readonly html?: () => string;
+/** A form in which a run is written to a file. */
+export interface ReportForm<Run> {
+  /** As `--report` names it. */
+  readonly form: string;
+  /** The whole file; called only where the form is wanted. */
+  readonly render: (run: Run) => string;
+}
+
+/** Paths of files by form. */
+export type ReportFiles = Readonly<Record<string, string>>;
+
+/** The row of the option `--report`. @param help its sentence, of the list of forms */
+export function reportOption<Run>(
+  forms: readonly ReportForm<Run>[],
+  help: (list: string) => string,
+) {
+  const names = forms.map(({ form }) => form);
+  return {
+    flag: '--report <form=file>',
+    help: help(fileForms(names, 'or')),
+    cli: { kind: 'report-files', forms: names },
+  } as const;
 }
 
 /** Makes sure, before the run begins, that every report can be written. @throws CommandFault */
@@ -21,12 +38,18 @@ export async function prepareReports(files: ReportFiles = {}): Promise<void> {
 }
 
 /** Writes the reports that were asked for. @throws CommandFault */
-export async function writeReports(
-  files: ReportFiles | undefined,
-  { json, junit, html }: Renderings,
+export async function writeReports<Run>(
+  forms: readonly ReportForm<Run>[],
+  files: ReportFiles = {},
+  run: Run,
 ): Promise<void> {
-  if (files?.json !== undefined)
-    await writeWhole(files.json, `${printableJson(JSON.stringify(json, null, 2))}\n`);
-  if (files?.junit !== undefined) await writeWhole(files.junit, junit());
-  if (files?.html !== undefined && html) await writeWhole(files.html, html());
+  for (const { form, render } of forms) {
+    const path = files[form];
+    if (path !== undefined) await writeWhole(path, render(run));
+  }
+}
+
+/** A value as the text of a JSON file. */
+export function jsonFile(value: unknown): string {
+  return `${printableJson(JSON.stringify(value, null, 2))}\n`;
 }

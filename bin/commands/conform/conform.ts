@@ -16,10 +16,11 @@ import { withLiveLine } from '../../output/live-line.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
-import { judge, renderingsOf } from './judged-run.ts';
+import { judge } from './judged-run.ts';
 import { closeLedger, ledgerPlace, tellWhenCutShort } from './ledger-place.ts';
 import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
+import { conformanceForms } from './report-forms.ts';
 import { openRunLines } from './run-lines.ts';
 import { selectedCases, verdictTeller } from './suite-watch.ts';
 
@@ -182,7 +183,7 @@ async function conform(
   if (place) closeLedger(place, result, output);
   lines.end(result);
   const comparison = earlier ? compareReports(earlier, result) : undefined;
-  await writeReports(options.report, renderingsOf(result, comparison));
+  await writeReports(conformanceForms, options.report, { result, comparison });
   if (options.json) output.data(result);
   output.line(conformanceReport(result));
   if (comparison) output.line(`\n${comparisonText(comparison)}`);

@@ -7,10 +7,12 @@ import { suiteOptions } from '../../../conformance/suite/options.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 import { addLoginOptions, type LoginOptions, userOf } from '../../options/login-options.ts';
 import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
+import { reportOption } from '../../options/reports.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { CommandFault, setUpFault } from '../../output/fault.ts';
 import { readNamedFile } from '../../output/files.ts';
+import { conformanceForms } from './report-forms.ts';
 import { steeringOf, steeringRows } from './steering-options.ts';
 
 /** What the command itself takes, beside the options of a run. */
@@ -35,10 +37,8 @@ export const targetRows = {
     cli: { kind: 'file' },
   },
   report: {
-    flag: '--report <form=file>',
+    ...reportOption(conformanceForms, (list) => `${list}; repeatable`),
     group: 'Reports',
-    help: 'json=FILE, junit=FILE or html=FILE; repeatable',
-    cli: { kind: 'reports' },
   },
   json: {
     flag: '--json',

@@ -19,9 +19,10 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { withLiveLine } from '../../output/live-line.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
-import { judge, renderingsOf } from './judged-run.ts';
+import { judge } from './judged-run.ts';
 import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
+import { conformanceForms } from './report-forms.ts';
 import { verdictTeller } from './suite-watch.ts';
 
 const rows = {
@@ -85,7 +86,7 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
     const onVerdict = verdictTeller(live, ids.size);
     return judge({ ...settings, ids, signal, onVerdict });
   });
-  await writeReports(options.report, renderingsOf(result));
+  await writeReports(conformanceForms, options.report, { result });
   const rows = replayedCases(report, ids, result.verdicts);
   output.data(rows);
   if (!output.json) output.line(`${conformanceReport(result)}\n`);

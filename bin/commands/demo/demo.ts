@@ -20,7 +20,13 @@ import {
 import { progressLine } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
-import { prepareReports, writeReports } from '../../options/reports.ts';
+import {
+  jsonFile,
+  prepareReports,
+  type ReportForm,
+  reportOption,
+  writeReports,
+} from '../../options/reports.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
 import { CommandFault } from '../../output/fault.ts';
 import { fleetExitCode, fleetFault } from '../../output/fleet-outcome.ts';
@@ -32,7 +38,7 @@ import { conformanceExitCode } from '../conform/conformance-outcome.ts';
 import { judge } from '../conform/judged-run.ts';
 import { selectedCases, verdictTeller } from '../conform/suite-watch.ts';
 import { runStarter } from '../serve/console-runs.ts';
-import { demoSummary } from './demo-summary.ts';
+import { type DemoResults, demoSummary } from './demo-summary.ts';
 
 const DEVICES = 30;
 const SEED = 'demo';
@@ -47,17 +53,18 @@ const SUITE_TENANT = { name: 'conformance', adminEmail: 'conformance@example.com
 const SUITE_JOBS = 4;
 const SUITE_CASE_MAX_MS = 60_000;
 
+const forms: readonly ReportForm<DemoResults>[] = [
+  { form: 'json', render: jsonFile },
+  { form: 'junit', render: ({ conformance }) => conformanceJunit(conformance) },
+];
+
 const rows = inGroup('Options', {
   exit: {
     flag: '--exit',
     help: 'exit after the run instead of staying up',
     cli: { kind: 'switch' },
   },
-  report: {
-    flag: '--report <form=file>',
-    help: 'write a report: json=FILE or junit=FILE (verdicts); repeatable',
-    cli: { kind: 'reports-without-page' },
-  },
+  report: reportOption(forms, (list) => `write a report: ${list} (verdicts); repeatable`),
   json: {
     flag: '--json',
     help: 'write the results to stdout as JSON',
@@ -102,10 +109,7 @@ async function demo(options: DemoOptions): Promise<ExitCode> {
       const conformance = await judgeServer(server, signal, output);
       await removeOthers(server, fleet);
       const results = { fleet, conformance };
-      await writeReports(options.report, {
-        json: results,
-        junit: () => conformanceJunit(conformance),
-      });
+      await writeReports(forms, options.report, results);
       output.data({ ...results, server: serverReady(server) });
       output.line(demoSummary(results, options.exit ? undefined : server));
       exitCode = worstExitCode([fleetOutcome(fleet, plan), conformanceExitCode(conformance)]);

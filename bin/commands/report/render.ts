@@ -1,18 +1,21 @@
 /** `fleetbed report render`: the renderings of a result that was written before. */
 
 import type { Command } from 'commander';
-import { fleetHtml } from '../../../simulator/report/html.ts';
-import { fleetJunit } from '../../../simulator/report/junit.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
+import { fleetForms } from '../../options/fleet-forms.ts';
 import * as values from '../../options/option-values.ts';
-import { requireWritable, writeWhole } from '../../output/files.ts';
+import { writeReports } from '../../options/reports.ts';
+import { requireWritable } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { readResultFile } from './read-result-file.ts';
 
+/** An option each, by name. */
+const forms = fleetForms
+  .filter(({ title }) => title !== undefined)
+  .toSorted((one, other) => one.form.localeCompare(other.form));
+
 interface RenderOptions {
-  readonly html?: string;
-  readonly junit?: string;
   readonly text?: boolean;
 }
 
@@ -23,22 +26,25 @@ export function configure(command: Command): void {
     'fleetbed report render run.json',
     'fleetbed report render run.json --html run.html --junit run.xml',
   );
+  command.argument('<result>', 'JSON file of a run or a merge', values.filled);
+  for (const { form, title } of forms) {
+    command.option(`--${form} <file>`, `write ${title}`, values.filled);
+  }
   command
-    .argument('<result>', 'JSON file of a run or a merge', values.filled)
-    .option('--html <file>', 'write the HTML report', values.filled)
-    .option('--junit <file>', 'write JUnit XML', values.filled)
     .option('--text', 'print the text (default: only if no file is written)')
-    .action(async (path: string, options: RenderOptions) => {
-      await render(path, options);
+    .action(async (path: string, { text, ...files }: RenderOptions) => {
+      await render(path, files, text);
     });
 }
 
-async function render(path: string, { html, junit, text }: RenderOptions): Promise<void> {
-  if (html !== undefined) await requireWritable('--html', html);
-  if (junit !== undefined) await requireWritable('--junit', junit);
+/** @param files paths by form */
+async function render(
+  path: string,
+  files: Readonly<Record<string, string>>,
+  text = Object.keys(files).length === 0,
+): Promise<void> {
+  for (const [form, file] of Object.entries(files)) await requireWritable(`--${form}`, file);
   const result = await readResultFile('RESULT', path);
-  if (html !== undefined) await writeWhole(html, fleetHtml(result));
-  if (junit !== undefined) await writeWhole(junit, fleetJunit(result));
-  const isTextWanted = text ?? (html === undefined && junit === undefined);
-  if (isTextWanted) createOutput(false).line(fleetReport(result));
+  await writeReports(forms, files, result);
+  if (text) createOutput(false).line(fleetReport(result));
 }

@@ -10,12 +10,11 @@ import {
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { planSchema } from '../../../simulator/plan/plan-words.ts';
 import { counted } from '../../../simulator/report/headline.ts';
-import { fleetHtml } from '../../../simulator/report/html.ts';
-import { fleetJunit } from '../../../simulator/report/junit.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
+import { fleetForms } from '../../options/fleet-forms.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
-import { prepareReports, writeReports } from '../../options/reports.ts';
+import { prepareReports, reportOption, writeReports } from '../../options/reports.ts';
 import { addSubcommands, type Subcommands } from '../../options/subcommands.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
 import { figuresExitCode, fleetExitCode, fleetFault } from '../../output/fleet-outcome.ts';
@@ -47,11 +46,7 @@ import {
 } from './spread.ts';
 
 const resultRows = inGroup('Results', {
-  report: {
-    flag: '--report <form=file>',
-    help: 'write a report: json=FILE, junit=FILE or html=FILE; repeatable',
-    cli: { kind: 'reports' },
-  },
+  report: reportOption(fleetForms, (list) => `write a report: ${list}; repeatable`),
   json: {
     flag: '--json',
     help: 'write the result to stdout as JSON',
@@ -190,11 +185,7 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
     },
   );
   await watch.readyWritten;
-  await writeReports(options.report, {
-    json: result,
-    junit: () => fleetJunit(result),
-    html: () => fleetHtml(result),
-  });
+  await writeReports(fleetForms, options.report, result);
   output.data(result);
   output.line(fleetReport(result));
   if (signal.aborted) return exitCodes.interrupted;

@@ -10,11 +10,9 @@ import {
   type FleetProgress,
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { counted } from '../../../simulator/report/headline.ts';
-import { fleetHtml } from '../../../simulator/report/html.ts';
-import { fleetJunit } from '../../../simulator/report/junit.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
-import type { ReportFiles } from '../../options/option-values.ts';
-import { prepareReports, writeReports } from '../../options/reports.ts';
+import { fleetForms } from '../../options/fleet-forms.ts';
+import { prepareReports, type ReportFiles, writeReports } from '../../options/reports.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
 import { fileFault, openForLines } from '../../output/files.ts';
 import { figuresExitCode, fleetExitCode, fleetFault } from '../../output/fleet-outcome.ts';
@@ -99,12 +97,9 @@ async function runOnce(
   });
   const { sha256, lines } = logged;
   const virtual = { startMs: trial.startMs, eventLog: { sha256, lines }, violations };
-  await writeReports(options.report, {
-    json: { ...result, virtual },
-    junit: () => fleetJunit(result),
-    html: () => fleetHtml(result),
-  });
-  output.data({ ...result, virtual });
+  const run = { ...result, virtual };
+  await writeReports(fleetForms, options.report, run);
+  output.data(run);
   output.line(fleetReport(result));
   const seconds = (user + system) / 1e6;
   output.line(virtualReport({ durationMs: result.durationMs, seconds, logged, violations }));

@@ -1,0 +1,17 @@
+/** The forms of a report on a run of a fleet. */
+import { fleetHtml } from '../../simulator/report/html.ts';
+import { fleetJunit } from '../../simulator/report/junit.ts';
+import type { FleetResult } from '../../simulator/result/result.ts';
+import { jsonFile, type ReportForm } from './reports.ts';
+
+interface FleetForm extends ReportForm<FleetResult> {
+  /** As help of `report render` names it, which reads a result; absent for the result itself. */
+  readonly title?: string;
+}
+
+/** Each is one of `simulate --report`, and but for the result itself an option of `report render`. */
+export const fleetForms: readonly FleetForm[] = [
+  { form: 'json', render: jsonFile },
+  { form: 'junit', title: 'JUnit XML', render: fleetJunit },
+  { form: 'html', title: 'the HTML report', render: fleetHtml },
+];
