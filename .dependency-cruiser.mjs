@@ -171,12 +171,12 @@ const rooms = {
   'conformance/result': {
     rooms: [
       ...['conformance/suite', 'conformance/context', 'conformance/target'],
-      'conformance/invariants',
+      'conformance/passive',
     ],
     packages: ['yaml', ...shapes],
   },
-  'conformance/invariants': {
-    rooms: ['conformance/target'],
+  'conformance/passive': {
+    rooms: ['conformance/suite', 'conformance/target'],
     packages: ['valibot'],
   },
   'conformance/repro-script': {
@@ -194,17 +194,10 @@ const rooms = {
     rooms: ['conformance/adapters', 'conformance/context', 'conformance/target'],
     packages: ['valibot'],
   },
-  'conformance/monitor': {
-    rooms: [
-      ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
-      'conformance/invariants',
-    ],
-    packages: ['valibot'],
-  },
   'conformance/runner': {
     rooms: [
       ...['conformance/suite', 'conformance/context', 'conformance/target', 'conformance/result'],
-      ...['conformance/adapters', 'conformance/repro-script', 'conformance/invariants'],
+      ...['conformance/adapters', 'conformance/repro-script', 'conformance/passive'],
     ],
   },
   'conformance/recordings': { packages: ['cli-table3', 'ical-generator'] },
@@ -215,7 +208,7 @@ const rooms = {
   'conformance/report/page': { rooms: ['conformance/report/*'], packages: ['preact'] },
   'conformance/self-test': {
     rooms: [
-      ...['conformance/result', 'conformance/target', 'conformance/invariants', 'conformance/*'],
+      ...['conformance/result', 'conformance/target', 'conformance/passive', 'conformance/*'],
     ],
     packages: ['ws', 'undici', 'valibot', 'typescript'],
   },

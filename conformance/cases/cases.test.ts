@@ -3,7 +3,7 @@ import { type OperationId, operations } from '../../fixtures/contract/operations
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { isControl } from '../context/capabilities.ts';
-import { generalRequirements } from '../invariants/catalogue.ts';
+import { generalRequirements } from '../passive/catalogue.ts';
 import { allCases } from './all-cases.ts';
 
 /** Statuses that the contract defines for every operation. */

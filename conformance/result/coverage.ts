@@ -12,7 +12,7 @@ import {
   type Requirement,
   type RequirementLevel,
 } from '../../fixtures/contract/requirements/requirement.ts';
-import { generalRequirements } from '../invariants/catalogue.ts';
+import { generalRequirements } from '../passive/catalogue.ts';
 import type { CaseListing } from '../suite/case.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** Which operations a run has judged by the requirements that speak of all operations. */
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { generalRequirements } from '../invariants/catalogue.ts';
-import type { Tallies } from '../invariants/judge.ts';
+import { generalRequirements } from '../passive/catalogue.ts';
+import type { Tallies } from '../passive/invariant-judge.ts';
 import type { JudgedEverywhere } from './result.ts';
 
 /** A row for each requirement. @param offered the operations that the target has */

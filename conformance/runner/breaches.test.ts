@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Breach } from '../invariants/judge.ts';
+import type { Breach } from '../passive/invariant-judge.ts';
 import type { Finding } from '../result/result.ts';
 import type { PlayableCase } from '../suite/case.ts';
 import { withBreaches } from './breaches.ts';

@@ -1,7 +1,7 @@
 /** What a case comes to when its exchanges broke invariants, whatever the case itself looked at. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
-import { type Breach, isHang } from '../invariants/judge.ts';
+import { type Breach, isHang } from '../passive/invariant-judge.ts';
 import { breachText, type CaseVerdict, type Finding } from '../result/result.ts';
 import { asListed, type PlayableCase } from '../suite/case.ts';
 

@@ -13,7 +13,7 @@ import type { Made } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
-import { type CaseJudge, InvariantJudge } from '../invariants/judge.ts';
+import { type CaseJudge, InvariantJudge } from '../passive/invariant-judge.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
 import { judgedEverywhere } from '../result/judged-everywhere.ts';
 import type { CaseVerdict, Finding, JudgedEverywhere, RunStart } from '../result/result.ts';

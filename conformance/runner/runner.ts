@@ -6,7 +6,7 @@ import { ControlFailure } from '../context/control.ts';
 import { StartStateMissed } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
-import type { Breach } from '../invariants/judge.ts';
+import type { Breach } from '../passive/invariant-judge.ts';
 import type { CaseVerdict, Finding } from '../result/result.ts';
 import type { Capability, PlayableCase } from '../suite/case.ts';
 import { ExpectationFailure, NotObservable } from '../target/expectations.ts';

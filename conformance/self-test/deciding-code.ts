@@ -1,6 +1,7 @@
 /**
- * The code that decides what a self-test results in: cases, model, defects and invariants, each with the
- * modules of these folders that it imports. Comments, blanks and paths of imports decide nothing.
+ * The code that decides what a self-test results in: cases, model, defects and the judge of
+ * invariants, each with the modules of these rooms that it imports. Comments, blanks and paths of
+ * imports decide nothing.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -8,12 +9,12 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** What is held against every exchange bears on the verdict of every case. */
-export const invariantsFolder = 'conformance/invariants';
+export const invariantJudge = 'conformance/passive/invariant-judge.ts';
 
-const decidingFolders = [
-  ...['conformance/cases', 'conformance/model', 'conformance/self-test/defects'],
-  invariantsFolder,
-];
+const decidingFolders = ['conformance/cases', 'conformance/model', 'conformance/self-test/defects'];
+
+/** What a deciding module imports of these bears on what it decides. */
+const importedFolders = ['conformance/passive', 'conformance/passive/rules'];
 
 /** Modules that only list what the others hold. */
 const lists: ReadonlySet<string> = new Set([
@@ -35,17 +36,19 @@ export function packageFolder(): string {
 /** The hashes of the sources as they are. */
 export async function codeHashes(): Promise<CodeHashes> {
   const sources = new Map<string, Source>();
-  for (const path of modulePaths()) {
+  const deciding = modulesIn(decidingFolders);
+  for (const path of [...deciding, ...modulesIn(importedFolders)]) {
     sources.set(path, await readSource(readFileSync(join(packageFolder(), path), 'utf8'), path));
   }
-  return Object.fromEntries([...sources.keys()].map((path) => [path, hashOf(path, sources)]));
+  const hashed = [...deciding, invariantJudge];
+  return Object.fromEntries(hashed.map((path) => [path, hashOf(path, sources)]));
 }
 
 /** By the id of each case and of each defect, the module in which it stands. */
 export async function modulesById(): Promise<ReadonlyMap<string, string>> {
   const modules = new Map<string, string>();
   const isSource = import.meta.url.endsWith('.ts');
-  for (const path of modulePaths().filter((each) => !each.startsWith(invariantsFolder))) {
+  for (const path of modulesIn(decidingFolders)) {
     // The bundled command has no file for each module; the build has.
     const module = isSource ? path : join('build', path.replace(/\.ts$/, '.js'));
     const url = pathToFileURL(join(packageFolder(), module));
@@ -83,8 +86,8 @@ export async function readSource(text: string, path: string): Promise<Source> {
   return { tokens: tokens.join('\n'), imports };
 }
 
-function modulePaths(): readonly string[] {
-  return decidingFolders
+function modulesIn(folders: readonly string[]): readonly string[] {
+  return folders
     .flatMap((folder) =>
       readdirSync(join(packageFolder(), folder)).map((name) => `${folder}/${name}`),
     )

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   type CodeHashes,
   codeHashes,
-  invariantsFolder,
+  invariantJudge,
   modulesById,
   packageFolder,
 } from './deciding-code.ts';
@@ -65,10 +65,7 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
   const modules = await modulesById();
   const rows = new Map(record.defects.map((row) => [row.id, row]));
   const isSame = (path: string): boolean => now[path] === record.code[path];
-  const judges = Object.keys({ ...now, ...record.code }).filter((path) =>
-    path.startsWith(invariantsFolder),
-  );
-  if (!judges.every(isSame)) return () => undefined;
+  if (!isSame(invariantJudge)) return () => undefined;
   const isUnchanged = (id: string): boolean => {
     const path = modules.get(id);
     return path !== undefined && isSame(path);

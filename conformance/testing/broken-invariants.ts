@@ -1,7 +1,7 @@
 /** Holds made-up exchanges against the invariants, for their tests. */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { InvariantJudge } from '../invariants/judge.ts';
+import { InvariantJudge } from '../passive/invariant-judge.ts';
 import { exchangeOf } from '../target/exchange.ts';
 
 const base = 'http://host:8080/prefix';

@@ -188,7 +188,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     );
     expect(stdout).toMatch(/^ {2}inventory\.put-is-200 +\d+ of \d+$/m);
     expect(stdout).toMatch(/first: device \d, .*, put-attributes, at [\d.]+ requests\/s/);
-    expect(stdout).toContain('expected status 200');
+    expect(stdout).toContain('expected the status to be 200');
   });
 
   it('watches the same devices with two processes, and adds their checks up', async () => {

@@ -8,7 +8,7 @@ export async function judgeFor({
 }: Pick<FleetPlan, 'checkShare' | 'headerPrefix'>): Promise<ExchangeJudge | undefined> {
   if (checkShare === undefined) return undefined;
   // The suite is loaded only where there is something to judge.
-  const { Watch, watchedRequirements } = await import('../../../conformance/monitor/watch.ts');
+  const { Watch, watchedRequirements } = await import('../../../conformance/passive/watch.ts');
   const watch = new Watch(headerPrefix);
   return { requirements: watchedRequirements, see: (exchange) => watch.see(exchange) };
 }

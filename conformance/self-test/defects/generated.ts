@@ -8,7 +8,7 @@ import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { type Field, fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
-import { linkPlaces, requirementOn } from '../../invariants/answer-parts.ts';
+import { linkPlaces, requirementOn } from '../../passive/answer-parts.ts';
 import {
   changedAt,
   changedJson,

@@ -4,8 +4,8 @@ import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isObject } from '../../../fixtures/json.ts';
-import { requirementOn } from '../../invariants/answer-parts.ts';
-import { JudgedExchange } from '../../invariants/judged-exchange.ts';
+import { requirementOn } from '../../passive/answer-parts.ts';
+import { isOrdinaryRequest } from '../../passive/judged-exchange.ts';
 import { jsonOf, withJson } from '../alter.ts';
 import type { ProxiedAnswer, ProxiedRequest } from '../defect.ts';
 
@@ -105,17 +105,15 @@ export function refusalsOf(
 ): Alteration['change'] {
   return (answer, request) => {
     if (answer.status !== status) return answer;
-    const isJudged = status === UNAUTHORIZED || isOrdinary(row, answer, request);
+    const isJudged = status === UNAUTHORIZED || isOrdinary(row, request);
     return isJudged ? change(answer, request) : answer;
   };
 }
 
-function isOrdinary(row: Operation, answer: ProxiedAnswer, request: ProxiedRequest): boolean {
+function isOrdinary(row: Operation, request: ProxiedRequest): boolean {
   const { path, query, headers, body } = request;
   const url = `http://target${path}${query === '' ? '' : `?${query}`}`;
-  const judged = { url, headers, bodyBytes: body.length, isChunked: false };
-  const answered = { ...answer, bytes: answer.body, text: '' };
-  return new JudgedExchange(row, judged, { answer: answered, requestIdHeader: '' }).isOrdinary;
+  return isOrdinaryRequest({ url, headers, bodyBytes: body.length, isChunked: false }, row);
 }
 
 /** The requirement on a part of the operation's successful answers. */

@@ -1,11 +1,11 @@
 /** Invariants on artifacts: what is said of one is the same wherever it is said. Spec: Artifact */
-import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
-import { isObject } from '../../fixtures/json.ts';
-import { shown } from '../target/expectations.ts';
-import { memberAt, momentOf, requirementOn } from './answer-parts.ts';
-import type { Fault, Invariant } from './invariant.ts';
-import type { JudgedExchange } from './judged-exchange.ts';
-import type { RunMemory } from './run-memory.ts';
+import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
+import { isObject } from '../../../fixtures/json.ts';
+import { shown } from '../../target/expectations.ts';
+import { memberAt, momentOf, requirementOn } from '../answer-parts.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { Memory, PassiveRule, Violation } from '../rule.ts';
+import type { RunMemory } from '../run-memory.ts';
 
 /** Longer lists are not compared, since each entry is held against each. */
 const LIST_MAX = 100;
@@ -62,11 +62,11 @@ function areSamePairs(one: unknown, other: unknown): boolean {
   );
 }
 
-function faultIn(
+function violationIn(
   exchange: JudgedExchange,
-  memory: RunMemory,
+  run: RunMemory,
   { artifact, at }: { readonly artifact: unknown; readonly at: string },
-): Fault | undefined {
+): Violation | undefined {
   const operation = exchange.contractOperation;
   const id = memberAt(artifact, ['id']);
   if (operation === undefined || typeof id !== 'string') return undefined;
@@ -74,7 +74,7 @@ function faultIn(
     const value = memberAt(artifact, [name]);
     if (value === undefined) continue;
     const isSame = pairs.includes(name) ? areSamePairs : mayBeSame;
-    const before = memory.firstSaid(`artifact ${id} ${name}`, value, isSame);
+    const before = run.firstSaid(`artifact ${id} ${name}`, value, isSame);
     if (before === undefined) continue;
     return {
       where: `200 body: ${at}/${name}`,
@@ -85,7 +85,7 @@ function faultIn(
   }
   const modified = memberAt(artifact, ['modified']);
   const ms = momentOf(modified);
-  const latest = ms === undefined ? undefined : memory.latest(`artifact ${id}`, ms);
+  const latest = ms === undefined ? undefined : run.latest(`artifact ${id}`, ms);
   // The clock of a server may be set; answers that were on their way together are not in order.
   if (ms === undefined || latest === undefined || ms > latest - MS_PER_DAY) return undefined;
   return {
@@ -96,19 +96,20 @@ function faultIn(
   };
 }
 
-function changedArtifact(exchange: JudgedExchange, memory: RunMemory): Fault | undefined {
-  const body = exchange.json?.value;
+function changedArtifact(exchange: JudgedExchange, { run }: Memory): Violation | undefined {
+  const body = exchange.json;
   const artifacts = Array.isArray(body) ? [...body.entries()] : [['', body] as const];
   for (const [index, artifact] of artifacts) {
-    const fault = faultIn(exchange, memory, { artifact, at: index === '' ? '' : `/${index}` });
-    if (fault) return fault;
+    const at = index === '' ? '' : `/${index}`;
+    const violation = violationIn(exchange, run, { artifact, at });
+    if (violation) return violation;
   }
   return undefined;
 }
 
 /** A configuration that is deployed is made for one device, and its id is no artifact's. */
-function changedInstruction(exchange: JudgedExchange, memory: RunMemory): Fault | undefined {
-  const artifact = memberAt(exchange.json?.value, ['artifact']);
+function changedInstruction(exchange: JudgedExchange, { run }: Memory): Violation | undefined {
+  const artifact = memberAt(exchange.json, ['artifact']);
   const [id, uri] = [memberAt(artifact, ['id']), memberAt(artifact, ['source', 'uri'])];
   const isOfFile = typeof uri === 'string' && !uri.includes('/download/configuration/');
   const operation = exchange.contractOperation;
@@ -119,7 +120,7 @@ function changedInstruction(exchange: JudgedExchange, memory: RunMemory): Fault 
   ] as const) {
     const value = memberAt(artifact, [said]);
     if (value === undefined) continue;
-    const before = memory.firstSaid(`artifact ${id} ${name}`, value, mayBeSame);
+    const before = run.firstSaid(`artifact ${id} ${name}`, value, mayBeSame);
     if (before === undefined) continue;
     return {
       where: `200 body: /artifact/${said}`,
@@ -132,16 +133,20 @@ function changedInstruction(exchange: JudgedExchange, memory: RunMemory): Fault 
   return undefined;
 }
 
-function isAnswered(ids: readonly string[]): Invariant['applies'] {
+function isAnswered(ids: readonly string[]): PassiveRule['applies'] {
   return ({ row, status, hasBody }) => status === 200 && hasBody && ids.includes(row.id);
 }
 
 /** Spec: Artifact; DeploymentInstructions (v1) */
-export const artifactInvariants: readonly Invariant[] = [
+export const artifactInvariants: readonly PassiveRule[] = [
   {
     id: 'artifact-stays-the-same',
     applies: isAnswered(['get-artifact', 'list-artifacts']),
-    fault: changedArtifact,
+    violation: changedArtifact,
   },
-  { id: 'instructed-artifact-stays', applies: isAnswered(instructing), fault: changedInstruction },
+  {
+    id: 'instructed-artifact-stays',
+    applies: isAnswered(instructing),
+    violation: changedInstruction,
+  },
 ];

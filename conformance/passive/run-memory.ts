@@ -1,4 +1,4 @@
-/** What invariants remember of a run, or of one device that is watched. */
+/** What rules remember of a server, whoever asked: request ids, refusals, facts that it stated. */
 
 /** Request ids that are remembered; the oldest make room. */
 const REQUEST_IDS_MAX = 50_000;

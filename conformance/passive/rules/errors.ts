@@ -1,7 +1,7 @@
 /** Invariants on refusals: the Error body and its request id. Spec: Error; Errors */
-import { shown, shownAnswer } from '../target/expectations.ts';
-import type { Fault, Invariant } from './invariant.ts';
-import type { JudgedExchange } from './judged-exchange.ts';
+import { shown, shownAnswer } from '../../target/expectations.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { PassiveRule, Violation } from '../rule.ts';
 
 /** After so many refusals none of which names its request, an operation is taken to name none. */
 const UNNAMED_MAX = 16;
@@ -20,19 +20,23 @@ export function hasErrorBody({ row, hasBody, isNamedRefusal, isOrdinary, status 
   return isOrdinary || status === 401;
 }
 
-function memberFault({ status }: JudgedExchange, name: string, rest: Omit<Fault, 'where'>): Fault {
+function memberViolation(
+  { status }: JudgedExchange,
+  name: string,
+  rest: Omit<Violation, 'where'>,
+): Violation {
   return { where: `${status} body: /${name}`, ...rest };
 }
 
-function hasMember(name: string): Invariant['applies'] {
+function hasMember(name: string): PassiveRule['applies'] {
   return (exchange) => hasErrorBody(exchange) && exchange.object?.[name] !== undefined;
 }
 
-function mustBeText(name: string): Invariant['fault'] {
+function mustBeText(name: string): PassiveRule['violation'] {
   return (exchange) => {
     const value = exchange.object?.[name];
     if (typeof value === 'string') return undefined;
-    return memberFault(exchange, name, { must: 'be a text', seen: shown(value) });
+    return memberViolation(exchange, name, { must: 'be a text', seen: shown(value) });
   };
 }
 
@@ -41,23 +45,24 @@ function requestIdIn({ object }: JudgedExchange): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-const hasRequestId: Invariant['applies'] = (exchange) =>
-  hasErrorBody(exchange) && exchange.object !== undefined;
+function hasRequestId(exchange: JudgedExchange): boolean {
+  return hasErrorBody(exchange) && exchange.object !== undefined;
+}
 
-function idFault(exchange: JudgedExchange, must: string): Fault {
-  return memberFault(exchange, 'request_id', {
+function idViolation(exchange: JudgedExchange, must: string): Violation {
+  return memberViolation(exchange, 'request_id', {
     must,
     seen: shown(requestIdIn(exchange) ?? 'none'),
   });
 }
 
 /** Spec: Error; Errors */
-export const errorInvariants: readonly Invariant[] = [
+export const errorInvariants: readonly PassiveRule[] = [
   {
     id: 'error-body',
     requirement: 'errors.body-is-error',
     applies: hasErrorBody,
-    fault: ({ object, status, answer }) => {
+    violation: ({ object, status, answer }) => {
       if (object !== undefined) return undefined;
       return { where: `${status} body`, must: 'be a JSON object', seen: shownAnswer(answer) };
     },
@@ -66,16 +71,16 @@ export const errorInvariants: readonly Invariant[] = [
     id: 'error-is-a-text',
     requirement: 'errors.error-is-a-text',
     applies: hasMember('error'),
-    fault: mustBeText('error'),
+    violation: mustBeText('error'),
   },
   {
     id: 'error-says-why',
     requirement: 'errors.says-why',
     applies: (exchange) => hasErrorBody(exchange) && exchange.object !== undefined,
-    fault: (exchange) => {
+    violation: (exchange) => {
       const error = exchange.object?.error;
       if (error !== undefined && error !== '') return undefined;
-      return memberFault(exchange, 'error', {
+      return memberViolation(exchange, 'error', {
         must: 'say why',
         seen: error === '' ? 'an empty text' : 'none',
       });
@@ -85,29 +90,29 @@ export const errorInvariants: readonly Invariant[] = [
     id: 'request-id-is-a-text',
     requirement: 'errors.request-id-is-a-text',
     applies: hasMember('request_id'),
-    fault: mustBeText('request_id'),
+    violation: mustBeText('request_id'),
   },
   {
     id: 'request-id-of-the-caller',
     requirement: 'errors.request-id-of-the-caller',
     applies: (exchange) => hasRequestId(exchange) && ordinaryId.test(exchange.requestId ?? ''),
-    fault: (exchange) => {
+    violation: (exchange) => {
       const id = requestIdIn(exchange);
       if (id === undefined || id === exchange.requestId) return undefined;
-      return idFault(exchange, `be the caller's, ${shown(exchange.requestId)}`);
+      return idViolation(exchange, `be the caller's, ${shown(exchange.requestId)}`);
     },
   },
   {
     id: 'request-id-of-the-server',
     requirement: 'errors.request-id-of-the-server',
     applies: (exchange) => hasRequestId(exchange) && exchange.requestId === undefined,
-    fault: (exchange, memory) => {
+    violation: (exchange, { run }) => {
       const id = requestIdIn(exchange);
       if (id === undefined) return undefined;
-      if (id === '') return idFault(exchange, 'not be empty');
-      return memory.isNewRequestId(id)
+      if (id === '') return idViolation(exchange, 'not be empty');
+      return run.isNewRequestId(id)
         ? undefined
-        : idFault(exchange, 'be another for each request');
+        : idViolation(exchange, 'be another for each request');
     },
   },
   {
@@ -115,22 +120,22 @@ export const errorInvariants: readonly Invariant[] = [
     requirement: 'errors.request-id-equals-header',
     applies: (exchange) =>
       hasRequestId(exchange) && exchange.answer.headers[exchange.requestIdHeader] !== undefined,
-    fault: (exchange) => {
+    violation: (exchange) => {
       const id = requestIdIn(exchange);
       const inHeader = exchange.answer.headers[exchange.requestIdHeader];
       if (id === undefined || id === inHeader) return undefined;
-      return idFault(exchange, `be that of the header, ${shown(inHeader)}`);
+      return idViolation(exchange, `be that of the header, ${shown(inHeader)}`);
     },
   },
   {
     id: 'names-the-request',
     requirement: 'errors.names-the-request',
     applies: hasRequestId,
-    fault: (exchange, memory) => {
+    violation: (exchange, { run }) => {
       const isNamed = exchange.object?.request_id !== undefined;
-      const unnamed = memory.unnamedRefusals(exchange.row.id, isNamed);
+      const unnamed = run.unnamedRefusals(exchange.row.id, isNamed);
       if (unnamed < UNNAMED_MAX) return undefined;
-      return idFault(exchange, `be there in one of ${unnamed} refusals`);
+      return idViolation(exchange, `be there in one of ${unnamed} refusals`);
     },
   },
 ];

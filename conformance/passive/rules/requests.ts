@@ -1,11 +1,11 @@
 /** Invariants on what an answer says about the request that it answers. Spec: Endpoints */
 import { createHash } from 'node:crypto';
-import { isArtifactFile } from '../target/configuration-body.ts';
-import { shown, shownAnswer } from '../target/expectations.ts';
-import { memberAt, momentOf } from './answer-parts.ts';
-import type { Fault, Invariant } from './invariant.ts';
-import type { JudgedExchange } from './judged-exchange.ts';
-import type { RunMemory } from './run-memory.ts';
+import { isArtifactFile } from '../../target/configuration-body.ts';
+import { shown, shownAnswer } from '../../target/expectations.ts';
+import { memberAt, momentOf } from '../answer-parts.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { PassiveRule, Violation } from '../rule.ts';
+import type { RunMemory } from '../run-memory.ts';
 
 const LIST_MAX = 100;
 const SWITCHED = 101;
@@ -18,57 +18,45 @@ function isAnswered(exchange: JudgedExchange, ...ids: readonly string[]): boolea
   return status === 200 && hasBody && isOrdinary && ids.includes(row.id);
 }
 
-/** A parameter that the query has once. */
-function parameterOf({ request }: JudgedExchange, name: string): string | undefined {
-  const values = new URL(request.url).searchParams.getAll(name);
-  return values.length === 1 ? values[0] : undefined;
-}
-
-/** The last segment but `before` of the path, decoded. */
-function segmentOf({ request }: JudgedExchange, before = 0): string {
-  const segments = new URL(request.url).pathname.split('/');
-  return decodeURIComponent(segments.at(-1 - before) ?? '');
-}
-
-function listFault(where: string, must: string, value: unknown): Fault {
+function listViolation(where: string, must: string, value: unknown): Violation {
   return { where: `200 body: ${where}`, must, seen: shown(value) };
 }
 
-function strangeArtifact(exchange: JudgedExchange): Fault | undefined {
-  const list = exchange.json?.value;
+function strangeArtifact(exchange: JudgedExchange): Violation | undefined {
+  const list = exchange.json;
   if (!Array.isArray(list)) return undefined;
   if (list.length > LIST_MAX) {
-    const fault = { ...listFault('', `hold at most ${LIST_MAX} artifacts`, list.length) };
-    return { ...fault, requirement: 'artifacts.list-bound' };
+    const violation = listViolation('', `hold at most ${LIST_MAX} artifacts`, list.length);
+    return { ...violation, requirement: 'artifacts.list-bound' };
   }
-  const release = parameterOf(exchange, 'release_name');
-  const type = parameterOf(exchange, 'device_type');
+  const release = exchange.parameter('release_name');
+  const type = exchange.parameter('device_type');
   for (const [index, artifact] of list.entries()) {
     const name = memberAt(artifact, ['name']);
     if (release !== undefined && typeof name === 'string' && name !== release) {
-      const fault = listFault(
+      const violation = listViolation(
         `/${index}/name`,
         `be the release asked for, ${shown(release)}`,
         name,
       );
-      return { ...fault, requirement: 'artifacts.list-selects-release' };
+      return { ...violation, requirement: 'artifacts.list-selects-release' };
     }
     const types = memberAt(artifact, ['device_types_compatible']);
     if (type !== undefined && Array.isArray(types) && !types.includes(type)) {
       const where = `/${index}/device_types_compatible`;
-      const fault = listFault(where, `hold the type asked for, ${shown(type)}`, types);
-      return { ...fault, requirement: 'artifacts.list-selects' };
+      const violation = listViolation(where, `hold the type asked for, ${shown(type)}`, types);
+      return { ...violation, requirement: 'artifacts.list-selects' };
     }
   }
   return undefined;
 }
 
 function otherId(steps: readonly string[], wanted: (exchange: JudgedExchange) => unknown) {
-  return (exchange: JudgedExchange): Fault | undefined => {
-    const id = memberAt(exchange.json?.value, steps);
+  return (exchange: JudgedExchange): Violation | undefined => {
+    const id = memberAt(exchange.json, steps);
     const right = wanted(exchange);
     if (typeof id !== 'string' || typeof right !== 'string' || id === right) return undefined;
-    return listFault(`/${steps.join('/')}`, `be ${shown(right)}`, id);
+    return listViolation(`/${steps.join('/')}`, `be ${shown(right)}`, id);
   };
 }
 
@@ -78,25 +66,25 @@ function otherId(steps: readonly string[], wanted: (exchange: JudgedExchange) =>
  */
 function otherMap(
   exchange: JudgedExchange,
-  memory: RunMemory,
+  run: RunMemory,
   { deployment, at }: { readonly deployment: unknown; readonly at: readonly string[] },
-): Fault | undefined {
-  const id = memberAt(exchange.json?.value, at);
+): Violation | undefined {
+  const id = memberAt(exchange.json, at);
   if (typeof id !== 'string' || typeof deployment !== 'string' || id === deployment) {
     return undefined;
   }
-  const before = memory.firstSaid(`id of the map of ${deployment}`, id, Object.is);
+  const before = run.firstSaid(`id of the map of ${deployment}`, id, Object.is);
   if (before === undefined) return undefined;
-  return listFault(`/${at.join('/')}`, `be ${shown(before)}, as before`, id);
+  return listViolation(`/${at.join('/')}`, `be ${shown(before)}, as before`, id);
 }
 
 /** The end of a link, where both it and the moment of the answer are known. */
-function pastEnd(exchange: JudgedExchange, steps: readonly string[]): Fault | undefined {
-  const expire = memberAt(exchange.json?.value, steps);
+function pastEnd(exchange: JudgedExchange, steps: readonly string[]): Violation | undefined {
+  const expire = memberAt(exchange.json, steps);
   const { date = '' } = exchange.answer.headers;
   const [endMs, nowMs] = [momentOf(expire), Date.parse(date)];
   if (endMs === undefined || Number.isNaN(nowMs) || endMs > nowMs) return undefined;
-  return listFault(`/${steps.join('/')}`, `be later than the answer, ${shown(date)}`, expire);
+  return listViolation(`/${steps.join('/')}`, `be later than the answer, ${shown(date)}`, expire);
 }
 
 function expires(id: string, requirement: 'link.expire-is-later' | 'next.source-expires-later') {
@@ -109,8 +97,8 @@ function expires(id: string, requirement: 'link.expire-is-later' | 'next.source-
     id,
     requirement,
     applies: (exchange) => isAnswered(exchange, ...ids),
-    fault: (exchange) => pastEnd(exchange, steps),
-  } satisfies Invariant;
+    violation: (exchange) => pastEnd(exchange, steps),
+  } satisfies PassiveRule;
 }
 
 /** Whether every entry of a tar is there as long as its header says. Others pass. */
@@ -127,30 +115,26 @@ function isWholeTar(bytes: Buffer): boolean {
   return at <= bytes.length && bytes[at] !== undefined;
 }
 
-function headerOf({ request }: JudgedExchange, name: string): string | undefined {
-  return Object.entries(request.headers).find(([key]) => key.toLowerCase() === name)?.[1];
-}
-
 /** Spec: Device deployments v1; Device deployments v2; Device connect */
-export const requestInvariants: readonly Invariant[] = [
+export const requestInvariants: readonly PassiveRule[] = [
   {
     id: 'artifact-of-the-path',
     requirement: 'artifacts.fields',
     applies: (exchange) => isAnswered(exchange, 'get-artifact'),
-    fault: otherId(['id'], (exchange) => segmentOf(exchange).toLowerCase()),
+    violation: otherId(['id'], (exchange) => exchange.segment().toLowerCase()),
   },
   {
     id: 'listed-artifacts-suit',
     applies: (exchange) => isAnswered(exchange, 'list-artifacts'),
-    fault: strangeArtifact,
+    violation: strangeArtifact,
   },
   {
     id: 'map-of-the-deployment',
     requirement: 'map.id-is-the-deployment',
     applies: (exchange) => isAnswered(exchange, 'get-update-control-map'),
-    fault: (exchange, memory) =>
-      otherMap(exchange, memory, {
-        deployment: segmentOf(exchange, 1),
+    violation: (exchange, { run }) =>
+      otherMap(exchange, run, {
+        deployment: exchange.deploymentId,
         at: ['update_control_map', 'id'],
       }),
   },
@@ -158,9 +142,9 @@ export const requestInvariants: readonly Invariant[] = [
     id: 'map-in-instructions',
     requirement: 'next.control-map-id',
     applies: (exchange) => isAnswered(exchange, 'post-next-deployment-v2'),
-    fault: (exchange, memory) =>
-      otherMap(exchange, memory, {
-        deployment: memberAt(exchange.json?.value, ['id']),
+    violation: (exchange, { run }) =>
+      otherMap(exchange, run, {
+        deployment: memberAt(exchange.json, ['id']),
         at: ['artifact', 'update_control_map', 'id'],
       }),
   },
@@ -171,7 +155,7 @@ export const requestInvariants: readonly Invariant[] = [
     requirement: 'download.gives-the-configuration',
     applies: ({ row, status, hasBody }) =>
       row.id === 'download-configuration' && status === 200 && hasBody,
-    fault: ({ answer }) => {
+    violation: ({ answer }) => {
       const isWhole = answer.bytes.length > 0 && isWholeTar(answer.bytes);
       if (isWhole) return undefined;
       return { where: '200 body', must: 'be a whole file', seen: shownAnswer(answer) };
@@ -181,9 +165,9 @@ export const requestInvariants: readonly Invariant[] = [
     id: 'accept-answers-the-key',
     requirement: 'connect.accept-answers-the-key',
     applies: (exchange) =>
-      exchange.status === SWITCHED && headerOf(exchange, 'sec-websocket-key') !== undefined,
-    fault: (exchange) => {
-      const key = headerOf(exchange, 'sec-websocket-key') ?? '';
+      exchange.status === SWITCHED && exchange.header('sec-websocket-key') !== undefined,
+    violation: (exchange) => {
+      const key = exchange.header('sec-websocket-key') ?? '';
       const wanted = createHash('sha1').update(`${key.trim()}${acceptSuffix}`).digest('base64');
       const accept = exchange.answer.headers['sec-websocket-accept'];
       if (accept === wanted) return undefined;
@@ -195,7 +179,7 @@ export const requestInvariants: readonly Invariant[] = [
     id: 'answers-upgrade',
     requirement: 'connect.answers-upgrade',
     applies: ({ row, status }) => row.id === 'connect' && status === SWITCHED,
-    fault: ({ answer }) => {
+    violation: ({ answer }) => {
       const { upgrade } = answer.headers;
       if (upgrade?.toLowerCase() === 'websocket') return undefined;
       return { where: '101 Upgrade', must: 'be websocket', seen: shown(upgrade ?? 'none') };

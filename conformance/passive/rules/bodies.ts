@@ -1,11 +1,11 @@
 /** Invariants on the bodies and labels of answers. Spec: Resources and their fields; Endpoints */
 import * as v from 'valibot';
-import type { OperationId } from '../../fixtures/contract/operations.ts';
-import { shown, shownAnswer } from '../target/expectations.ts';
-import { linkPlaces, memberAt, requirementOn } from './answer-parts.ts';
-import { hasErrorBody } from './error-rules.ts';
-import type { Fault, Invariant } from './invariant.ts';
-import type { JudgedExchange } from './judged-exchange.ts';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import { shown, shownAnswer } from '../../target/expectations.ts';
+import { linkPlaces, memberAt, requirementOn } from '../answer-parts.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { PassiveRule, Violation } from '../rule.ts';
+import { hasErrorBody } from './errors.ts';
 
 const jsonLabel = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
 const foreignLabel = /^(application\/([\w.-]+\+)?json|text\/html)\s*(;|$)/i;
@@ -21,7 +21,7 @@ function hasShape(exchange: JudgedExchange): boolean {
   return success?.shape !== undefined && success.mediaType === undefined;
 }
 
-function ofContract(applies: Invariant['applies']): Invariant['applies'] {
+function ofContract(applies: (exchange: JudgedExchange) => boolean): PassiveRule['applies'] {
   return (exchange) => exchange.contractOperation !== undefined && applies(exchange);
 }
 
@@ -60,11 +60,11 @@ function kindOf(value: unknown): string {
   return `the ${typeof value === 'string' ? 'text' : typeof value} ${shown(value)}`;
 }
 
-function shapeFault(
+function shapeViolation(
   operation: OperationId,
   issue: v.BaseIssue<unknown>,
   { status }: JudgedExchange,
-): Fault {
+): Violation {
   const { expected, message } = issue;
   const last = issue.path?.at(-1);
   const value = last ? last.value : issue.input;
@@ -83,9 +83,9 @@ function isAbsoluteUrl(value: unknown): boolean {
   return /^https?:$/.test(new URL(value).protocol);
 }
 
-function badLink(operation: OperationId, { json, status }: JudgedExchange): Fault | undefined {
+function badLink(operation: OperationId, { json, status }: JudgedExchange): Violation | undefined {
   for (const steps of linkPlaces(operation)) {
-    const link = memberAt(json?.value, steps);
+    const link = memberAt(json, steps);
     if (link === undefined || isAbsoluteUrl(link)) continue;
     return {
       where: `${status} body: /${steps.join('/')}`,
@@ -98,12 +98,12 @@ function badLink(operation: OperationId, { json, status }: JudgedExchange): Faul
 }
 
 /** Spec: What the service does, "Request and response bodies are JSON unless stated otherwise" */
-export const bodyInvariants: readonly Invariant[] = [
+export const bodyInvariants: readonly PassiveRule[] = [
   {
     id: 'body-is-json',
     requirement: 'service.bodies-are-json',
     applies: (exchange) => hasShape(exchange) || hasErrorBody(exchange),
-    fault: ({ json, status, answer }) => {
+    violation: ({ json, status, answer }) => {
       if (json !== undefined) return undefined;
       return { where: `${status} body`, must: 'be JSON', seen: shownAnswer(answer) };
     },
@@ -111,12 +111,12 @@ export const bodyInvariants: readonly Invariant[] = [
   {
     id: 'body-fits-its-shape',
     applies: ofContract((exchange) => hasShape(exchange) && exchange.json !== undefined),
-    fault: (exchange) => {
+    violation: (exchange) => {
       const { contractOperation: operation, json } = exchange;
       const shape = documented(exchange)?.shape;
       if (operation === undefined || shape === undefined) return undefined;
-      const issue = issueOf(shape, json?.value);
-      return issue ? shapeFault(operation, issue, exchange) : badLink(operation, exchange);
+      const issue = issueOf(shape, json);
+      return issue ? shapeViolation(operation, issue, exchange) : badLink(operation, exchange);
     },
   },
   {
@@ -127,7 +127,7 @@ export const bodyInvariants: readonly Invariant[] = [
       );
       return hasBody && status >= 200 && status < 300 && isEmpty;
     }),
-    fault: ({ answer, status, contractOperation: operation }) => {
+    violation: ({ answer, status, contractOperation: operation }) => {
       if (answer.bytes.length === 0 || operation === undefined) return undefined;
       const requirement = requirementOn(operation, ['body']);
       return {
@@ -143,7 +143,7 @@ export const bodyInvariants: readonly Invariant[] = [
     requirement: 'auth.token-is-plain-text',
     applies: ({ row, status, hasBody }) =>
       row.id === 'post-auth-request' && status === 200 && hasBody,
-    fault: ({ answer, status }) =>
+    violation: ({ answer, status }) =>
       /^[^\s"{}<>]+$/.test(answer.text)
         ? undefined
         : { where: `${status} body`, must: 'be a bare token', seen: shownAnswer(answer) },
@@ -157,7 +157,7 @@ export const bodyInvariants: readonly Invariant[] = [
         exchange.hasBody &&
         (hasShape(exchange) || exchange.isNamedRefusal),
     ),
-    fault: ({ answer, status }) => {
+    violation: ({ answer, status }) => {
       const label = answer.headers['content-type'] ?? '';
       if (jsonLabel.test(label)) return undefined;
       return { where: `${status} Content-Type`, must: 'be JSON', seen: shown(label || 'none') };
@@ -167,7 +167,7 @@ export const bodyInvariants: readonly Invariant[] = [
     id: 'export-is-labelled',
     requirement: 'audit.export-media-type',
     applies: ({ row, status }) => row.id === 'export-audit-logs' && status === 200,
-    fault: ({ answer, status }) => {
+    violation: ({ answer, status }) => {
       const label = answer.headers['content-type'] ?? '';
       if (/^text\/csv\s*(;|$)/i.test(label)) return undefined;
       return { where: `${status} Content-Type`, must: 'be text/csv', seen: shown(label || 'none') };
@@ -180,7 +180,7 @@ export const bodyInvariants: readonly Invariant[] = [
       const success = documented(exchange);
       return success?.mediaType !== undefined && success.mediaType !== 'text/csv';
     }),
-    fault: ({ answer, status, row }) => {
+    violation: ({ answer, status, row }) => {
       const label = answer.headers['content-type'] ?? '';
       if (!foreignLabel.test(label)) return undefined;
       const must = `be ${row.success[status]?.mediaType ?? 'another'}, or the like`;

@@ -8,10 +8,11 @@ import { recognized } from '../target/operation-at.ts';
 import type { Sight, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { invariants } from './catalogue.ts';
-import { type Fault, type Invariant, requirementOf } from './invariant.ts';
-import { JudgedExchange } from './judged-exchange.ts';
+import { DeviceMemory } from './device-memory.ts';
+import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
+import { type Memory, type NamedViolation, type RuleVerdict, verdictsOn } from './rule.ts';
+import { hangOf } from './rules/statuses.ts';
 import { RunMemory } from './run-memory.ts';
-import { hangOf } from './status-rules.ts';
 
 /** Breaches that are kept of one case; what a broken server does, it does again and again. */
 const BREACHES_MAX = 10;
@@ -43,7 +44,7 @@ export class InvariantJudge {
   readonly #names: VendorNames;
   readonly #base: string;
   readonly #offered: ReadonlySet<OperationId>;
-  readonly #memory = new RunMemory();
+  readonly #memory: Memory = { run: new RunMemory(), device: new DeviceMemory() };
   readonly #tallies = new Map<RequirementId, Map<string, Tally>>();
 
   /**
@@ -76,29 +77,25 @@ export class InvariantJudge {
     if (outcome instanceof Error) return hang(row.id, outcome, record);
     // What the owner of a test server made it do is no doing of the server's.
     if (outcome.headers[this.#names.testbed.fault.toLowerCase()] !== undefined) return [];
-    const exchange = new JudgedExchange(row, judgedRequest(request, url), {
+    const exchange = new JudgedExchange(row, judgedRequest(request, url, record), {
       answer: outcome,
       requestIdHeader: this.#names.requestId,
     });
-    return invariants.flatMap((each) => {
-      if (plansFaults && each.id === 'no-fault') return [];
-      return each.applies(exchange) ? this.#verdict(each, exchange, record) : [];
+    const rules = plansFaults ? invariants.filter(({ id }) => id !== 'no-fault') : invariants;
+    return verdictsOn(rules, exchange, this.#memory).flatMap((verdict) => {
+      this.#count(verdict, row.id);
+      const { violation } = verdict;
+      return violation ? [breachOf(violation, row.id, record)] : [];
     });
   }
 
-  #verdict(each: Invariant, exchange: JudgedExchange, record: Exchange): readonly Breach[] {
-    const fault = each.fault(exchange, this.#memory);
-    const operation = exchange.row.id;
-    const requirement = fault ? requirementOf(each, fault) : each.requirement;
-    if (requirement !== undefined) this.#count(requirement, operation, fault !== undefined);
-    return fault ? [breachOf(fault, requirementOf(each, fault), { operation, record })] : [];
-  }
-
-  #count(requirement: RequirementId, operation: string, isBroken: boolean): void {
+  #count({ rule, violation }: RuleVerdict, operation: string): void {
+    const requirement = violation?.requirement ?? rule.requirement;
+    if (requirement === undefined) return;
     const byOperation = this.#tallies.get(requirement) ?? new Map<string, Tally>();
     const tally = byOperation.get(operation) ?? { judged: 0, broken: 0 };
     tally.judged += 1;
-    if (isBroken) tally.broken += 1;
+    if (violation) tally.broken += 1;
     byOperation.set(operation, tally);
     this.#tallies.set(requirement, byOperation);
   }
@@ -149,14 +146,13 @@ export function isHang({ exchange }: Breach): boolean {
 function hang(id: string, failure: Error, record: Exchange): readonly Breach[] {
   const isHanging = failure instanceof TransportFailure && failure.code === 'request-time-limit';
   if (!isHanging || !Object.hasOwn(operations, id)) return [];
-  const fault = hangOf(id as OperationId, failure.message);
-  return [breachOf(fault, fault.requirement, { operation: id, record })];
+  return [breachOf(hangOf(id as OperationId, failure.message), id, record)];
 }
 
 function breachOf(
-  { where, must, seen, beside }: Fault,
-  requirement: RequirementId,
-  { operation, record }: { readonly operation: string; readonly record: Exchange },
+  { where, must, seen, requirement, beside }: NamedViolation,
+  operation: string,
+  record: Exchange,
 ): Breach {
   return {
     requirements: beside === undefined ? [requirement] : [requirement, beside],
@@ -167,9 +163,14 @@ function breachOf(
   };
 }
 
-function judgedRequest({ headers = {}, body, form }: WireRequest, url: string) {
+function judgedRequest(
+  { headers = {}, body, form }: WireRequest,
+  url: string,
+  { startMs, elapsedMs }: Exchange,
+): JudgedRequest {
   const isChunked = Array.isArray(body);
   const bytes = isChunked ? body.join('') : (body as string | Buffer | undefined);
   const bodyBytes = form ? form.file.bytes.length : Buffer.byteLength(bytes ?? '');
-  return { url, headers, bodyBytes, isChunked };
+  const times = { sentMs: startMs, endedMs: startMs + elapsedMs };
+  return { url, headers, body: bytes, bodyBytes, isChunked, ...times };
 }

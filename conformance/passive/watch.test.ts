@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../fixtures/contract/operations.ts';
+import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { instructionFields } from '../suite/instruction-fields.ts';
-import { SOURCE, type WatchedOperation } from './observed.ts';
+import { SOURCE } from './device-memory.ts';
 import { Watch, type WatchVerdict, watchedRequirements, watchRules } from './watch.ts';
 
 const noonMs = Date.UTC(2026, 0, 31, 12);
@@ -15,7 +15,7 @@ const sourceUri = `${base}/files/1?x-svc-signature=c2VjcmV0`;
 
 /** One exchange; every one takes a millisecond, and begins a second after the one before. */
 interface Step {
-  readonly operation: WatchedOperation;
+  readonly operation: OperationId | typeof SOURCE;
   readonly status: number;
   /** JSON, or the text itself. */
   readonly answer?: unknown;
@@ -120,7 +120,11 @@ const refusedWith = (answer: unknown, change: Partial<Step> = {}): Step => ({
   ...change,
 });
 
-const simple = (operation: WatchedOperation, status: number, change: Partial<Step> = {}): Step => ({
+const simple = (
+  operation: OperationId | typeof SOURCE,
+  status: number,
+  change: Partial<Step> = {},
+): Step => ({
   operation,
   status,
   ...change,
@@ -300,7 +304,8 @@ describe('the watch', () => {
   });
 
   it('judges musts only, that bind servers and show in operations of devices', () => {
-    for (const { requirement, operations: places } of watchRules) {
+    for (const { requirement, operations: places = [] } of watchRules) {
+      if (requirement === undefined) throw new Error('a rule of the watch names no requirement');
       const row: Requirement = requirements[requirement];
       expect(row, requirement).toMatchObject({ level: 'must' });
       expect([row.actor, row.excluded], requirement).toEqual([undefined, undefined]);
@@ -383,7 +388,7 @@ describe('the evidence of a breach', () => {
   it('is the request, the answer, and what was expected', () => {
     const steps = [...offered, report('success', 204), askV2(instructions)];
     expect(evidenceOf(steps, 'next.finished-is-over')).toMatchObject({
-      expected: 'deployment d-1 no longer to be offered, since its end was reported and accepted',
+      expected: 'deployment d-1 to be offered no longer, since its end was reported and accepted',
       seen: 'it is offered again',
       request: { line: `POST ${base}${operations['post-next-deployment-v2'].path}` },
       answer: { status: 200, body: expect.stringContaining('"id":"d-1"') },

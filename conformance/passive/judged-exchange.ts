@@ -1,6 +1,7 @@
-/** One answered exchange as invariants see it, whoever recorded it. */
+/** One answered exchange as rules see it, whoever recorded it. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
+import { isObject, parsedJson } from '../../fixtures/json.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import type { Answer } from '../target/answer.ts';
 import type { Headers } from '../target/exchange.ts';
@@ -15,13 +16,23 @@ export interface JudgedRequest {
   /** Absolute. */
   readonly url: string;
   readonly headers: Headers;
+  /** Absent when none was sent, or when it is not looked at. */
+  readonly body?: string | Buffer | undefined;
   readonly bodyBytes: number;
   /** Sent piece by piece, without a Content-Length. */
   readonly isChunked: boolean;
+  /** When it was sent and when its answer was whole, in milliseconds by the recorder's clock. */
+  readonly sentMs: number;
+  readonly endedMs: number;
 }
 
 /** Statuses that are common to all operations. Spec: Errors */
 const commonRefusals = [401, 403, 429, 500];
+
+interface Json {
+  /** Undefined when the text is not JSON. */
+  readonly value: unknown;
+}
 
 /** One exchange with an operation. */
 export class JudgedExchange {
@@ -32,7 +43,8 @@ export class JudgedExchange {
   readonly requestIdHeader: string;
   /** Whether the body of the answer is known, and is not compressed. */
   readonly hasBody: boolean;
-  #json: { readonly value: unknown } | 'none' | undefined;
+  #sent: Json | undefined;
+  #received: Json | undefined;
   #isOrdinary: boolean | undefined;
 
   constructor(
@@ -61,6 +73,10 @@ export class JudgedExchange {
     return this.answer.status;
   }
 
+  get isSuccess(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
   get isRefusal(): boolean {
     return this.status >= 400;
   }
@@ -78,31 +94,76 @@ export class JudgedExchange {
     return this.isRefusal && (isCommon || refusals.includes(this.status));
   }
 
-  /** The JSON of the body; undefined when it is none. */
-  get json(): { readonly value: unknown } | undefined {
-    this.#json ??= parsed(this.answer);
-    return this.#json === 'none' ? undefined : this.#json;
+  /** The JSON of the request's body; undefined when it is none. */
+  get sent(): unknown {
+    const { body = '' } = this.request;
+    this.#sent ??= parsed(Buffer.from(body), String(body));
+    return this.#sent.value;
+  }
+
+  /** The JSON of the answer's body; undefined when it is none. */
+  get json(): unknown {
+    this.#received ??= parsed(this.answer.bytes, this.answer.text);
+    return this.#received.value;
   }
 
   /** The body when it is a JSON object. */
   get object(): Readonly<Record<string, unknown>> | undefined {
-    const value = this.json?.value;
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+    return isObject(this.json) ? this.json : undefined;
   }
 
   /** The id that the caller gave the request. */
   get requestId(): string | undefined {
-    return headerOf(this.request.headers, this.requestIdHeader);
+    return this.header(this.requestIdHeader);
   }
 
-  /**
-   * Whether the request is one that every server and proxy of HTTP reads: of an ordinary size, with
-   * a path that can be decoded, labelled as JSON. Others may be refused before an operation is met.
-   */
+  /** The token that the request carried. */
+  get token(): string | undefined {
+    return this.header('authorization')?.replace(/^Bearer /i, '');
+  }
+
+  /** The deployment that the request names in its path. */
+  get deploymentId(): string {
+    return this.segment(1);
+  }
+
+  /** By the server's own clock, which need not be the recorder's. */
+  get serverNowMs(): number {
+    const named = Date.parse(this.answer.headers.date ?? '');
+    return Number.isNaN(named) ? this.request.endedMs : named;
+  }
+
+  /** Whether every server and proxy of HTTP reads the request. */
   get isOrdinary(): boolean {
-    this.#isOrdinary ??= isOrdinary(this.request, this.row);
+    this.#isOrdinary ??= isOrdinaryRequest(this.request, this.row);
     return this.#isOrdinary;
+  }
+
+  /** A header of the request. @param name in lower case */
+  header(name: string): string | undefined {
+    return headerOf(this.request.headers, name);
+  }
+
+  /** A parameter that the query has once. */
+  parameter(name: string): string | undefined {
+    const values = new URL(this.request.url).searchParams.getAll(name);
+    return values.length === 1 ? values[0] : undefined;
+  }
+
+  /** The last segment but `before` of the path, decoded where it can be. */
+  segment(before = 0): string {
+    return segmentOf(this.request.url, before);
+  }
+}
+
+/** The last segment but `before` of a URL's path, decoded where it can be. */
+export function segmentOf(url: string, before: number): string {
+  const segment = new URL(url).pathname.split('/').at(-1 - before) ?? '';
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // Nothing is encoded that way, and so it is taken as it stands.
+    return segment;
   }
 }
 
@@ -110,17 +171,19 @@ function headerOf(headers: Headers, name: string): string | undefined {
   return headers[name] ?? Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 
-function parsed({ bytes, text }: Answer): { readonly value: unknown } | 'none' {
-  if (bytes.length === 0 || jsonExcess(bytes) !== undefined) return 'none';
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    // That it is none is for a rule to say.
-    return 'none';
-  }
+function parsed(bytes: Buffer, text: string): Json {
+  if (bytes.length === 0 || jsonExcess(bytes) !== undefined) return { value: undefined };
+  return { value: parsedJson(text) };
 }
 
-function isOrdinary({ url, headers, bodyBytes, isChunked }: JudgedRequest, row: Operation) {
+/**
+ * Whether the request is one that every server and proxy of HTTP reads: of an ordinary size, with a
+ * path that can be decoded, labelled as JSON. Others may be refused before an operation is met.
+ */
+export function isOrdinaryRequest(
+  { url, headers, bodyBytes, isChunked }: Omit<JudgedRequest, 'sentMs' | 'endedMs'>,
+  row: Operation,
+): boolean {
   const texts = Object.entries(headers).flat();
   const type = headerOf(headers, 'content-type');
   const isJson = type === undefined || /^application\/json$/i.test(type);

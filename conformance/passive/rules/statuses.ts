@@ -1,10 +1,9 @@
 /** Invariants on statuses. Spec: Endpoints; Errors */
-import type { OperationId } from '../../fixtures/contract/operations.ts';
-import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { shownAnswer } from '../target/expectations.ts';
-import { requirementOn } from './answer-parts.ts';
-import type { Fault, Invariant } from './invariant.ts';
-import type { JudgedExchange } from './judged-exchange.ts';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import { shownAnswer } from '../../target/expectations.ts';
+import { requirementOn } from '../answer-parts.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { NamedViolation, PassiveRule, Violation } from '../rule.ts';
 
 const UNAVAILABLE = 503;
 const STORAGE_FULL = 507;
@@ -25,7 +24,7 @@ function isOpenRefusal({ row, status, request }: JudgedExchange): boolean {
   return row.openRefusals?.includes(status) ?? false;
 }
 
-function statusFault({ answer }: JudgedExchange, must: string): Fault {
+function statusViolation({ answer }: JudgedExchange, must: string): Violation {
   return { where: 'the status', must, seen: shownAnswer(answer) };
 }
 
@@ -35,16 +34,16 @@ function listedStatuses({ row }: JudgedExchange): string {
 }
 
 /** Spec: Errors, "Unexpected server-side error"; the rows of Endpoints */
-export const statusInvariants: readonly Invariant[] = [
+export const statusInvariants: readonly PassiveRule[] = [
   {
     id: 'no-fault',
     requirement: 'errors.no-needless-fault',
     applies: (exchange) => !asksForPatience(exchange),
-    fault: (exchange) => {
+    violation: (exchange) => {
       const { status, contractOperation: operation } = exchange;
       if (status < 500) return undefined;
-      const fault = statusFault(exchange, 'be below 500');
-      return operation ? { ...fault, beside: requirementOn(operation, ['status']) } : fault;
+      const violation = statusViolation(exchange, 'be below 500');
+      return operation ? { ...violation, beside: requirementOn(operation, ['status']) } : violation;
     },
   },
   {
@@ -53,12 +52,12 @@ export const statusInvariants: readonly Invariant[] = [
       const isRedirect = status >= 300 && row.authorization === 'link';
       return status < 400 && contractOperation !== undefined && !isRedirect;
     },
-    fault: (exchange) => {
+    violation: (exchange) => {
       const { status, row, contractOperation } = exchange;
       if (row.success[status] !== undefined || contractOperation === undefined) return undefined;
       const requirement = requirementOn(contractOperation, ['status']);
       const listed = Object.keys(row.success).join(' or ');
-      return { ...statusFault(exchange, `be ${listed} where it is a success`), requirement };
+      return { ...statusViolation(exchange, `be ${listed} where it is a success`), requirement };
     },
   },
   {
@@ -66,20 +65,17 @@ export const statusInvariants: readonly Invariant[] = [
     requirement: 'errors.statuses-are-listed',
     applies: ({ status, contractOperation, isOrdinary }) =>
       status >= 400 && status < 500 && contractOperation !== undefined && isOrdinary,
-    fault: (exchange) => {
+    violation: (exchange) => {
       if (exchange.isNamedRefusal || isOpenRefusal(exchange)) return undefined;
       // What a path names may be gone, also where the row does not say so.
       if (exchange.status === NOT_FOUND && exchange.row.path.includes('{')) return undefined;
-      return statusFault(exchange, `be one of ${listedStatuses(exchange)}`);
+      return statusViolation(exchange, `be one of ${listedStatuses(exchange)}`);
     },
   },
 ];
 
-/** The fault of an operation that gave no answer in time. */
-export function hangOf(
-  operation: OperationId,
-  message: string,
-): Fault & { readonly requirement: RequirementId } {
+/** The violation of an operation that gave no answer in time. */
+export function hangOf(operation: OperationId, message: string): NamedViolation {
   const requirement = requirementOn(operation, ['status']);
   return { where: 'the answer', must: 'come in time', seen: message, requirement };
 }

@@ -8,7 +8,7 @@ import { TransportFailure } from '../target/transport-failure.ts';
 import { broken, type Given, type Step } from '../testing/broken-invariants.ts';
 import { linkPlaces, requirementOn } from './answer-parts.ts';
 import { invariants } from './catalogue.ts';
-import { InvariantJudge, isHang } from './judge.ts';
+import { InvariantJudge, isHang } from './invariant-judge.ts';
 
 const base = 'http://host:8080/prefix';
 const names = vendorNames('X-SVC');

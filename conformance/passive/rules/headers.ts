@@ -1,6 +1,6 @@
 /** Invariants on headers of answers. Spec: Audit logs; Versioning */
-import { shown } from '../target/expectations.ts';
-import type { Invariant } from './invariant.ts';
+import { shown } from '../../target/expectations.ts';
+import type { PassiveRule } from '../rule.ts';
 
 /** A date of HTTP as it is to be sent. RFC 9110, section 5.6.7 */
 const httpDate =
@@ -14,12 +14,12 @@ const forms: Readonly<Record<string, RegExp>> = {
 };
 
 /** Spec: Audit logs; Versioning */
-export const headerInvariants: readonly Invariant[] = [
+export const headerInvariants: readonly PassiveRule[] = [
   {
     id: 'total-count',
     requirement: 'audit.total',
     applies: ({ row, status }) => row.id === 'list-audit-logs' && status === 200,
-    fault: ({ answer, status }) => {
+    violation: ({ answer, status }) => {
       const total = answer.headers['x-total-count'];
       if (/^\d+$/.test(total ?? '')) return undefined;
       return { where: `${status} X-Total-Count`, must: 'be a count', seen: shown(total ?? 'none') };
@@ -29,7 +29,7 @@ export const headerInvariants: readonly Invariant[] = [
     id: 'page-links',
     requirement: 'audit.links',
     applies: ({ row, status }) => row.id === 'list-audit-logs' && status === 200,
-    fault: ({ answer, status }) => {
+    violation: ({ answer, status }) => {
       const link = answer.headers.link ?? '';
       if (/rel\s*=\s*("[^"]*\bfirst\b[^"]*"|first\b)/i.test(link)) return undefined;
       const must = 'have the relation first';
@@ -40,7 +40,7 @@ export const headerInvariants: readonly Invariant[] = [
     id: 'deprecation-headers',
     requirement: 'versioning.deprecation-headers',
     applies: ({ answer }) => Object.keys(forms).some((name) => answer.headers[name] !== undefined),
-    fault: ({ answer, status }) => {
+    violation: ({ answer, status }) => {
       for (const [name, form] of Object.entries(forms)) {
         const value = answer.headers[name];
         if (value === undefined || form.test(value.trim())) continue;

@@ -1,28 +1,17 @@
 /** Invariants on pages of the audit log: what was asked for, and how the page fits the rest. */
 
-import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { actorTypes, auditObjectTypes } from '../../fixtures/contract/vocabulary.ts';
-import { readCsv } from '../target/csv.ts';
-import { shown } from '../target/expectations.ts';
-import { relationsOf } from '../target/link-header.ts';
-import { memberAt, momentOf } from './answer-parts.ts';
-import type { Fault, Invariant } from './invariant.ts';
-import type { JudgedExchange } from './judged-exchange.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { actorTypes, auditObjectTypes } from '../../../fixtures/contract/vocabulary.ts';
+import { readCsv } from '../../target/csv.ts';
+import { shown } from '../../target/expectations.ts';
+import { relationsOf } from '../../target/link-header.ts';
+import { memberAt, momentOf } from '../answer-parts.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { PassiveRule, Violation } from '../rule.ts';
 
 /** No server is taken to give fewer entries than that on a page for which they were asked. */
 const ORDINARY_PAGE_MAX = 20;
 const MS_PER_SECOND = 1000;
-
-type Query = (name: string) => string | undefined;
-
-/** The parameters that the query has once. */
-function queryOf({ request }: JudgedExchange): Query {
-  const query = new URL(request.url).searchParams;
-  return (name) => {
-    const values = query.getAll(name);
-    return values.length === 1 ? values[0] : undefined;
-  };
-}
 
 interface Filter {
   readonly name: string;
@@ -93,13 +82,12 @@ const filters: readonly Filter[] = [
 ];
 
 function entriesOf({ json }: JudgedExchange): readonly unknown[] {
-  return Array.isArray(json?.value) ? json.value : [];
+  return Array.isArray(json) ? json : [];
 }
 
-function filteredOut(exchange: JudgedExchange): Fault | undefined {
-  const query = queryOf(exchange);
+function filteredOut(exchange: JudgedExchange): Violation | undefined {
   for (const { name, requirement, place, keeps } of filters) {
-    const wanted = query(name);
+    const wanted = exchange.parameter(name);
     if (wanted === undefined) continue;
     for (const [index, entry] of entriesOf(exchange).entries()) {
       const value = memberAt(entry, place);
@@ -113,7 +101,7 @@ function filteredOut(exchange: JudgedExchange): Fault | undefined {
 
 /** The first time that is out of the order that was asked for; others than times pass. */
 function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: Places) {
-  const asked = queryOf(exchange)('sort');
+  const asked = exchange.parameter('sort');
   const sort = asked ?? 'desc';
   if (sort !== 'asc' && sort !== 'desc') return undefined;
   for (const [index, time] of times.entries()) {
@@ -135,7 +123,7 @@ interface Places extends Readonly<Record<'asc' | 'desc' | 'unasked', Requirement
   readonly of: (index: number) => string;
 }
 
-function unsortedPage(exchange: JudgedExchange): Fault | undefined {
+function unsortedPage(exchange: JudgedExchange): Violation | undefined {
   const times = entriesOf(exchange).map((entry) => memberAt(entry, ['time']));
   return outOfOrder(exchange, times, {
     of: (index) => `200 body: /${index}/time`,
@@ -145,7 +133,7 @@ function unsortedPage(exchange: JudgedExchange): Fault | undefined {
   });
 }
 
-function unsortedExport(exchange: JudgedExchange): Fault | undefined {
+function unsortedExport(exchange: JudgedExchange): Violation | undefined {
   const [names = [], ...records] = readCsv(exchange.answer.text);
   const column = names.indexOf('time');
   const times = records.map((record) => record[column]);
@@ -159,7 +147,7 @@ function unsortedExport(exchange: JudgedExchange): Fault | undefined {
 
 const memberTypes = ['tenant', 'user', 'deployment', 'device'];
 
-function filledAmiss(exchange: JudgedExchange): Fault | undefined {
+function filledAmiss(exchange: JudgedExchange): Violation | undefined {
   for (const [index, entry] of entriesOf(exchange).entries()) {
     const type = memberAt(entry, ['object', 'type']);
     const filled = memberTypes.filter((each) => memberAt(entry, ['object', each]) !== undefined);
@@ -172,31 +160,33 @@ function filledAmiss(exchange: JudgedExchange): Fault | undefined {
 }
 
 /** Whether nobody adds entries to what was asked for while it is counted and listed. */
-function isQuiet({ answer }: JudgedExchange, query: Query): boolean {
-  const now = Date.parse(answer.headers.date ?? '') / MS_PER_SECOND;
-  const end = query('created_before') ?? '';
-  return query('object_id') !== undefined || (/^\d{1,11}$/.test(end) && Number(end) < now - 1);
+function isQuiet(exchange: JudgedExchange): boolean {
+  const now = Date.parse(exchange.answer.headers.date ?? '') / MS_PER_SECOND;
+  const end = exchange.parameter('created_before') ?? '';
+  return (
+    exchange.parameter('object_id') !== undefined ||
+    (/^\d{1,11}$/.test(end) && Number(end) < now - 1)
+  );
 }
 
 /** A page to which no entries were added while it was read. */
 function quietPageOf(exchange: JudgedExchange) {
-  return isQuiet(exchange, queryOf(exchange)) ? pageOf(exchange) : undefined;
+  return isQuiet(exchange) ? pageOf(exchange) : undefined;
 }
 
 /** A page as it was asked for and answered; undefined where its size is left to the server. */
 function pageOf(exchange: JudgedExchange) {
-  const query = queryOf(exchange);
-  const [page = '1', size] = [query('page'), query('per_page')];
+  const [page = '1', size] = [exchange.parameter('page'), exchange.parameter('per_page')];
   const isPlain = /^[1-9]\d{0,6}$/.test(page) && (size === undefined || /^[1-9]\d?$/.test(size));
   const total = exchange.answer.headers['x-total-count'] ?? '';
-  if (!isPlain || !/^\d+$/.test(total) || !Array.isArray(exchange.json?.value)) return undefined;
+  if (!isPlain || !/^\d+$/.test(total) || !Array.isArray(exchange.json)) return undefined;
   if (size === undefined ? page !== '1' : Number(size) > ORDINARY_PAGE_MAX) return undefined;
-  const { length } = exchange.json.value;
+  const { length } = exchange.json;
   const before = (Number(page) - 1) * Number(size ?? 0);
   return { page: Number(page), size: size && Number(size), length, before, total: Number(total) };
 }
 
-function wrongTotal(exchange: JudgedExchange): Fault | undefined {
+function wrongTotal(exchange: JudgedExchange): Violation | undefined {
   const page = quietPageOf(exchange);
   if (page === undefined) return undefined;
   const { length, before, size, total } = page;
@@ -216,7 +206,7 @@ function wrongTotal(exchange: JudgedExchange): Fault | undefined {
 /** More entries than others add between a count and a list in one answer. */
 const ADDED_MEANWHILE_MAX = 30;
 
-function wrongLinks(exchange: JudgedExchange): Fault | undefined {
+function wrongLinks(exchange: JudgedExchange): Violation | undefined {
   const found = pageOf(exchange);
   if (found === undefined || found.length === 0) return undefined;
   const { page, length, before, total } = found;
@@ -224,7 +214,7 @@ function wrongLinks(exchange: JudgedExchange): Fault | undefined {
   const where = '200 Link';
   const seen = shown(relations);
   const follow = total - before - length;
-  const isSettled = isQuiet(exchange, queryOf(exchange));
+  const isSettled = isQuiet(exchange);
   if (!isSettled && follow <= ADDED_MEANWHILE_MAX) return undefined;
   if (relations.includes('next') !== follow > 0) {
     const must = `have next only where a page follows, ${before + length} of ${total} entries in`;
@@ -235,18 +225,22 @@ function wrongLinks(exchange: JudgedExchange): Fault | undefined {
   return { where, must, seen, requirement: 'audit.link-prev' };
 }
 
-function ofLog(id: string, fault: Invariant['fault'], requirement?: RequirementId): Invariant {
+function ofLog(
+  id: string,
+  violation: PassiveRule['violation'],
+  requirement?: RequirementId,
+): PassiveRule {
   return {
     id,
     ...(requirement && { requirement }),
     applies: ({ row, status, isOrdinary, hasBody }) =>
       row.id === 'list-audit-logs' && status === 200 && hasBody && isOrdinary,
-    fault,
+    violation,
   };
 }
 
 /** Spec: AuditLog entry; Audit logs */
-export const auditInvariants: readonly Invariant[] = [
+export const auditInvariants: readonly PassiveRule[] = [
   ofLog('entries-are-filtered', filteredOut),
   ofLog('entries-are-sorted', unsortedPage),
   ofLog('entries-fill-by-type', filledAmiss, 'audit.object-fields-by-type'),
@@ -256,6 +250,6 @@ export const auditInvariants: readonly Invariant[] = [
     id: 'exported-entries-are-sorted',
     applies: ({ row, status, isOrdinary, hasBody }) =>
       row.id === 'export-audit-logs' && status === 200 && hasBody && isOrdinary,
-    fault: unsortedExport,
+    violation: unsortedExport,
   },
 ];

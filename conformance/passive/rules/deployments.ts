@@ -1,0 +1,333 @@
+/** Rules on deployments: what is offered, what reports do, what is over. Spec: Device deployments */
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import { statusRequirements } from '../../../fixtures/contract/requirements/deployment-status.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { deploymentStatusShape } from '../../../fixtures/contract/resources.ts';
+import { isObject } from '../../../fixtures/json.ts';
+import { instructionFields, instructionForms } from '../../suite/instruction-fields.ts';
+import { shown, shownAnswer } from '../../target/expectations.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { memberAt, momentOf } from '../answer-parts.ts';
+import { type OfferedDeployment, SOURCE } from '../device-memory.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import { type Memory, otherStatus, type PassiveRule, type Violation } from '../rule.ts';
+import { isWronglyRefused, succeedsWith } from './device-answers.ts';
+
+const asking = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
+const askingV1 = ['get-next-deployment', 'post-next-deployment'] as const;
+const askingV2 = ['post-next-deployment-v2'] as const;
+
+function isInstructed({ status, object }: JudgedExchange): boolean {
+  return status === 200 && object !== undefined;
+}
+
+/** Bodies by which servers say that there is nothing, in place of a 204. */
+const nothings = ['', 'null', '{}', '[]'];
+
+const fieldRules: readonly PassiveRule[] = instructionFields.flatMap(
+  ({ field, form, isRequired, requirements: { v1, v2 } }) => {
+    const steps = field.split('.');
+    const rows = [
+      [askingV1, v1],
+      [askingV2, v2],
+    ] as const;
+    return rows.flatMap(([operations, requirement]) => {
+      if (requirement === undefined) return [];
+      return {
+        requirement,
+        operations,
+        // Whether there is what could hold it is another requirement.
+        applies: (exchange) =>
+          isInstructed(exchange) && isObject(memberAt(exchange.json, steps.slice(0, -1))),
+        violation: ({ json }) => {
+          const value = memberAt(json, steps);
+          if (value === undefined ? !isRequired : instructionForms[form](value)) return undefined;
+          return { where: `200 body: /${steps.join('/')}`, must: `be ${form}`, seen: shown(value) };
+        },
+      } satisfies PassiveRule;
+    });
+  },
+);
+
+function areInstructions(
+  requirement: RequirementId,
+  operations: readonly OperationId[],
+): PassiveRule {
+  return {
+    requirement,
+    operations,
+    applies: ({ status, answer }) => status === 200 && !nothings.includes(answer.text.trim()),
+    violation: ({ answer, object }) =>
+      object === undefined
+        ? { where: '200 body', must: 'be a JSON object', seen: shownAnswer(answer) }
+        : undefined,
+  };
+}
+
+function pendingIs200(requirement: RequirementId, operation: OperationId): PassiveRule {
+  return {
+    requirement,
+    operations: [operation],
+    applies: ({ isSuccess, object }) => isSuccess && isObject(object?.artifact),
+    violation: (exchange) => otherStatus(exchange, 200),
+  };
+}
+
+/** A request of this form, with these keys, is not refused as malformed. */
+function keysSuffice(
+  requirement: RequirementId,
+  operation: OperationId,
+  areSuch: (keys: number) => boolean,
+): PassiveRule {
+  return {
+    requirement,
+    operations: [operation],
+    applies: (exchange, memory) => {
+      const { status, sent } = exchange;
+      const { device_provides: provides = sent } = membersOf(sent);
+      const isJudged = status === 200 || status === 204 || isWronglyRefused(exchange, memory);
+      return isJudged && areSuch(Object.keys(membersOf(provides)).length);
+    },
+    violation: (exchange) => otherStatus(exchange, 200, 204),
+  };
+}
+
+type OverMs = (deployment: OfferedDeployment) => number | undefined;
+
+/** Deployments that were over, in this sense, before the device asked. */
+function overBefore(sentMs: number, { device }: Memory, overMs: OverMs): readonly string[] {
+  return [...device.deployments].flatMap(([id, deployment]) => {
+    const atMs = overMs(deployment);
+    return atMs !== undefined && atMs <= sentMs ? [id] : [];
+  });
+}
+
+function isOverOnce(requirement: RequirementId, how: string, overMs: OverMs): PassiveRule {
+  return {
+    requirement,
+    operations: asking,
+    applies: (exchange, memory) => {
+      const isAnswered = exchange.status === 204 || isInstructed(exchange);
+      return isAnswered && overBefore(exchange.request.sentMs, memory, overMs).length > 0;
+    },
+    violation: ({ object, request }, memory) => {
+      const over = overBefore(request.sentMs, memory, overMs);
+      const id = over.find((each) => each === object?.id);
+      if (id === undefined) return undefined;
+      const must = `be offered no longer, since ${how}`;
+      return { where: `deployment ${shown(id)}`, must, seen: 'it is offered again' };
+    },
+  };
+}
+
+function finishedMs({ recorded }: OfferedDeployment): number | undefined {
+  const isOver = recorded?.status === 'success' || recorded?.status === 'failure';
+  return isOver ? recorded.atMs : undefined;
+}
+
+const askingRules: readonly PassiveRule[] = [
+  {
+    requirement: 'next.nothing-is-204',
+    operations: asking,
+    applies: ({ isSuccess, hasBody, answer }) =>
+      isSuccess && hasBody && nothings.includes(answer.text.trim()),
+    violation: (exchange) => otherStatus(exchange, 204),
+  },
+  pendingIs200('next.get-pending-is-200', 'get-next-deployment'),
+  pendingIs200('next.post-pending-is-200', 'post-next-deployment'),
+  pendingIs200('next.v2-pending-is-200', 'post-next-deployment-v2'),
+  keysSuffice('next.get-parameters', 'get-next-deployment', () => true),
+  keysSuffice('next.post-keys', 'post-next-deployment', (keys) => keys <= 2),
+  keysSuffice('next.free-pairs', 'post-next-deployment', (keys) => keys > 2),
+  keysSuffice('next.v2-keys', 'post-next-deployment-v2', (keys) => keys <= 2),
+  keysSuffice('next.v2-free-pairs', 'post-next-deployment-v2', (keys) => keys > 2),
+  areInstructions('next.instructions-v1', askingV1),
+  areInstructions('next.instructions-v2', askingV2),
+  ...fieldRules,
+  {
+    requirement: 'next.source-expires-later',
+    operations: asking,
+    applies: (exchange) => {
+      const source = memberAt(exchange.json, ['artifact', 'source']);
+      const isReadable = ['undefined', 'string'].includes(typeof membersOf(source).expire);
+      return isInstructed(exchange) && isObject(source) && isReadable;
+    },
+    violation: ({ json, serverNowMs }) => {
+      const expire = memberAt(json, ['artifact', 'source', 'expire']);
+      // Whether it is a date-time at all is another requirement.
+      const endMs = momentOf(expire);
+      if (endMs === undefined || endMs > serverNowMs) return undefined;
+      return {
+        where: '200 body: /artifact/source/expire',
+        must: 'be a later time',
+        seen: shown(expire),
+      };
+    },
+  },
+  {
+    requirement: 'next.control-map-id',
+    operations: askingV2,
+    applies: ({ status, json }) =>
+      status === 200 && isObject(memberAt(json, ['artifact', 'update_control_map'])),
+    violation: ({ object, json }) =>
+      otherMapId(memberAt(json, ['artifact', 'update_control_map', 'id']), object?.id),
+  },
+  isOverOnce('next.finished-is-over', 'its end was reported and accepted', finishedMs),
+  isOverOnce('next.aborted-is-over', 'a report was answered 409', ({ abortedMs }) => abortedMs),
+];
+
+/** The violation of a map with another id than this. */
+function otherMapId(id: unknown, wanted: unknown): Violation | undefined {
+  if (isDeepStrictEqual(id, wanted)) return undefined;
+  return { where: 'id of the map', must: `be ${shown(wanted)}`, seen: shown(id) };
+}
+
+function deploymentOf(
+  { deploymentId }: JudgedExchange,
+  { device }: Memory,
+): OfferedDeployment | undefined {
+  return device.deployments.get(deploymentId);
+}
+
+/** The way of an update; none of its steps needs the ones before it. */
+const way: readonly unknown[] = [
+  'downloading',
+  'pause_before_installing',
+  'installing',
+  'pause_before_rebooting',
+  'rebooting',
+  'pause_before_committing',
+];
+const ends: readonly unknown[] = ['success', 'failure'];
+
+/**
+ * Whether the report must be accepted whatever the order of statuses is, which is left open: it is
+ * the first one, says what the server has recorded, or goes on on the way to an end.
+ */
+function isInOrder(exchange: JudgedExchange, memory: Memory): boolean {
+  const { reports = 1, recorded } = deploymentOf(exchange, memory) ?? {};
+  const { status } = membersOf(exchange.sent);
+  if (reports === 0 || recorded?.status === status) return true;
+  const at = way.indexOf(recorded?.status);
+  return at >= 0 && (ends.includes(status) || way.indexOf(status) > at);
+}
+
+type Report = v.InferOutput<typeof deploymentStatusShape>;
+
+/** A valid report; undefined unless the server accepted it, or should have. */
+function judgedReport(exchange: JudgedExchange, memory: Memory): Report | undefined {
+  const { sent, isSuccess, status } = exchange;
+  if (!v.is(deploymentStatusShape, sent)) return undefined;
+  return isSuccess || (status === 400 && isInOrder(exchange, memory)) ? sent : undefined;
+}
+
+function accepts(
+  requirement: RequirementId,
+  isSuch: (report: Report, recorded: OfferedDeployment['recorded']) => boolean,
+): PassiveRule {
+  return {
+    requirement,
+    operations: ['put-deployment-status'],
+    applies: (exchange, memory) => {
+      const report = judgedReport(exchange, memory);
+      return report !== undefined && isSuch(report, deploymentOf(exchange, memory)?.recorded);
+    },
+    violation: ({ answer, status }) =>
+      status === 400
+        ? { where: 'the report', must: 'be accepted', seen: shownAnswer(answer) }
+        : undefined,
+  };
+}
+
+const reportRules: readonly PassiveRule[] = [
+  {
+    requirement: 'status.is-204',
+    operations: ['put-deployment-status'],
+    applies: ({ isSuccess }) => isSuccess,
+    violation: (exchange) => otherStatus(exchange, 204),
+  },
+  accepts('status.each-value-is-accepted', () => true),
+  ...Object.entries(statusRequirements).map(([name, requirement]) =>
+    accepts(requirement, ({ status }) => status === name),
+  ),
+  accepts('status.substate', ({ substate }) => substate !== undefined),
+  accepts('status.substate-is-optional', ({ substate }) => substate === undefined),
+  accepts('status.repeated', ({ status }, recorded) => recorded?.status === status),
+  {
+    requirement: 'status.aborted-is-409',
+    operations: ['put-deployment-status'],
+    applies: (exchange, memory) => {
+      const { isSuccess, status, request } = exchange;
+      const { abortedMs = Number.POSITIVE_INFINITY } = deploymentOf(exchange, memory) ?? {};
+      return abortedMs <= request.sentMs && (isSuccess || status === 409);
+    },
+    violation: (exchange) => otherStatus(exchange, 409),
+  },
+  {
+    requirement: 'next.v2-id-is-usable',
+    operations: ['put-deployment-status'],
+    applies: (exchange, memory) => {
+      const { isSuccess, status } = exchange;
+      const { operation, reports } = deploymentOf(exchange, memory) ?? {};
+      const isFirst = operation === 'post-next-deployment-v2' && reports === 0;
+      return isFirst && (isSuccess || status === 404 || status === 409);
+    },
+    violation: ({ answer, status }) =>
+      status === 404
+        ? { where: 'a deployment of that id', must: 'be there', seen: shownAnswer(answer) }
+        : undefined,
+  },
+  succeedsWith(204, 'put-deployment-log', 'log.is-accepted'),
+];
+
+function mapIn({ status, object }: JudgedExchange): unknown {
+  return status === 200 ? object?.update_control_map : undefined;
+}
+
+const mapRules: readonly PassiveRule[] = [
+  {
+    requirement: 'map.is-wrapped',
+    operations: ['get-update-control-map'],
+    applies: (exchange) => mapIn(exchange) !== undefined,
+    violation: (exchange) => {
+      if (isObject(mapIn(exchange))) return undefined;
+      const seen = shownAnswer(exchange.answer);
+      return { where: '200 body', must: 'be a map in an object', seen };
+    },
+  },
+  {
+    requirement: 'map.id-is-the-deployment',
+    operations: ['get-update-control-map'],
+    applies: (exchange) => isObject(mapIn(exchange)),
+    violation: (exchange) => otherMapId(membersOf(mapIn(exchange)).id, exchange.deploymentId),
+  },
+];
+
+/** Refusals that say that the link is rejected, rather than that the server is busy. */
+const brokenLink = [400, 401, 403, 404, 410];
+
+const sourceRule: PassiveRule = {
+  requirement: 'next.source-gives-the-artifact',
+  operations: [SOURCE],
+  applies: ({ request, serverNowMs, isSuccess, status }, { device }) => {
+    const source = device.sourceOf(new URL(request.url).href);
+    if (source === undefined) return false;
+    const { expire } = source;
+    const isOver = expire !== undefined && !(Date.parse(expire) > serverNowMs);
+    return isSuccess || (!isOver && brokenLink.includes(status));
+  },
+  violation: ({ status }) =>
+    status < 300
+      ? undefined
+      : { where: 'the link', must: 'give the artifact', seen: `status ${status}` },
+};
+
+/** Spec: Device deployments v1, v2; States and transitions; UpdateControlMap */
+export const deploymentRules: readonly PassiveRule[] = [
+  ...askingRules,
+  ...reportRules,
+  ...mapRules,
+  sourceRule,
+];

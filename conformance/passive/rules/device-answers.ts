@@ -1,0 +1,123 @@
+/** Rules on errors, and on the answers of operations that stand alone. Spec: Error; Errors */
+import * as v from 'valibot';
+import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { shown } from '../../target/expectations.ts';
+import { requirementOn } from '../answer-parts.ts';
+import { invariants } from '../catalogue.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import { type Memory, otherStatus, type PassiveRule } from '../rule.ts';
+
+/** Bodies up to this size are well within what the contract's limits leave open. */
+const SMALL_BODY_BYTES = 4096;
+
+/** The operations by which devices talk to a server and get JSON, where they get anything. */
+export const deviceOperations = [
+  'post-auth-request',
+  'get-next-deployment',
+  'post-next-deployment',
+  'post-next-deployment-v2',
+  'put-deployment-status',
+  'put-deployment-log',
+  'get-update-control-map',
+  'get-configuration',
+  'put-configuration',
+  'post-alerts',
+  'post-monitor-configuration',
+  'patch-attributes',
+  'put-attributes',
+] as const satisfies readonly OperationId[];
+
+/** Operations whose successful answer has no body, though its status could have one. */
+const bodiless = [
+  'post-alerts',
+  'post-monitor-configuration',
+  'put-configuration',
+  'put-attributes',
+  'patch-attributes',
+] as const satisfies readonly OperationId[];
+
+/** The invariant of that name, for some operations and, where named, another requirement. */
+export function invariantOn(
+  name: string,
+  places: readonly OperationId[],
+  requirement?: RequirementId,
+): PassiveRule {
+  const found = invariants.find(({ id }) => id === name);
+  if (!found) throw new Error(`there is no invariant ${name}`);
+  return { ...found, operations: places, ...(requirement && { requirement }) };
+}
+
+/** Those invariants that show in the exchanges of devices, whatever stands before the server. */
+const errorRules: readonly PassiveRule[] = [
+  invariantOn('error-body', deviceOperations),
+  invariantOn('error-body', ['post-auth-request'], 'auth.refusals-are-errors'),
+  ...[
+    ...['error-is-a-text', 'request-id-is-a-text', 'request-id-of-the-server'],
+    ...['request-id-equals-header', 'body-is-json'],
+  ].map((name) => invariantOn(name, deviceOperations)),
+];
+
+const configurationRules: readonly PassiveRule[] = [
+  succeedsWith(204, 'put-configuration', 'configuration.write'),
+  {
+    requirement: 'configuration.read',
+    operations: ['get-configuration'],
+    applies: ({ isSuccess, hasBody }) => isSuccess && hasBody,
+    violation: ({ answer, status, object }) => {
+      if (status === 200 && object !== undefined) return undefined;
+      const seen = `${status} with ${shown(answer.text)}`;
+      return { where: 'the answer', must: 'be status 200 with a JSON object', seen };
+    },
+  },
+  {
+    requirement: 'configuration.read-texts',
+    operations: ['get-configuration'],
+    applies: ({ isSuccess, object }) => isSuccess && object !== undefined,
+    violation: ({ object = {}, status }) => {
+      const wrong = Object.entries(object).find(([, value]) => typeof value !== 'string');
+      if (wrong === undefined) return undefined;
+      const [name, value] = wrong;
+      return { where: `${status} body: /${name}`, must: 'be a text', seen: shown(value) };
+    },
+  },
+];
+
+/** Errors of every operation; configuration, monitor and inventory. */
+export const answerRules: readonly PassiveRule[] = [
+  ...errorRules,
+  ...bodiless.map((id) => invariantOn('no-body', [id], requirementOn(id, ['body']))),
+  ...configurationRules,
+  succeedsWith(204, 'post-alerts', 'alerts.are-accepted'),
+  succeedsWith(204, 'post-monitor-configuration', 'monitor.is-accepted'),
+  succeedsWith(200, 'put-attributes', 'inventory.put-is-200'),
+  succeedsWith(200, 'patch-attributes', 'inventory.patch-is-200'),
+];
+
+/**
+ * Whether the request was refused as malformed although its body has the contract's form, is small,
+ * and no longer than one that the server accepted from this device before.
+ */
+export function isWronglyRefused(exchange: JudgedExchange, { device }: Memory): boolean {
+  const { contractOperation: operation, status, request, sent } = exchange;
+  if (status !== 400 || operation === undefined) return false;
+  const acceptedBytes = device.taken.get(operation);
+  if (acceptedBytes === undefined) return false;
+  if (request.bodyBytes > Math.min(acceptedBytes, SMALL_BODY_BYTES)) return false;
+  const { body } = operations[operation] as { readonly body?: v.GenericSchema };
+  return body === undefined || v.is(body, sent);
+}
+
+/** A request that is accepted is answered with this status, and well-formed ones are accepted. */
+export function succeedsWith(
+  status: number,
+  operation: OperationId,
+  requirement: RequirementId,
+): PassiveRule {
+  return {
+    requirement,
+    operations: [operation],
+    applies: (exchange, memory) => exchange.isSuccess || isWronglyRefused(exchange, memory),
+    violation: (exchange) => otherStatus(exchange, status),
+  };
+}

@@ -1,0 +1,125 @@
+/** Rules on tokens: how they are granted, and that they open what they should. Spec: Authentication */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { isObject, parsedJson } from '../../../fixtures/json.ts';
+import { shownAnswer } from '../../target/expectations.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { type Grant, isOpened, type Refusal } from '../device-memory.ts';
+import type { JudgedExchange } from '../judged-exchange.ts';
+import type { Memory, PassiveRule } from '../rule.ts';
+import { deviceOperations, invariantOn } from './device-answers.ts';
+
+const WEEK_SECONDS = 604_800;
+const WEEK_MS = WEEK_SECONDS * 1000;
+/** Clocks and the way there and back leave so much in doubt. */
+const DOUBT_MS = 60_000;
+
+const authorized = deviceOperations.filter((operation) => operation !== 'post-auth-request');
+
+function isGranted({ status, hasBody }: JudgedExchange): boolean {
+  return status === 200 && hasBody;
+}
+
+function isSigningIn({ row }: JudgedExchange): boolean {
+  return row.id === 'post-auth-request';
+}
+
+/**
+ * The refusal of a token that was wrong, as this exchange shows: with the same key the device was
+ * let in again right after, so that it has been accepted all the while.
+ */
+function wrongRefusal(
+  { status, sent, request }: JudgedExchange,
+  { device }: Memory,
+): Refusal | undefined {
+  const { refusal } = device;
+  if (refusal === undefined || status !== 200) return undefined;
+  const { grant, ageMs, exchange } = refusal;
+  const { pubkey } = membersOf(sent);
+  const isWrong = pubkey === grant.pubkey && Math.abs(ageMs) < WEEK_MS - DOUBT_MS;
+  return isWrong && exchange.request.endedMs <= request.sentMs ? refusal : undefined;
+}
+
+/** The token opens what it should, in the stretch of its life of which the requirement speaks. */
+function opens(requirement: RequirementId, isItsStretch: (grant: Grant) => boolean): PassiveRule {
+  return {
+    requirement,
+    operations: deviceOperations,
+    applies: (exchange, memory) => {
+      const wrong = isSigningIn(exchange) ? wrongRefusal(exchange, memory)?.grant : undefined;
+      const isUsed = !isSigningIn(exchange) && isOpened(exchange);
+      const grant = isUsed ? memory.device.grantOf(exchange.token) : wrong;
+      return grant !== undefined && isItsStretch(grant);
+    },
+    violation: (exchange, memory) => {
+      if (!isSigningIn(exchange)) return undefined;
+      const seconds = Math.round((wrongRefusal(exchange, memory)?.ageMs ?? 0) / 1000);
+      return {
+        where: 'the token',
+        must: `be accepted, ${seconds} s after it was granted`,
+        seen: '401, although the device got a new token right after',
+      };
+    },
+    about: (exchange, memory) => wrongRefusal(exchange, memory)?.exchange,
+  };
+}
+
+/** The seconds between two claims of a granted token; undefined where it lacks one of them. */
+function lifetimeSeconds({ answer }: JudgedExchange): number | undefined {
+  const { exp, iat } = membersOf(partOf(answer.text.split('.')[1]));
+  return typeof exp === 'number' && typeof iat === 'number' ? exp - iat : undefined;
+}
+
+/** Spec: Authentication; Device authentication */
+export const tokenRules: readonly PassiveRule[] = [
+  invariantOn('token-is-bare', ['post-auth-request']),
+  {
+    requirement: 'auth.token-is-a-jwt',
+    operations: ['post-auth-request'],
+    applies: isGranted,
+    violation: ({ answer }) => {
+      // Whether the text is bare is another requirement.
+      const parts = answer.text.trim().replaceAll('"', '').split('.');
+      const [header = '', claims = '', signature = ''] = parts;
+      const isJwt = parts.length === 3 && isObject(partOf(header)) && isObject(partOf(claims));
+      if (isJwt && /^[\w-]+$/.test(signature)) return undefined;
+      return { where: '200 body', must: 'be a JWT', seen: shownAnswer(answer) };
+    },
+  },
+  {
+    requirement: 'tokens.device-token-lasts-a-week',
+    operations: ['post-auth-request'],
+    // Whether it is a token at all is another requirement, and the contract requires no claims.
+    applies: (exchange) =>
+      isGranted(exchange) &&
+      /^[\w-]+\.[\w-]+\.[\w-]*$/.test(exchange.answer.text) &&
+      lifetimeSeconds(exchange) !== undefined,
+    violation: (exchange) => {
+      const seconds = lifetimeSeconds(exchange);
+      if (seconds === WEEK_SECONDS) return undefined;
+      return { where: 'seconds from iat to exp', must: `be ${WEEK_SECONDS}`, seen: `${seconds}` };
+    },
+  },
+  opens('tokens.device-token-opens', ({ isRenewed, hasOpened }) => !isRenewed && !hasOpened),
+  opens('tokens.renewal', ({ isRenewed, hasOpened }) => isRenewed && !hasOpened),
+  opens('tokens.device-token-lasts-a-week', ({ hasOpened }) => hasOpened),
+  {
+    requirement: 'tokens.expired-is-refused',
+    operations: authorized,
+    applies: (exchange, { device }) => {
+      const grant = device.grantOf(exchange.token);
+      const isOver =
+        grant !== undefined && exchange.serverNowMs - grant.serverMs > WEEK_MS + DOUBT_MS;
+      return isOver && (exchange.status === 401 || isOpened(exchange));
+    },
+    violation: ({ answer, status }) =>
+      status === 401
+        ? undefined
+        : { where: 'the status', must: 'be 401 for an expired token', seen: shownAnswer(answer) },
+  },
+];
+
+/** The JSON of a part of a JWT; undefined when it is none. */
+function partOf(part = ''): unknown {
+  if (!/^[\w-]+$/.test(part)) return undefined;
+  return parsedJson(Buffer.from(part, 'base64url').toString('utf8'));
+}
