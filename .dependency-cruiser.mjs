@@ -246,6 +246,8 @@ const rooms = {
 
 /** A command has a file, or a folder of its name with it. */
 const command = '^bin/commands/(?:[\\w-]+|([\\w-]+)/\\1)\\.ts$';
+/** Every room may import them. */
+const settings = '^server/(tls-)?settings\\.ts$';
 const parts = ['fixtures', 'server', 'simulator', 'conformance', 'bin'];
 const tests = '\\.test\\.ts$|/testing/';
 
@@ -292,6 +294,12 @@ export default {
       name: 'no command imports another',
       from: { path: command },
       to: { path: command },
+    },
+    {
+      severity: 'error',
+      name: 'settings import no room',
+      from: { path: settings },
+      to: { path: '^server/', pathNot: settings },
     },
     { severity: 'error', name: 'no circle', from: { pathNot: tests }, to: { circular: true } },
   ],

@@ -10,9 +10,7 @@ import {
   usualValues,
   type ValuesOf,
 } from '../fixtures/option-row.ts';
-import type { ConnectionLimits } from './listeners/connection-limits.ts';
-import { type TlsSettings, tlsSettingsFault } from './listeners/tls/settings.ts';
-import { rateLimitFault } from './tenants/rate-limits.ts';
+import { type TlsSettings, tlsSettingsFault } from './tls-settings.ts';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -25,6 +23,8 @@ const PASSWORD_LEAST_CHARACTERS = 8;
 const JOURNAL_ENTRIES_MAX = 1_000_000;
 const JOURNAL_BYTES_LEAST = 65_536;
 const JOURNAL_BYTES_MAX = 4_294_967_296;
+const RATE_REQUESTS_MAX = 1_000_000;
+const RATE_WINDOW_MAX_SECONDS = 86_400;
 
 const listening = inGroup('Listening', {
   host: {
@@ -214,6 +214,36 @@ export const settingRows = {
   ...records,
 } as const;
 
+/** So many requests in so long a window, for each caller by itself. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowSeconds: number;
+}
+
+/** The bounds of one listener; in real time, independent of tenant clocks. */
+export interface ConnectionLimits {
+  /** From the connection, or the first byte of a later request, to the end of its headers. */
+  readonly headersMaxMs: number;
+  /** From there to the end of the request's body; as long as an upload may take. */
+  readonly requestMaxMs: number;
+  /** Maximum time in which a client reads nothing of an answer. */
+  readonly unreadMaxMs: number;
+  /** How often a listener checks for requests that take too long. */
+  readonly checkMs: number;
+  /** Of the request line and all headers together. */
+  readonly headersMaxBytes: number;
+  /** At the same time, of all listeners of the API; fewer with a low open file limit. */
+  readonly connectionsMax: number;
+  /** How long a client may go on sending after an answer that did not wait for all of it. */
+  readonly discardMaxMs: number;
+  /** How much of that is read and discarded before the connection is cut. */
+  readonly discardMaxBytes: number;
+  /** Of incomplete bodies and messages, of all connections of the API together. */
+  readonly underwayMaxBytes: number;
+  /** Of answers that wait for clients who do not read them, of all connections of the API. */
+  readonly unreadMaxBytes: number;
+}
+
 /** What a user of the server may choose. */
 export interface Settings extends ValuesOf<typeof settingRows> {
   /** Encrypts the API's listeners; plain HTTP when absent. */
@@ -238,6 +268,36 @@ export function completeSettings(given: Partial<Settings>): Settings {
     optionFault(settingRows, settings) ?? (settings.tls && tlsSettingsFault(settings.tls));
   if (fault !== undefined) throw new SettingError(fault);
   return settings;
+}
+
+/** Why these numbers are no limit; nothing when they are one. */
+export function rateLimitFault({ requests, windowSeconds }: RateLimit): string | undefined {
+  if (!(Number.isInteger(requests) && requests >= 0 && requests <= RATE_REQUESTS_MAX)) {
+    return `requests: must be a whole number from 0 to ${RATE_REQUESTS_MAX}, not ${requests}`;
+  }
+  const isWindow = Number.isInteger(windowSeconds) && windowSeconds >= 1;
+  if (isWindow && windowSeconds <= RATE_WINDOW_MAX_SECONDS) return undefined;
+  return `windowSeconds: must be a whole number from 1 to ${RATE_WINDOW_MAX_SECONDS}, not ${windowSeconds}`;
+}
+
+const defaultConnectionLimits: ConnectionLimits = {
+  headersMaxMs: 20_000,
+  requestMaxMs: 300_000,
+  unreadMaxMs: 60_000,
+  checkMs: 5000,
+  headersMaxBytes: 16_384,
+  connectionsMax: 50_000,
+  discardMaxMs: 10_000,
+  discardMaxBytes: 4 * limits.bodyMaxBytes,
+  underwayMaxBytes: 134_217_728,
+  unreadMaxBytes: 134_217_728,
+};
+
+/** Fills in defaults. */
+export function completeConnectionLimits(
+  given: Partial<ConnectionLimits> | undefined,
+): ConnectionLimits {
+  return { ...defaultConnectionLimits, ...given };
 }
 
 function wholeNumberFault(name: string, least: number, most: number) {

@@ -6,7 +6,7 @@ import { InvalidArgumentError } from 'commander';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { durationMs as millisecondsOf } from '../../fixtures/duration.ts';
-import { type RateLimit, rateLimitFault } from '../../server/tenants/rate-limits.ts';
+import { type RateLimit, rateLimitFault } from '../../server/settings.ts';
 
 const MS_PER_SECOND = 1000;
 const PORT_MAX = 65_535;

@@ -4,51 +4,7 @@
  */
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import { limits } from '../../fixtures/contract/limits.ts';
-
-/** The bounds of one listener; in real time, independent of tenant clocks. */
-export interface ConnectionLimits {
-  /** From the connection, or the first byte of a later request, to the end of its headers. */
-  readonly headersMaxMs: number;
-  /** From there to the end of the request's body; as long as an upload may take. */
-  readonly requestMaxMs: number;
-  /** Maximum time in which a client reads nothing of an answer. */
-  readonly unreadMaxMs: number;
-  /** How often a listener checks for requests that take too long. */
-  readonly checkMs: number;
-  /** Of the request line and all headers together. */
-  readonly headersMaxBytes: number;
-  /** At the same time, of all listeners of the API; fewer with a low open file limit. */
-  readonly connectionsMax: number;
-  /** How long a client may go on sending after an answer that did not wait for all of it. */
-  readonly discardMaxMs: number;
-  /** How much of that is read and discarded before the connection is cut. */
-  readonly discardMaxBytes: number;
-  /** Of incomplete bodies and messages, of all connections of the API together. */
-  readonly underwayMaxBytes: number;
-  /** Of answers that wait for clients who do not read them, of all connections of the API. */
-  readonly unreadMaxBytes: number;
-}
-
-const defaultPatience: ConnectionLimits = {
-  headersMaxMs: 20_000,
-  requestMaxMs: 300_000,
-  unreadMaxMs: 60_000,
-  checkMs: 5000,
-  headersMaxBytes: 16_384,
-  connectionsMax: 50_000,
-  discardMaxMs: 10_000,
-  discardMaxBytes: 4 * limits.bodyMaxBytes,
-  underwayMaxBytes: 134_217_728,
-  unreadMaxBytes: 134_217_728,
-};
-
-/** Fills in defaults. */
-export function completeConnectionLimits(
-  given: Partial<ConnectionLimits> | undefined,
-): ConnectionLimits {
-  return { ...defaultPatience, ...given };
-}
+import type { ConnectionLimits } from '../settings.ts';
 
 /** Of one request; as many as widespread servers take. */
 export const HEADERS_MAX = 100;

@@ -19,13 +19,8 @@ import {
   tooManyConnections,
 } from '../pipeline/routes.ts';
 import { callerNamedIn, type Turns } from '../pipeline/turns.ts';
-import {
-  type ConnectionLimits,
-  completeConnectionLimits,
-  connectionOptions,
-  enforceConnectionLimits,
-  HEADERS_MAX,
-} from './connection-limits.ts';
+import { type ConnectionLimits, completeConnectionLimits } from '../settings.ts';
+import { connectionOptions, enforceConnectionLimits, HEADERS_MAX } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
 import { inOrder } from './pipelining.ts';
 import { spreadHandshakes } from './tls/handshake-turns.ts';

@@ -7,11 +7,11 @@ import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { seededRandom, systemRandom } from '../../fixtures/random.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
 import { Semaphore } from '../http/open-files.ts';
-import { completeConnectionLimits } from '../listeners/connection-limits.ts';
 import { Connections } from '../listeners/connections.ts';
 import { createListener } from '../listeners/protocol.ts';
 import { StagedClosing } from '../listeners/staged-closing.ts';
 import { createAuthority, freshSigningKey, longValidity } from '../listeners/tls/authority.ts';
+import { completeConnectionLimits } from '../settings.ts';
 import { startOfTest } from '../testing/test-server.ts';
 import { Turns } from './turns.ts';
 

@@ -2,25 +2,7 @@
  * How often each caller may ask: a count of requests in a window of time, off until somebody sets
  * it. Spec: Rate limits
  */
-
-/** So many requests in so long a window, for each caller by itself. */
-export interface RateLimit {
-  readonly requests: number;
-  readonly windowSeconds: number;
-}
-
-const REQUESTS_MAX = 1_000_000;
-const WINDOW_MAX_SECONDS = 86_400;
-
-/** Why these numbers are no limit; nothing when they are one. */
-export function rateLimitFault({ requests, windowSeconds }: RateLimit): string | undefined {
-  if (!(Number.isInteger(requests) && requests >= 0 && requests <= REQUESTS_MAX)) {
-    return `requests: must be a whole number from 0 to ${REQUESTS_MAX}, not ${requests}`;
-  }
-  const isWindow = Number.isInteger(windowSeconds) && windowSeconds >= 1;
-  if (isWindow && windowSeconds <= WINDOW_MAX_SECONDS) return undefined;
-  return `windowSeconds: must be a whole number from 1 to ${WINDOW_MAX_SECONDS}, not ${windowSeconds}`;
-}
+import type { RateLimit } from '../settings.ts';
 
 interface Window {
   readonly endsMs: number;

@@ -7,9 +7,10 @@ import type { Random } from '../../fixtures/random.ts';
 import { SteeredClock } from '../../fixtures/steered-clock.ts';
 import { hashPassword } from '../crypto/passwords.ts';
 import { isSameSecret } from '../crypto/same-secret.ts';
+import type { RateLimit } from '../settings.ts';
 import type { DataFolder, StoredTenant } from '../store/folder/data-folder.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { type RateLimit, RateLimits } from './rate-limits.ts';
+import { RateLimits } from './rate-limits.ts';
 
 /** Whether a tenant's users and devices are let in. */
 export const tenantStatuses = ['active', 'suspended'] as const;

@@ -8,7 +8,6 @@ import express from 'express';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { type Activity, ActivityFeed } from '../control/activity.ts';
-import { completeConnectionLimits } from '../listeners/connection-limits.ts';
 import { Connections } from '../listeners/connections.ts';
 import { createListener } from '../listeners/protocol.ts';
 import { StagedClosing } from '../listeners/staged-closing.ts';
@@ -17,7 +16,7 @@ import type { Log } from '../pipeline/log.ts';
 import { openServices } from '../pipeline/open-services.ts';
 import { Pipeline } from '../pipeline/pipeline.ts';
 import type { Services } from '../pipeline/services.ts';
-import { completeSettings } from '../settings.ts';
+import { completeConnectionLimits, completeSettings } from '../settings.ts';
 import { startOfTest } from './test-server.ts';
 
 /** A line of the log with its level; `cause` where one was given. */

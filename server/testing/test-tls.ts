@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { type RequestOptions, request } from 'node:https';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { promisify } from 'node:util';
-import type { TlsSettings } from '../listeners/tls/settings.ts';
 import type { ServerOptions } from '../server.ts';
+import type { TlsSettings } from '../tls-settings.ts';
 import { type Call, type Reply, startTestServer, type TestServer } from './test-server.ts';
 
 /** What a client trusts, presents and tolerates. */

@@ -1,5 +1,6 @@
 /** Limiting how often the callers of a tenant may ask. */
-import { type RateLimit, type RateLimits, rateLimitFault } from '../../tenants/rate-limits.ts';
+import { type RateLimit, rateLimitFault } from '../../settings.ts';
+import type { RateLimits } from '../../tenants/rate-limits.ts';
 
 /** Begins to count anew under the limit, or stops; why not when the numbers are no limit. */
 export function setRateLimit(rates: RateLimits, limit: RateLimit | undefined): string | undefined {

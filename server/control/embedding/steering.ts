@@ -3,7 +3,8 @@
 import * as v from 'valibot';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 import type { FaultPlans, RuleStanding, UnfiredFault } from '../../faults/fault-plans.ts';
-import type { RateLimit, RateLimits } from '../../tenants/rate-limits.ts';
+import type { RateLimit } from '../../settings.ts';
+import type { RateLimits } from '../../tenants/rate-limits.ts';
 import { clockCommandShape, steerClock } from '../commands/clock.ts';
 import { addPlan } from '../commands/faults.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';

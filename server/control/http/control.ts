@@ -11,12 +11,7 @@ import { type ConsoleAsset, listAssets, readAsset, readPlainAsset } from '../../
 import { isSameSecret } from '../../crypto/same-secret.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from '../../http/open-files.ts';
-import {
-  type ConnectionLimits,
-  completeConnectionLimits,
-  connectionOptions,
-  enforceConnectionLimits,
-} from '../../listeners/connection-limits.ts';
+import { connectionOptions, enforceConnectionLimits } from '../../listeners/connection-limits.ts';
 import { Connections } from '../../listeners/connections.ts';
 import { inOrder } from '../../listeners/pipelining.ts';
 import { StagedClosing } from '../../listeners/staged-closing.ts';
@@ -24,6 +19,7 @@ import { answerUnreadable, bareAnswer } from '../../listeners/unreadable.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { StorageFaults } from '../../pipeline/storage-faults.ts';
 import { callerNamedIn, type Turns } from '../../pipeline/turns.ts';
+import { type ConnectionLimits, completeConnectionLimits } from '../../settings.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import type { Watchdog } from '../../watchdog.ts';

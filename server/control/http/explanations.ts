@@ -9,7 +9,7 @@ import { Refusal } from '../../http/refusal.ts';
 import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { UnreadableRecord } from '../../journal/unreadable.ts';
-import { completeConnectionLimits } from '../../listeners/connection-limits.ts';
+import { completeConnectionLimits } from '../../settings.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { mount, namedTenant, ofTenant, refuse, taking } from './answers.ts';
 

@@ -15,6 +15,7 @@ import { systemRandom } from '../../../fixtures/random.ts';
 import { SettingError } from '../../settings.ts';
 import { startOfTest, startTestServer } from '../../testing/test-server.ts';
 import { caOf, openssl, refusalOf, startTlsServer } from '../../testing/test-tls.ts';
+import type { TlsSettings } from '../../tls-settings.ts';
 import {
   type Authority,
   createAuthority,
@@ -23,7 +24,6 @@ import {
   outsideValidity,
   type SigningKey,
 } from './authority.ts';
-import type { TlsSettings } from './settings.ts';
 
 const DAY_MS = 86_400_000;
 

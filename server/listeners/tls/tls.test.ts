@@ -12,6 +12,7 @@ import { board, deploy, instructionsIn } from '../../testing/test-deployments.ts
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { caOf, refusalOf, sendSecurely, startTlsServer } from '../../testing/test-tls.ts';
+import { servedNames } from './tls.ts';
 
 const CLOSE_MAX_MS = 2000;
 const { path } = operations['get-configuration'];
@@ -207,5 +208,21 @@ describe('a server behind TLS', () => {
     await once(socket, 'open');
     const [[code]] = await Promise.all([once(socket, 'close'), ending.close()]);
     expect(code).toBe(1001);
+  });
+});
+
+describe('the names that a server is reached by', () => {
+  it('are the chosen ones first, then the loopback and the address listened on, each once', () => {
+    expect(servedNames(['A.test', '127.0.0.1', 'a.test'], '192.168.1.10')).toEqual([
+      'a.test',
+      '127.0.0.1',
+      'localhost',
+      '::1',
+      '192.168.1.10',
+    ]);
+  });
+
+  it('leave out what is listened on but cannot be called', () => {
+    expect(servedNames([], 'not a host')).toEqual(['localhost', '127.0.0.1', '::1']);
   });
 });

@@ -1,12 +1,11 @@
 /** Prepares what each listener presents, from the TLS settings. */
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { Random } from '../../../fixtures/random.ts';
+import { canonicalName, type TlsSettings } from '../../tls-settings.ts';
 import { createAuthority, freshSigningKey, longValidity } from './authority.ts';
 import { keptAuthority, readClientAuthorities, readIdentity } from './files.ts';
 import { type GalleryMember, makeGallery } from './gallery.ts';
 import type { TlsIdentity } from './identity.ts';
-import { servedNames } from './names.ts';
-import type { TlsSettings } from './settings.ts';
 
 /** What the listeners present. */
 export interface PreparedTls {
@@ -61,4 +60,13 @@ async function makeIdentity(
     caPem: authority.certificatePem,
     ...(gallery && { gallery: await makeGallery({ authority, key, names, nowMs, random }) }),
   };
+}
+
+/**
+ * Returns every name by which clients may reach the server: the configured ones, the loopback's,
+ * the listening address.
+ */
+export function servedNames(chosen: readonly string[], host: string): readonly string[] {
+  const all = [...chosen, 'localhost', '127.0.0.1', '::1', host].map(canonicalName);
+  return [...new Set(all.filter((name) => name !== undefined))];
 }

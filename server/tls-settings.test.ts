@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { completeSettings, SettingError } from '../../settings.ts';
-import type { TlsSettings } from './settings.ts';
+import { completeSettings, SettingError } from './settings.ts';
+import { canonicalName, type TlsSettings } from './tls-settings.ts';
 
 const own = { certFile: 'cert.pem', keyFile: 'key.pem' };
 
@@ -30,5 +30,50 @@ describe('settings of TLS', () => {
   ])('cannot be %o', (tls, sentence) => {
     expect(() => completeSettings({ tls })).toThrow(SettingError);
     expect(() => completeSettings({ tls })).toThrow(sentence);
+  });
+});
+
+describe('a name of a certificate', () => {
+  it.each([
+    ['localhost', 'localhost'],
+    ['Update.Example.COM', 'update.example.com'],
+    ['*.example.com', '*.example.com'],
+    ['my_service', 'my_service'],
+    ['xn--gert-loa.example', 'xn--gert-loa.example'],
+    ['192.168.1.10', '192.168.1.10'],
+    ['FD00:0::0017', 'fd00::17'],
+    ['::ffff:10.1.2.3', '::ffff:a01:203'],
+    ['fe80::1%eth0', 'fe80::1'],
+  ])('%s is written %s', (text, written) => {
+    expect(canonicalName(text)).toBe(written);
+  });
+
+  it.each([
+    '',
+    ' ',
+    '*',
+    'a b',
+    'a..b',
+    '.a',
+    'a.',
+    '-a.example',
+    'a-.example',
+    'a.*.example',
+    '*.*.example',
+    'https://a.example',
+    'a.example:443',
+    'a.example/path',
+    '[::1]',
+    '1.2.3',
+    '256.1.1.1',
+    '1.2.3.4%a',
+    'gerät.example',
+    'a\0b',
+    'a\n',
+    `${'a'.repeat(64)}.example`,
+    `${'a.'.repeat(127)}`,
+    `${'a.'.repeat(130)}example`,
+  ])('%j is none', (text) => {
+    expect(canonicalName(text)).toBeUndefined();
   });
 });

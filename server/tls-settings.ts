@@ -1,6 +1,14 @@
-/** What a user may choose of TLS, and the check of it; files are looked into by `files.ts`. */
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
-import { canonicalName, certificateNamesMax } from './names.ts';
+/** What a user may choose of TLS, and the check of it; files are read by `listeners/tls/files.ts`. */
+import { isIP, isIPv6 } from 'node:net';
+import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/option-row.ts';
+
+/** Maximum number of names that a user may add. */
+const certificateNamesMax = 100;
+
+const NAME_MAX_CHARACTERS = 253;
+const hostName =
+  /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const allDigits = /^[\d.]+$/;
 
 /** Every setting of TLS; each of them encrypts, with or without `--tls`. */
 export const tlsRows = inGroup('TLS', {
@@ -66,4 +74,17 @@ export function tlsSettingsFault(tls: TlsSettings): string | undefined {
 
 function alone(why: string): string {
   return `TLS with a certificate file of its own: ${why}, or leave out certificate and key file`;
+}
+
+/**
+ * Returns a host name in lower case, or an IP address in canonical form; nothing for any other
+ * text.
+ */
+export function canonicalName(text: string): string | undefined {
+  const [bare = ''] = text.split('%');
+  if (isIPv6(bare)) return new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  if (isIP(text)) return text;
+  const name = text.toLowerCase();
+  const fits = name.length <= NAME_MAX_CHARACTERS && hostName.test(name) && !allDigits.test(name);
+  return fits ? name : undefined;
 }
