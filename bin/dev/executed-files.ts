@@ -4,6 +4,7 @@
  * reached them. They are the files to read for the life of a request.
  */
 import { once } from 'node:events';
+import type { Debugger } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -76,12 +77,11 @@ function placeOf(text: string, offset: number) {
 }
 
 /** Notes the file where the function begins; a condition that is false does not stop there. */
-async function noteWhenReached(
-  file: string,
-  start: { scriptId: string; lineNumber: number; columnNumber: number },
-): Promise<void> {
-  const possible = { start, restrictToFunction: true };
-  const { locations } = await session.post('Debugger.getPossibleBreakpoints', possible);
+async function noteWhenReached(file: string, start: Debugger.Location): Promise<void> {
+  const { locations } = await session.post('Debugger.getPossibleBreakpoints', {
+    start,
+    restrictToFunction: true,
+  });
   const [location] = locations;
   if (!location)
     throw new Error(`${file}: no place to note a function in line ${start.lineNumber}`);

@@ -9,8 +9,6 @@ import {
 } from '../../fixtures/contract/deprecations.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
-import type { Callers } from './callers.ts';
-import type { Stage } from './stage.ts';
 
 const endOfLifeMs = Date.parse(endOfLife);
 
@@ -21,23 +19,8 @@ export function isPastEndOfLife(nowMs: number): boolean {
   return nowMs >= endOfLifeMs;
 }
 
-/** The stage that announces a deprecation by the clock of the tenant in the token, valid or not. */
-export function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
-  return (context) => {
-    const { exchange, tenants } = context;
-    context.moveTo(callers.tenantOf(exchange.request) ?? tenants.first);
-    exchange.notices = deprecationNotices(row, exchange, context.nowMs);
-    return undefined;
-  };
-}
-
-/** The stage that refuses an operation from its end of life on. */
-export function refuseRetired(row: DeprecatedApi): Stage {
-  return ({ nowMs }) => retired(row, nowMs);
-}
-
 /** Returns the refusal of a removed operation; nothing while it still answers. */
-function retired(row: DeprecatedApi, nowMs: number): Refusal | undefined {
+export function refusalOfRetired(row: DeprecatedApi, nowMs: number): Refusal | undefined {
   if (!isPastEndOfLife(nowMs)) return undefined;
   const { method, version, path, replacement } = row;
   return refuse.gone(
@@ -55,7 +38,7 @@ function retired(row: DeprecatedApi, nowMs: number): Refusal | undefined {
  * Returns the headers of a deprecated operation: deprecation date (RFC 9745), end of life (RFC
  * 8594), and successor. Nothing before its announcement.
  */
-function deprecationNotices(
+export function deprecationNotices(
   row: DeprecatedApi,
   { parameters }: Pick<Exchange, 'parameters'>,
   nowMs: number,

@@ -7,7 +7,7 @@ import { StateFault } from '../store/engine/state-fault.ts';
 import type { RequestContext } from './context.ts';
 import type { Recorder } from './record.ts';
 import type { Services } from './services.ts';
-import type { StageOutcome } from './stage.ts';
+import type { StageOutcome } from './stages.ts';
 
 /** A failure that was requested: it is answered like any other, but needs no investigation. */
 export class DeliberateFailure extends Error {

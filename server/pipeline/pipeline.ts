@@ -1,33 +1,22 @@
-/**
- * Processes a request whose operation is known: a list of stages, each of which passes it on or
- * ends it. What comes before (unknown path, wrong method) is in `routes.ts`.
- */
+/** Passes a request whose operation is known through its stages, and writes what comes of it. */
+import type { Socket } from 'node:net';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
-import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { Addresses } from '../http/addresses.ts';
 import { AnswerWriter } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Refusal } from '../http/refusal.ts';
+import type { Success } from '../http/success.ts';
 import type { Watchdog } from '../watchdog.ts';
-import { authenticate } from './authenticate.ts';
 import { Callers } from './callers.ts';
 import { RequestContext } from './context.ts';
-import { announceDeprecation, refuseRetired } from './deprecation.ts';
 import type { Endpoint } from './endpoint.ts';
-import { outcomeOfFailure } from './failure.ts';
-import { handle } from './handle.ts';
-import { limitRate } from './limit-rate.ts';
-import { refusalLine } from './log-line.ts';
+import { internalError, outcomeOfFailure } from './failure.ts';
+import { answerLine, refusalLine } from './log.ts';
 import type { Mounts } from './mounted.ts';
 import type { ExchangeObserver, ResponseTransform } from './plug-ins.ts';
-import { receiveBody } from './receive-body.ts';
 import { Recorder } from './record.ts';
-import { respond } from './respond.ts';
 import type { Services } from './services.ts';
-import type { Stage, StageOutcome } from './stage.ts';
-import { takeTurn } from './take-turn.ts';
-import { transformResponse } from './transform-response.ts';
-import { validate } from './validate.ts';
+import { type Stage, type StageLists, type StageOutcome, stagesOf } from './stages.ts';
 
 interface PipelineOptions {
   readonly addresses: Readonly<Addresses>;
@@ -36,12 +25,6 @@ interface PipelineOptions {
   readonly watchdog?: Watchdog | undefined;
   /** For callers that are no part of what is tested. */
   readonly isUnlimited?: boolean;
-}
-
-/** The stages of one operation: in the usual order, and while a transform is armed. */
-interface StageLists {
-  readonly usual: readonly Stage[];
-  readonly transformed: readonly Stage[];
 }
 
 /** Of a request that nobody waits for. */
@@ -94,11 +77,11 @@ export class Pipeline {
       endpoint,
       exchange,
     );
-    const { usual, transformed } = this.#listsOf(endpoint);
+    const lists = this.#listsOf(endpoint);
     const isArmed = transforms.some((transform) => transform.isArmed);
     // Its turn may come after its caller has gone.
     if (exchange.request.socket.destroyed) this.#advance(context, gone, 0);
-    else this.#advance(context, isArmed ? transformed : usual, 0);
+    else this.#advance(context, isArmed ? lists.transformed : lists.default, 0);
   }
 
   /** Runs the stages from this one on, until one ends the request or has to wait. */
@@ -135,9 +118,27 @@ export class Pipeline {
     if (outcome === 'answered') return;
     const answer = outcome ?? context.answer;
     if (!answer) throw new Error('no stage has given an answer');
-    const written = respond(context, answer, this.#writer);
-    written?.catch((fault: unknown) => this.#fail(context, fault));
+    if (answer instanceof Refusal) this.#refuse(context, answer);
+    else this.#succeed(context, answer);
     this.#recorder.answered(context, answer.status);
+  }
+
+  #refuse({ exchange, log }: RequestContext, refusal: Refusal): void {
+    this.#writer.refuse(exchange, refusal);
+    if (refusal !== internalError) log.info(refusalLine(exchange, refusal));
+  }
+
+  #succeed(context: RequestContext, answer: Success): void {
+    const { exchange, endpoint, log } = context;
+    if (log.debugOn) log.debug(answerLine(exchange, answer));
+    if (answer.status === 101) {
+      upgrade(context, answer);
+      return;
+    }
+    const { mediaType } = endpoint.operation.success[answer.status] ?? {};
+    const written = this.#writer.succeed(exchange, answer, mediaType);
+    // A part of a body that is made in parts may fail.
+    written?.catch((fault: unknown) => this.#fail(context, fault));
   }
 
   #fail(context: RequestContext, fault: unknown): void {
@@ -148,35 +149,15 @@ export class Pipeline {
   #listsOf(endpoint: Endpoint): StageLists {
     const known = this.#lists.get(endpoint);
     if (known) return known;
-    const lists = this.#makeLists(endpoint.operation);
+    const { transforms, isUnlimited = false } = this.#options;
+    const lists = stagesOf(endpoint.operation, {
+      callers: this.#callers,
+      recorder: this.#recorder,
+      transforms,
+      isUnlimited,
+    });
     this.#lists.set(endpoint, lists);
     return lists;
-  }
-
-  /** Omits stages that have nothing to do for the operation from both lists. */
-  #makeLists({ deprecated, body, authorization }: Operation): StageLists {
-    const callers = this.#callers;
-    const { transforms, isUnlimited = false } = this.#options;
-    const announce = deprecated ? [announceDeprecation(deprecated, callers)] : [];
-    const retired = deprecated ? [refuseRetired(deprecated)] : [];
-    const received = body ? [receiveBody, takeTurn] : [];
-    const transform = transformResponse(transforms, { callers, recorder: this.#recorder });
-    // A link may be used by anyone, and is not counted for a caller.
-    const limited = isUnlimited || authorization === 'link' ? [] : [limitRate];
-    const admit = [...retired, authenticate(callers), ...limited];
-    // There is no caller whom to look up before the body is read.
-    if (authorization === 'signature') {
-      const arrive = [...announce, ...received];
-      return {
-        usual: [...arrive, ...admit, validate, handle],
-        transformed: [...arrive, transform, ...admit, validate, handle],
-      };
-    }
-    return {
-      usual: [...announce, ...admit, ...received, validate, handle],
-      // A planned change may depend on the body, and may end the token.
-      transformed: [...announce, ...received, transform, ...admit, validate, handle],
-    };
   }
 
   /**
@@ -226,6 +207,17 @@ export class Pipeline {
     void this.#writer.succeed(exchange, { status: 200, body: page }, 'text/html; charset=utf-8');
     this.#recorder.end(exchange, 200);
   }
+}
+
+/** Passes the connection to the handler in the endpoint's 101 answer. */
+function upgrade({ exchange, interception }: RequestContext, answer: Success): void {
+  const { request, response, requestId, upgrade: bare } = exchange;
+  if (!bare || !answer.upgrade) throw new Error('101 for a request that asked for no upgrade');
+  // An upgrade uses TCP; node types it as any stream, since its own users may emit others.
+  const socket = bare.socket as Socket;
+  response.detachSocket(socket);
+  const { head } = bare;
+  answer.upgrade({ request, socket, head, requestId, ...interception?.onUpgrade() });
 }
 
 /** Returns the kind of token that a gateway would require below a prefix of the API. */

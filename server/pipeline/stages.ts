@@ -1,0 +1,268 @@
+/**
+ * The stages of a request, in the order of the contract's checks: who calls, how often, with input
+ * of which form; the handler then decides about ids and states. What comes before (unknown path,
+ * wrong method) is in `routes.ts`. Spec: Errors
+ */
+import type { DeprecatedApi } from '../../fixtures/contract/deprecations.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { Operation } from '../../fixtures/contract/operation.ts';
+import { checkMediaType, readBody, tooManyBytes } from '../http/body.ts';
+import { Refusal, refuse } from '../http/refusal.ts';
+import type { Success } from '../http/success.ts';
+import type { Callers } from './callers.ts';
+import type { RequestContext } from './context.ts';
+import { deprecationNotices, refusalOfRetired } from './deprecation.ts';
+import type { Endpoint } from './endpoint.ts';
+import { readJson, readQuery } from './input.ts';
+import type { ResponseTransform } from './plug-ins.ts';
+import type { Recorder } from './record.ts';
+
+/** Undefined to continue; a refusal; or `answered` when the answer was already written. */
+export type StageOutcome = Refusal | 'answered' | undefined;
+
+/**
+ * Processes the request, or returns why it ends here; returns a promise only where it has to wait.
+ */
+export type Stage = (context: RequestContext) => StageOutcome | Promise<StageOutcome>;
+
+/** The stages of one operation: by default, and while a transform is armed. */
+export interface StageLists {
+  readonly default: readonly Stage[];
+  readonly transformed: readonly Stage[];
+}
+
+/** What stages work with besides the request. */
+export interface StageOptions {
+  readonly callers: Callers;
+  readonly recorder: Recorder;
+  readonly transforms: readonly ResponseTransform[];
+  /** True for callers that are no part of what is tested. */
+  readonly isUnlimited: boolean;
+}
+
+/** Lists the stages of an operation in their order; omits those that have nothing to do for it. */
+export function stagesOf(operation: Operation, options: StageOptions): StageLists {
+  const { deprecated, body, authorization } = operation;
+  // A link may be used by anyone, and is not counted for a caller.
+  const isLimited = !options.isUnlimited && authorization !== 'link';
+
+  const announce = deprecated && announceDeprecation(deprecated, options.callers);
+  const retire = deprecated && refuseRetired(deprecated);
+  const admit = authenticate(options.callers);
+  const limit = isLimited ? limitRate : undefined;
+  const receive = body && receiveBody;
+  const turn = body && takeTurn;
+  const transform = transformResponse(options);
+
+  return {
+    default:
+      authorization === 'signature'
+        ? // There is no caller whom to look up before the body is read.
+          listOf(announce, receive, turn, retire, admit, limit, validate, handle)
+        : listOf(announce, retire, admit, limit, receive, turn, validate, handle),
+    // A planned change may depend on the body, and may end the token.
+    transformed: listOf(
+      ...[announce, receive, turn, transform, retire, admit, limit, validate, handle],
+    ),
+  };
+}
+
+function listOf(...stages: readonly (Stage | undefined)[]): readonly Stage[] {
+  return stages.filter((stage) => stage !== undefined);
+}
+
+/** Announces a deprecation by the clock of the tenant in the token, valid or not. */
+function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
+  return (context) => {
+    const { exchange, tenants } = context;
+    context.moveTo(callers.tenantOf(exchange.request) ?? tenants.first);
+    exchange.notices = deprecationNotices(row, exchange, context.nowMs);
+    return undefined;
+  };
+}
+
+/** Refuses an operation from its end of life on. */
+function refuseRetired(row: DeprecatedApi): Stage {
+  return ({ nowMs }) => refusalOfRetired(row, nowMs);
+}
+
+/**
+ * Identifies the caller, and moves the request to its tenant; the first one where no token names
+ * another. Spec: Authentication
+ */
+function authenticate(callers: Callers): Stage {
+  return (context) => {
+    const { exchange, endpoint } = context;
+    const { record } = exchange;
+    const caller = callers.find(exchange, endpoint.operation);
+    if (caller instanceof Refusal) {
+      // Also a refusal tells the time of the tenant, by whose clock a token or a link has expired.
+      const tenant = callers.named(exchange, endpoint.operation);
+      if (tenant) context.moveTo(tenant);
+      record.deviceId = callers.deviceIn(exchange.request);
+      return caller;
+    }
+    const { tenant = context.tenants.first, device, user } = caller;
+    context.moveTo(tenant);
+    context.device = device;
+    context.user = user;
+    record.deviceId = device?.id;
+    record.userId = user?.id;
+    return undefined;
+  };
+}
+
+/**
+ * Refuses with 429 above the tenant's rate limit; counts by device or user, and by address where
+ * the request has neither. Spec: Limits
+ */
+const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
+  const { rates } = tenant;
+  if (!rates.limit) return undefined;
+  const subject = device ?? user;
+  const address = exchange.request.socket.remoteAddress ?? '';
+  const waitSeconds = rates.ask(subject ? subject.id : `from ${address}`, nowMs);
+  if (waitSeconds === undefined) return undefined;
+  const { requests, windowSeconds } = rates.limit;
+  return refuse.tooManyRequests(waitSeconds, undefined, {
+    expected: `at most ${requests} requests of one caller in ${windowSeconds} s`,
+    actual: 'one more',
+  });
+};
+
+/**
+ * Waits for the whole body; a refusal of it is returned when it is validated.
+ * @throws RequestCutOff
+ */
+const receiveBody: Stage = (context) => {
+  const read = readBody(context.request, limits.bodyMaxBytes, context.underway);
+  if (read instanceof Promise) return read.then((received) => keepBody(context, received));
+  return keepBody(context, read);
+};
+
+function keepBody(context: RequestContext, received: Buffer | Refusal): undefined {
+  context.received = received;
+  if (Buffer.isBuffer(received)) context.exchange.record.body = received;
+}
+
+/** Bytes of JSON that may be read in one round; at their worst, of a member in each ten bytes. */
+const ROUND_BYTES = 131_072;
+
+/**
+ * Waits while this round of the event loop has no time left: all that arrived with the body would
+ * wait for it. The request had a turn of its own before it was routed. @throws RequestCutOff
+ */
+const takeTurn: Stage = (context) => {
+  const { received, exchange, turns } = context;
+  // Whoever calls in this process has made its own turns.
+  if (exchange.response.socket === null) return undefined;
+  const bytes = Buffer.isBuffer(received) ? received.length : 0;
+  const start = turns.next(context.caller, bytes / ROUND_BYTES);
+  if (!start) return undefined;
+  const release = holdBody(context);
+  return start.then(() => {
+    release();
+    // A server that stops closes its stores before the requests on its connections are told.
+    context.stopIfGone();
+    return undefined;
+  });
+};
+
+/** Counts the body until it is released; it gives way to others where there is no room. */
+function holdBody(context: RequestContext): () => void {
+  const { received, underway, exchange } = context;
+  if (!Buffer.isBuffer(received)) return () => undefined;
+  const held = underway.open(() => {
+    context.received = tooManyBytes;
+    exchange.record.body = undefined;
+  });
+  held.set(received.length);
+  return () => held.set(0);
+}
+
+/**
+ * Lets a response transform handle the request: the first one that accepts it. It runs before
+ * authentication, since it may end the caller's token; so it receives the caller as the token is at
+ * that time.
+ */
+function transformResponse({ transforms, callers, recorder }: StageOptions): Stage {
+  return async (context) => {
+    const { exchange, endpoint } = context;
+    const found = callers.find(exchange, endpoint.operation);
+    const caller = found instanceof Refusal ? callers.unauthenticated(exchange) : found;
+    const settled = (status: number): void => recorder.end(exchange, status, context.knownTenant);
+    for (const transform of transforms) {
+      const interception = transform.intercept?.(context, caller, settled);
+      if (!interception) continue;
+      context.interception = interception;
+      if ((await interception.begin()) === 'answered') return 'answered';
+      exchange.notices = [...(exchange.notices ?? []), ...interception.notices];
+      return undefined;
+    }
+    return undefined;
+  };
+}
+
+const jsonType = 'application/json';
+
+const bodyRequired = refuse.malformed('body: is required', {
+  path: 'body',
+  expected: 'a body in JSON',
+  actual: 'nothing',
+});
+
+/** Refuses input that is too large, of the wrong media type, or of the wrong shape. */
+const validate: Stage = (context) => {
+  const { operation } = context.endpoint;
+  const { request, search } = context.exchange;
+  const { body, mediaType } = operation;
+  const wrongBody = body && checkBody(context, operation);
+  if (wrongBody) return wrongBody;
+  const wrongType = mediaType && checkMediaType(request, mediaType);
+  if (wrongType) return wrongType;
+  const query = readQuery(operation, search);
+  if (query instanceof Refusal) return query;
+  context.query = query;
+  return undefined;
+};
+
+function checkBody(context: RequestContext, operation: Operation): Refusal | undefined {
+  const { received } = context;
+  if (received instanceof Refusal) return received;
+  if (!received || received.length === 0) return operation.bodyOptional ? undefined : bodyRequired;
+  const wrongType = checkMediaType(context.request, jsonType);
+  if (wrongType) return wrongType;
+  context.rawBody = received;
+  const read = operation.body && readJson(operation.body, received);
+  if (read instanceof Refusal) return read;
+  context.body = read?.body;
+  return undefined;
+}
+
+/** Calls the handler; in a transaction of the caller's tenant unless the handler opens its own. */
+const handle: Stage = (context) => {
+  const { operation, ownTransactions } = context.endpoint;
+  // A GET that writes does so in one statement, so only the others need a transaction.
+  const needsNone = operation.method === 'GET' || operation.method === 'HEAD';
+  const answer =
+    ownTransactions || needsNone
+      ? answerOf(context)
+      : context.store.atomically(() => answerOf(context));
+  return answer instanceof Promise
+    ? answer.then((later) => keepAnswer(context, later))
+    : keepAnswer(context, answer);
+};
+
+function answerOf(context: RequestContext): ReturnType<Endpoint['handle']> {
+  const { endpoint, exchange, query, body } = context;
+  const input = { parameters: exchange.parameters, query, body };
+  // The row's authorization decides which caller a handler's type may require.
+  return endpoint.handle(input, context as Parameters<Endpoint['handle']>[1]);
+}
+
+function keepAnswer(context: RequestContext, answer: Success | Refusal): Refusal | undefined {
+  if (answer instanceof Refusal) return answer;
+  context.answer = answer;
+  context.exchange.record.noUpdate = answer.noUpdate;
+  return undefined;
+}
