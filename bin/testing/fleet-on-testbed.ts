@@ -12,6 +12,7 @@ import {
   type FleetResult,
   simulateFleet,
 } from '../../simulator/engine/simulate-fleet.ts';
+import { planDefaults } from '../../simulator/plan/plan.ts';
 
 export const release = 'release-2';
 const ARTIFACT_BYTES = 60_000;
@@ -72,6 +73,7 @@ export class FleetOnTestbed {
     const { baseUrl, adminEmail: email, adminPassword: password } = this.testbed;
     const result = await simulateFleet(
       {
+        ...planDefaults,
         baseUrl,
         devices: behaviours.length,
         keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
@@ -79,7 +81,6 @@ export class FleetOnTestbed {
         pollIntervalMs: 150,
         inventoryIntervalMs: 60_000,
         rampMs: 0,
-        connect: false,
         behaviours: behaviours.map((name) => ({ name, weight: 1 })),
         backOff: { leastMs: 50, mostMs: 500 },
         headerPrefix: 'X-SVC',

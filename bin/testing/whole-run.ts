@@ -5,6 +5,7 @@ import { seededRandom } from '../../fixtures/random.ts';
 import { publish } from '../../server/testing/test-artifacts.ts';
 import type { TestServer } from '../../server/testing/test-server.ts';
 import { type FleetPlan, simulateFleet } from '../../simulator/engine/simulate-fleet.ts';
+import { planDefaults } from '../../simulator/plan/plan.ts';
 
 const deploy = 'release-2';
 const deviceType = 'board';
@@ -43,6 +44,7 @@ function judge(
 
 function runFleet({ baseUrl, headerPrefix, adminEmail, adminPassword }: TestServer, seed: string) {
   const plan: FleetPlan = {
+    ...planDefaults,
     baseUrl,
     headerPrefix,
     devices: 4,

@@ -13,7 +13,6 @@ import { RunMetrics } from '../../simulator/metrics/run-metrics.ts';
 import type { Carrier } from '../../simulator/network/carrier.ts';
 import { StatusError } from '../../simulator/network/errors.ts';
 import { planTransport } from '../../simulator/network/plan-transport.ts';
-import { defaultDeviceType } from '../../simulator/plan/options.ts';
 import type { FleetPlan } from '../../simulator/plan/plan.ts';
 import type { ReachedServer } from './carrier.ts';
 import type { Violation } from './invariants.ts';
@@ -133,7 +132,7 @@ export class Stranger {
   async #poll(): Promise<boolean> {
     const { plan } = this.#options;
     const provides = {
-      device_type: plan.deviceType ?? defaultDeviceType,
+      device_type: plan.deviceType,
       artifact_name: 'of-a-stranger',
     };
     try {

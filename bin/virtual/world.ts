@@ -5,7 +5,6 @@ import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { type Random, seededRandom } from '../../fixtures/random.ts';
 import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
-import { defaultDeviceType } from '../../simulator/plan/options.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** The address that devices of a virtual run call; nothing listens there. */
@@ -61,7 +60,7 @@ export async function openWorld(
 
 /** Returns an artifact of this name for the devices of the plan. */
 export function artifactOf(
-  { deviceType = defaultDeviceType }: Pick<FleetPlan, 'deviceType'>,
+  { deviceType }: Pick<FleetPlan, 'deviceType'>,
   name: string,
   modifiedMs: number,
 ): Promise<Buffer> {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
+import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
 import { SmallWorld } from '../testing/small-world.ts';
 import { BehaviourFileError, nodeReadsTypeScript, readBehaviourFile } from './behaviour-file.ts';
@@ -185,20 +186,13 @@ describe('the example of a behaviour file', () => {
 });
 
 function plan(baseUrl: string, path: string, behaviour: string) {
-  return {
+  return planWith({
     baseUrl,
     devices: 1,
-    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
-    seed: 'x',
     pollIntervalMs: 50,
-    inventoryIntervalMs: 60_000,
-    rampMs: 0,
-    connect: false,
     behaviours: [{ name: behaviour, weight: 1 }],
     behaviourFiles: [path],
-    headerPrefix: 'X-SVC',
-    requestTimeLimitMs: 5000,
     durationMs: 10_000,
     acceptWith: { email: 'admin@example.com', password: 'secret' },
-  };
+  });
 }

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { systemClock } from '../../fixtures/clock.ts';
 import { type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
+import { planWith } from '../testing/plan-with.ts';
 import { SmallWorld } from '../testing/small-world.ts';
 
 const closers: (() => unknown)[] = [];
@@ -35,21 +36,10 @@ async function badServer(treat: (socket: Socket) => void) {
 }
 
 function run(baseUrl: string, change: Partial<FleetPlan> = {}, over = new AbortController()) {
-  const plan: FleetPlan = {
-    baseUrl,
-    devices: 3,
-    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
-    seed: 'x',
-    pollIntervalMs: 100,
-    inventoryIntervalMs: 60_000,
-    rampMs: 0,
-    durationMs: 450,
-    connect: false,
-    behaviours: [{ name: 'steady', weight: 1 }],
-    headerPrefix: 'X-SVC',
-    requestTimeLimitMs: 150,
+  const plan = planWith({
+    ...{ baseUrl, devices: 3, pollIntervalMs: 100, durationMs: 450, requestTimeLimitMs: 150 },
     ...change,
-  };
+  });
   return simulateFleet(plan, { clock: systemClock, signal: over.signal });
 }
 

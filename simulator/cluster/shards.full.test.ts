@@ -3,6 +3,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
 import { mergeResults } from '../result/merge.ts';
 import type { FleetResult } from '../result/result.ts';
+import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
 import { release, SmallWorld } from '../testing/small-world.ts';
 import { type ClusterOutcome, Coordinator, type CoordinatorOptions } from './coordinator.ts';
@@ -19,26 +20,22 @@ const clock = systemClock;
 const signal = new AbortController().signal;
 
 function planFor(baseUrl: string, change: Partial<FleetPlan> = {}): FleetPlan {
-  return {
+  return planWith({
     baseUrl,
     devices: 12,
     keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
     seed: 'shards',
     pollIntervalMs: 40,
-    inventoryIntervalMs: 60_000,
     rampMs: 20,
-    connect: false,
     behaviours: ['steady', 'failing-install', 'already-installed'].map((name) => {
       return { name, weight: 1 };
     }),
-    headerPrefix: 'X-SVC',
     deviceType: 'board',
-    requestTimeLimitMs: 5000,
     acceptWith: { email: 'admin@example.com', password: 'secret-word' },
     deploy: release,
     until: 'settled',
     ...change,
-  };
+  });
 }
 
 const onlySteady = [{ name: 'steady', weight: 1 }];

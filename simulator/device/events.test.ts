@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/clock.ts';
 import { type FleetEvent, type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
+import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
 import { release, SmallWorld } from '../testing/small-world.ts';
 import { EventSource, inEventOrder } from './events.ts';
@@ -24,26 +25,21 @@ async function eventsOf(
     events.push(event);
     if (isEnough(event)) stop.abort();
   };
-  const plan: FleetPlan = {
+  const plan = planWith({
     baseUrl,
     devices: 4,
     keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
-    seed: 'x',
     pollIntervalMs: 40,
-    inventoryIntervalMs: 60_000,
     rampMs: 20,
-    connect: false,
     behaviours: ['steady', 'failing-install', 'aborted-midway', 'already-installed'].map((name) => {
       return { name, weight: 1 };
     }),
-    headerPrefix: 'X-SVC',
     deviceType: 'board',
-    requestTimeLimitMs: 5000,
     acceptWith: { email: 'admin@example.com', password },
     deploy: release,
     until: 'settled',
     ...change,
-  };
+  });
   const { signal } = stop;
   const result = await simulateFleet(plan, { clock: systemClock, signal, onEvent });
   return { events, result };

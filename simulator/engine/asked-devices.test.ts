@@ -6,6 +6,7 @@ import {
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 import { token } from '../testing/bench.ts';
+import { planWith } from '../testing/plan-with.ts';
 import { PretendServer } from '../testing/pretend-server.ts';
 import { simulateFleet } from './simulate-fleet.ts';
 
@@ -35,19 +36,13 @@ async function idleDevice() {
     });
   });
   const stop = new AbortController();
-  const plan = {
+  const plan = planWith({
     baseUrl: server.baseUrl,
     devices: 1,
-    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
-    seed: 'x',
     pollIntervalMs: HOUR_MS,
     inventoryIntervalMs: HOUR_MS,
-    rampMs: 0,
     connect: true,
-    behaviours: [{ name: 'steady', weight: 1 }],
-    headerPrefix: 'X-SVC',
-    requestTimeLimitMs: 5000,
-  };
+  });
   const run = simulateFleet(plan, { clock: systemClock, signal: stop.signal });
   closers.push(
     () => server.close(),

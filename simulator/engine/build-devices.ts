@@ -5,7 +5,6 @@ import { withParameters } from '../behaviours/parameters.ts';
 import { type Device, type DeviceSpec, newDevice } from '../device/device.ts';
 import type { Identities } from '../identity/identities.ts';
 import { type Cohort, cohortsOf } from '../plan/cohort.ts';
-import { defaultDeviceType } from '../plan/options.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
 import { dealt, dealtAcross } from './assignment.ts';
@@ -31,7 +30,7 @@ export function buildDevices(plan: FleetPlan, identities: Identities): readonly 
         ...identities.of(first + position),
         keyType: identities.keyring.ownKeyType(first + position) ?? assignment.keyType,
         index: first + position,
-        deviceType: plan.deviceType ?? defaultDeviceType,
+        deviceType: plan.deviceType,
         artifactName: assignment.behaviour.hooks.installedAtStart?.(facts) ?? FACTORY_ARTIFACT,
       }),
     );

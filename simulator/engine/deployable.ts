@@ -5,7 +5,6 @@ import { ManagementClient } from '../client/management.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { planTransport } from '../network/plan-transport.ts';
-import { defaultDeviceType } from '../plan/options.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 
 /** Thrown when the server lacks the plan's artifact, or has it for other devices; one sentence. */
@@ -48,7 +47,7 @@ export async function requireDeployable(
 }
 
 async function faultOf(
-  { deviceType = defaultDeviceType }: FleetPlan,
+  { deviceType }: FleetPlan,
   deploy: string,
   management: ManagementClient,
 ): Promise<string | undefined> {

@@ -259,7 +259,7 @@ export class Fleet {
     this.#endedMs = this.#clock.monotonicMs();
     this.#coordinator?.over();
     const ended = Promise.allSettled(lives);
-    const { drainMs = 0 } = this.#plan;
+    const { drainMs } = this.#plan;
     if (drainMs > 0) {
       this.#scheduler.drain();
       await atMost(this.#clock, drainMs, ended, hurry);

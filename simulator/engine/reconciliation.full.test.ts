@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
+import { planWith } from '../testing/plan-with.ts';
 import type { Answers, Asked } from '../testing/pretend-server.ts';
 import { release, SmallWorld } from '../testing/small-world.ts';
 import { simulateFleet } from './simulate-fleet.ts';
@@ -18,24 +19,17 @@ async function worldOf(changed: (environment: SmallWorld) => Answers): Promise<S
 }
 
 async function run(baseUrl: string) {
-  const plan = {
+  const plan = planWith({
     baseUrl,
     devices: 3,
-    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
-    seed: 'x',
     pollIntervalMs: 40,
-    inventoryIntervalMs: 60_000,
     rampMs: 20,
-    connect: false,
-    behaviours: [{ name: 'steady', weight: 1 }],
-    headerPrefix: 'X-SVC',
     deviceType: 'board',
-    requestTimeLimitMs: 5000,
     acceptWith: { email: 'admin@example.com', password: 'secret-word' },
     deploy: release,
     until: 'settled' as const,
     thresholds: ['lost reports = 0', 'doubled reports = 0'],
-  };
+  });
   const { signal } = new AbortController();
   const result = await simulateFleet(plan, { signal, clock: systemClock });
   const verdicts = result.thresholds.map(({ verdict }) => verdict);

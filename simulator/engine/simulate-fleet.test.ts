@@ -3,13 +3,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { fleetReport } from '../report/text.ts';
 import { fleetResultShape } from '../result/result.ts';
+import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
 import { release, SmallWorld } from '../testing/small-world.ts';
 import {
   ClientError,
   type FleetPlan,
   type FleetProgress,
-  PlanError,
   simulateFleet,
 } from './simulate-fleet.ts';
 
@@ -27,26 +27,20 @@ async function worldOf(...change: Parameters<typeof SmallWorld.start>): Promise<
 }
 
 function planFor(baseUrl: string, change: Partial<FleetPlan> = {}): FleetPlan {
-  return {
+  return planWith({
     baseUrl,
-    devices: 8,
     keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
-    seed: 'x',
     pollIntervalMs: 40,
-    inventoryIntervalMs: 60_000,
     rampMs: 20,
-    connect: false,
     behaviours: ['steady', 'failing-install', 'aborted-midway', 'already-installed'].map((name) => {
       return { name, weight: 1 };
     }),
-    headerPrefix: 'X-SVC',
     deviceType: 'board',
-    requestTimeLimitMs: 5000,
     acceptWith: { email: 'admin@example.com', password: 'secret-word' },
     deploy: release,
     until: 'settled',
     ...change,
-  };
+  });
 }
 
 function run(plan: FleetPlan, signal = new AbortController().signal) {
@@ -265,13 +259,6 @@ describe('an interruption', () => {
 });
 
 describe('a run that cannot be', () => {
-  it('is refused with the faults of its plan before anything is sent', async () => {
-    const environment = await worldOf();
-    const running = run(planFor(environment.server.baseUrl, { devices: 0 }));
-    await expect(running).rejects.toBeInstanceOf(PlanError);
-    expect(environment.server.asked).toEqual([]);
-  });
-
   it('is refused when a sample is to be checked and nobody judges it', async () => {
     const environment = await worldOf();
     const running = run(planFor(environment.server.baseUrl, { checkShare: 0.5 }));

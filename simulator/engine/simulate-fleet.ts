@@ -4,7 +4,6 @@ import { setFlagsFromString } from 'node:v8';
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { readBehaviourFiles } from '../behaviours/behaviour-file.ts';
-import { knownBehaviours } from '../behaviours/catalogue.ts';
 import { EventSource, type FleetEvent, nobodyListens } from '../device/events.ts';
 import { Identities } from '../identity/identities.ts';
 import type { KeyProgress } from '../identity/rsa-pool.ts';
@@ -13,7 +12,7 @@ import { type Machine, thisMachine, thisMachineFacts } from '../metrics/generato
 import { GeneratorWatch } from '../metrics/generator-watch.ts';
 import type { Carrier } from '../network/carrier.ts';
 import { FleetStopped } from '../network/errors.ts';
-import { checkPlan, type FleetPlan, PlanError } from '../plan/plan.ts';
+import { type FleetPlan, PlanError } from '../plan/plan.ts';
 import { latencySoFar } from '../result/part-figures.ts';
 import { planSummary } from '../result/plan-summary.ts';
 import type { Ended, FleetProgress, FleetResult, LatencySoFar } from '../result/result.ts';
@@ -100,34 +99,33 @@ function keepGarbageYoung(): void {
 
 /**
  * Runs a fleet against a server and returns the outcome of every device.
- * @throws BehaviourFileError, PlanError before anything starts when a behaviour file or the plan is
- * wrong; IdentityError when the requested devices cannot be built, StateError when its state or its
+ * @throws BehaviourFileError, PlanError before anything starts when a behaviour file is wrong or
+ * nobody judges the sample; IdentityError when the requested devices cannot be built, StateError when its state or its
  * ledger cannot be stored; ClientError when the server cannot be reached, refuses the operator's
  * login or its deployment
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
   keepGarbageYoung();
   await readBehaviourFiles(plan.behaviourFiles ?? []);
-  const checked = checkPlan(plan, knownBehaviours);
-  const judge = judgeFor(checked, hooks);
+  const judge = judgeFor(plan, hooks);
   const { clock, signal, onProgress, onEvent, coordinator } = hooks;
   const startedAt = new Date(clock.now()).toISOString();
   const events = onEvent ? new EventSource(clock, onEvent) : nobodyListens;
-  const identities = await Identities.open(checked, {
-    random: seededRandom(checked.seed),
+  const identities = await Identities.open(plan, {
+    random: seededRandom(plan.seed),
     onKeys: hooks.onKeys,
   });
-  const summary = await planSummary(checked);
+  const summary = await planSummary(plan);
   coordinator?.planned(summary.digest);
   const { carrier, looks } = hooks;
   const roundMs = looks?.operatorMs;
   const around = { identities, events, coordinator, judge, carrier, roundMs };
-  const fleet = new Fleet(checked, clock, around);
+  const fleet = new Fleet(plan, clock, around);
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
-  const thresholds = new ThresholdWatch(checked);
+  const thresholds = new ThresholdWatch(plan);
   const report = (): void => {
     watch.look(fleet.openNow());
-    const shard = checked.shard?.index ?? 0;
+    const shard = plan.shard?.index ?? 0;
     // In a run of several shards, the coordinator judges all of them together.
     if (coordinator) coordinator.measured(() => partFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
@@ -138,7 +136,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const reports = clock.every(looks?.progressMs ?? PROGRESS_PERIOD_MS, report);
   const driver = hooks.drive?.(() => fleet.isQuiet());
   try {
-    fleet.memory = openMemory(checked, fleet.devices);
+    fleet.memory = openMemory(plan, fleet.devices);
     // The first progress report must not wait for the first second to pass.
     report();
     await unlessStopped(fleet.reach(signal));
@@ -149,7 +147,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
       report();
       const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
       return resultOf(fleet, {
-        ...{ plan: checked, summary, ended, startedAt, watch, sharedKeys },
+        ...{ plan, summary, ended, startedAt, watch, sharedKeys },
         machine: thisMachineFacts(hooks.version),
       });
     };

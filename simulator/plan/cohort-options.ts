@@ -4,43 +4,30 @@ import * as v from 'valibot';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { inGroup } from '../../fixtures/option-row.ts';
 import { kinds, type UngroupedRows } from './option-row.ts';
-import { milliseconds, number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
-import { backOffFields, downloads, linkFields, phases } from './policy.ts';
-import { backOffOfWords, backOffWords, linkOfWords, linkWords } from './word-values.ts';
+import { number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
+import { backOff, downloads, link, phases } from './policy.ts';
 
-const keyNames = keyTypes.join(', ');
 /** Weights of the key types. */
-const keysShape = v.pipe(
-  v.strictObject(
-    { rsa: weight, ecdsa: weight, ed25519: weight },
-    `must be an object of weights for ${keyNames}`,
-  ),
+const keys = v.pipe(
+  v.strictObject(v.entriesFromList(keyTypes, v.optional(weight, 0))),
   v.check(
-    (keys) => keyTypes.some((keyType) => keys[keyType] > 0),
-    `must give at least one of ${keyNames} a weight above 0`,
+    (weights) => keyTypes.some((keyType) => weights[keyType] > 0),
+    `must give at least one of ${keyTypes.join(', ')} a weight above 0`,
   ),
 );
 
-const behaviourShape = v.strictObject({
-  name: v.string('must be a name'),
-  weight,
-});
-
 /** Behaviours with their weights. */
-const behavioursShape = v.pipe(
-  v.array(behaviourShape, 'must be an object of names and weights'),
+const behaviours = v.pipe(
+  v.record(v.string(), weight, 'must be an object of names and weights'),
   v.check(
-    (rows) => rows.some((row) => row.weight > 0),
+    (weights) => Object.values(weights).some((each) => each > 0),
     'must give at least one behaviour a weight above 0',
   ),
-  v.check(
-    (rows) => new Set(rows.map(({ name }) => name)).size === rows.length,
-    'must name each behaviour once',
-  ),
+  v.transform((weights) => Object.entries(weights).map(([name, each]) => ({ name, weight: each }))),
 );
 
 /** Overrides of behaviour parameters, by behaviour and name. */
-const parametersShape = v.record(
+const parameters = v.record(
   v.string(),
   v.record(
     v.string(),
@@ -50,18 +37,14 @@ const parametersShape = v.record(
   'must be an object of behaviours and their parameters',
 );
 
-type Shares = Readonly<Record<string, number>>;
-
 /** The mix of keys and behaviours among the devices. */
 export const mixtureOptions = inGroup('Fleet', {
   keys: {
     flag: '--keys <shares>',
     help: 'key types (default: rsa=1,ecdsa=1,ed25519=1)',
     cli: { kind: 'weights', names: keyTypes },
-    word: v.optional(v.strictObject(v.entriesFromList(keyTypes, v.optional(weight, 0)))),
+    value: keys,
     field: 'keys',
-    plan: keysShape,
-    toPlan: (keys: Shares) => ({ rsa: 0, ecdsa: 0, ed25519: 0, ...keys }),
     absent: { rsa: 1, ecdsa: 1, ed25519: 1 },
     result: v.object({ rsa: number, ecdsa: number, ed25519: number }),
   },
@@ -69,27 +52,17 @@ export const mixtureOptions = inGroup('Fleet', {
     flag: '--behaviour <name=weight>',
     help: "behaviours of the devices, listed by 'simulate behaviours'; repeatable (default: steady=1)",
     cli: { kind: 'weights' },
-    word: v.optional(v.record(v.string(), weight, 'must be an object of names and weights')),
+    value: behaviours,
     field: 'behaviours',
-    plan: behavioursShape,
-    toPlan: (shares: Shares) =>
-      Object.entries(shares).map(([name, each]) => ({ name, weight: each })),
-    absent: [{ name: 'steady', weight: 1 }],
+    absent: { steady: 1 },
     result: v.array(v.object({ name: v.string(), weight: number })),
   },
   behaviourParameter: {
     flag: '--behaviour-parameter <name.number=value>',
     help: 'parameter of a behaviour, such as slow.installMs=5000; repeatable',
     cli: { kind: 'parameters' },
-    word: v.optional(
-      v.record(
-        v.string(),
-        v.record(v.string(), v.number()),
-        'must be an object of behaviours and their parameters',
-      ),
-    ),
+    value: parameters,
     field: 'behaviourParameters',
-    plan: v.optional(parametersShape),
     result: v.exactOptional(v.record(v.string(), v.record(v.string(), v.number()))),
   },
 } as const satisfies UngroupedRows);
@@ -100,9 +73,8 @@ export const policyOptions = inGroup('Devices', {
     flag: '--poll <duration>',
     help: 'time between two polls for an update',
     ...kinds.duration(10),
-    usual: { value: 5000, shown: '5s' },
+    usual: { value: '5s', shown: '5s' },
     field: 'pollIntervalMs',
-    plan: milliseconds(10),
     result: number,
   },
   /** Each poll is late by up to this share of the interval, at random. */
@@ -110,10 +82,9 @@ export const policyOptions = inGroup('Devices', {
     flag: '--poll-jitter <share>',
     help: 'random delay of a poll, as a share of the interval',
     cli: { kind: 'share' },
-    word: v.optional(share),
+    value: share,
     field: 'pollJitterShare',
-    plan: v.optional(share),
-    fallback: 0,
+    absent: 0,
     result: number,
   },
   /**
@@ -124,28 +95,25 @@ export const policyOptions = inGroup('Devices', {
     flag: '--phase <phase>',
     help: 'spread of polls over the interval',
     cli: { kind: 'choices', of: phases },
-    word: v.optional(oneOf(phases)),
+    value: oneOf(phases),
     field: 'phase',
-    plan: v.optional(oneOf(phases)),
-    fallback: 'even',
+    absent: 'even',
     result: v.string(),
   },
   inventory: {
     flag: '--inventory <duration>',
     help: 'time between two inventory updates',
     ...kinds.duration(10),
-    usual: { value: 60_000, shown: '1m' },
+    usual: { value: '1m', shown: '1m' },
     field: 'inventoryIntervalMs',
-    plan: milliseconds(10),
     result: number,
   },
   connect: {
     flag: '--connect',
     help: 'open a websocket for every device',
     cli: { kind: 'switch', off: 'open no websockets, whatever the plan file says' },
-    word: v.optional(yesOrNo),
+    value: yesOrNo,
     field: 'connect',
-    plan: yesOrNo,
     absent: false,
     result: v.boolean(),
   },
@@ -154,20 +122,17 @@ export const policyOptions = inGroup('Devices', {
     flag: '--download <part>',
     help: 'part of an artifact to download',
     cli: { kind: 'choices', of: downloads },
-    word: v.optional(oneOf(downloads)),
+    value: oneOf(downloads),
     field: 'download',
-    plan: v.optional(oneOf(downloads)),
-    fallback: 'full',
+    absent: 'full',
     result: v.string(),
   },
   backOff: {
     flag: '--back-off <words>',
     help: "wait after errors: 'kind: full-jitter, least: 1s, most: 1m'",
     cli: { kind: 'words', isList: false },
-    word: v.optional(backOffWords),
+    value: backOff,
     field: 'backOff',
-    plan: v.optional(backOffFields),
-    toPlan: backOffOfWords,
     result: v.object({
       kind: v.string(),
       leastMs: number,
@@ -180,10 +145,8 @@ export const policyOptions = inGroup('Devices', {
     flag: '--link <words>',
     help: "network quality: 'latency: 300ms, loss: 0.02, bytesPerSecond: 3000'",
     cli: { kind: 'words', isList: false },
-    word: v.optional(linkWords),
+    value: link,
     field: 'link',
-    plan: v.optional(linkFields),
-    toPlan: linkOfWords,
     result: v.exactOptional(
       v.object({ latencyMs: number, jitterMs: number, lossShare: number, bytesPerSecond: number }),
     ),

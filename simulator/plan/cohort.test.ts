@@ -4,25 +4,19 @@ import { knownBehaviours } from '../behaviours/catalogue.ts';
 import type { Device } from '../device/device.ts';
 import { buildDevices } from '../engine/build-devices.ts';
 import { Identities } from '../identity/identities.ts';
+import { planWith } from '../testing/plan-with.ts';
 import { cohortsOf } from './cohort.ts';
-import { checkPlan, type FleetPlan, PlanError } from './plan.ts';
+import { type FleetPlan, PlanError, planOf } from './plan.ts';
 
-const plan: FleetPlan = {
+const plan = planWith({
   baseUrl: 'http://127.0.0.1:8080',
   devices: 24,
   keys: { rsa: 1, ecdsa: 1, ed25519: 1 },
-  seed: 'x',
-  pollIntervalMs: 1000,
-  inventoryIntervalMs: 60_000,
-  rampMs: 0,
-  connect: false,
   behaviours: [
     { name: 'steady', weight: 1 },
     { name: 'failing-install', weight: 1 },
   ],
-  headerPrefix: 'X-SVC',
-  requestTimeLimitMs: 5000,
-};
+});
 const herd: FleetPlan['cohorts'] = [
   { name: 'calm', weight: 2 },
   {
@@ -47,9 +41,9 @@ function story({ index, identity, keyType, behaviour, cohort }: Device): string 
   return [index, identity.serial, keyType, behaviour.name, cohort.name].join(' ');
 }
 
-function faultsOf(change: object): readonly string[] {
+function faultsOf(words: object): readonly string[] {
   try {
-    checkPlan({ ...plan, ...change }, knownBehaviours);
+    planOf({ seed: 'x', ...words }, knownBehaviours);
   } catch (error) {
     if (error instanceof PlanError) return error.faults;
     throw error;
@@ -144,11 +138,11 @@ describe('cohorts', () => {
       'cohort.0.backOff.kind must be one of fixed, exponential, equal-jitter, full-jitter',
     ],
     [
-      [{ name: 'a', weight: 1, link: { lossShare: 2 } }],
+      [{ name: 'a', weight: 1, link: { loss: 2 } }],
       'cohort.0.link.loss must be a share: a number from 0 to 1, not 2',
     ],
   ])('%j are refused in one sentence', (cohorts, sentence) => {
-    const [fault, ...others] = faultsOf({ cohorts });
+    const [fault, ...others] = faultsOf({ cohort: cohorts });
     expect(fault).toContain(sentence);
     expect(others).toEqual([]);
   });

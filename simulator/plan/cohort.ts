@@ -2,8 +2,8 @@
  * Cohorts: the parts of a fleet that differ in keys, behaviours and policy, each with its share.
  */
 import * as v from 'valibot';
-import { cohortOptions, mixtureOptions, policyOptions } from './cohort-options.ts';
-import { fieldsOfWords, type OptionRow, planEntries, wordEntries } from './option-row.ts';
+import { cohortOptions, type mixtureOptions, policyOptions } from './cohort-options.ts';
+import { type FieldsOf, fieldsOf, overridesOf } from './option-row.ts';
 import { filled, weight } from './plan-values.ts';
 import type { BackOffKind, LinkShape } from './policy.ts';
 
@@ -13,16 +13,11 @@ const COHORT_NAME_MAX_CHARACTERS = 64;
 const BACK_OFF_LEAST_MS = 500;
 const BACK_OFF_MOST_MS = 60_000;
 
-const cohortFields = planEntries(cohortOptions);
-const mixtureShape = v.strictObject(planEntries(mixtureOptions));
-type MixtureFields = v.InferOutput<typeof mixtureShape>;
-const policyShape = v.strictObject(planEntries(policyOptions));
-type PolicyFields = v.InferInput<typeof policyShape>;
-type SimpleFields = Omit<PolicyFields, 'backOff' | 'link'>;
+type MixtureFields = FieldsOf<typeof mixtureOptions>;
+type PolicyFields = FieldsOf<typeof policyOptions>;
 
 /** How a device interacts with the server, with all defaults applied. */
-export interface Policy
-  extends Readonly<{ [Name in keyof SimpleFields]-?: NonNullable<SimpleFields[Name]> }> {
+export interface Policy extends Readonly<Omit<PolicyFields, 'backOff' | 'link'>> {
   readonly backOff: {
     readonly kind: BackOffKind;
     readonly leastMs: number;
@@ -33,31 +28,28 @@ export interface Policy
   readonly link?: LinkShape;
 }
 
-/** A cohort as written in a plan file. */
-export const cohortWords = v.strictObject({
-  name: filled,
-  weight: v.optional(weight, 1),
-  ...wordEntries(cohortOptions),
-});
-
-/** Converts a cohort from plan-file form. */
-export function cohortOfWords({ name, weight: part, ...words }: v.InferOutput<typeof cohortWords>) {
-  return { name, weight: part, ...fieldsOfWords(cohortOptions, words) };
+/** A cohort of a plan: what it does not have applies as for the whole fleet. */
+export interface CohortRow extends Partial<FieldsOf<typeof cohortOptions>> {
+  name: string;
+  /** Share of the fleet's devices. */
+  weight: number;
 }
 
-const cohortShape = v.strictObject(
-  {
+/** One cohort. */
+export const cohort = v.pipe(
+  v.strictObject({
+    ...overridesOf(cohortOptions),
     name: v.pipe(filled, v.maxLength(COHORT_NAME_MAX_CHARACTERS, 'is too long')),
-    /** Share of the fleet's devices. */
-    weight,
-    ...v.partial(v.object(cohortFields)).entries,
-  },
-  'must be an object of name, weight and options that differ',
+    weight: v.optional(weight, 1),
+  }),
+  v.transform(({ name, weight: part, ...differs }): CohortRow => {
+    return { name, weight: part, ...fieldsOf(cohortOptions, differs) };
+  }),
 );
 
 /** The cohorts of a plan. */
-export const cohortsShape = v.pipe(
-  v.array(cohortShape, 'must be a list of cohorts'),
+export const cohorts = v.pipe(
+  v.array(cohort, 'must be a list of cohorts'),
   v.maxLength(COHORTS_MAX, `must have at most ${COHORTS_MAX} cohorts`),
   v.check(
     (rows) => rows.some((row) => row.weight > 0),
@@ -69,9 +61,7 @@ export const cohortsShape = v.pipe(
   ),
 );
 
-const commonShape = v.strictObject({ ...cohortFields, cohorts: v.optional(cohortsShape) });
-type Common = v.InferInput<typeof commonShape>;
-type CohortRow = v.InferInput<typeof cohortShape>;
+type Common = FieldsOf<typeof cohortOptions> & { cohorts?: readonly CohortRow[] | undefined };
 
 /** A part of the fleet, with all defaults applied. */
 export interface Cohort {
@@ -118,18 +108,8 @@ function isParted(value: unknown): value is object {
 }
 
 /** Returns the policy for these fields. */
-export function policyOf(fields: PolicyFields): Policy {
-  const { link, backOff: _, ...given } = fields;
-  const rows: readonly OptionRow[] = Object.values(policyOptions);
-  const fallbacks = rows.flatMap(({ field = '', fallback }) =>
-    fallback === undefined ? [] : [[field, fallback]],
-  );
-  const known = Object.entries(given).filter(([, value]) => value !== undefined);
-  return {
-    ...(Object.fromEntries([...fallbacks, ...known]) as Omit<Policy, 'backOff' | 'link'>),
-    backOff: backOffOf(fields),
-    ...(link && { link: linkOf(link) }),
-  };
+export function policyOf({ link, ...fields }: PolicyFields): Policy {
+  return { ...fields, backOff: backOffOf(fields), ...(link && { link: linkOf(link) }) };
 }
 
 /** A wait that starts above the poll interval would make retries rarer than polls. */

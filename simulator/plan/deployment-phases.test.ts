@@ -1,21 +1,18 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { deploymentPhasesShape, givenPhases } from './deployment-phases.ts';
-
-const DAY_MS = 86_400_000;
+import { deploymentPhases, givenPhases } from './deployment-phases.ts';
 
 function faultOf(phases: readonly object[]): string | undefined {
-  return v.safeParse(deploymentPhasesShape, phases).issues?.[0]?.message;
+  return v.safeParse(deploymentPhases, phases).issues?.[0]?.message;
 }
 
 describe('phases of a deployment', () => {
   it('become those of the API, which begin at dates', () => {
-    const phases = [
-      { batchPercent: 10 },
-      { batchPercent: 30, afterMs: DAY_MS },
-      { afterMs: 3 * DAY_MS },
-    ];
-    expect(faultOf(phases)).toBeUndefined();
+    const phases = v.parse(deploymentPhases, [
+      { batch: 10 },
+      { batch: 30, after: '1d' },
+      { after: '3d' },
+    ]);
     expect(givenPhases(phases, Date.parse('2026-11-21T12:00:00Z'))).toEqual([
       { batch_size: 10 },
       { batch_size: 30, start_ts: '2026-11-22T12:00:00.000Z' },
@@ -25,15 +22,15 @@ describe('phases of a deployment', () => {
 
   it('make up all devices', () => {
     const sum = 'must add up to 100 percent; only the last phase may leave its batch out';
-    expect(faultOf([{ batchPercent: 40 }, { batchPercent: 50, afterMs: 1 }])).toBe(sum);
-    expect(faultOf([{ batchPercent: 100 }, { afterMs: 1 }])).toBe(sum);
-    expect(faultOf([{}, { batchPercent: 50, afterMs: 1 }])).toBe(sum);
-    expect(faultOf([{ batchPercent: 40 }, { batchPercent: 60, afterMs: 1 }])).toBeUndefined();
+    expect(faultOf([{ batch: 40 }, { batch: 50, after: 1 }])).toBe(sum);
+    expect(faultOf([{ batch: 100 }, { after: 1 }])).toBe(sum);
+    expect(faultOf([{}, { batch: 50, after: 1 }])).toBe(sum);
+    expect(faultOf([{ batch: 40 }, { batch: 60, after: 1 }])).toBeUndefined();
   });
 
   it('begin one after the other', () => {
     const order = 'must each begin later than the one before (after)';
-    expect(faultOf([{ batchPercent: 40 }, {}])).toBe(order);
-    expect(faultOf([{ batchPercent: 40, afterMs: 2 }, { afterMs: 2 }])).toBe(order);
+    expect(faultOf([{ batch: 40 }, {}])).toBe(order);
+    expect(faultOf([{ batch: 40, after: 2 }, { after: 2 }])).toBe(order);
   });
 });

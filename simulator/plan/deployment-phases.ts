@@ -2,19 +2,22 @@
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
-import { milliseconds, wholeNumber } from './plan-values.ts';
-import { given, optionalDuration } from './word-values.ts';
+import { duration, given, wholeNumber } from './plan-values.ts';
 
-const phaseShape = v.strictObject({
-  /** Percent of the devices; the last phase may leave it out, and gets the rest. */
-  batchPercent: v.optional(wholeNumber(1, 100)),
-  /** Counts from the creation of the deployment. */
-  afterMs: v.optional(milliseconds(0)),
-});
+/** One phase. */
+export const deploymentPhase = v.pipe(
+  v.strictObject({
+    /** Percent of the devices; the last phase may leave it out, and gets the rest. */
+    batch: v.optional(wholeNumber(1, 100)),
+    /** Counts from the creation of the deployment. */
+    after: v.optional(duration(0)),
+  }),
+  v.transform(({ batch, after }) => given({ batchPercent: batch, afterMs: after })),
+);
 
 /** In order; together they make up all devices. */
-export const deploymentPhasesShape = v.pipe(
-  v.array(phaseShape, 'must be a list of phases'),
+export const deploymentPhases = v.pipe(
+  v.array(deploymentPhase, 'must be a list of phases'),
   v.minLength(1, 'must have at least one phase'),
   v.maxLength(limits.deploymentPhasesMax, `must have at most ${limits.deploymentPhasesMax} phases`),
   v.check(
@@ -28,18 +31,7 @@ export const deploymentPhasesShape = v.pipe(
   ),
 );
 
-type DeploymentPhase = v.InferOutput<typeof phaseShape>;
-
-/** A phase as written. */
-export const deploymentPhaseWords = v.strictObject({
-  batch: v.optional(wholeNumber(1, 100)),
-  after: optionalDuration,
-});
-
-/** Converts a phase to the plan's form. */
-export function deploymentPhaseOfWords(words: v.InferOutput<typeof deploymentPhaseWords>) {
-  return given({ batchPercent: words.batch, afterMs: words.after });
-}
+type DeploymentPhase = v.InferOutput<typeof deploymentPhase>;
 
 /** Returns the phases as the API has them, of a deployment created now. */
 export function givenPhases(phases: readonly DeploymentPhase[], nowMs: number): GivenPhase[] {

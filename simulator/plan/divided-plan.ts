@@ -6,13 +6,13 @@
 import * as v from 'valibot';
 import type { OptionRow } from './option-row.ts';
 import { options } from './options.ts';
-import type { FleetPlan } from './plan.ts';
+import type { FleetPlan, PlanWords } from './plan.ts';
 
-const rows: readonly OptionRow[] = Object.values(options);
-/** What is sent: the fields of the coordinator's options, and those that no single option has. */
-const fieldsOfCoordinator = new Set([
-  ...rows.flatMap(({ field, owner }) => (owner === undefined ? [field] : [])),
-  ...['shard', 'deploymentId', 'rsaPool'],
+const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
+/** What is sent: the coordinator's options, and what no option has. */
+const wordsOfCoordinator = new Set([
+  ...rows.flatMap(([name, { owner }]) => (owner === undefined ? [name] : [])),
+  ...['shard', 'deploymentId'],
 ]);
 
 /** What a worker must supply when the coordinator's plan has it, and how to supply it. */
@@ -20,8 +20,8 @@ const needed: Readonly<Record<string, string>> = {
   tenantToken: 'it has no tenant token: start it with FLEETBED_TENANT_TOKEN in its environment',
   certificate: 'it has no client certificate: start it with --cert FILE and --key FILE',
   ...Object.fromEntries(
-    rows.flatMap(({ field = '', lack, flag = '' }) =>
-      lack === undefined ? [] : [[field, `it has no ${lack}: start it with ${usageOf(flag)}`]],
+    rows.flatMap(([name, { lack, flag = '' }]) =>
+      lack === undefined ? [] : [[name, `it has no ${lack}: start it with ${usageOf(flag)}`]],
     ),
   ),
 };
@@ -32,7 +32,7 @@ function usageOf(flag: string): string {
 }
 
 const needsFields = {
-  baseUrl: v.string(),
+  url: v.string(),
   /** The operator whose password it needs. */
   operator: v.exactOptional(v.string()),
   own: v.array(v.picklist(Object.keys(needed))),
@@ -41,46 +41,34 @@ const needsFields = {
 export const needsShape = v.strictObject(needsFields);
 export type Needs = v.InferOutput<typeof needsShape>;
 
-const isOfCoordinator = (name: string): boolean => fieldsOfCoordinator.has(name);
+const isOfCoordinator = (name: string): boolean => wordsOfCoordinator.has(name);
 
-/** The coordinator's half as stored in a job: its fields are checked with the whole plan. */
-export const sentPlanShape = v.pipe(
-  v.record(v.pipe(v.string(), v.check(isOfCoordinator, 'is not known in a job')), v.unknown()),
-  v.check(({ rsaPool }) => !hasFolder(rsaPool), 'rsaPool.folder is not known in a job'),
+/** The coordinator's half as stored in a job: it is checked with the whole plan. */
+export const sentPlanShape = v.record(
+  v.pipe(v.string(), v.check(isOfCoordinator, 'is not known in a job')),
+  v.unknown(),
 );
 
-const hasFolder = (pool: unknown): boolean =>
-  typeof pool === 'object' && pool !== null && 'folder' in pool;
-
-type OwnField = OwnFieldOf<(typeof options)[keyof typeof options]>;
-type OwnFieldOf<Row> = Row extends {
-  readonly owner: 'worker';
-  readonly field: infer Field extends keyof FleetPlan;
-}
-  ? Field
-  : never;
-
 /** A worker's half of every plan, from its own command line and environment. */
-export interface OwnPlan extends Pick<FleetPlan, OwnField | 'acceptWith' | 'tls'> {
-  /** Where RSA keys are stored. */
-  readonly rsaPoolFolder: string;
+export interface OwnPlan
+  extends Omit<PlanWords, 'accept' | 'email' | 'password' | 'token' | 'ca' | 'cert' | 'key'> {
+  readonly url: string;
 }
 
 /** Returns the coordinator's half of the plan, and what it needs of a worker. */
-export function dividedPlan(plan: FleetPlan) {
-  const entries = Object.entries(plan).filter(([name]) => isOfCoordinator(name));
-  const { folder: _, ...pool } = plan.rsaPool ?? {};
+export function dividedPlan(words: OwnPlan) {
+  const entries = Object.entries(words).filter(([name]) => isOfCoordinator(name));
   const needs: Needs = {
-    baseUrl: plan.baseUrl,
-    ...(plan.acceptWith && { operator: userName(plan.acceptWith) }),
-    own: Object.keys(needed).filter((name) => isGiven(plan, name)),
+    url: words.url,
+    ...(words.acceptWith && { operator: userName(words.acceptWith) }),
+    own: Object.keys(needed).filter((name) => isGiven(words, name)),
   };
-  return { plan: { ...Object.fromEntries(entries), rsaPool: pool }, needs };
+  return { words: Object.fromEntries(entries), needs };
 }
 
-function isGiven(plan: OwnPlan | FleetPlan, name: string): boolean {
-  if (name === 'certificate') return plan.tls?.certPem !== undefined;
-  return new Map(Object.entries(plan)).get(name) !== undefined;
+function isGiven(words: OwnPlan, name: string): boolean {
+  if (name === 'certificate') return words.tls?.certPem !== undefined;
+  return new Map(Object.entries(words)).get(name) !== undefined;
 }
 
 /**
@@ -88,20 +76,22 @@ function isGiven(plan: OwnPlan | FleetPlan, name: string): boolean {
  * coordinator's plan does not have are ignored, except those of the worker's machine: certificates
  * to trust, source addresses, key folder.
  */
-export function wholePlan(half: v.InferOutput<typeof sentPlanShape>, needs: Needs, own: OwnPlan) {
+export function wholePlan(
+  half: v.InferOutput<typeof sentPlanShape>,
+  needs: Needs,
+  own: OwnPlan,
+): object {
   const isNeeded = (name: string): boolean => needs.own.includes(name);
-  const { rsaPoolFolder, baseUrl, acceptWith, tls, sourceAddresses, ...others } = own;
+  const { rsaPoolFolder, url, acceptWith, tls, sourceAddresses, ...others } = own;
   const { certPem: _, keyPem: __, ...trust } = tls ?? {};
   const entries = Object.entries(others).filter(([name]) => isNeeded(name));
   return {
     ...half,
     ...Object.fromEntries(entries),
-    baseUrl,
-    rsaPool: { ...(half.rsaPool as object | undefined), folder: rsaPoolFolder },
-    ...(needs.operator !== undefined && acceptWith && { acceptWith }),
+    ...{ url, rsaPoolFolder, sourceAddresses },
+    ...(needs.operator !== undefined && { acceptWith }),
     ...(tls && { tls: isNeeded('certificate') ? tls : trust }),
-    ...(sourceAddresses && { sourceAddresses }),
-  } as FleetPlan;
+  };
 }
 
 const TOKEN_USER = 'the user of --token';
@@ -117,12 +107,9 @@ function mayActFor(user: OwnPlan['acceptWith'], operator: string): boolean {
 }
 
 /** Returns why a worker cannot take part, as a clause with the remedy; undefined when it can. */
-export function missingIn(
-  own: OwnPlan,
-  { baseUrl, operator, own: names }: Needs,
-): string | undefined {
-  if (own.baseUrl !== baseUrl) {
-    return `the run is against ${baseUrl}, and its own --url is ${own.baseUrl}`;
+export function missingIn(own: OwnPlan, { url, operator, own: names }: Needs): string | undefined {
+  if (own.url !== url) {
+    return `the run is against ${url}, and its own --url is ${own.url}`;
   }
   if (operator !== undefined && !mayActFor(own.acceptWith, operator)) {
     return `it cannot log in as ${operator}: start it with FLEETBED_EMAIL and FLEETBED_PASSWORD, or FLEETBED_TOKEN, in its environment`;

@@ -2,9 +2,8 @@
 import * as v from 'valibot';
 import { durationText } from '../../fixtures/duration.ts';
 import { readYaml } from '../../fixtures/yaml-text.ts';
-import { filled, oneOf, wholeNumber } from './plan-values.ts';
+import { duration, filled, oneOf, wholeNumber } from './plan-values.ts';
 import { PlanWordsError } from './plan-words.ts';
-import { optionalDuration } from './word-values.ts';
 
 /**
  * `request-lost`: it never arrives; `answer-lost`: it arrives, and the answer does not; `power-loss`:
@@ -35,7 +34,7 @@ const faultWords = v.pipe(
     exchange: wholeNumber(1, EXCHANGE_MAX),
     /** ID of the contract's operation, such as `put-deployment-status`. */
     operation: v.optional(filled),
-    lasting: optionalDuration,
+    lasting: v.optional(duration(0)),
   }),
   v.check(
     ({ name, lasting }) => lasting === undefined || lastingNames.includes(name),

@@ -1,22 +1,11 @@
 /** The load model of a plan as data: stages, arrivals and incidents. What they do is elsewhere. */
 import * as v from 'valibot';
-import {
-  filled,
-  milliseconds,
-  oneOf,
-  positiveNumber,
-  wholeNumber,
-  yesOrNo,
-} from './plan-values.ts';
-import { backOffFields } from './policy.ts';
+import { duration, filled, given, oneOf, rate, wholeNumber, yesOrNo } from './plan-values.ts';
+import { backOff } from './policy.ts';
 
-/**
- * `ramp`: the number changes linearly; `burst`: it jumps, and falls back; `drain`: it goes to zero.
- */
-const stageKinds = ['ramp', 'hold', 'burst', 'drain'] as const;
 /** Events that happen on their own, regardless of the devices' cycles. */
-export const arrivalEvents = ['alerts', 'logs', 'first-contacts'] as const;
-export const incidentNames = [
+const arrivalEvents = ['alerts', 'logs', 'first-contacts'] as const;
+const incidentNames = [
   'power-cut',
   'reconnect-storm',
   'update-night',
@@ -26,47 +15,55 @@ export const incidentNames = [
 ] as const;
 
 const STAGES_MAX = 1000;
-const SCENES_MAX = 100;
+const INCIDENTS_MAX = 100;
 const ARRIVALS_PER_SECOND_MAX = 100_000;
 const DEVICES_MAX = 1_000_000;
 
-const stageShape = v.pipe(
+/**
+ * `ramp`: the number of devices changes linearly; `burst`: it jumps, and falls back; `drain`: it
+ * goes to zero.
+ */
+const stageKinds = ['ramp', 'hold', 'burst', 'drain'] as const;
+
+/** One stage. */
+export const stage = v.pipe(
   v.strictObject({
-    kind: oneOf(stageKinds),
-    durationMs: milliseconds(1),
+    ...v.entriesFromList(stageKinds, v.optional(duration(1))),
     /** Devices that are on at its end, or throughout a burst. */
     devices: v.optional(wholeNumber(0, DEVICES_MAX)),
   }),
   v.check(
-    ({ kind, devices }) => (kind === 'ramp' || kind === 'burst') === (devices !== undefined),
+    (row) => stageKinds.filter((kind) => row[kind] !== undefined).length === 1,
+    'must be one of ramp, hold, burst and drain, with its length',
+  ),
+  v.check(
+    ({ ramp, burst, devices }) => ((ramp ?? burst) !== undefined) === (devices !== undefined),
     'must have devices if it is a ramp or burst, and only then',
   ),
+  v.transform(({ devices, ...lengths }) => {
+    const kind = stageKinds.find((each) => lengths[each] !== undefined) ?? 'hold';
+    return { kind, durationMs: lengths[kind] ?? 0, ...(devices !== undefined && { devices }) };
+  }),
 );
 
-const arrivalShape = v.strictObject({
-  event: oneOf(arrivalEvents),
-  perSecond: positiveNumber(ARRIVALS_PER_SECOND_MAX),
-});
-
-const sceneShape = v.pipe(
+/** One incident. */
+export const incident = v.pipe(
   v.strictObject({
     name: oneOf(incidentNames),
     /** Counts from the start of the run. */
-    atMs: milliseconds(0),
+    at: v.optional(duration(0), 0),
     /** Time window in which every device is hit, or returns. */
-    withinMs: v.optional(milliseconds(0)),
+    within: v.optional(duration(0)),
     /** At random within the window; false: all devices at its end. */
     jitter: v.optional(yesOrNo),
     /** Duration of a power or network outage. */
-    lastingMs: v.optional(milliseconds(1)),
+    lasting: v.optional(duration(1)),
     /** The only cohort affected. */
     cohort: v.optional(filled),
     /** Index of the only device affected. */
     device: v.optional(wholeNumber(0, DEVICES_MAX)),
     /** The two back-offs of a back-off comparison without cohorts. */
-    between: v.optional(
-      v.pipe(v.array(backOffFields), v.length(2, 'must be a list of two back-offs')),
-    ),
+    between: v.optional(v.pipe(v.array(backOff), v.length(2, 'must be a list of two back-offs'))),
   }),
   v.check(
     ({ name, between }) => between === undefined || name === 'backoff-comparison',
@@ -77,38 +74,43 @@ const sceneShape = v.pipe(
     'must not have device unless it is a power-cut',
   ),
   v.check(
-    ({ name, lastingMs }) =>
-      lastingMs === undefined || name === 'backoff-comparison' || name === 'power-cut',
+    ({ name, lasting }) =>
+      lasting === undefined || name === 'backoff-comparison' || name === 'power-cut',
     'must not have lasting unless it is a power-cut or a backoff-comparison',
   ),
+  v.transform(({ name, at, within, lasting, ...same }) => ({
+    ...{ name, atMs: at },
+    ...given({ ...same, withinMs: within, lastingMs: lasting }),
+  })),
 );
 
 /** One after the other; the run ends with the last one. */
-export const stagesShape = v.pipe(
-  v.array(stageShape, 'must be a list of stages'),
+export const stages = v.pipe(
+  v.array(stage, 'must be a list of stages'),
   v.minLength(1, 'must have at least one stage'),
   v.maxLength(STAGES_MAX, `must have at most ${STAGES_MAX} stages`),
 );
 
 /** Independent events, in addition to the cycles of the devices. */
-export const arrivalsShape = v.pipe(
-  v.array(arrivalShape, 'must be an object of events and rates'),
-  v.check(
-    (rows) => new Set(rows.map(({ event }) => event)).size === rows.length,
-    'must name each event once',
+export const arrivals = v.pipe(
+  v.strictObject(v.entriesFromList(arrivalEvents, v.optional(rate(ARRIVALS_PER_SECOND_MAX)))),
+  v.transform((rates) =>
+    arrivalEvents.flatMap((event) => {
+      const perSecond = rates[event];
+      return perSecond === undefined ? [] : [{ event, perSecond }];
+    }),
   ),
 );
 
-export const incidentsShape = v.pipe(
-  v.array(sceneShape, 'must be a list of incidents'),
-  v.maxLength(SCENES_MAX, `must have at most ${SCENES_MAX} incidents`),
+export const incidents = v.pipe(
+  v.array(incident, 'must be a list of incidents'),
+  v.maxLength(INCIDENTS_MAX, `must have at most ${INCIDENTS_MAX} incidents`),
   v.check(
     (rows) => rows.filter(({ name }) => name === 'backoff-comparison').length <= 1,
     'must have at most one backoff-comparison',
   ),
 );
 
-export type LoadStage = v.InferOutput<typeof stageShape>;
-
-export type Arrival = v.InferOutput<typeof arrivalShape>;
-export type Incident = v.InferOutput<typeof sceneShape>;
+export type LoadStage = v.InferOutput<typeof stage>;
+export type Arrival = v.InferOutput<typeof arrivals>[number];
+export type Incident = v.InferOutput<typeof incident>;

@@ -5,14 +5,13 @@
 import * as v from 'valibot';
 import type { OptionRow as CommandOptionRow, OptionValue } from '../../fixtures/option-row.ts';
 import {
+  duration,
   filled,
-  milliseconds,
   number,
   count as resultCount,
   wholeNumber,
   yesOrNo,
 } from './plan-values.ts';
-import { optionalDuration } from './word-values.ts';
 
 /** A heading of the help. */
 type OptionGroup = 'Fleet' | 'Load' | 'Devices' | 'Connection' | 'Results';
@@ -35,18 +34,12 @@ export interface OptionRow
   extends Partial<Pick<CommandRow, 'flag' | 'help'>>,
     Pick<CommandRow, 'cli' | 'usual'> {
   readonly group: OptionGroup;
-  /** The value in a plan file. */
-  readonly word: v.GenericSchema;
+  /** Checks the value of a plan file and converts it to the plan's. */
+  readonly value: v.GenericSchema;
   /** Its name in the plan, with the unit as suffix; absent where several options form one field. */
   readonly field?: string;
-  /** The value in the plan. */
-  readonly plan?: v.GenericSchema;
-  /** Converts the plan-file value to the plan's; when absent, they are the same. */
-  readonly toPlan?: (word: never) => unknown;
-  /** The plan's value when the option is not given; absent: none. */
+  /** The value of a plan file that does not have the option, where its help shows no default. */
   readonly absent?: unknown;
-  /** Default of a policy where neither the plan nor the cohort has a value. */
-  readonly fallback?: unknown;
   /** Whose value applies in a run on workers; defaults to the coordinator's. */
   readonly owner?: 'worker';
   /** What a worker lacks when it has no value and the coordinator's plan has one. */
@@ -62,17 +55,23 @@ type Rows = Readonly<Record<string, OptionRow>>;
 /** Rows whose group is not yet given. */
 export type UngroupedRows = Readonly<Record<string, Omit<OptionRow, 'group'>>>;
 
-/** The schemas of a plan file's members, by name. */
-export type WordEntries<R extends Rows> = { readonly [Name in keyof R]: R[Name]['word'] };
-
-/** The schemas of the plan fields that have a row of their own, by field. */
-export type PlanEntries<R extends Rows> = {
-  readonly [Name in keyof R as FieldOf<R[Name]>]: R[Name] extends {
-    readonly plan: infer Plan extends v.GenericSchema;
-  }
-    ? Plan
-    : never;
+/** The options as a plan file writes them, by name; all may be absent. */
+export type WordsOf<R extends Rows> = {
+  readonly [Name in keyof R]?: Readonly<v.InferInput<R[Name]['value']>> | undefined;
 };
+
+/** The fields of a plan that have a row of their own; those without a default may be absent. */
+export type FieldsOf<R extends Rows> = {
+  [Name in keyof R as R[Name] extends HasDefault ? FieldOf<R[Name]> : never]: ValueOf<R[Name]>;
+} & {
+  [Name in keyof R as R[Name] extends HasDefault ? never : FieldOf<R[Name]>]?:
+    | ValueOf<R[Name]>
+    | undefined;
+};
+
+type HasDefault = { readonly usual: object } | { readonly absent: unknown };
+type FieldOf<Row> = Row extends { readonly field: infer Field extends string } ? Field : never;
+type ValueOf<Row extends OptionRow> = v.InferOutput<Row['value']>;
 
 /** The schemas of a result's members, by field. */
 export type ResultEntries<R extends Rows> = {
@@ -83,18 +82,27 @@ export type ResultEntries<R extends Rows> = {
     : never;
 };
 
-type FieldOf<Row> = Row extends { readonly field: infer Field extends string } ? Field : never;
-
-export function wordEntries<R extends Rows>(rows: R): WordEntries<R> {
-  const entries = Object.entries(rows).map(([name, { word }]) => [name, word]);
-  return Object.fromEntries(entries) as WordEntries<R>;
+/** The schemas of a plan file's members, by name; each fills in its default. */
+export function entriesOf(rows: Rows): Record<string, v.GenericSchema> {
+  return mapped(rows, ({ value, usual, absent }) => v.optional(value, usual?.value ?? absent));
 }
 
-export function planEntries<R extends Rows>(rows: R): PlanEntries<R> {
-  const entries = Object.values(rows).flatMap(({ field, plan }) =>
-    field === undefined || plan === undefined ? [] : [[field, plan]],
-  );
-  return Object.fromEntries(entries) as PlanEntries<R>;
+/** The same without the defaults, for a part of a fleet that has only what differs. */
+export function overridesOf(rows: Rows): Record<string, v.GenericSchema> {
+  return mapped(rows, ({ value }) => v.optional(value));
+}
+
+function mapped(rows: Rows, schemaOf: (row: OptionRow) => v.GenericSchema) {
+  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, schemaOf(row)]));
+}
+
+/** Names values by their fields in the plan; those without one are left out. */
+export function fieldsOf<R extends Rows>(rows: R, values: object): FieldsOf<R> {
+  const fields = Object.entries(values).flatMap(([name, value]) => {
+    const field = Object.hasOwn(rows, name) ? rows[name]?.field : undefined;
+    return field === undefined || value === undefined ? [] : [[field, value]];
+  });
+  return Object.fromEntries(fields) as FieldsOf<R>;
 }
 
 export function resultEntries<R extends Rows>(rows: R): ResultEntries<R> {
@@ -104,38 +112,23 @@ export function resultEntries<R extends Rows>(rows: R): ResultEntries<R> {
   return Object.fromEntries(entries) as ResultEntries<R>;
 }
 
-/** Returns the plan fields for these plan-file values, by their rows; omits those not given. */
-export function fieldsOfWords(rows: Rows, words: object): Record<string, unknown> {
-  const given = Object.entries(words).flatMap(([name, word]) => {
-    const row = Object.hasOwn(rows, name) ? rows[name] : undefined;
-    if (row?.field === undefined || word === undefined) return [];
-    return [[row.field, row.toPlan ? row.toPlan(word as never) : word]];
-  });
-  return Object.fromEntries(given);
-}
-
-/** Common value kinds with their schemas for plan file, plan, command line and result. */
+/** Common value kinds with their schemas for plan, command line and result. */
 export const kinds = {
   count: (least: number, most: number) => ({
     cli: { kind: 'count', least, most } as const,
-    word: v.optional(wholeNumber(least, most)),
-    plan: v.optional(wholeNumber(least, most)),
+    value: wholeNumber(least, most),
     result: v.exactOptional(resultCount),
   }),
   /** A duration of at least `least` milliseconds; a bare number is seconds. */
   duration: (least: number) => ({
     cli: { kind: least === 0 ? 'duration' : 'positive-duration' } as const,
-    word: optionalDuration,
-    plan: v.optional(milliseconds(least)),
+    value: duration(least),
     result: v.exactOptional(number),
   }),
   /** A text with an optional maximum number of characters. */
-  text: (most?: number) => ({
+  text: (most = Number.POSITIVE_INFINITY) => ({
     cli: { kind: 'text' } as const,
-    word: v.optional(filled),
-    plan: v.optional(
-      most === undefined ? filled : v.pipe(filled, v.maxLength(most, 'is too long')),
-    ),
+    value: v.pipe(filled, v.maxLength(most, 'is too long')),
     result: v.exactOptional(v.string()),
   }),
   /**
@@ -145,14 +138,12 @@ export const kinds = {
   path: (lack: string) => ({
     lack,
     cli: { kind: 'text' } as const,
-    word: v.optional(filled),
-    plan: v.optional(filled),
+    value: filled,
     owner: 'worker' as const,
   }),
   switch: () => ({
     cli: { kind: 'switch' } as const,
-    word: v.optional(yesOrNo),
-    plan: v.optional(yesOrNo),
+    value: yesOrNo,
     result: v.exactOptional(v.boolean()),
   }),
 };

@@ -6,35 +6,21 @@
 import * as v from 'valibot';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { inGroup } from '../../fixtures/option-row.ts';
-import { cohortOfWords, cohortsShape, cohortWords } from './cohort.ts';
+import { cohorts } from './cohort.ts';
 import { mixtureOptions, policyOptions } from './cohort-options.ts';
 import { connectionOptions } from './connection-options.ts';
-import {
-  deploymentPhaseOfWords,
-  deploymentPhasesShape,
-  deploymentPhaseWords,
-} from './deployment-phases.ts';
-import { arrivalEvents, arrivalsShape, incidentsShape, stagesShape } from './load-fields.ts';
+import { deploymentPhases } from './deployment-phases.ts';
+import { arrivals, incidents, stages } from './load-fields.ts';
 import { kinds, type UngroupedRows } from './option-row.ts';
-import { count, filled, milliseconds, number, wholeNumber } from './plan-values.ts';
+import { checkShare, count, filled, number, wholeNumber } from './plan-values.ts';
 import { thresholdsShape } from './thresholds-parser.ts';
-import {
-  checkShare,
-  incidentOfWords,
-  incidentWords,
-  rate,
-  stageOfWords,
-  stageWords,
-} from './word-values.ts';
 
 /** Default device type of a fleet. */
-export const defaultDeviceType = 'fleetbed-board';
+const defaultDeviceType = 'fleetbed-board';
 
-const checkShareSaid = 'must be a share above 0, at most 1';
 /** Making that many takes minutes. */
 const RSA_POOL_MAX = 4096;
 const rsaKeyBits = [2048, 3072] as const;
-const text = v.optional(filled);
 
 const fleetOptions = inGroup('Fleet', {
   /** The last three bytes of a MAC address count devices; memory is the limit long before that. */
@@ -44,7 +30,6 @@ const fleetOptions = inGroup('Fleet', {
     ...kinds.count(1, 1_000_000),
     usual: { value: 10 },
     field: 'devices',
-    plan: wholeNumber(1, 1_000_000),
     result: v.pipe(count, v.description('Of the whole fleet, all shards together.')),
   },
   /** Any text; the same text gives the same fleet. A result includes it besides the plan. */
@@ -52,9 +37,8 @@ const fleetOptions = inGroup('Fleet', {
     flag: '--seed <text>',
     help: 'seed: same seed, same fleet (default: random)',
     cli: { kind: 'text' },
-    word: v.optional(v.pipe(v.union([v.string(), v.number()]), v.transform(String))),
+    value: v.pipe(v.union([v.string(), v.number()]), v.transform(String), filled),
     field: 'seed',
-    plan: filled,
   },
   ...mixtureOptions,
   /** Files, relative to the working directory of the command; read before the plan is checked. */
@@ -62,9 +46,8 @@ const fleetOptions = inGroup('Fleet', {
     flag: '--behaviour-file <file>',
     help: 'JavaScript file with more behaviours; repeatable',
     cli: { kind: 'texts' },
-    word: v.optional(v.array(filled)),
+    value: v.array(filled),
     field: 'behaviourFiles',
-    plan: v.optional(v.array(filled)),
     owner: 'worker',
     lack: 'behaviour file',
   },
@@ -72,10 +55,8 @@ const fleetOptions = inGroup('Fleet', {
     flag: '--cohort <words>',
     help: "part of the fleet that differs: 'night, weight: 2, poll: 1m'; repeatable",
     cli: { kind: 'words', isList: true },
-    word: v.optional(v.array(cohortWords)),
+    value: cohorts,
     field: 'cohorts',
-    plan: v.optional(cohortsShape),
-    toPlan: (rows: readonly v.InferOutput<typeof cohortWords>[]) => rows.map(cohortOfWords),
   },
   deploy: {
     flag: '--deploy <artifact>',
@@ -93,11 +74,8 @@ const fleetOptions = inGroup('Fleet', {
     flag: '--deployment-phase <words>',
     help: "phase of the deployment: 'batch: 10' percent, 'batch: 30, after: 1d', 'after: 3d'; repeatable",
     cli: { kind: 'words', isList: true },
-    word: v.optional(v.array(deploymentPhaseWords)),
+    value: deploymentPhases,
     field: 'deploymentPhases',
-    plan: v.optional(deploymentPhasesShape),
-    toPlan: (rows: readonly v.InferOutput<typeof deploymentPhaseWords>[]) =>
-      rows.map(deploymentPhaseOfWords),
     result: v.exactOptional(
       v.array(
         v.object({ batchPercent: v.exactOptional(number), afterMs: v.exactOptional(number) }),
@@ -112,19 +90,16 @@ const loadOptions = inGroup('Load', {
     flag: '--ramp <duration>',
     help: 'time over which devices make their first contact',
     ...kinds.duration(0),
-    usual: { value: 1000, shown: '1s' },
+    usual: { value: '1s', shown: '1s' },
     field: 'rampMs',
-    plan: milliseconds(0),
     result: number,
   },
   stage: {
     flag: '--stage <words>',
     help: "stage of the run: 'ramp: 30s, devices: 100', 'hold: 2m'; repeatable",
     cli: { kind: 'words', isList: true },
-    word: v.optional(v.array(stageWords)),
+    value: stages,
     field: 'stages',
-    plan: v.optional(stagesShape),
-    toPlan: (rows: readonly v.InferOutput<typeof stageWords>[]) => rows.map(stageOfWords),
     result: v.exactOptional(
       v.array(v.object({ kind: v.string(), durationMs: number, devices: v.exactOptional(count) })),
     ),
@@ -133,13 +108,8 @@ const loadOptions = inGroup('Load', {
     flag: '--arrivals <event=rate>',
     help: 'extra requests at a fixed rate: alerts=20/s, logs=5/s, first-contacts=1/s',
     cli: { kind: 'rates' },
-    word: v.optional(v.strictObject(v.entriesFromList(arrivalEvents, v.optional(rate)))),
+    value: arrivals,
     field: 'arrivals',
-    plan: v.optional(arrivalsShape),
-    toPlan: (rates: Readonly<Record<string, number | undefined>>) =>
-      Object.entries(rates).flatMap(([event, perSecond]) =>
-        perSecond === undefined ? [] : [{ event, perSecond }],
-      ),
     result: v.exactOptional(v.array(v.object({ event: v.string(), perSecond: number }))),
   },
   /** In a result, the back-offs under comparison are those of the cohorts. */
@@ -147,10 +117,8 @@ const loadOptions = inGroup('Load', {
     flag: '--incident <words>',
     help: "incident: 'power-cut, at: 10s'; repeatable",
     cli: { kind: 'words', isList: true },
-    word: v.optional(v.array(incidentWords)),
+    value: incidents,
     field: 'scenes',
-    plan: v.optional(incidentsShape),
-    toPlan: (rows: readonly v.InferOutput<typeof incidentWords>[]) => rows.map(incidentOfWords),
     result: v.exactOptional(
       v.array(
         v.object({
@@ -183,16 +151,15 @@ const loadOptions = inGroup('Load', {
     flag: '--until <event>',
     help: 'end when every device has finished a deployment',
     cli: { kind: 'choices', of: ['settled'] },
-    word: v.optional(v.literal('settled', 'must be settled or absent')),
+    value: v.literal('settled', 'must be "settled" or absent'),
     field: 'until',
-    plan: v.optional(v.literal('settled', 'must be "settled" or absent')),
     result: v.exactOptional(v.literal('settled')),
   },
   drain: {
     flag: '--drain <duration>',
     help: 'time for open deployments to finish after the end',
     ...kinds.duration(0),
-    usual: { value: 30_000, shown: '30s' },
+    usual: { value: '30s', shown: '30s' },
     field: 'drainMs',
   },
 } as const satisfies UngroupedRows);
@@ -212,18 +179,16 @@ const deviceOptions = inGroup('Devices', {
     help: 'prefix of serial numbers (default: FB)',
     ...kinds.text(),
     field: 'idPrefix',
-    plan: v.optional(
-      v.pipe(
-        v.string(),
-        v.regex(/^[A-Za-z0-9-]{1,32}$/, 'must be 1 to 32 letters, digits or dashes'),
-      ),
+    value: v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9-]{1,32}$/, 'must be 1 to 32 letters, digits or dashes'),
     ),
   },
   rsaPool: {
     flag: '--rsa-pool <count>',
     help: 'number of RSA keys that the devices share (default: 64)',
     cli: { kind: 'count', least: 1, most: RSA_POOL_MAX },
-    word: v.optional(wholeNumber(1, RSA_POOL_MAX)),
+    value: wholeNumber(1, RSA_POOL_MAX),
   },
   rsaBits: {
     flag: '--rsa-bits <bits>',
@@ -233,14 +198,15 @@ const deviceOptions = inGroup('Devices', {
       read: (text) => rsaKeyBits.find((bits) => text === String(bits)),
       accepted: '2048 or 3072',
     },
-    word: v.optional(v.picklist(rsaKeyBits, 'must be 2048 or 3072')),
+    value: v.picklist(rsaKeyBits, 'must be 2048 or 3072'),
   },
   /** Without one the keys last for the run. */
   rsaPoolFolder: {
     flag: '--rsa-pool-folder <folder>',
     help: "folder of RSA keys (default: in the user's cache folder)",
     cli: { kind: 'text' },
-    word: text,
+    value: filled,
+    owner: 'worker',
   },
   /** Replaces all other keys. */
   keyFolder: {
@@ -282,9 +248,8 @@ const resultOptions = inGroup('Results', {
     flag: '--threshold <condition>',
     help: "condition to meet: 'p99(poll) < 200ms', 'errors < 0.1%'; repeatable",
     cli: { kind: 'thresholds' },
-    word: v.optional(thresholdsShape),
+    value: thresholdsShape,
     field: 'thresholds',
-    plan: v.optional(thresholdsShape),
     result: v.exactOptional(v.array(v.string())),
   },
   /** When absent, only the thresholds marked for it. */
@@ -298,11 +263,8 @@ const resultOptions = inGroup('Results', {
     flag: '--check-share <share>',
     help: 'share of devices whose traffic is checked against the contract, such as 1%',
     cli: { kind: 'device-share' },
-    word: v.optional(checkShare),
+    value: checkShare,
     field: 'checkShare',
-    plan: v.optional(
-      v.pipe(v.number(checkShareSaid), v.gtValue(0, checkShareSaid), v.maxValue(1, checkShareSaid)),
-    ),
     result: v.exactOptional(number),
   },
 } as const satisfies UngroupedRows);

@@ -1,18 +1,17 @@
 /** The plan of a run: plain data, checked as a whole before anything starts. */
 import * as v from 'valibot';
 import { printable } from '../../fixtures/printable.ts';
-import { type OptionRow, planEntries } from './option-row.ts';
+import type { CohortRow } from './cohort.ts';
+import { entriesOf, type FieldsOf, fieldsOf, type OptionRow, type WordsOf } from './option-row.ts';
 import { options } from './options.ts';
-import { placeInWords } from './plan-places.ts';
-import { filled, wholeNumber } from './plan-values.ts';
+import { filled, given } from './plan-values.ts';
 import { shardShape } from './shard.ts';
 
 /** A deployment names its devices in one request body of 1 MiB. */
 const DEPLOYED_DEVICES_MAX = 25_000;
-const RSA_POOL_MAX = 4096;
 
-/** Fields that no single option has. */
-const moreFields = {
+/** Members that no file has and no single option. */
+const moreEntries = {
   /** The part of the devices that this process runs; absent: all. */
   shard: v.optional(shardShape),
   /** The operator that accepts the fleet's own devices; without it they stay pending. */
@@ -38,105 +37,104 @@ const moreFields = {
       ),
     ),
   ),
-  /** The RSA keys that devices share; without a folder they last for the run. */
-  rsaPool: v.optional(
-    v.strictObject({
-      size: v.optional(wholeNumber(1, RSA_POOL_MAX)),
-      bits: v.optional(v.picklist([2048, 3072], 'must be 2048 or 3072')),
-      folder: v.optional(filled),
-    }),
-  ),
+};
+const moreShape = v.strictObject(moreEntries);
+type More = v.InferInput<typeof moreShape>;
+
+/** The plan of a run; all times in milliseconds. */
+export type FleetPlan = FieldsOf<typeof options> &
+  More & {
+    seed: string;
+    /** The RSA keys that devices share; without a folder they last for the run. */
+    rsaPool?:
+      | { size?: number | undefined; bits?: 2048 | 3072 | undefined; folder?: string | undefined }
+      | undefined;
+  };
+
+/** A plan as its author writes it, with what stands for the login and the certificates in it. */
+export type PlanWords = WordsOf<typeof options> & Readonly<More>;
+
+const moreOptions = {
+  rsaPool: v.optional(options.rsaPool.value),
+  rsaBits: v.optional(options.rsaBits.value),
+  rsaPoolFolder: v.optional(options.rsaPoolFolder.value),
 };
 
 const planShape = v.pipe(
-  v.strictObject({ ...planEntries(options), ...moreFields }),
-  v.forward(
-    v.partialCheck(
-      [['shard'], ['devices']],
-      ({ shard, devices }) => shard === undefined || shard.of <= devices,
-      'must not have more shards than devices',
-    ),
-    ['shard'],
-  ),
-  v.forward(
-    v.partialCheck(
-      [['stages'], ['devices']],
-      ({ stages = [], devices }) => stages.every((stage) => (stage.devices ?? 0) <= devices),
-      'must not use more devices than --devices',
-    ),
-    ['stages'],
-  ),
-  v.forward(
-    v.partialCheck(
-      [['scenes'], ['cohorts']],
-      ({ scenes = [], cohorts = [] }) =>
-        scenes.every(
-          ({ cohort }) => cohort === undefined || cohorts.some(({ name }) => name === cohort),
-        ),
-      'must name a cohort of the plan',
-    ),
-    ['scenes'],
-  ),
-  v.forward(
-    v.partialCheck(
-      [['scenes'], ['cohorts']],
-      ({ scenes = [], cohorts }) =>
-        scenes.every(
-          ({ name, between }) =>
-            name !== 'backoff-comparison' ||
-            cohorts === undefined ||
-            (between === undefined && cohorts.length > 1),
-        ),
-      'must compare two or more cohorts or, without cohorts, two back-offs (between)',
-    ),
-    ['scenes'],
-  ),
-  v.forward(
-    v.partialCheck(
-      [['deploy'], ['acceptWith']],
-      ({ deploy, acceptWith }) => deploy === undefined || acceptWith !== undefined,
-      'needs --accept with --password or --token',
-    ),
-    ['deploy'],
-  ),
-  v.forward(
-    v.partialCheck(
-      [['deploymentPhases'], ['deploy']],
-      ({ deploymentPhases, deploy }) => deploymentPhases === undefined || deploy !== undefined,
-      'needs --deploy',
-    ),
-    ['deploymentPhases'],
-  ),
-  v.forward(
-    v.partialCheck(
-      [['scenes'], ['acceptWith']],
-      ({ scenes = [], acceptWith }) =>
-        acceptWith !== undefined || scenes.every(({ name }) => name !== 'abort-deployment'),
-      'must not have an abort-deployment without --accept: it takes a user',
-    ),
-    ['scenes'],
-  ),
-  v.forward(
-    v.partialCheck(
-      [['deploy'], ['deploymentId'], ['acceptWith']],
-      ({ deploy, deploymentId, acceptWith }) =>
-        deploymentId === undefined || (acceptWith !== undefined && deploy === undefined),
-      'needs --accept, and excludes --deploy: a deployment is either joined or created',
-    ),
-    ['deploymentId'],
-  ),
-  v.forward(
-    v.partialCheck(
-      [['deploy'], ['devices']],
-      ({ deploy, devices }) => deploy === undefined || devices <= DEPLOYED_DEVICES_MAX,
-      `must be at most ${DEPLOYED_DEVICES_MAX} with --deploy`,
-    ),
-    ['devices'],
-  ),
+  v.strictObject({
+    ...entriesOf(options),
+    ...moreOptions,
+    seed: options.seed.value,
+    ...moreEntries,
+  }),
+  v.transform(({ rsaPool: size, rsaBits: bits, rsaPoolFolder: folder, ...words }): FleetPlan => {
+    const { seed, shard, acceptWith, deploymentId, tls } = words;
+    return withComparedCohorts({
+      ...fieldsOf(options, words),
+      ...given({ shard, acceptWith, deploymentId, tls }),
+      ...{ seed, rsaPool: given({ size, bits, folder }) },
+    });
+  }),
 );
 
-/** The plan of a run; all times in milliseconds. */
-export type FleetPlan = v.InferInput<typeof planShape>;
+/** The plan of a user who writes nothing but a seed. */
+export const planDefaults: FleetPlan = v.parse(planShape, { seed: 'default' });
+
+/** A rule between several members of a plan. */
+interface PlanRule {
+  /** The member that is named when it is broken. */
+  readonly word: keyof PlanWords;
+  readonly holds: (plan: FleetPlan) => boolean;
+  readonly said: string;
+}
+
+const planRules: readonly PlanRule[] = [
+  {
+    word: 'shard',
+    holds: ({ shard, devices }) => shard === undefined || shard.of <= devices,
+    said: 'must not have more shards than devices',
+  },
+  {
+    word: 'stage',
+    holds: ({ stages = [], devices }) => stages.every((stage) => (stage.devices ?? 0) <= devices),
+    said: 'must not use more devices than --devices',
+  },
+  {
+    word: 'incident',
+    holds: ({ scenes = [], cohorts = [] }) =>
+      scenes.every(
+        ({ cohort }) => cohort === undefined || cohorts.some(({ name }) => name === cohort),
+      ),
+    said: 'must name a cohort of the plan',
+  },
+  {
+    word: 'deploy',
+    holds: ({ deploy, acceptWith }) => deploy === undefined || acceptWith !== undefined,
+    said: 'needs --accept with --password or --token',
+  },
+  {
+    word: 'deploymentPhase',
+    holds: ({ deploymentPhases, deploy }) => deploymentPhases === undefined || deploy !== undefined,
+    said: 'needs --deploy',
+  },
+  {
+    word: 'incident',
+    holds: ({ scenes = [], acceptWith }) =>
+      acceptWith !== undefined || scenes.every(({ name }) => name !== 'abort-deployment'),
+    said: 'must not have an abort-deployment without --accept: it takes a user',
+  },
+  {
+    word: 'deploymentId',
+    holds: ({ deploy, deploymentId, acceptWith }) =>
+      deploymentId === undefined || (acceptWith !== undefined && deploy === undefined),
+    said: 'needs --accept, and excludes --deploy: a deployment is either joined or created',
+  },
+  {
+    word: 'devices',
+    holds: ({ deploy, devices }) => deploy === undefined || devices <= DEPLOYED_DEVICES_MAX,
+    said: `must be at most ${DEPLOYED_DEVICES_MAX} with --deploy`,
+  },
+];
 
 /** Thrown for an invalid plan: one sentence per fault, each beginning with the field. */
 export class PlanError extends Error {
@@ -159,13 +157,18 @@ export interface KnownBehaviours {
   parametersFault(name: string, changed: Readonly<Record<string, number>>): string | undefined;
 }
 
-/** @throws PlanError when anything in the plan is wrong */
-export function checkPlan(plan: FleetPlan, known: KnownBehaviours): FleetPlan {
-  const checked = v.safeParse(planShape, plan);
-  const faults = (checked.issues ?? []).map(faultSentence);
-  if (checked.typed) faults.push(...behaviourFaults(checked.output, known));
-  if (checked.success && faults.length === 0) return withComparedCohorts(checked.output);
-  throw new PlanError(faults);
+/** Returns the plan that the words describe. @throws PlanError when anything in them is wrong */
+export function planOf(words: object, known: KnownBehaviours): FleetPlan {
+  const read = v.safeParse(planShape, words);
+  if (!read.success) throw new PlanError(read.issues.map(faultSentence));
+  const plan = read.output;
+  const broken = planRules.filter(({ holds }) => !holds(plan));
+  const faults = [
+    ...broken.map(({ word, said }) => `${word} ${said}`),
+    ...behaviourFaults(plan, known),
+  ];
+  if (faults.length > 0) throw new PlanError(faults);
+  return plan;
 }
 
 function behaviourFaults(plan: FleetPlan, known: KnownBehaviours): string[] {
@@ -202,7 +205,7 @@ function withComparedCohorts(plan: FleetPlan): FleetPlan {
     one.kind === other.kind || one.kind === undefined || other.kind === undefined
       ? ['first', 'second']
       : [one.kind, other.kind];
-  const cohorts = [one, other].map((backOff, index) => ({
+  const cohorts: CohortRow[] = [one, other].map((backOff, index) => ({
     name: names[index] ?? 'herd',
     weight: 1,
     backOff,
@@ -210,21 +213,22 @@ function withComparedCohorts(plan: FleetPlan): FleetPlan {
   return { ...plan, cohorts };
 }
 
-/** Values of these fields are secrets and never appear in a message. */
-const rows: readonly OptionRow[] = Object.values(options);
-const secretFields = new Set([
+/** Values of these members are secrets and never appear in a message. */
+const rows: readonly (readonly [string, OptionRow])[] = Object.entries(options);
+const secretWords = new Set([
   'acceptWith',
   'tls',
-  ...rows.flatMap(({ field, isSecret }) => (isSecret ? [field] : [])),
+  ...rows.flatMap(([name, { isSecret }]) => (isSecret ? [name] : [])),
 ]);
 
 function faultSentence(issue: v.BaseIssue<unknown>): string {
   const keys = issue.path?.map(({ key }) => String(key)) ?? [];
-  const place = placeInWords(issue.path ?? []) ?? 'the plan';
+  const place = keys.join('.') || 'the plan';
   if (issue.type === 'strict_object' && issue.expected === 'never') return `${place} is unknown`;
   if (issue.received === 'undefined') return `${place} is required`;
-  const isShown = !secretFields.has(keys[0] ?? '') && typeof issue.input !== 'object';
-  const unit = keys.at(-1)?.endsWith('Ms') && typeof issue.input === 'number' ? 'ms' : '';
+  const isShown = !secretWords.has(keys[0] ?? '') && typeof issue.input !== 'object';
+  const unit =
+    typeof issue.input === 'number' && issue.message.includes('milliseconds') ? 'ms' : '';
   return `${place} ${issue.message}${isShown ? `, not ${shown(issue.input)}${unit}` : ''}`;
 }
 

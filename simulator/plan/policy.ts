@@ -1,9 +1,14 @@
-/**
- * Plan-file values of a policy: how devices poll, back off after faults, and what network they
- * have.
- */
+/** Values of a policy: how devices poll, back off after faults, and what network they have. */
 import * as v from 'valibot';
-import { milliseconds, oneOf, share, wholeNumber, yesOrNo } from './plan-values.ts';
+import {
+  duration,
+  given,
+  linkDuration,
+  oneOf,
+  share,
+  wholeNumber,
+  yesOrNo,
+} from './plan-values.ts';
 
 export const backOffKinds = ['fixed', 'exponential', 'equal-jitter', 'full-jitter'] as const;
 export type BackOffKind = (typeof backOffKinds)[number];
@@ -12,25 +17,28 @@ export const downloads = ['full', 'head', 'none'] as const;
 const BYTES_PER_SECOND_MAX = 10_000_000_000;
 
 /** Back-off after faults; the defaults are in `cohort.ts`. */
-export const backOffFields = v.strictObject(
-  {
+export const backOff = v.pipe(
+  v.strictObject({
     kind: v.optional(oneOf(backOffKinds)),
-    leastMs: v.optional(milliseconds(1)),
-    mostMs: v.optional(milliseconds(1)),
+    least: v.optional(duration(1)),
+    most: v.optional(duration(1)),
     obeysRetryAfter: v.optional(yesOrNo),
-  },
-  'must be an object of kind, least, most and obeysRetryAfter',
+  }),
+  v.transform(({ least, most, ...same }) => given({ ...same, leastMs: least, mostMs: most })),
 );
 
 /** A network simulated in this process. */
-export const linkFields = v.strictObject(
-  {
-    latencyMs: v.optional(milliseconds(0)),
-    jitterMs: v.optional(milliseconds(0)),
-    lossShare: v.optional(share),
+export const link = v.pipe(
+  v.strictObject({
+    latency: v.optional(linkDuration),
+    jitter: v.optional(linkDuration),
+    /** Share of the exchanges. */
+    loss: v.optional(share),
     bytesPerSecond: v.optional(wholeNumber(0, BYTES_PER_SECOND_MAX)),
-  },
-  'must be an object of latency, jitter, loss and bytesPerSecond',
+  }),
+  v.transform(({ latency, jitter, loss, bytesPerSecond }) =>
+    given({ latencyMs: latency, jitterMs: jitter, lossShare: loss, bytesPerSecond }),
+  ),
 );
 
 /** Properties of a simulated network. */

@@ -2,9 +2,8 @@
 import * as v from 'valibot';
 import { durationText } from '../../fixtures/duration.ts';
 import { readYaml } from '../../fixtures/yaml-text.ts';
-import { wholeNumber } from './plan-values.ts';
+import { duration, wholeNumber } from './plan-values.ts';
 import { PlanWordsError } from './plan-words.ts';
-import { duration, optionalDuration } from './word-values.ts';
 
 /** How long a restart lasts that does not say it. */
 const RESTART_LASTING_MS = 10_000;
@@ -17,8 +16,8 @@ const restartWords = v.pipe(
     /** Index of the device, where it is not the server. */
     device: v.optional(wholeNumber(0, DEVICE_MAX)),
     /** Since the start of the run. */
-    at: duration,
-    lasting: optionalDuration,
+    at: duration(0),
+    lasting: v.optional(duration(0)),
   }),
   v.check(
     ({ name, device }) => (name === undefined) !== (device === undefined),

@@ -4,7 +4,6 @@ import { createReadStream } from 'node:fs';
 import * as v from 'valibot';
 import { jsonInOrder } from '../../fixtures/json.ts';
 import { cohortsOf } from '../plan/cohort.ts';
-import { defaultDeviceType } from '../plan/options.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { type PlanSummary, planSummaryShape } from './result-plan.ts';
 
@@ -20,8 +19,7 @@ export async function planSummary(plan: FleetPlan): Promise<PlanSummary> {
 
 /** Only fields of the published form are included, so that a new secret cannot leak. */
 function namedFields(plan: FleetPlan): PlanSummary {
-  const deviceType = plan.deviceType ?? defaultDeviceType;
-  const whole = { ...plan, deviceType, cohorts: cohortsOf(plan) };
+  const whole = { ...plan, cohorts: cohortsOf(plan) };
   // JSON has no undefined members, and the schema accepts none.
   return v.parse(planSummaryShape, JSON.parse(JSON.stringify(whole)));
 }

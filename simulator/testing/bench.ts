@@ -33,6 +33,9 @@ const steady: Behaviour = {
 /** Default policy of the devices in tests. */
 export const policy: Policy = policyOf({
   pollIntervalMs: 1000,
+  pollJitterShare: 0,
+  phase: 'even',
+  download: 'full',
   inventoryIntervalMs: 60_000,
   connect: true,
 });

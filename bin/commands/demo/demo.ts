@@ -17,6 +17,7 @@ import {
   type FleetResult,
   simulateFleet,
 } from '../../../simulator/engine/simulate-fleet.ts';
+import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { progressLine } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
@@ -180,14 +181,14 @@ async function uploadArtifact({ baseUrl, adminToken }: RunningServer): Promise<v
 
 function planFor({ baseUrl, adminEmail, adminPassword, headerPrefix }: RunningServer): FleetPlan {
   return {
+    ...planDefaults,
     baseUrl,
     devices: DEVICES,
-    keys: { rsa: 1, ecdsa: 1, ed25519: 1 },
     seed: SEED,
     pollIntervalMs: 500,
     inventoryIntervalMs: 5000,
-    rampMs: 1000,
     durationMs: FLEET_MAX_MS,
+    drainMs: 0,
     until: 'settled',
     connect: true,
     behaviours: [

@@ -14,6 +14,7 @@ import {
   type FleetResult,
   simulateFleet,
 } from '../../../simulator/engine/simulate-fleet.ts';
+import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { token } from '../../../simulator/testing/bench.ts';
 import { PretendServer } from '../../../simulator/testing/pretend-server.ts';
 import { runCommand } from '../../testing/built-command.ts';
@@ -116,15 +117,15 @@ describe('a requirement that breaks only under load', { timeout: RUN_MAX_MS }, (
       },
     });
     const plan: FleetPlan = {
+      ...planDefaults,
       baseUrl: server.baseUrl,
       devices: 40,
       keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
-      behaviours: [{ name: 'steady', weight: 1 }],
       seed: 'load',
       pollIntervalMs: 200,
       inventoryIntervalMs: 60_000,
       rampMs: 0,
-      connect: false,
+      drainMs: 0,
       headerPrefix,
       requestTimeLimitMs: 5000,
       checkShare: 0.5,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { startServer } from '../../../server/server.ts';
 import { type FleetPlan, simulateFleet } from '../../../simulator/engine/simulate-fleet.ts';
+import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { runCommand } from '../../testing/built-command.ts';
 import { virtualUser } from '../../virtual/world.ts';
@@ -13,9 +14,9 @@ const startMs = Date.parse('2026-11-21T12:00:00Z');
 const { signal } = new AbortController();
 
 const plan: FleetPlan = {
+  ...planDefaults,
   ...{ devices: 20, seed: 'estimate', keys: { rsa: 0, ecdsa: 0, ed25519: 1 } },
-  behaviours: [{ name: 'steady', weight: 1 }],
-  ...{ baseUrl: 'http://server.invalid', headerPrefix: 'X-SVC', connect: false },
+  ...{ baseUrl: 'http://server.invalid', headerPrefix: 'X-SVC' },
   ...{ rampMs: 0, drainMs: 0, requestTimeLimitMs: 30_000 },
   ...{ pollIntervalMs: 500, inventoryIntervalMs: 3_600_000 },
 };

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CliValue, OptionRow } from '../../../simulator/plan/option-row.ts';
 import { options } from '../../../simulator/plan/options.ts';
-import { PlanWordsError, readPlanPart } from '../../../simulator/plan/plan-words.ts';
+import { type PartName, PlanWordsError, readPlanPart } from '../../../simulator/plan/plan-words.ts';
 import { ThresholdError, thresholdOf } from '../../../simulator/plan/thresholds-parser.ts';
 import { addLoginOptions } from '../../options/login-options.ts';
 import {
@@ -31,7 +31,7 @@ const addShared: Readonly<Record<string, (command: Command) => void>> = {
   url: (command) =>
     addUrlOption(command, {
       description: 'base URL of the server',
-      usual: 'http://127.0.0.1:8080',
+      usual: options.url.usual.value,
     }),
   email: addLoginOptions,
 };
@@ -50,11 +50,22 @@ function parserOf(name: string, cli: CliValue): Parser | undefined {
       return behaviourParameter;
     case 'thresholds':
       return threshold;
+    case 'duration':
+    case 'positive-duration':
+      return asWritten(commonParserOf(cli));
     case 'own':
       return undefined;
     default:
       return commonParserOf(cli);
   }
+}
+
+/** Checks a text and keeps it: the plan converts it. */
+function asWritten(parse: Parser | undefined): Parser {
+  return (text, previous) => {
+    parse?.(text, previous);
+    return text;
+  };
 }
 
 /** Of all devices: a share such as `1%` or `0.01`. */
@@ -76,11 +87,9 @@ function threshold(text: string, previous: readonly string[] = []): readonly str
   return [...previous, text];
 }
 
-type PartName = Parameters<typeof readPlanPart>[0];
-
 /** A parser of words such as `ramp: 30s, devices: 100`. */
-function one<const Name extends PartName>(name: Name) {
-  return (text: string) => {
+function one(name: PartName) {
+  return (text: string): object => {
     try {
       return readPlanPart(name, text);
     } catch (error) {
@@ -91,13 +100,9 @@ function one<const Name extends PartName>(name: Name) {
 }
 
 /** The same, of an option that is used several times. */
-function list<const Name extends PartName>(name: Name) {
+function list(name: PartName) {
   const read = one(name);
-  type Words = ReturnType<typeof read>;
-  return (text: string, previous: readonly Words[] = []): readonly Words[] => [
-    ...previous,
-    read(text),
-  ];
+  return (text: string, previous: readonly object[] = []) => [...previous, read(text)];
 }
 
 const ARRIVALS_PER_SECOND_MAX = 100_000;

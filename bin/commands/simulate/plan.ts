@@ -5,10 +5,10 @@ import { systemRandom } from '../../../fixtures/random.ts';
 import { readBehaviourFiles } from '../../../simulator/behaviours/behaviour-file.ts';
 import { knownBehaviours } from '../../../simulator/behaviours/catalogue.ts';
 import { type FleetPlan, StateError } from '../../../simulator/engine/simulate-fleet.ts';
-import { checkPlan, PlanError } from '../../../simulator/plan/plan.ts';
-import { planOfWords, type WholePlanWords } from '../../../simulator/plan/plan-of-words.ts';
+import type { OwnPlan } from '../../../simulator/plan/divided-plan.ts';
+import { options as planOptions } from '../../../simulator/plan/options.ts';
+import { PlanError, type PlanWords, planOf } from '../../../simulator/plan/plan.ts';
 import {
-  type PlanWords,
   PlanWordsError,
   planWordNames,
   readPlanWords,
@@ -25,45 +25,46 @@ import { defaultPoolFolder } from './identity-options.ts';
 /** The options as commander gives them, those of the plan among others. */
 type Options = PlanWords & { readonly plan?: string };
 
+/** What no plan file has: the user that accepts the devices whatever the options say, and a part. */
+type More = Pick<PlanWords, 'acceptWith' | 'shard' | 'deploymentId'>;
+
+/** A plan, and the words that it was read from. */
+export interface WrittenPlan {
+  readonly plan: FleetPlan;
+  readonly words: OwnPlan;
+}
+
 /**
  * An option that was given goes before the plan file, and the file before an option's default.
- * @param user accepts the devices, whatever the options say
  * @throws CommandFault when a file cannot be read, or the plan file is wrong
  */
-export async function planFrom(
-  command: Command,
-  user?: FleetPlan['acceptWith'],
-): Promise<FleetPlan> {
+export async function planFrom(command: Command, more: More = {}): Promise<WrittenPlan> {
   const options: Options = command.opts();
   const file = options.plan === undefined ? {} : await readPlanFile(options.plan);
-  const isDefault = (name: string): boolean => command.getOptionValueSource(name) === 'default';
-  const defaults = picked(options, isDefault);
-  const given = picked(options, (name) => !isDefault(name));
-  const { ca, cert, key, accept, email, password, token, ...words } = {
-    ...defaults,
+  const { ca, cert, key, accept, email, password, token, ...written } = {
     ...file,
-    ...given,
+    ...givenOptions(options, command),
   };
-  const acceptWith = user ?? userIn({ accept, email, password, token }, command);
-  if (words.deploy !== undefined && acceptWith === undefined) {
+  const acceptWith = more.acceptWith ?? userIn({ accept, email, password, token }, command);
+  if (written.deploy !== undefined && acceptWith === undefined) {
     command.error(`error: option '--deploy <artifact>' needs --accept, with ${loginWays}`);
   }
-  if (words.seed === undefined && command.getOptionValue('shard') !== undefined) {
+  if (written.seed === undefined && more.shard !== undefined) {
     command.error(
       "error: option '--shard <index/count>' needs --seed TEXT, the same for all shards",
     );
   }
-  const tls = await certificatesIn({ ca, cert, key });
-  const seed = words.seed ?? seedIn(words.state) ?? systemRandom.uuid().slice(0, 8);
-  const rsaPoolFolder = words.rsaPoolFolder ?? defaultPoolFolder();
-  // Every other word that a plan needs is an option with a default.
-  const whole = { ...words, seed, rsaPoolFolder, acceptWith, ...(tls && { tls }) };
-  const plan = planOfWords(whole as WholePlanWords);
+  const words = {
+    ...{ ...written, ...more, acceptWith, tls: await certificatesIn({ ca, cert, key }) },
+    url: written.url ?? planOptions.url.usual.value,
+    seed: written.seed ?? seedIn(written.state) ?? systemRandom.uuid().slice(0, 8),
+    rsaPoolFolder: written.rsaPoolFolder ?? defaultPoolFolder(),
+  };
   try {
-    await readBehaviourFiles(plan.behaviourFiles ?? []);
-    return checkPlan(plan, knownBehaviours);
+    await readBehaviourFiles(words.behaviourFile ?? []);
+    return { words, plan: planOf(words, knownBehaviours) };
   } catch (error) {
-    throw fleetFault(inOptions(error, command), plan);
+    throw fleetFault(inOptions(error, command), { baseUrl: words.url });
   }
 }
 
@@ -85,7 +86,8 @@ type UserWords = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token'>;
 
 /** The user that accepts the devices, if any. */
 function userIn(words: UserWords, command: Command): FleetPlan['acceptWith'] {
-  const { accept, email = '', password, token } = words;
+  const { accept, password, token } = words;
+  const email = words.email ?? String(command.getOptionValue('email'));
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   if (accept === true) {
     const user = userOf({ email, password, token });
@@ -108,11 +110,12 @@ function seedIn(folder: string | undefined): string | undefined {
   }
 }
 
-function picked(options: Options, isWanted: (name: string) => boolean): PlanWords {
-  const entries = planWordNames
-    .filter((name) => options[name] !== undefined && isWanted(name))
-    .map((name) => [name, options[name]]);
-  return Object.fromEntries(entries);
+/** The shape of a plan fills in the defaults. */
+function givenOptions(options: Options, command: Command): PlanWords {
+  const names = planWordNames.filter(
+    (name) => options[name] !== undefined && command.getOptionValueSource(name) !== 'default',
+  );
+  return Object.fromEntries(names.map((name) => [name, options[name]]));
 }
 
 async function readPlanFile(path: string): Promise<PlanWords> {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
+import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { limitFault, preflight } from './preflight.ts';
 
 const plan: FleetPlan = {
+  ...planDefaults,
   baseUrl: 'http://127.0.0.1:8080',
   devices: 20_000,
   keys: { rsa: 0, ecdsa: 0, ed25519: 1 },

@@ -33,17 +33,11 @@ import { openAudience, STANDARD_OUTPUT } from './audience.ts';
 import { addCleanup } from './cleanup.ts';
 import { keyTeller } from './identity-options.ts';
 import { listenAddress, listenAddressForm } from './listen-address.ts';
-import { planFrom } from './plan.ts';
+import { planFrom, type WrittenPlan } from './plan.ts';
 import { addPlanOptions } from './plan-options.ts';
 import { preflight } from './preflight.ts';
 import { ReadyWatch } from './ready-watch.ts';
-import {
-  type SpreadOptions,
-  simulateSpread,
-  spreadFault,
-  spreadPlan,
-  spreadRows,
-} from './spread.ts';
+import { type SpreadOptions, simulateSpread, spreadFault, spreadRows } from './spread.ts';
 
 const resultRows = inGroup('Results', {
   report: reportOption(fleetForms, (list) => `write a report: ${list}; repeatable`),
@@ -127,25 +121,27 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
   if (options.virtual) return actVirtually(command, options);
   if (options.estimate) {
     const { estimate, virtualUser } = await import('./estimate.ts');
-    const plan = await planFrom(command, virtualUser);
+    const { plan } = await planFrom(command, { acceptWith: virtualUser });
     return estimate(plan, outputOf(options), options.virtualStart);
   }
-  const plan = spreadPlan(await planFrom(command), options);
+  const { shard, deploymentId } = options;
+  const written = await planFrom(command, { shard, deploymentId });
   const wrong = spreadFault(options, command.getOptionValueSource('redis') === 'cli');
   if (wrong !== undefined) command.error(`error: ${wrong}`);
-  return simulate(plan, options);
+  return simulate(written, options);
 }
 
 async function actVirtually(command: Command, options: RunOptions): Promise<ExitCode> {
   const { simulateVirtually, virtualUser } = await import('./virtual.ts');
-  const plan = await planFrom(command, virtualUser);
+  const { plan } = await planFrom(command, { acceptWith: virtualUser });
   const wrong = virtualPlanFault(plan, options);
   if (wrong !== undefined) command.error(`error: ${wrong}`);
   const words = process.argv.slice(process.argv.indexOf(command.name()) + 1);
   return simulateVirtually({ plan, options, output: outputOf(options), command, words });
 }
 
-async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode> {
+async function simulate(written: WrittenPlan, options: RunOptions): Promise<ExitCode> {
+  const { plan } = written;
   const output = outputOf(options);
   await prepareReports(options.report);
   await prepareReadyFile(options.readyFile);
@@ -177,7 +173,7 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
       audience.see(progress);
     },
   };
-  const result = await simulateSpread(plan, hooks, options).then(
+  const result = await simulateSpread(written, hooks, options).then(
     async (whole) => ({ ...whole, ...(await audience.close()) }),
     async (error: unknown) => {
       await audience.close();
@@ -193,7 +189,7 @@ async function simulate(plan: FleetPlan, options: RunOptions): Promise<ExitCode>
 }
 
 /** What the first Ctrl-C does. */
-function stoppingLine({ drainMs = 0 }: FleetPlan): string {
+function stoppingLine({ drainMs }: FleetPlan): string {
   if (drainMs === 0) return 'stopping; the summary follows';
   return `stopping: open deployments have ${drainMs / 1000} s to finish; press Ctrl-C again to stop now`;
 }

@@ -6,7 +6,6 @@ import { type ClusterOutcome, mergedResult } from '../../../simulator/cluster/co
 import { runInProcesses } from '../../../simulator/cluster/local-workers.ts';
 import {
   type FleetHooks,
-  type FleetPlan,
   type FleetResult,
   simulateFleet,
 } from '../../../simulator/engine/simulate-fleet.ts';
@@ -14,6 +13,7 @@ import { durationMs } from '../../options/option-values.ts';
 import { packageVersion } from '../../output/version.ts';
 import { authorityIn } from './certificates.ts';
 import { judgeFor } from './checks.ts';
+import type { WrittenPlan } from './plan.ts';
 import { redisRows, workerSecret } from './redis-options.ts';
 
 /** More processes than this help on no machine. */
@@ -97,15 +97,6 @@ export function spreadFault(
   return isUseless ? "option '--redis <url>' needs --shards COUNT" : undefined;
 }
 
-/** The plan with the shard and the deployment that the options name. */
-export function spreadPlan(plan: FleetPlan, { shard, deploymentId }: SpreadOptions): FleetPlan {
-  return {
-    ...plan,
-    ...(shard !== undefined && { shard }),
-    ...(deploymentId !== undefined && { deploymentId }),
-  };
-}
-
 /** Prints messages about a run on workers. */
 export interface SpreadTeller {
   readonly say: (text: string) => void;
@@ -116,20 +107,21 @@ export interface SpreadTeller {
  * @throws what simulateFleet throws; CommandFault
  */
 export async function simulateSpread(
-  plan: FleetPlan,
+  written: WrittenPlan,
   hooks: FleetHooks & SpreadTeller,
   options: SpreadOptions,
 ): Promise<FleetResult> {
   if (options.shards !== undefined) {
-    return mergedResult(await playSpread(plan, hooks, { ...options, shards: options.shards }));
+    return mergedResult(await playSpread(written, hooks, { ...options, shards: options.shards }));
   }
+  const { plan } = written;
   const processes = Math.min(options.processes ?? 1, plan.devices);
   if (processes === 1) return simulateFleet(plan, { ...hooks, judge: await judgeFor(plan) });
   return mergedResult(await runInProcesses(plan, hooks, processes));
 }
 
 async function playSpread(
-  plan: FleetPlan,
+  { plan, words }: WrittenPlan,
   hooks: FleetHooks & SpreadTeller,
   {
     shards,
@@ -150,6 +142,7 @@ async function playSpread(
   const link = await openRedis({ url: redis ?? '', caPem }, hooks.clock);
   return playOnWorkers(plan, hooks, {
     link,
+    words,
     secret,
     shards: Math.min(shards, plan.devices),
     takeoverAfterMs: takeoverAfter,

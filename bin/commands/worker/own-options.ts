@@ -43,7 +43,7 @@ export function addOwnOptions(command: Command): Command {
   const withLogin = addLoginOptions(
     addUrlOption(command.optionsGroup('Connection:'), {
       description: 'base URL of the server; the worker joins runs against it only',
-      usual: 'http://127.0.0.1:8080',
+      usual: options.url.usual.value,
     }),
   );
   return addOptionRows(withLogin, ownRows);
@@ -54,24 +54,11 @@ export function addOwnOptions(command: Command): Command {
  * @throws CommandFault when one of them is of no use
  */
 export async function ownPlan(given: OwnOptions): Promise<OwnPlan> {
-  const { url: baseUrl, tenantToken, ca, cert, key, behaviourFile = [] } = given;
-  const acceptWith = userOf(given);
-  const { idDataCsv, keyFolder, state, ledger, sourceAddresses } = given;
+  const { ca, cert, key, email: _, password: __, token: ___, ...words } = given;
   const tls = await certificatesIn({ ca, cert, key: key || undefined });
-  await readBehaviourFiles(behaviourFile).catch((error: unknown) => {
-    throw fleetFault(error, { baseUrl });
+  await readBehaviourFiles(words.behaviourFile ?? []).catch((error: unknown) => {
+    throw fleetFault(error, { baseUrl: words.url });
   });
-  return {
-    baseUrl,
-    rsaPoolFolder: given.rsaPoolFolder ?? defaultPoolFolder(),
-    ...(acceptWith && { acceptWith }),
-    ...(tenantToken && { tenantToken }),
-    ...(tls && { tls }),
-    ...(behaviourFile.length > 0 && { behaviourFiles: [...behaviourFile] }),
-    ...(sourceAddresses && { sourceAddresses: [...sourceAddresses] }),
-    ...(idDataCsv !== undefined && { idDataFile: idDataCsv }),
-    ...(keyFolder !== undefined && { keyFolder }),
-    ...(state !== undefined && { state }),
-    ...(ledger !== undefined && { ledger }),
-  };
+  const rsaPoolFolder = words.rsaPoolFolder ?? defaultPoolFolder();
+  return { ...words, rsaPoolFolder, tls, acceptWith: userOf(given) };
 }

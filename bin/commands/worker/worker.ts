@@ -45,7 +45,7 @@ async function work(url: string, options: Omit<WorkerOptions, 'redis'>): Promise
   try {
     return await followedRuns(url, own, options);
   } catch (error) {
-    throw fleetFault(error, own);
+    throw fleetFault(error, { ...own, baseUrl: own.url });
   }
 }
 
@@ -61,7 +61,7 @@ async function followedRuns(
   const signal = stopSignal();
   const link = await openRedis({ url, caPem }, systemClock);
   progress(
-    `worker: ready for runs against ${own.baseUrl} at ${link.shown}; Ctrl-C finishes the current run and ends`,
+    `worker: ready for runs against ${own.url} at ${link.shown}; Ctrl-C finishes the current run and ends`,
   );
   try {
     const random = systemRandom;

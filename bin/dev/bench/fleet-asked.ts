@@ -1,4 +1,5 @@
 /** Fleets in processes of their own. */
+import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { CommandFault } from '../../output/fault.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
@@ -13,6 +14,7 @@ const SETTLE_MAX_MS = 120_000;
 /** Steady devices that poll every 10 s. @param server one that accepts devices by itself */
 export function steadyFleet({ baseUrl, headerPrefix, tls }: ServerReady): FleetBench['plan'] {
   return {
+    ...planDefaults,
     baseUrl,
     headerPrefix,
     ...(tls?.caPem !== undefined && { tls: { caPem: tls.caPem } }),
@@ -22,9 +24,7 @@ export function steadyFleet({ baseUrl, headerPrefix, tls }: ServerReady): FleetB
     pollIntervalMs: 10_000,
     inventoryIntervalMs: 3_600_000,
     rampMs: 0,
-    connect: false,
-    behaviours: [{ name: 'steady', weight: 1 }],
-    requestTimeLimitMs: 30_000,
+    drainMs: 0,
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type FleetResult,
   simulateFleet,
 } from '../../../simulator/engine/simulate-fleet.ts';
+import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { artifactOf } from '../../virtual/world.ts';
 
 /** The artifact deployed to the whole fleet. */
@@ -70,13 +71,13 @@ async function upload({ baseUrl, adminToken }: RunningServer): Promise<void> {
 const MINUTE_MS = 60_000;
 const tenMinutesOfSteadyDevices: Omit<FleetPlan, 'devices' | 'seed' | 'baseUrl' | 'headerPrefix'> =
   {
+    ...planDefaults,
     keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
-    behaviours: [{ name: 'steady', weight: 1 }],
     pollIntervalMs: MINUTE_MS,
     inventoryIntervalMs: 5 * MINUTE_MS,
     rampMs: MINUTE_MS,
     durationMs: 10 * MINUTE_MS,
-    connect: false,
+    drainMs: 0,
     deviceType: DEVICE_TYPE,
     deploy: virtualArtifact,
     requestTimeLimitMs: MINUTE_MS,

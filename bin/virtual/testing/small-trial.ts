@@ -1,5 +1,6 @@
 /** A trial that takes a second, for tests. */
 import type { FleetEvent, FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
+import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { EventLog, type EventLogSummary } from '../event-log.ts';
 import { type VirtualOutcome, type VirtualTrial, virtualRun } from '../run.ts';
 
@@ -12,11 +13,11 @@ export function smallTrial(
 ): VirtualTrial {
   return {
     plan: {
+      ...planDefaults,
       ...{ devices: 4, seed: 'small', keys: { rsa: 0, ecdsa: 0, ed25519: 1 } },
-      behaviours: [{ name: 'steady', weight: 1 }],
       ...{ baseUrl: 'http://server.invalid', headerPrefix: 'X-SVC', deploy: 'release-1' },
       ...{ rampMs: MINUTE_MS, durationMs: 120 * MINUTE_MS, drainMs: 0, requestTimeLimitMs: 30_000 },
-      ...{ pollIntervalMs: 10 * MINUTE_MS, inventoryIntervalMs: 60 * MINUTE_MS, connect: false },
+      ...{ pollIntervalMs: 10 * MINUTE_MS, inventoryIntervalMs: 60 * MINUTE_MS },
       ...change,
     },
     startMs: Date.parse('2026-11-21T12:00:00Z'),

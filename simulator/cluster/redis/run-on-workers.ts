@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { type Clock, clockStartingAt, type Timer } from '../../../fixtures/clock.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import type { FleetHooks, FleetPlan } from '../../engine/simulate-fleet.ts';
-import { dividedPlan } from '../../plan/divided-plan.ts';
+import { dividedPlan, type OwnPlan } from '../../plan/divided-plan.ts';
 import { ClusterError } from '../cluster-error.ts';
 import { type ClusterOutcome, Coordinator } from '../coordinator.ts';
 import { deploymentOf, onStops } from '../local-workers.ts';
@@ -36,6 +36,8 @@ export interface WorkersRun {
   /** Version of the program; workers must have the same. */
   readonly version: string;
   readonly link: RedisLink;
+  /** The plan as it is written, which every worker reads with its own half. */
+  readonly words: OwnPlan;
   /** Secret shared with the workers. */
   readonly secret: string;
   readonly shards: number;
@@ -202,10 +204,10 @@ class RedisCoordinator {
   async #publish(): Promise<void> {
     const { link, shards } = this.#run;
     await this.#publishInfo();
-    const { plan } = dividedPlan(this.#plan);
+    const { words } = dividedPlan(this.#run.words);
     const jobs = Array.from({ length: shards }, (_, index) => {
       const shard = { index, of: shards };
-      const order = JSON.stringify({ plan: { ...plan, shard }, tellsEvents: this.#tellsEvents });
+      const order = JSON.stringify({ plan: { ...words, shard }, tellsEvents: this.#tellsEvents });
       return {
         name: 'shard',
         data: this.#signer.sign(['job', index], order),
@@ -219,7 +221,7 @@ class RedisCoordinator {
 
   async #publishInfo(): Promise<void> {
     const { link, takeoverAfterMs, version } = this.#run;
-    const { needs } = dividedPlan(this.#plan);
+    const { needs } = dividedPlan(this.#run.words);
     const info = { version, needs, takeoverAfterMs, atOnce: this.#atOnce };
     await link.client.set(
       this.#keys.info,

@@ -8,7 +8,7 @@ import { printable } from '../../../fixtures/printable.ts';
 import { knownBehaviours } from '../../behaviours/catalogue.ts';
 import { type FleetPlan, PlanError } from '../../engine/simulate-fleet.ts';
 import { type Needs, type OwnPlan, sentPlanShape, wholePlan } from '../../plan/divided-plan.ts';
-import { checkPlan } from '../../plan/plan.ts';
+import { planOf } from '../../plan/plan.ts';
 import { shardOf } from './run-keys.ts';
 import type { RunSigner } from './run-signer.ts';
 
@@ -43,7 +43,7 @@ export function jobIn(
   if (text === undefined) return 'it is not signed with the --worker-secret of this worker';
   try {
     const { plan: half, tellsEvents } = v.parse(jobShape, JSON.parse(text));
-    const plan = checkPlan(wholePlan(half, needs, own), knownBehaviours);
+    const plan = planOf(wholePlan(half, needs, own), knownBehaviours);
     if (plan.shard?.index !== shard) return 'it is of another shard';
     return { shard, plan, tellsEvents };
   } catch (error) {

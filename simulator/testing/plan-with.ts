@@ -1,0 +1,18 @@
+/** A plan for tests: a few devices that poll every second, and end at once. */
+import { type FleetPlan, planDefaults } from '../plan/plan.ts';
+
+/** Returns the plan with these fields changed. */
+export function planWith(changed: Partial<FleetPlan> = {}): FleetPlan {
+  return {
+    ...planDefaults,
+    devices: 8,
+    keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
+    seed: 'x',
+    pollIntervalMs: 1000,
+    rampMs: 0,
+    drainMs: 0,
+    headerPrefix: 'X-SVC',
+    requestTimeLimitMs: 5000,
+    ...changed,
+  };
+}
