@@ -1,6 +1,6 @@
 /** Merges the progress of several shards into the progress of the run. */
 
-import { summed } from '../result/counts.ts';
+import { counts } from '../result/merge-rules.ts';
 import type { PartFigures, PartsTogether } from '../result/part-figures.ts';
 import type { FleetProgress } from '../result/result.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
@@ -52,7 +52,7 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
     ...part,
     ...sum,
     elapsedMs: Math.max(sum.elapsedMs, part.elapsedMs),
-    funnel: summed(sum.funnel, part.funnel),
+    funnel: counts([sum.funnel, part.funnel]),
     exchanges: sum.exchanges + part.exchanges,
     errors: sum.errors + part.errors,
     socketsOpen: sum.socketsOpen + part.socketsOpen,

@@ -1,6 +1,7 @@
 /** Watches how the cohorts of a fleet return after a network outage. */
 import type { Device } from '../device/device.ts';
-import { type BackoffComparison, grouped, peakOf } from '../result/backoff-comparison.ts';
+import { type BackoffComparison, peakOf } from '../result/backoff-comparison.ts';
+import { grouped } from '../result/merge-rules.ts';
 
 const SECOND_MS = 1000;
 /** A day; later requests count as of the last second. */

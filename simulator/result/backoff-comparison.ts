@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
+import { asTheyCame, fields, first, highest, rows, sum } from './merge-rules.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -28,43 +29,28 @@ export const backoffComparisonShape = v.array(herdCohortShape);
 export type BackoffComparison = Immutable<v.InferOutput<typeof backoffComparisonShape>>;
 
 /** Merges the comparisons of several processes; exact, since counts add up second by second. */
-export function mergedBackoffComparisons(parts: readonly BackoffComparison[]): BackoffComparison {
-  const cohorts = grouped(parts.flat(), ({ cohort }) => cohort);
-  return [...cohorts].map(([cohort, rows]) => {
-    const seconds = Math.max(0, ...rows.map(({ requestsPerSecond }) => requestsPerSecond.length));
-    const requestsPerSecond = Array.from({ length: seconds }, (_, second) =>
-      sum(rows.map((row) => row.requestsPerSecond[second] ?? 0)),
-    );
-    const recoveries = rows.map(({ fullRecoveryMs }) => fullRecoveryMs);
-    return {
-      cohort,
-      devices: sum(rows.map(({ devices }) => devices)),
-      requests: sum(rows.map(({ requests }) => requests)),
-      peakRequestsPerSecond: peakOf(requestsPerSecond),
-      recovered: sum(rows.map(({ recovered }) => recovered)),
-      fullRecoveryMs: recoveries.includes(null) ? null : Math.max(0, ...recoveries.map(Number)),
-      requestsPerSecond,
-    };
-  });
-}
+export const mergedBackoffComparisons = rows<BackoffComparison[number]>(
+  ({ cohort }) => cohort,
+  (parts) => {
+    const row = cohortRule(parts);
+    return { ...row, peakRequestsPerSecond: peakOf(row.requestsPerSecond) };
+  },
+  asTheyCame,
+);
 
-/** Groups rows by name, in order of first appearance. */
-export function grouped<Row>(
-  rows: readonly Row[],
-  nameOf: (row: Row) => string,
-): ReadonlyMap<string, readonly Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(nameOf(row));
-    if (group) group.push(row);
-    else groups.set(nameOf(row), [row]);
-  }
-  return groups;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
+const cohortRule = fields<BackoffComparison[number]>({
+  cohort: first,
+  devices: sum,
+  requests: sum,
+  // Of the sums by second: the peaks of the parts may be in different ones.
+  peakRequestsPerSecond: highest,
+  recovered: sum,
+  fullRecoveryMs: (parts) => (parts.includes(null) ? null : Math.max(0, ...parts.map(Number))),
+  requestsPerSecond: (parts) =>
+    Array.from({ length: highest(parts.map(({ length }) => length)) }, (_, second) =>
+      sum(parts.map((part) => part[second] ?? 0)),
+    ),
+});
 
 /** Returns the highest value, at least zero. */
 export function peakOf(requestsPerSecond: readonly number[]): number {

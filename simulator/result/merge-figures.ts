@@ -1,7 +1,7 @@
-/** Merges the figures of several results: counts by sums, durations by their histograms. */
+/** How the figures of several results are merged: counts by sums, durations by their histograms. */
 
 import { DurationHistogram } from './histograms.ts';
-import type { FleetResult } from './result.ts';
+import { counts, fields, first, highest, lowest, type Parts, rows, sum } from './merge-rules.ts';
 import type {
   ErrorCount,
   Figures,
@@ -11,35 +11,6 @@ import type {
   UpdateFigures,
 } from './result-figures.ts';
 
-interface Measured {
-  readonly latencies: readonly OperationLatency[];
-  readonly operations: readonly OperationCount[];
-}
-
-/** Merges the figures of exchanges, as a whole and by phase. @throws HistogramError */
-export function mergedMeasures(
-  results: readonly (Measured & Pick<FleetResult, 'phases' | 'errors'>)[],
-): Measured & Pick<FleetResult, 'phases' | 'errors'> {
-  return {
-    ...mergedExchanges(results),
-    phases: mergedPhases(results.flatMap(({ phases }) => phases)),
-    errors: mergedErrors(results.flatMap(({ errors }) => errors)),
-  };
-}
-
-/** @throws HistogramError */
-export function mergedUpdates(updates: readonly UpdateFigures[]): UpdateFigures {
-  const whole = grouped(
-    updates.flatMap(({ whole: rows }) => rows),
-    ({ from, outcome }) => `${from} ${outcome}`,
-  );
-  const stages = grouped(
-    updates.flatMap(({ stages: rows }) => rows),
-    ({ stage }) => stage,
-  );
-  return { whole: whole.map(summed), stages: stages.map(summed) };
-}
-
 /** Merges durations. @throws HistogramError */
 export function mergedDurations(figures: readonly Figures[]): DurationHistogram {
   const whole = DurationHistogram.empty();
@@ -47,81 +18,62 @@ export function mergedDurations(figures: readonly Figures[]): DurationHistogram 
   return whole;
 }
 
-function mergedExchanges(parts: readonly Measured[]): Measured {
-  const latencies = grouped(
-    parts.flatMap((part) => part.latencies),
-    ({ operation }) => operation,
-  );
-  const operations = grouped(
-    parts.flatMap((part) => part.operations),
-    ({ operation }) => operation,
-  );
-  return { latencies: latencies.map(summed), operations: operations.map(summedCount) };
+/** Of rows of one kind; bucket by bucket. */
+function durations<Row extends Figures>(parts: Parts<Row>): Row {
+  return { ...parts[0], ...mergedDurations(parts).figures() };
 }
+
+const byOperation = ({ operation }: { readonly operation: string }): string => operation;
+
+function inOrder(answers: OperationCount['answers']): OperationCount['answers'] {
+  const entries = Object.entries(answers).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries);
+}
+
+/** The figures of exchanges. */
+export const exchangeRules = {
+  latencies: rows<OperationLatency>(byOperation, durations),
+  operations: rows<OperationCount>(
+    byOperation,
+    fields<OperationCount>({
+      operation: first,
+      answers: (parts) => inOrder(counts(parts)),
+      unanswered: sum,
+      timeouts: sum,
+      resets: sum,
+      refusedConnections: sum,
+      otherFaults: sum,
+      signatureRefusals: sum,
+    }),
+  ),
+};
 
 /** In chronological order; phases of the same name are the same period of the plan. */
-function mergedPhases(phases: readonly PhaseFigures[]): PhaseFigures[] {
-  const merged = grouped(phases, ({ name }) => name).map(([first, ...others]) => {
-    const rows = [first, ...others];
-    return {
-      name: first.name,
-      startMs: Math.min(...rows.map(({ startMs }) => startMs)),
-      endMs: Math.max(...rows.map(({ endMs }) => endMs)),
-      lateness: mergedDurations(rows.map(({ lateness }) => lateness)).figures(),
-      ...mergedExchanges(rows),
-    };
-  });
-  return merged.sort(
-    (one, other) => one.startMs - other.startMs || (one.name < other.name ? -1 : 1),
-  );
-}
+export const phaseRule = rows<PhaseFigures>(
+  ({ name }) => name,
+  fields<PhaseFigures>({
+    name: first,
+    startMs: lowest,
+    endMs: highest,
+    lateness: durations,
+    ...exchangeRules,
+  }),
+  (one, other) => one.startMs - other.startMs || (one.name < other.name ? -1 : 1),
+);
 
-function mergedErrors(errors: readonly ErrorCount[]): ErrorCount[] {
-  return grouped(errors, ({ operation, cause }) => `${operation} ${cause}`)
-    .map(([first, ...others]) => {
-      return { ...first, count: others.reduce((sum, { count }) => sum + count, first.count) };
-    })
-    .sort(inErrorOrder);
-}
+export const errorRule = rows<ErrorCount>(
+  ({ operation, cause }) => `${operation} ${cause}`,
+  fields<ErrorCount>({ operation: first, cause: first, count: sum }),
+  inErrorOrder,
+);
 
-type Group<Row> = readonly [Row, ...Row[]];
-
-/** Groups rows by key, sorted by key. */
-function grouped<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Group<Row>[] {
-  const groups = new Map<string, [Row, ...Row[]]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group) group.push(row);
-    else groups.set(keyOf(row), [row]);
-  }
-  return [...groups].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
-}
-
-function summed<Row extends Figures>(group: Group<Row>): Row {
-  return { ...group[0], ...mergedDurations(group).figures() };
-}
-
-const countNames = [
-  'unanswered',
-  'timeouts',
-  'resets',
-  'refusedConnections',
-  'otherFaults',
-  'signatureRefusals',
-] as const;
-
-function summedCount(group: Group<OperationCount>): OperationCount {
-  const [first, ...others] = group;
-  const sum = { ...first, answers: { ...first.answers } as Record<string, number> };
-  for (const other of others) {
-    for (const name of countNames) sum[name] += other[name];
-    for (const [name, count] of Object.entries(other.answers)) {
-      sum.answers[name] = (sum.answers[name] ?? 0) + count;
-    }
-  }
-  const answers = Object.entries(sum.answers).sort(([one], [other]) => (one < other ? -1 : 1));
-  return { ...sum, answers: Object.fromEntries(answers) };
-}
+export const updateRule = fields<UpdateFigures>({
+  whole: rows<UpdateFigures['whole'][number]>(
+    ({ from, outcome }) => `${from} ${outcome}`,
+    durations,
+  ),
+  stages: rows<UpdateFigures['stages'][number]>(({ stage }) => stage, durations),
+});
 
 /** Sorts the most frequent first, in an order that is always the same. */
 export function inErrorOrder(one: ErrorCount, other: ErrorCount): number {

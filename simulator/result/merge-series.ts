@@ -1,6 +1,6 @@
 /** Merges the time series of several processes row by row. */
 
-import { summed } from './counts.ts';
+import { counts } from './merge-rules.ts';
 import type { Accounts, Series } from './result-figures.ts';
 import {
   addCounts,
@@ -42,7 +42,7 @@ function laidTogether(
       addCounts(whole, row);
       standing[part] = row.devices ?? nobody;
     }
-    whole.devices = standing.reduce(summed, nobody);
+    whole.devices = counts([nobody, ...standing]);
     rows.set(index, whole);
   }
   return rows;

@@ -8,15 +8,27 @@ import { mergedBackoffComparisons } from './backoff-comparison.ts';
 import { judgedGenerator, scheduleOf } from './generator.ts';
 import { HistogramError } from './histogram-text.ts';
 import { mergedChecks } from './merge-checks.ts';
-import { mergedMeasures, mergedUpdates } from './merge-figures.ts';
+import { errorRule, exchangeRules, phaseRule, updateRule } from './merge-figures.ts';
+import {
+  agreed,
+  counts,
+  every,
+  fields,
+  highest,
+  joined,
+  listed,
+  lowest,
+  rows,
+  sum,
+} from './merge-rules.ts';
 import { mergedSeries } from './merge-series.ts';
 import type { PartFigures } from './part-figures.ts';
 import { planDifferences } from './plan-differences.ts';
 import type { Ended, FleetResult } from './result.ts';
-import type { Funnel, Reconciliation } from './result-devices.ts';
-import type { Accounts } from './result-figures.ts';
+import type { Reconciliation } from './result-devices.ts';
 import type { GeneratorFacts } from './result-generator.ts';
-import { mergedMachines } from './result-machines.ts';
+import { machinesRule } from './result-machines.ts';
+import type { Spread } from './result-spread.ts';
 import { mergedSharedKeys } from './shared-keys.ts';
 import { thresholdVerdicts } from './thresholds.ts';
 import { measuresOf } from './thresholds-measures.ts';
@@ -50,92 +62,88 @@ export function mergeResults(
   }
 }
 
+const reconciliationRule = fields<Reconciliation>({
+  checked: every,
+  ok: every,
+  because: joined('; '),
+  // Those that were read for every part.
+  books: ([one, ...others]) => one.filter((book) => others.every((books) => books.includes(book))),
+  deploymentsChecked: highest,
+  withoutArtifact: sum,
+  lostReports: sum,
+  doubledReports: sum,
+  differences: listed((one, other) => one.deviceIndex - other.deviceIndex, DIFFERENCES_MAX),
+  statistics: rows(
+    (row) => JSON.stringify(row),
+    ([one]) => one,
+  ),
+});
+
+/** What is merged section by section; the rest depends on several of them. */
+type Sections = Omit<
+  FleetResult,
+  | ('schema' | 'seed' | 'plan' | 'ended' | 'shards' | 'startedAt' | 'durationMs')
+  | ('validity' | 'generator' | 'checks' | 'devices' | 'thresholds')
+>;
+
+const mergedSections = fields<Sections>({
+  machines: machinesRule,
+  events: fields<NonNullable<FleetResult['events']>>({
+    written: sum,
+    lost: sum,
+    fault: joined(', '),
+  }),
+  deploymentId: agreed,
+  deployedMs: lowest,
+  funnel: counts,
+  accounts: counts,
+  balance: reconciliationRule,
+  updates: updateRule,
+  ...exchangeRules,
+  phases: phaseRule,
+  errors: errorRule,
+  series: mergedSeries,
+  sharedKeys: mergedSharedKeys,
+  herd: mergedBackoffComparisons,
+  spread: fields<Spread>({ takeovers: listed(), lost: listed(), missingDeviceMs: sum }),
+});
+
 function merged(
-  first: FleetResult,
+  one: FleetResult,
   results: readonly FleetResult[],
   kept: readonly PartFigures[],
 ): FleetResult {
   const span = spanOf(results);
   const generator = mergedGenerator(results, kept, span.durationMs);
-  const sharedKeys = mergedSharedKeys(results.flatMap((each) => each.sharedKeys ?? []));
-  const measures = mergedMeasures([...results, ...kept.map(keptMeasures)]);
-  const series = mergedSeries(results.map((each) => each.series));
+  const sections = mergedSections([...results, ...kept.map(keptSections)]);
   const checks = mergedChecks(
-    [...results, ...kept].map((each) => each.checks),
-    { phases: measures.phases, series },
+    [...results, ...kept].map((part) => part.checks),
+    sections,
   );
-  const { schema, seed, plan } = first;
+  const { schema, seed, plan } = one;
   const whole: Omit<FleetResult, 'thresholds'> = {
     schema,
     seed,
     plan,
     ended: worstEnd(results),
-    shards: results.flatMap(({ shards }) => shards).sort((one, other) => one.index - other.index),
+    shards: results.flatMap(({ shards }) => shards).sort((a, b) => a.index - b.index),
     ...span,
     validity: generator.reasons.length === 0 ? 'valid' : 'invalid',
     generator,
-    ...mergedSurroundings(results),
-    ...mergedDeployment(results),
-    funnel: sums(results.map(({ funnel }) => funnel)) as Funnel,
-    accounts: sums(results.map(({ accounts }) => accounts)) as Accounts,
-    balance: mergedBalance(results.map(({ balance }) => balance)),
-    updates: mergedUpdates([...results, ...kept].map(({ updates }) => updates)),
-    ...measures,
-    series,
-    ...(sharedKeys === undefined ? {} : { sharedKeys }),
-    ...mergedComparison(results),
-    ...mergedSpread(results),
-    ...(checks === undefined ? {} : { checks }),
+    ...sections,
+    ...(checks && { checks }),
     devices: results.flatMap(({ devices }) => devices).sort((a, b) => a.index - b.index),
   };
-  const thresholds = thresholdVerdicts(whole.plan.thresholds ?? [], measuresOf(whole));
+  const thresholds = thresholdVerdicts(plan.thresholds ?? [], measuresOf(whole));
   return { ...whole, thresholds };
 }
 
 /** In phases of its own, so that the phases of a result add up to its whole. */
-function keptMeasures(part: PartFigures) {
-  const { startMs, endMs, latencies, operations, errors, schedule } = part;
+function keptSections(part: PartFigures): Partial<Sections> {
+  const { startMs, endMs, latencies, operations, errors, updates, schedule } = part;
   const { lateness } = schedule;
   const phase = { name: 'of failed workers', startMs, endMs, lateness, latencies, operations };
-  return { latencies, operations, errors, phases: operations.length === 0 ? [] : [phase] };
-}
-
-/** Merges what happened to the shards of parts that were themselves distributed. */
-function mergedSpread(results: readonly FleetResult[]): Pick<FleetResult, 'spread'> {
-  const spreads = results.flatMap(({ spread = [] }) => spread);
-  if (spreads.length === 0) return {};
-  const missing = spreads.flatMap(({ missingDeviceMs = [] }) => missingDeviceMs);
-  const sum = missing.reduce((total, each) => total + each, 0);
-  return {
-    spread: {
-      takeovers: spreads.flatMap(({ takeovers }) => takeovers),
-      lost: spreads.flatMap(({ lost }) => lost),
-      ...(sum > 0 && { missingDeviceMs: sum }),
-    },
-  };
-}
-
-/** Absent where no part has any. */
-function mergedSurroundings(
-  results: readonly FleetResult[],
-): Pick<FleetResult, 'machines' | 'events'> {
-  const machines = mergedMachines(results.flatMap((each) => each.machines ?? []));
-  const events = results.flatMap((each) => each.events ?? []);
-  const faults = [...new Set(events.flatMap(({ fault = [] }) => fault))].sort();
-  const total = (field: 'written' | 'lost'): number =>
-    events.reduce((sum, each) => sum + each[field], 0);
-  const fault = faults.length === 0 ? {} : { fault: faults.join(', ') };
-  return {
-    ...(machines.length > 0 && { machines }),
-    ...(events.length > 0 && {
-      events: { written: total('written'), lost: total('lost'), ...fault },
-    }),
-  };
-}
-
-function mergedComparison(results: readonly FleetResult[]): Pick<FleetResult, 'herd'> {
-  const comparisons = results.flatMap(({ herd }) => (herd === undefined ? [] : [herd]));
-  return comparisons.length === 0 ? {} : { herd: mergedBackoffComparisons(comparisons) };
+  return { latencies, operations, errors, updates, phases: operations.length === 0 ? [] : [phase] };
 }
 
 function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): void {
@@ -186,18 +194,6 @@ function spanOf(results: readonly FleetResult[]): Pick<FleetResult, 'startedAt' 
   return { startedAt: new Date(startMs).toISOString(), durationMs: Math.max(...durationsMs) };
 }
 
-function mergedDeployment(
-  results: readonly FleetResult[],
-): Pick<FleetResult, 'deploymentId' | 'deployedMs'> {
-  const ids = new Set(results.flatMap(({ deploymentId = [] }) => deploymentId));
-  const [deploymentId] = ids;
-  const moments = results.flatMap(({ deployedMs = [] }) => deployedMs);
-  return {
-    ...(deploymentId !== undefined && ids.size === 1 && { deploymentId }),
-    ...(moments.length > 0 && { deployedMs: Math.min(...moments) }),
-  };
-}
-
 function mergedGenerator(
   results: readonly FleetResult[],
   kept: readonly PartFigures[],
@@ -211,44 +207,4 @@ function mergedGenerator(
     ...kept.map(({ schedule }) => schedule),
   ];
   return judgedGenerator({ processes, schedule: scheduleOf(schedules, durationMs) });
-}
-
-function mergedBalance(balances: readonly Reconciliation[]): Reconciliation {
-  const because = [...new Set(balances.flatMap(({ because: said = [] }) => said))].sort();
-  const statistics = new Map<string, Reconciliation['statistics'][number]>();
-  for (const row of balances.flatMap(({ statistics: rows }) => rows)) {
-    statistics.set(JSON.stringify(row), row);
-  }
-  const total = (field: 'withoutArtifact' | 'lostReports' | 'doubledReports'): number =>
-    balances.reduce((sum, balance) => sum + balance[field], 0);
-  return {
-    checked: balances.every(({ checked }) => checked),
-    ok: balances.every(({ ok }) => ok),
-    ...(because.length > 0 && { because: because.join('; ') }),
-    books: booksInAll(balances),
-    deploymentsChecked: Math.max(...balances.map(({ deploymentsChecked }) => deploymentsChecked)),
-    withoutArtifact: total('withoutArtifact'),
-    lostReports: total('lostReports'),
-    doubledReports: total('doubledReports'),
-    differences: balances
-      .flatMap(({ differences }) => differences)
-      .sort((one, other) => one.deviceIndex - other.deviceIndex)
-      .slice(0, DIFFERENCES_MAX),
-    statistics: [...statistics.keys()].sort().flatMap((key) => statistics.get(key) ?? []),
-  };
-}
-
-/** The server records that were read for every part. */
-function booksInAll(balances: readonly Reconciliation[]): Reconciliation['books'] {
-  const [first, ...others] = balances;
-  return (first?.books ?? []).filter((book) => others.every(({ books }) => books.includes(book)));
-}
-
-/** Adds field by field. */
-function sums(counts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
-  const total: Record<string, number> = {};
-  for (const row of counts) {
-    for (const [name, count] of Object.entries(row)) total[name] = (total[name] ?? 0) + count;
-  }
-  return total;
 }

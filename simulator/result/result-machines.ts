@@ -1,6 +1,7 @@
 /** The machines that a run used, described by their properties; without names and paths. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
+import { rows, sum } from './merge-rules.ts';
 
 const text = v.string();
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -23,20 +24,11 @@ export const machinesShape = v.array(machineShape);
 /** A kind of machine, and how many processes of the run were on it. */
 export type MachineFacts = Immutable<v.InferOutput<typeof machineShape>>;
 
-/**
- * Merges rows of several parts into one list, with an order that does not depend on that of the
- * parts.
- */
-export function mergedMachines(rows: readonly MachineFacts[]): readonly MachineFacts[] {
-  const merged = new Map<string, MachineFacts>();
-  for (const { processes, ...kind } of rows) {
-    const key = machineLine({ ...kind, processes: 1 });
-    merged.set(key, { ...kind, processes: processes + (merged.get(key)?.processes ?? 0) });
-  }
-  return [...merged.entries()]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, row]) => row);
-}
+/** Machines of a kind share a row, in an order that does not depend on that of the parts. */
+export const machinesRule = rows<MachineFacts>(
+  (row) => machineLine({ ...row, processes: 1 }),
+  (parts) => ({ ...parts[0], processes: sum(parts.map(({ processes }) => processes)) }),
+);
 
 const GIBIBYTE = 2 ** 30;
 

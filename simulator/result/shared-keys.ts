@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
+import { fields, first, rows, sum } from './merge-rules.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex'));
@@ -39,24 +40,22 @@ export function sharedKeysOf(source: KeySource, keys: readonly KeyUse[]): Shared
   return { ...source, hash: hash.digest('hex'), devices, keys };
 }
 
+const usesRule = rows<KeyUse>(
+  ({ position, fingerprint: key }) => `${position} ${key}`,
+  fields<KeyUse>({ position: first, fingerprint: first, devices: sum }),
+  (one, other) => one.position - other.position || (one.fingerprint < other.fingerprint ? -1 : 1),
+);
+
 /**
  * Merges the facts of several parts of one fleet. A key that differs between parts at the same
  * position is listed once for each.
  */
 export function mergedSharedKeys(parts: readonly SharedKeys[]): SharedKeys | undefined {
-  const [first] = parts;
-  if (first === undefined) return undefined;
-  const uses = new Map<string, KeyUse>();
-  for (const use of parts.flatMap(({ keys }) => keys)) {
-    const name = `${use.position} ${use.fingerprint}`;
-    const devices = (uses.get(name)?.devices ?? 0) + use.devices;
-    uses.set(name, { ...use, devices });
-  }
-  const inOrder = [...uses.values()].sort(
-    (one, other) => one.position - other.position || (one.fingerprint < other.fingerprint ? -1 : 1),
-  );
-  const { source, size, bits } = first;
-  return sharedKeysOf({ source, size, ...(bits === undefined ? {} : { bits }) }, inOrder);
+  const [one] = parts;
+  if (one === undefined) return undefined;
+  const { source, size, bits } = one;
+  const keys = usesRule(parts.map((part) => part.keys));
+  return sharedKeysOf({ source, size, ...(bits === undefined ? {} : { bits }) }, keys);
 }
 
 /** Describes the keys in one line: number of keys, devices per key, and the hash. */
