@@ -232,7 +232,7 @@ const rooms = {
       ...['server', 'simulator', 'conformance'],
       ...['bin/options', 'bin/output', 'bin/server-access', 'bin/virtual'],
     ],
-    packages: ['commander', 'cli-table3', 'log-update', 'undici', 'yaml'],
+    packages: ['commander', 'cli-table3', 'log-update', 'undici', 'ws', 'yaml'],
   },
   'bin/dev': {
     rooms: ['server', 'simulator', 'conformance', 'bin'],

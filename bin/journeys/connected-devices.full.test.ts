@@ -5,8 +5,8 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { acceptShape, decodeBody, encodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import type { ConnectMessage } from '../../fixtures/formats/connect-message.ts';
-import { OperatorSocket } from '../../simulator/client/operator-socket.ts';
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
+import { OperatorSocket } from '../commands/terminal/operator-socket.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { type RunningCommand, startCommand, startServe } from '../testing/built-command.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '../../../fixtures/printable.ts';
-import type { RemoteShell, Screen, ScreenSize } from '../../../simulator/client/remote-shell.ts';
+import type { RemoteShell, Screen, ScreenSize } from './remote-shell.ts';
 
 /** The streams of a process, as far as they are needed; those of a terminal can do more. */
 export interface LocalStreams {

@@ -1,7 +1,6 @@
 /** `fleetbed terminal`: a shell on a connected device, by way of the server. */
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
-import { RemoteShell, ShellRefused } from '../../../simulator/client/remote-shell.ts';
 import { ClientError } from '../../../simulator/engine/simulate-fleet.ts';
 import { StatusError } from '../../../simulator/network/errors.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -15,6 +14,7 @@ import { ManagementApi } from '../../server-access/management-api.ts';
 import { namedDevices } from '../../server-access/named-devices.ts';
 import { addServerOptions, type ServerOptions } from '../../server-access/server-options.ts';
 import { LocalTerminal } from './local-terminal.ts';
+import { RemoteShell, ShellRefused } from './remote-shell.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
 

@@ -4,18 +4,22 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
-import type { Clock } from '../../fixtures/clock.ts';
-import { limits } from '../../fixtures/contract/limits.ts';
-import { managementOperations } from '../../fixtures/contract/management/index.ts';
-import { pathOf } from '../../fixtures/contract/operation.ts';
+import type { Clock } from '../../../fixtures/clock.ts';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { managementOperations } from '../../../fixtures/contract/management/index.ts';
+import { pathOf } from '../../../fixtures/contract/operation.ts';
 import {
   type ConnectMessage,
   ConnectMessageError,
   decodeConnectMessage,
   encodeConnectMessage,
-} from '../../fixtures/formats/connect-message.ts';
-import { type Circumstances, TimeoutError, TransportError } from '../network/errors.ts';
-import { statusError } from './answers.ts';
+} from '../../../fixtures/formats/connect-message.ts';
+import { statusError } from '../../../simulator/client/answers.ts';
+import {
+  type Circumstances,
+  TimeoutError,
+  TransportError,
+} from '../../../simulator/network/errors.ts';
 
 /** Where and how to connect. */
 export interface OperatorSocketOptions {

@@ -5,10 +5,10 @@ import {
   type ConnectMessage,
   decodeConnectMessage,
   encodeConnectMessage,
-} from '../../fixtures/formats/connect-message.ts';
-import type { Screen } from '../client/remote-shell.ts';
-import { ConnectBench } from './connect-bench.ts';
-import { PretendServer } from './pretend-server.ts';
+} from '../../../../fixtures/formats/connect-message.ts';
+import { ConnectBench } from '../../../../simulator/testing/connect-bench.ts';
+import { PretendServer } from '../../../../simulator/testing/pretend-server.ts';
+import type { Screen } from '../remote-shell.ts';
 
 /** The session ID that the server assigns. */
 export const SID = 'session-1';

@@ -2,14 +2,14 @@
  * The operator side of a shell on a device: sends keystrokes, receives bytes for the screen.
  * Spec: Device connect
  */
-import type { Timer } from '../../fixtures/clock.ts';
-import { limits } from '../../fixtures/contract/limits.ts';
-import { connectErrorShape, decodeBody } from '../../fixtures/formats/connect-bodies.ts';
+import type { Timer } from '../../../fixtures/clock.ts';
+import { limits } from '../../../fixtures/contract/limits.ts';
+import { connectErrorShape, decodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import {
   type ConnectMessage,
   ConnectMessageError,
   connectProtocols,
-} from '../../fixtures/formats/connect-message.ts';
+} from '../../../fixtures/formats/connect-message.ts';
 import { OperatorSocket, type OperatorSocketOptions } from './operator-socket.ts';
 
 /** Screen size in characters. */

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../fixtures/clock.ts';
-import { encodeBody } from '../../fixtures/formats/connect-bodies.ts';
+import { ManualClock } from '../../../fixtures/clock.ts';
+import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import {
   type ConnectMessage,
   decodeConnectMessage,
   encodeConnectMessage,
-} from '../../fixtures/formats/connect-message.ts';
-import { noonMs, token } from '../testing/bench.ts';
-import { closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
-import { type Answering, Sheet, SID, startRelay, willingDevice } from '../testing/relay-server.ts';
+} from '../../../fixtures/formats/connect-message.ts';
+import { noonMs, token } from '../../../simulator/testing/bench.ts';
+import { closedPortUrl, PretendServer } from '../../../simulator/testing/pretend-server.ts';
 import { RemoteShell, ShellRefused } from './remote-shell.ts';
+import { type Answering, Sheet, SID, startRelay, willingDevice } from './testing/relay-server.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
