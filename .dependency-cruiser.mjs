@@ -176,7 +176,7 @@ const rooms = {
     packages: ['yaml', ...shapes],
   },
   'conformance/passive': {
-    rooms: ['conformance/suite', 'conformance/target'],
+    rooms: ['conformance/suite', 'conformance/target', 'conformance/recordings'],
     packages: ['valibot'],
   },
   'conformance/repro-script': {

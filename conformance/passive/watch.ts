@@ -54,7 +54,7 @@ export interface WatchVerdict {
 }
 
 /** What shows that a requirement is violated. */
-interface WatchEvidence {
+export interface WatchEvidence {
   readonly expected: string;
   readonly seen: string;
   /** Method and whole URL in `line`; long bodies are cut. */

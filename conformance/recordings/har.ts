@@ -3,21 +3,25 @@
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { valueText } from '../../fixtures/value-text.ts';
 import {
+  type FullExchange,
   isRecord,
   pathnameOf,
-  type RecordedExchange,
+  type RecordedHeaders,
   RecordingError,
+  recordedHeaders,
   shownValue,
+  wholeBody,
 } from './recording.ts';
 
 /**
  * The exchanges of an archive: `log.entries[]`, each with `startedDateTime`, `request`, `response`.
  * @throws RecordingError naming the file, the entry and what is wrong with it
  */
-export function* harExchanges(file: string, text: string): Generator<RecordedExchange> {
+export function* harExchanges(file: string, text: string): Generator<FullExchange> {
   const entries = entriesOf(file, text);
   for (const [index, entry] of entries.entries()) {
-    yield exchangeOf(entry, (what) => new RecordingError(file, `entry ${index + 1}`, what));
+    const place = `entry ${index + 1}`;
+    yield exchangeOf(entry, place, (what) => new RecordingError(file, place, what));
   }
 }
 
@@ -40,9 +44,9 @@ function faultOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function exchangeOf(entry: unknown, fault: (what: string) => Error): RecordedExchange {
+function exchangeOf(entry: unknown, place: string, fault: (what: string) => Error): FullExchange {
   if (!isRecord(entry)) throw fault('is not a JSON object.');
-  const { startedDateTime: at, request, response } = entry;
+  const { startedDateTime: at, time, request, response } = entry;
   if (typeof at !== 'string' || !isTimestamp(at)) {
     throw fault(`startedDateTime must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`);
   }
@@ -58,14 +62,41 @@ function exchangeOf(entry: unknown, fault: (what: string) => Error): RecordedExc
   if (!Number.isInteger(response.status)) {
     throw fault(`response.status must be a whole number, ${shownValue(response.status)}.`);
   }
+  const sentMs = timestampMs(at);
+  const tookMs = typeof time === 'number' && time > 0 ? time : 0;
   return {
-    atMs: timestampMs(at),
+    place,
+    atMs: sentMs,
+    sentMs,
+    endedMs: sentMs + tookMs,
     method: method.toUpperCase(),
+    url,
     pathname: pathnameOf(url),
     status: Number(response.status),
     requestBody: () => sentBody(request.postData),
-    responseBody: () => answeredBody(response.content),
+    responseBody: () => answeredBytes(response.content)?.toString('utf8'),
+    requestHeaders: () => headersIn(request),
+    responseHeaders: () => headersIn(response),
+    responseBytes: () => {
+      const { size, comment } = isRecord(response.content) ? response.content : {};
+      return wholeBody({
+        status: Number(response.status),
+        bytes: answeredBytes(response.content),
+        headers: headersIn(response),
+        size,
+        isCut: typeof comment === 'string' && comment.startsWith('cut after'),
+      });
+    },
   };
+}
+
+/** The content is decoded, whatever its coding on the way was. */
+function headersIn({ headers }: Readonly<Record<string, unknown>>): RecordedHeaders {
+  const pairs = Array.isArray(headers) ? headers.filter(isRecord) : [];
+  const { 'content-encoding': _, ...rest } = recordedHeaders(
+    pairs.map(({ name, value }) => [name, value]),
+  );
+  return rest;
 }
 
 /** A form by its parameters where the recorder took it apart, else the text. */
@@ -77,9 +108,7 @@ function sentBody(postData: unknown): unknown {
   return Object.fromEntries(named);
 }
 
-function answeredBody(content: unknown): unknown {
-  if (!isRecord(content)) return undefined;
-  const { text, encoding } = content;
-  const isEncoded = typeof text === 'string' && encoding === 'base64';
-  return isEncoded ? Buffer.from(text, 'base64').toString('utf8') : text;
+function answeredBytes(content: unknown): Buffer | undefined {
+  if (!isRecord(content) || typeof content.text !== 'string') return undefined;
+  return Buffer.from(content.text, content.encoding === 'base64' ? 'base64' : 'utf8');
 }

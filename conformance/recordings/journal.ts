@@ -1,21 +1,31 @@
 /**
- * Reads a journal: NDJSON, one exchange a line, in this shape:
+ * Reads a journal: NDJSON, one exchange a line, or a JSON list of them, in this shape:
  *
  *     {"at": "2026-01-31T12:00:00Z", "method": "GET", "url": "https://…", "status": 200}
  *
  * `at` is an RFC 3339 time; `path`, with or without a query, may stand in place of `url`; `status`
  * is 0 where no answer came. `requestBody` and `responseBody` may follow: a JSON body as the value
- * that it is, a form as an object of its text fields, anything else as a text. Other keys are left
- * alone, and so are empty lines, and lines of a `kind` other than `exchange`, as those of frames.
+ * that it is, a form as an object of its text fields, anything else as a text; and what the journal of
+ * our server has besides: `requestHeaders` and `responseHeaders` as lists of names and values,
+ * `tookMs` and `streamedMs` until `at`, `device.id`, and where a body is not there as it was sent,
+ * `responseBytes`, `responseBodyForm` and `responseBodyCutAt`. Other keys are left alone, and so are
+ * empty lines, and entries of a `kind` other than `exchange`, as those of frames.
  */
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
+import { parsedJson } from '../../fixtures/json.ts';
 import {
+  type FullExchange,
   isRecord,
   pathnameOf,
-  type RecordedExchange,
+  type RecordedHeaders,
   RecordingError,
+  recordedHeaders,
   shownValue,
+  wholeBody,
 } from './recording.ts';
+
+/** What is told of an entry that is no exchange: where it stands, and its kind. */
+export type SkippedEntry = (place: string, kind: string) => void;
 
 /**
  * The exchanges of a journal, line by line as they come.
@@ -24,26 +34,52 @@ import {
 export async function* journalExchanges(
   file: string,
   lines: AsyncIterable<string>,
-): AsyncGenerator<RecordedExchange> {
+  skipped?: SkippedEntry,
+): AsyncGenerator<FullExchange> {
   let number = 0;
   for await (const line of lines) {
     number += 1;
     if (line.trim() === '') continue;
     const place = `line ${number}`;
-    const exchange = exchangeOf(line, (what) => new RecordingError(file, place, what));
+    const exchange = exchangeIn(file, place, parsedJson(line), skipped);
     if (exchange) yield exchange;
   }
 }
 
-function exchangeOf(line: string, fault: (what: string) => Error): RecordedExchange | undefined {
-  const value = parsed(line);
+/**
+ * The exchanges of a journal that is one JSON list.
+ * @throws RecordingError naming the file, the entry and what is wrong with it
+ */
+export function* listedExchanges(
+  file: string,
+  text: string,
+  skipped?: SkippedEntry,
+): Generator<FullExchange> {
+  const entries = parsedJson(text);
+  if (!Array.isArray(entries)) throw new RecordingError(file, '', 'is cut off or not JSON.');
+  for (const [index, entry] of entries.entries()) {
+    const exchange = exchangeIn(file, `entry ${index + 1}`, entry, skipped);
+    if (exchange) yield exchange;
+  }
+}
+
+function exchangeIn(
+  file: string,
+  place: string,
+  value: unknown,
+  skipped?: SkippedEntry,
+): FullExchange | undefined {
+  const fault = (what: string) => new RecordingError(file, place, what);
   if (!isRecord(value)) {
     throw fault(
       'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
     );
   }
   const { at, method, status, requestBody, responseBody, kind = 'exchange' } = value;
-  if (kind !== 'exchange') return undefined;
+  if (kind !== 'exchange') {
+    skipped?.(place, String(kind));
+    return undefined;
+  }
   if (typeof at !== 'string' || !isTimestamp(at)) {
     throw fault(`"at" must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`);
   }
@@ -53,31 +89,59 @@ function exchangeOf(line: string, fault: (what: string) => Error): RecordedExcha
   if (typeof status !== 'number' || !Number.isInteger(status)) {
     throw fault(`"status" must be a whole number, ${shownValue(status)}.`);
   }
-  const pathname = placeOf(value);
-  if (pathname === undefined) {
+  const url = targetOf(value);
+  if (url === undefined) {
     throw fault('needs "url" as an absolute URL, or "path" beginning with a slash.');
   }
+  const endedMs = timestampMs(at);
+  const { id } = isRecord(value.device) ? value.device : {};
   return {
-    atMs: timestampMs(at),
+    place,
+    atMs: endedMs,
+    sentMs: endedMs - durationMs(value),
+    endedMs,
     method: method.toUpperCase(),
-    pathname,
+    url,
+    pathname: url.startsWith('/') ? url.replace(/[?#].*$/s, '') : pathnameOf(url),
     status,
     requestBody: () => requestBody,
     responseBody: () => responseBody,
+    requestHeaders: () => headersIn(value.requestHeaders),
+    responseHeaders: () => headersIn(value.responseHeaders),
+    responseBytes: () => responseBytes(value),
+    ...(typeof id === 'string' && { device: id }),
   };
 }
 
-/** Undefined is no JSON value, so that it can stand for what is none. */
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+function targetOf({ url, path }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof url === 'string' && URL.canParse(url)) return url;
+  if (url !== undefined || typeof path !== 'string' || !path.startsWith('/')) return undefined;
+  return path;
 }
 
-function placeOf({ url, path }: Readonly<Record<string, unknown>>): string | undefined {
-  if (typeof url === 'string' && URL.canParse(url)) return pathnameOf(url);
-  if (url !== undefined || typeof path !== 'string' || !path.startsWith('/')) return undefined;
-  return path.replace(/[?#].*$/s, '');
+function durationMs({ tookMs, streamedMs }: Readonly<Record<string, unknown>>): number {
+  const known = [tookMs, streamedMs].filter((each) => typeof each === 'number');
+  return Math.max(0, ...known);
+}
+
+function headersIn(pairs: unknown): RecordedHeaders {
+  return recordedHeaders(
+    Array.isArray(pairs) ? pairs.filter(Array.isArray).map(([name, value]) => [name, value]) : [],
+  );
+}
+
+/** A text in JSON may stand for itself, or for a body that is no JSON: which one is not known. */
+function responseBytes(value: Readonly<Record<string, unknown>>): Buffer | undefined {
+  const { responseBody: body, responseBodyForm: form, responseBodyCutAt, status } = value;
+  const headers = headersIn(value.responseHeaders);
+  const isText = typeof body === 'string';
+  if (isText && form !== 'base64' && /json/i.test(headers['content-type'] ?? '')) return undefined;
+  const text = isText ? body : JSON.stringify(body);
+  return wholeBody({
+    status: Number(status),
+    bytes: text === undefined ? undefined : Buffer.from(text, form === 'base64' ? form : 'utf8'),
+    headers,
+    size: value.responseBytes,
+    isCut: responseBodyCutAt !== undefined,
+  });
 }

@@ -3,22 +3,25 @@
 import { createReadStream } from 'node:fs';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import { harExchanges } from './har.ts';
-import { journalExchanges } from './journal.ts';
-import { type RecordedExchange, RecordingError, type RecordingForm } from './recording.ts';
+import { journalExchanges, listedExchanges, type SkippedEntry } from './journal.ts';
+import { type FullExchange, RecordingError, type RecordingForm } from './recording.ts';
 
 /** Enough of a text to know its form, after how much white space there may be before it. */
 const HEAD_CHARACTERS = 64;
 const HEAD_MAX_CHARACTERS = 65_536;
 const WRONG_TEXT = 'ERR_ENCODING_INVALID_ENCODED_DATA';
 
-/** What a command reads of recordings at most; a journal as a whole has no limit. */
+/** What a command reads of recordings at most. */
 interface RecordingLimits {
-  /** An archive is one JSON text and is held whole. */
+  /** An archive, or a journal that is a list, is one JSON text and is held whole. */
   readonly harMaxBytes: number;
   readonly lineMaxCharacters: number;
+  /** Of all lines of a journal; those who read them one by one need no limit. */
+  readonly journalMaxBytes?: number;
 }
 
-const recordingLimits: RecordingLimits = {
+/** What is read at most unless a command says otherwise. */
+export const recordingLimits: RecordingLimits = {
   harMaxBytes: 134_217_728,
   lineMaxCharacters: 16_777_216,
 };
@@ -26,29 +29,35 @@ const recordingLimits: RecordingLimits = {
 /** A file of recorded traffic and what is in it. */
 interface Recording {
   readonly form: RecordingForm;
-  readonly exchanges: Iterable<RecordedExchange> | AsyncIterable<RecordedExchange>;
+  readonly exchanges: Iterable<FullExchange> | AsyncIterable<FullExchange>;
 }
 
 /**
  * Opens a file by its content: an archive is named .har or begins with its object `log`, anything
- * else is a journal.
- * The exchanges are read as they are asked for.
+ * else is a journal. The exchanges are read as they are asked for.
+ * @param skipped called for each entry of a journal that is no exchange
  * @throws RecordingError, or the system's error for a file that cannot be read, here and while
  * reading
  */
 export async function openRecording(
   file: string,
   limits: RecordingLimits = recordingLimits,
+  skipped?: SkippedEntry,
 ): Promise<Recording> {
+  const { harMaxBytes, lineMaxCharacters, journalMaxBytes = Number.POSITIVE_INFINITY } = limits;
   const texts = textsOf(file);
   const head = await headOf(texts);
   const all = joined(head, texts);
-  if (!file.endsWith('.har') && !/^\s*\{\s*"log"\s*:/.test(head)) {
-    const lines = linesOf(file, all, limits.lineMaxCharacters);
-    return { form: 'journal', exchanges: journalExchanges(file, lines) };
+  if (file.endsWith('.har') || /^\s*\{\s*"log"\s*:/.test(head)) {
+    const text = await wholeText(file, all, harMaxBytes);
+    return { form: 'har', exchanges: harExchanges(file, text) };
   }
-  const text = await wholeText(file, all, limits.harMaxBytes);
-  return { form: 'har', exchanges: harExchanges(file, text) };
+  if (/^\s*\[/.test(head)) {
+    const text = await wholeText(file, all, harMaxBytes);
+    return { form: 'journal', exchanges: listedExchanges(file, text, skipped) };
+  }
+  const lines = linesOf(file, bounded(file, all, journalMaxBytes), lineMaxCharacters);
+  return { form: 'journal', exchanges: journalExchanges(file, lines, skipped) };
 }
 
 /** The file's text piece by piece; a mark of the byte order is left out. */
@@ -89,6 +98,15 @@ async function wholeText(
   bytesMax: number,
 ): Promise<string> {
   const pieces: string[] = [];
+  for await (const text of bounded(file, texts, bytesMax)) pieces.push(text);
+  return pieces.join('');
+}
+
+async function* bounded(
+  file: string,
+  texts: AsyncIterable<string>,
+  bytesMax: number,
+): AsyncGenerator<string> {
   let bytes = 0;
   for await (const text of texts) {
     bytes += Buffer.byteLength(text);
@@ -97,9 +115,8 @@ async function wholeText(
       const wayOut = 'save it in parts, or without the bodies of pages';
       throw new RecordingError(file, '', `is larger than ${mebibytes} MiB; ${wayOut}.`);
     }
-    pieces.push(text);
+    yield text;
   }
-  return pieces.join('');
 }
 
 async function* linesOf(

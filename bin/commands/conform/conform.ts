@@ -39,6 +39,10 @@ const subcommands: Subcommands = {
     summary: 'show regressions, fixes and changed observations between two reports',
     load: () => import('./compare.ts'),
   },
+  judge: {
+    summary: 'judge a server by a recording: a HAR file or a journal',
+    load: () => import('./judge.ts'),
+  },
   hooks: {
     summary: 'describe the steps of --hooks, with their inputs and answers',
     load: () => import('./hooks.ts'),

@@ -1,0 +1,82 @@
+/** `fleetbed conform judge`: judges a server by a recording of what passed between it and devices. */
+
+import type { Command } from 'commander';
+import { judgeRecording, type RecordingJudgement } from '../../../conformance/passive/recording.ts';
+import { recordingText } from '../../../conformance/passive/recording-text.ts';
+import { RecordingError } from '../../../conformance/recordings/recording.ts';
+import { defaultHeaderPrefix } from '../../../fixtures/contract/vendor-names.ts';
+import { NotAFile } from '../../../fixtures/plain-file.ts';
+import { addExamples } from '../../options/examples.ts';
+import * as values from '../../options/option-values.ts';
+import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
+import { CommandFault } from '../../output/fault.ts';
+import { fileFault } from '../../output/files.ts';
+import { createOutput } from '../../output/output.ts';
+
+interface JudgeOptions {
+  readonly url?: string;
+  readonly headerPrefix: string;
+  readonly json?: boolean;
+}
+
+const exitCodeOf: Readonly<Record<RecordingJudgement['outcome'], ExitCode>> = {
+  violated: exitCodes.failed,
+  held: exitCodes.pass,
+  nothing: exitCodes.undecided,
+};
+
+const help = `
+FILE is a HAR 1.2 file, as browsers and proxies save it, or a journal, as fleetbed journal --json
+prints it: a line or a list entry for each exchange. Exchanges of devices are judged by the rules that
+fleetbed simulate --check-share applies. What a recording lacks is not judged, and is counted.
+
+JSON is {file, form, server, outcome: "violated"|"held"|"nothing", entries, judged, devices, alone,
+requirements: [{requirement, sentence, judged, broken, firstBreach?}], leftOut: [{reason, entries,
+first: [place]}]}. Tokens and signatures are masked.
+
+Exit codes: 0 what was judged holds; 1 a requirement is violated; 3 the recording cannot be read;
+4 nothing could be judged.
+`;
+
+/** Adds the options of the subcommand and what it does. */
+export function configure(command: Command): void {
+  addExamples(
+    command,
+    'fleetbed conform judge traffic.har',
+    'fleetbed journal --limit 500 --json > journal.ndjson && fleetbed conform judge journal.ndjson',
+  );
+  command
+    .argument('<file>', 'HAR file or journal')
+    .option(
+      '--url <url>',
+      'base URL of the server to judge (default: the one with calls of devices)',
+      values.baseUrl,
+    )
+    .option(
+      '--header-prefix <prefix>',
+      "vendor prefix of the API's header names",
+      values.headerPrefix,
+      defaultHeaderPrefix,
+    )
+    .option('--json', 'write the result to stdout as JSON')
+    .addHelpText('after', help)
+    .action(async (file: string, { json = false, ...plan }: JudgeOptions) => {
+      const judgement = await judgeRecording(file, plan).catch((error: unknown) => {
+        throw recordingFault(file, error);
+      });
+      const output = createOutput(json);
+      output.data(judgement);
+      output.line(recordingText(judgement));
+      process.exitCode = exitCodeOf[judgement.outcome];
+    });
+}
+
+function recordingFault(file: string, error: unknown): unknown {
+  if (error instanceof RecordingError) {
+    const wayOut =
+      error.place === '' ? '' : ' Save the recording again, or remove what stands there.';
+    return new CommandFault(`${error.message}${wayOut}`, exitCodes.setUp, error);
+  }
+  const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
+  return isOfFile ? fileFault(`cannot read ${file}`, error) : error;
+}

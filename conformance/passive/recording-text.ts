@@ -1,0 +1,69 @@
+/** What a recording says of a server, as lines for a terminal. */
+import { type RecordingJudgement, reasons } from './recording.ts';
+
+/** Violated requirements that are shown in full; the JSON has all of them. */
+const SHOWN_MAX = 10;
+
+/** The judgement in a line, then what was violated, then what was left out and why. */
+export function recordingText(judgement: RecordingJudgement): string {
+  return [
+    headline(judgement),
+    `  ${account(judgement)}`,
+    ...violatedLines(judgement),
+    ...leftOutLines(judgement),
+  ].join('\n');
+}
+
+function headline({ outcome, requirements, file, server }: RecordingJudgement): string {
+  const judged = requirements.filter((row) => row.judged > 0);
+  const broken = requirements.filter((row) => row.broken > 0);
+  const untested = `${requirements.length - judged.length} not tested`;
+  const verdict = {
+    violated: `VIOLATED: ${broken.length} of ${counted(judged.length, 'requirement')}, ${untested}`,
+    held: `held: ${counted(judged.length, 'requirement')}, ${untested}`,
+    nothing: 'NOTHING TESTED: no entry decides a requirement',
+  }[outcome];
+  return `${verdict} (${server === undefined ? file : `${file}, ${server}`})`;
+}
+
+function account({ entries, judged, devices, alone }: RecordingJudgement): string {
+  const all = `${counted(entries, 'entry', 'entries')}, ${judged} judged`;
+  const apart = `${counted(devices, 'device')} told apart`;
+  if (alone === 0) return `${all}; ${apart}`;
+  return `${all}; ${apart}, ${alone} judged alone, since they do not show which device sent them`;
+}
+
+function violatedLines({ requirements }: RecordingJudgement): string[] {
+  const broken = requirements.filter((row) => row.broken > 0);
+  const more = broken.length - SHOWN_MAX;
+  const rows = broken.slice(0, SHOWN_MAX).flatMap((row) => {
+    const { requirement, sentence, judged, firstBreach: first } = row;
+    return [
+      '',
+      `  ${requirement}: ${sentence}`,
+      `    violated by ${row.broken} of ${judged}`,
+      ...(first
+        ? [
+            `    first: ${first.entry}, ${first.at}, ${first.operation}`,
+            `    expected ${first.expected}`,
+            `    received ${first.seen}`,
+          ]
+        : []),
+    ];
+  });
+  return more > 0 ? [...rows, '', `  and ${more} more`] : rows;
+}
+
+function leftOutLines({ leftOut, entries, judged }: RecordingJudgement): string[] {
+  if (leftOut.length === 0) return [];
+  const rows = leftOut.map(({ reason, entries: count, first }) => {
+    const more = count - first.length;
+    const places = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    return `  ${count} ${reasons[reason]}: ${places}`;
+  });
+  return ['', `Not judged: ${counted(entries - judged, 'entry', 'entries')}`, ...rows];
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,388 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { RecordingError } from '../recordings/recording.ts';
+import { judgeRecording, type RecordingJudgement } from './recording.ts';
+import { recordingText } from './recording-text.ts';
+
+const server = 'https://devices.example/gateway';
+const paths = {
+  auth: operations['post-auth-request'].path,
+  next: operations['post-next-deployment-v2'].path,
+  attributes: operations['put-attributes'].path,
+  configuration: operations['get-configuration'].path,
+  status: operations['put-deployment-status'].path.replace('{id}', 'd-1'),
+};
+const link = 'https://files.example/1?x-svc-signature=c2lnbmVk';
+const instructions = {
+  id: 'd-1',
+  artifact: {
+    artifact_name: 'two',
+    source: { uri: link, expire: '2026-02-01T12:00:00Z' },
+    device_types_compatible: ['board'],
+  },
+};
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const token = `${part({ alg: 'none' })}.${part({ iat: 0, exp: 604_800 })}.c2ln`;
+
+let folder: string;
+let second = 0;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetbed-judged-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileOf(name: string, content: string | Buffer): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+function startedAt(): string {
+  second += 1;
+  return new Date(Date.UTC(2026, 0, 31, 12, 0, second)).toISOString();
+}
+
+interface Made {
+  readonly method?: string;
+  readonly url?: string;
+  readonly status?: number;
+  readonly sent?: unknown;
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly answerHeaders?: readonly (readonly [string, string])[];
+  /** The member of the response. */
+  readonly content?: unknown;
+}
+
+const pairs = (list: Made['headers'] = []) => list.map(([name, value]) => ({ name, value }));
+const bearer = (text: string) => [['authorization', `Bearer ${text}`]] as const;
+const json = (value: unknown) => {
+  const text = JSON.stringify(value);
+  return { size: text.length, mimeType: 'application/json', text };
+};
+
+/** An entry with the members that every recorder writes. */
+function entry(path: string, made: Made = {}) {
+  const { method = 'PUT', url = server + path, status = 200, sent, content } = made;
+  return {
+    startedDateTime: startedAt(),
+    time: 5,
+    request: {
+      method,
+      url,
+      headers: pairs(made.headers ?? bearer('a.b.c')),
+      ...(sent !== undefined && { postData: { mimeType: '', text: JSON.stringify(sent) } }),
+    },
+    response: {
+      status,
+      headers: pairs(made.answerHeaders),
+      ...('content' in made ? { content } : { content: { size: 0, mimeType: '' } }),
+    },
+  };
+}
+
+const har = (...entries: readonly unknown[]) =>
+  JSON.stringify({ log: { version: '1.2', creator: { name: 'a proxy' }, entries } });
+
+function judge(name: string, content: string, plan: { url?: string; bytesMax?: number } = {}) {
+  return judgeRecording(fileOf(name, content), { headerPrefix: 'X-SVC', ...plan });
+}
+
+function brokenBy({ requirements }: RecordingJudgement): readonly string[] {
+  return requirements.flatMap(({ requirement, broken }) => (broken > 0 ? requirement : []));
+}
+
+function reasonsOf({ leftOut }: RecordingJudgement): Readonly<Record<string, number>> {
+  return Object.fromEntries(leftOut.map(({ reason, entries }) => [reason, entries]));
+}
+
+const signIn = () =>
+  entry(paths.auth, {
+    method: 'POST',
+    headers: [['X-SVC-Signature', 'c2ln']],
+    sent: { id_data: '{"mac":"1"}', pubkey: 'key' },
+    content: { size: token.length, mimeType: 'application/jwt', text: token },
+  });
+const asks = (content: unknown, status = 200, of = token) =>
+  entry(paths.next, {
+    method: 'POST',
+    status,
+    content,
+    headers: bearer(of),
+    sent: { device_provides: { device_type: 'board' } },
+  });
+const reports = (status: string, answered = 204) =>
+  entry(paths.status, { status: answered, sent: { status }, headers: bearer(token) });
+
+describe('a recording of a server that does everything right', () => {
+  it('holds, by a proxy that keeps everything', async () => {
+    const found = await judge(
+      'proxy.har',
+      har(
+        signIn(),
+        asks(json(instructions)),
+        entry('', { method: 'GET', url: link, headers: [], content: undefined }),
+        reports('installing'),
+        reports('success'),
+        asks({ size: 0, mimeType: '' }, 204),
+      ),
+    );
+    expect(brokenBy(found)).toEqual([]);
+    expect(found).toMatchObject({ outcome: 'held', server, entries: 6, judged: 6, devices: 1 });
+    expect(found.alone).toBe(0);
+    const judged = found.requirements.flatMap((row) => (row.judged > 0 ? row.requirement : []));
+    expect(judged).toEqual(
+      expect.arrayContaining([
+        ...['auth.token-is-a-jwt', 'tokens.device-token-opens', 'next.finished-is-over'],
+        ...['next.source-gives-the-artifact', 'status.is-204'],
+      ]),
+    );
+  });
+
+  it('may have compressed answers that the recorder decoded, also in base64', async () => {
+    const { text } = json({ key: 'value' });
+    const content = { size: text.length, text: Buffer.from(text).toString('base64') };
+    const found = await judge(
+      'chrome.har',
+      har(
+        entry(paths.configuration, {
+          method: 'GET',
+          answerHeaders: [['Content-Encoding', 'br']],
+          content: { ...content, encoding: 'base64' },
+        }),
+      ),
+    );
+    expect(found).toMatchObject({ outcome: 'held', judged: 1 });
+    expect(found.requirements).toContainEqual(
+      expect.objectContaining({ requirement: 'configuration.read-texts', judged: 1, broken: 0 }),
+    );
+  });
+
+  it('is judged in the order in which exchanges ended, not in which they were written', async () => {
+    const [first, last] = [reports('success'), asks({ size: 0 }, 204)];
+    const found = await judge('turned.har', har(last, first, signIn(), asks(json(instructions))));
+    expect(found.outcome).toBe('held');
+  });
+});
+
+describe('a recording shows a violation', () => {
+  it('with the entry, what was expected and seen, and no secrets', async () => {
+    const entries = [signIn(), asks(json(instructions)), reports('success')];
+    const found = await judge('again.har', har(...entries, asks(json(instructions))));
+    expect(brokenBy(found)).toEqual(['next.finished-is-over']);
+    expect(found.outcome).toBe('violated');
+    const text = recordingText(found);
+    expect(text).toContain('VIOLATED: 1 of ');
+    expect(text).toContain('first: entry 4, 2026-01-31T12:00:');
+    expect(text).toContain('expected deployment d-1 to be offered no longer, since its end was');
+    expect(JSON.stringify(found)).not.toContain(token);
+    expect(JSON.stringify(found)).not.toContain('c2lnbmVk');
+  });
+
+  it('without tokens, where one entry is enough', async () => {
+    const found = await judge(
+      'bare.har',
+      har(entry(paths.attributes, { status: 204, headers: [] })),
+    );
+    expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
+    expect(found).toMatchObject({ judged: 1, alone: 1, devices: 0 });
+  });
+
+  it.each([
+    ['lines', (entries: readonly unknown[]) => entries.map((e) => JSON.stringify(e)).join('\n')],
+    ['a list', (entries: readonly unknown[]) => `\n ${JSON.stringify(entries)}`],
+  ])('in a journal as %s, with paths and devices', async (_, written) => {
+    const at = { device: { id: 'one' }, tookMs: 2 };
+    const call = { ...at, kind: 'exchange', method: 'PUT', path: paths.attributes };
+    const found = await judge(
+      'journal.ndjson',
+      written([
+        { ...call, at: startedAt(), status: 200, responseBytes: 0 },
+        { kind: 'frame', at: startedAt() },
+        { ...call, at: startedAt(), status: 204, responseHeaders: [['X-A', '1']] },
+      ]),
+    );
+    expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
+    expect(found).toMatchObject({ form: 'journal', entries: 3, judged: 2, devices: 1, alone: 0 });
+    expect(reasonsOf(found)).toEqual({ 'no-exchange': 1 });
+  });
+});
+
+describe('a recording shows no violation', () => {
+  it('by devices that cannot be told apart: one has finished, the other is offered it', async () => {
+    for (const hidden of ['[masked]', '***', 'REDACTED']) {
+      const entries = [asks(json(instructions)), reports('success'), asks(json(instructions))];
+      const text = har(...entries).replaceAll(token, hidden);
+      expect(await judge('masked.har', text), hidden).toMatchObject({ outcome: 'held', alone: 3 });
+    }
+  });
+
+  it('by a token that was masked', async () => {
+    const [masked] = [signIn()];
+    const text = har(masked).replaceAll(token, '[masked]');
+    const found = await judge('masked-token.har', text);
+    expect(found.outcome).toBe('nothing');
+    expect(reasonsOf(found)).toEqual({ 'no-body': 1 });
+  });
+
+  it('by a link whose signature was masked', async () => {
+    const text = har(
+      signIn(),
+      asks(json(instructions)),
+      entry('', { method: 'GET', url: link, status: 403, headers: [] }),
+    ).replaceAll('c2lnbmVk', '[masked]');
+    const found = await judge('masked-link.har', text);
+    expect(brokenBy(found)).toEqual([]);
+    expect(reasonsOf(found)).toEqual({ 'other-server': 1 });
+  });
+
+  it.each<[string, Made]>([
+    ['left out', { content: undefined }],
+    ['left out, though it had a size', { content: { size: 20, mimeType: 'application/json' } }],
+    ['cut', { content: { size: 900, text: '{"a":"b', comment: 'cut after 7 bytes' } }],
+    ['shorter than it was', { content: { size: 900, text: '{"a":"b' } }],
+    [
+      'empty, though its length was sent',
+      { content: { size: 0, text: '' }, answerHeaders: [['Content-Length', '20']] },
+    ],
+    [
+      'empty, though it was sent in pieces',
+      { content: { size: 0 }, answerHeaders: [['Transfer-Encoding', 'chunked']] },
+    ],
+  ])('by a body that was %s', async (_, made) => {
+    const found = await judge(
+      'no-body.har',
+      har(entry(paths.configuration, { method: 'GET', ...made })),
+    );
+    expect(brokenBy(found)).toEqual([]);
+    expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
+  });
+
+  it('by a text in a journal that may be a JSON string or no JSON', async () => {
+    const call = { at: startedAt(), method: 'GET', path: paths.configuration, status: 200 };
+    const type = [['Content-Type', 'application/json']];
+    const line = { ...call, responseHeaders: type, responseBody: 'a text' };
+    const found = await judge('text.ndjson', JSON.stringify(line));
+    expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
+  });
+});
+
+describe('entries that cannot be judged are counted with the reason', () => {
+  it.each<[keyof ReturnType<typeof reasonsOf> & string, Made, string?]>([
+    ['other-server', { url: 'https://cdn.example/app.js', method: 'GET' }],
+    ['other-server', { url: 'https://devices.example/gatewayx/api/devices/v1/x' }],
+    ['no-operation', { url: `${server}/favicon.ico`, method: 'GET' }],
+    ['no-operation', { url: `${server}${paths.attributes}`, method: 'DELETE' }],
+    ['management', { url: `${server}/api/management/v1/inventory/groups`, method: 'GET' }],
+    ['no-rule', { url: `${server}${operations['list-artifacts'].path}`, method: 'GET' }],
+    ['no-answer', { url: `${server}${paths.attributes}`, status: 0 }],
+    [
+      'planned-fault',
+      { url: `${server}${paths.attributes}`, answerHeaders: [['X-SVC-Testbed-Fault', 'one']] },
+    ],
+    ['undecided', { url: `${server}${paths.attributes}`, status: 503 }],
+  ])('%s', async (reason, made) => {
+    const found = await judge('left.har', har(entry(paths.attributes), entry('', made)));
+    expect(reasonsOf(found)).toEqual({ [reason]: 1 });
+    expect(found).toMatchObject({ outcome: 'held', entries: 2, judged: 1 });
+    expect(found.leftOut[0]?.first).toEqual(['entry 2']);
+    expect(recordingText(found)).toContain('Not judged: 1 entry\n  1 ');
+  });
+
+  it('and all of them are accounted for, the first with their places', async () => {
+    const others = Array.from({ length: 7 }, () => entry('', { url: 'https://cdn.example/a' }));
+    const found = await judge('many.har', har(...others, entry(paths.attributes)));
+    expect(recordingText(found)).toContain(
+      '7 are of other servers: entry 1, entry 2, entry 3, entry 4, entry 5 and 2 more',
+    );
+  });
+
+  it.each([
+    ['an empty archive', har()],
+    ['an empty file', ''],
+    ['traffic of something else', har(entry('', { url: 'https://cdn.example/a' }))],
+    ['a user of the management API', har(entry('/api/management/v1/inventory/groups'))],
+  ])('nothing is claimed of %s', async (_, content) => {
+    const found = await judge('nothing', content);
+    expect(found.outcome).toBe('nothing');
+    expect(recordingText(found)).toMatch(/^NOTHING TESTED: no entry decides a requirement/);
+  });
+});
+
+describe('of several servers', () => {
+  const both = () =>
+    har(
+      entry(paths.attributes, { url: `http://one.example${paths.attributes}` }),
+      entry(paths.attributes, { url: `http://two.example:80${paths.attributes}`, status: 204 }),
+    );
+
+  it('none is chosen without being asked', async () => {
+    const refused = await judge('two.har', both()).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(RecordingError);
+    expect(String(refused)).toContain(
+      'two.har: has calls of this API to 2 servers, http://one.example (1), http://two.example (1); choose one with --url.',
+    );
+  });
+
+  it('the one that is named is judged, however its URL is written', async () => {
+    const found = await judge('two.har', both(), { url: 'http://TWO.example:80' });
+    expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
+    expect(reasonsOf(found)).toEqual({ 'other-server': 1 });
+  });
+});
+
+describe('a file that is no recording is refused in a sentence', () => {
+  const without = (member: string) => {
+    const { [member]: _, ...rest } = entry(paths.attributes) as Record<string, unknown>;
+    return rest;
+  };
+  it.each<[string, string, string | RegExp]>([
+    ['cut.har', har(entry(paths.attributes)).slice(0, -9), 'cut.har: is cut off or not JSON'],
+    ['page.har', '<html>', 'page.har: is cut off or not JSON'],
+    ['no-log.har', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no list log.entries.'],
+    ['a.har', har(without('request')), 'a.har, entry 1: request must be an object, missing.'],
+    ['b.har', har(without('response')), 'b.har, entry 1: response must be an object, missing.'],
+    ['c.har', har(without('startedDateTime')), 'entry 1: startedDateTime must be a time such as'],
+    ['d.har', har(entry(paths.attributes), 7), 'd.har, entry 2: is not a JSON object.'],
+    ['e.har', har(entry('', { url: '/path' })), 'entry 1: request.url must be an absolute URL'],
+    ['f.har', har(entry('', { method: '' })), 'entry 1: request.method must be a text'],
+    ['g.ndjson', 'no JSON', 'g.ndjson, line 1: is not a JSON object; a journal has one on each'],
+    ['h.ndjson', '{"at":"now"}', 'h.ndjson, line 1: "at" must be a time such as'],
+    ['i.json', '[{"kind":"frame"},3]', 'i.json, entry 2: is not a JSON object'],
+    ['j.json', '[{"kind":"frame"}', 'j.json: is cut off or not JSON.'],
+  ])('%s', async (name, content, sentence) => {
+    const refused = await judge(name, content).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(RecordingError);
+    expect(String(refused)).toContain(sentence);
+    expect(String(refused)).not.toContain('\n');
+  });
+
+  it.each([
+    ['large.har', har(entry(paths.attributes))],
+    ['large.ndjson', '{"kind":"frame"}\n'.repeat(20)],
+    ['large.json', `[${'{"kind":"frame"},'.repeat(20)}{}]`],
+  ])('%s, when it is too large', async (name, content) => {
+    const refused = await judge(name, content, { bytesMax: 256 }).catch((error: unknown) => error);
+    expect(String(refused)).toContain('MiB; save it in parts, or without the bodies of pages.');
+  });
+
+  it('is judged in spite of members of the wrong kind that it can do without', async () => {
+    const odd = entry(paths.attributes) as ReturnType<typeof entry> & Record<string, unknown>;
+    const request = { ...odd.request, headers: 'none', postData: [], cookies: 7 };
+    const response = { ...odd.response, headers: [7, { name: 1 }, { name: 'a', value: 'b' }] };
+    const found = await judge('odd.har', har({ ...odd, time: -1, request, response }));
+    expect(found).toMatchObject({ outcome: 'held', judged: 1, alone: 1 });
+  });
+
+  it('is judged in spite of paths that cannot be decoded', async () => {
+    const path = operations['put-deployment-status'].path.replace('{id}', '%E0%A4%A');
+    const found = await judge(
+      'path.har',
+      har(entry(path, { status: 204 }), entry(path, { status: 0 })),
+    );
+    expect(found).toMatchObject({ outcome: 'held', judged: 1 });
+  });
+});

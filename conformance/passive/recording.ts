@@ -1,0 +1,266 @@
+/**
+ * Judges a server by a recording of what passed between it and devices: the rules of the watch, and
+ * an account of every entry that they could not judge.
+ */
+import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
+import { operations } from '../../fixtures/contract/operations.ts';
+import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
+import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
+import { openRecording, recordingLimits } from '../recordings/open-recording.ts';
+import { type FullExchange, RecordingError, type RecordingForm } from '../recordings/recording.ts';
+import { recognized } from '../target/operation-at.ts';
+import { SOURCE } from './device-memory.ts';
+import { RecordedDevices } from './recorded-device.ts';
+import { Watch, type WatchEvidence, watchedRequirements, watchRules } from './watch.ts';
+
+/** What is judged is held whole, since it is put in order. */
+const RECORDING_MAX_BYTES = 134_217_728;
+/** Entries that are named of those with the same reason. */
+const NAMED_MAX = 5;
+
+/** Why an entry was not judged, each as the end of a sentence. */
+export const reasons = {
+  'other-server': 'are of other servers',
+  'no-operation': 'call no operation of this API',
+  management: 'are of the management API, which is not judged by recordings',
+  'no-rule': 'are of operations that no rule looks at (artifacts, configuration files, websockets)',
+  'no-answer': 'have no answer',
+  'planned-fault': 'show a fault that was planned in a test server',
+  'no-body': 'decide nothing without the body of the answer, which is missing, cut or masked',
+  undecided: 'decide nothing by themselves',
+  'no-exchange': 'are no exchanges: frames, or what was no HTTP',
+} as const;
+
+/** Entries that were not judged. */
+interface LeftOut {
+  readonly reason: keyof typeof reasons;
+  readonly entries: number;
+  /** Where the first of them stand in the file. */
+  readonly first: readonly string[];
+}
+
+/** What a recording says of one requirement. */
+interface RecordedRequirement {
+  readonly requirement: RequirementId;
+  readonly sentence: string;
+  /** Exchanges that decided it, and those of them that violated it. */
+  readonly judged: number;
+  readonly broken: number;
+  readonly firstBreach?: RecordedBreach;
+}
+
+interface RecordedBreach extends WatchEvidence {
+  /** Where the entry that decided it stands in the file. */
+  readonly entry: string;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  readonly operation: string;
+}
+
+/** What a recording says of a server. */
+export interface RecordingJudgement {
+  readonly file: string;
+  readonly form: RecordingForm;
+  /** Base URL of the server that is judged; absent where no entry names it. */
+  readonly server?: string;
+  /** `nothing`: no entry decided any requirement. */
+  readonly outcome: 'violated' | 'held' | 'nothing';
+  readonly entries: number;
+  /** Entries that decided something. */
+  readonly judged: number;
+  /** Devices that could be told apart. */
+  readonly devices: number;
+  /** Judged entries of nobody knows which device, so that nothing before them was held against them. */
+  readonly alone: number;
+  /** Every requirement that a recording can decide. */
+  readonly requirements: readonly RecordedRequirement[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** What to judge by. */
+interface RecordingPlan {
+  /** Base URL of the server; found out when one server has calls of devices. */
+  readonly url?: string | undefined;
+  /** The vendor's part of header names, such as `X-SVC`. */
+  readonly headerPrefix: string;
+  /** Bytes of the file at most. */
+  readonly bytesMax?: number;
+}
+
+/**
+ * Judges by a HAR file or a journal.
+ * @throws RecordingError for a file that is none of both or has calls of several servers; the
+ * system's error for one that cannot be read
+ */
+export async function judgeRecording(
+  file: string,
+  { url, headerPrefix, bytesMax = RECORDING_MAX_BYTES }: RecordingPlan,
+): Promise<RecordingJudgement> {
+  const count = new JudgementCount(headerPrefix);
+  const limits = { ...recordingLimits, harMaxBytes: bytesMax, journalMaxBytes: bytesMax };
+  const { form, exchanges } = await openRecording(file, limits, (place) =>
+    count.leaveOut('no-exchange', place),
+  );
+  const all: FullExchange[] = [];
+  for await (const exchange of exchanges) all.push(exchange);
+  const server = url === undefined ? serverOf(file, all) : new URL(url).href.replace(/\/$/, '');
+  for (const each of all.toSorted((one, other) => one.endedMs - other.endedMs)) {
+    count.add(each, server);
+  }
+  return { file, form, ...(server !== undefined && { server }), ...count.judgement() };
+}
+
+/** The server that was called by devices, or else by users; undefined where no entry names one. */
+function serverOf(file: string, exchanges: readonly FullExchange[]): string | undefined {
+  const ofDevices = callsByServer(exchanges, apiPrefixes.device);
+  const calls = ofDevices.size > 0 ? ofDevices : callsByServer(exchanges, apiPrefixes.management);
+  const [first, ...others] = calls.keys();
+  if (others.length === 0) return first;
+  const named = [...calls].map(([server, count]) => `${server} (${count})`).slice(0, NAMED_MAX);
+  const what = `has calls of this API to ${calls.size} servers, ${named.join(', ')}`;
+  throw new RecordingError(file, '', `${what}; choose one with --url.`);
+}
+
+function callsByServer(
+  exchanges: readonly FullExchange[],
+  beginning: string,
+): ReadonlyMap<string, number> {
+  const calls = new Map<string, number>();
+  for (const { url, method, pathname } of exchanges) {
+    const at = pathname.indexOf(beginning);
+    if (at < 0 || url.startsWith('/')) continue;
+    if (recognized(method, pathname.slice(at)).row === undefined) continue;
+    const server = new URL(overHttp(url)).origin + pathname.slice(0, at);
+    calls.set(server, (calls.get(server) ?? 0) + 1);
+  }
+  return calls;
+}
+
+/** A websocket begins as a request over HTTP. */
+function overHttp(url: string): string {
+  return new URL(url.replace(/^ws/, 'http')).href;
+}
+
+interface Tally {
+  judged: number;
+  broken: number;
+  firstBreach?: RecordedBreach;
+}
+
+/** Counts entry by entry. */
+class JudgementCount {
+  readonly #watch: Watch;
+  readonly #faultHeader: string;
+  readonly #devices = new RecordedDevices();
+  readonly #tallies = new Map<RequirementId, Tally>();
+  readonly #leftOut = new Map<keyof typeof reasons, { entries: number; first: string[] }>();
+  #entries = 0;
+  #judged = 0;
+  #alone = 0;
+
+  constructor(headerPrefix: string) {
+    this.#watch = new Watch(headerPrefix);
+    this.#faultHeader = vendorNames(headerPrefix).testbed.fault.toLowerCase();
+  }
+
+  leaveOut(reason: keyof typeof reasons, place: string): void {
+    this.#entries += 1;
+    const known = this.#leftOut.get(reason) ?? { entries: 0, first: [] };
+    known.entries += 1;
+    if (known.first.length < NAMED_MAX) known.first.push(place);
+    this.#leftOut.set(reason, known);
+  }
+
+  /** Judges an entry; to be called in the order in which they ended. */
+  add(exchange: FullExchange, server: string | undefined): void {
+    const ofLink = this.#devices.ofLink(absolute(exchange));
+    const operation = ofLink === undefined ? operationOf(exchange, server) : { id: SOURCE };
+    if ('reason' in operation) {
+      this.leaveOut(operation.reason, exchange.place);
+      return;
+    }
+    const known = ofLink ?? this.#devices.find(exchange);
+    const device = known ?? this.#devices.another();
+    const isDecided = this.#see(exchange, operation.id, device);
+    this.#devices.learn(exchange, device);
+    if (!isDecided) {
+      this.leaveOut(this.#whyUndecided(exchange), exchange.place);
+      return;
+    }
+    this.#entries += 1;
+    this.#judged += 1;
+    if (known === undefined) this.#alone += 1;
+  }
+
+  judgement(): Omit<RecordingJudgement, 'file' | 'form' | 'server'> {
+    const tallies = [...this.#tallies.values()];
+    const isViolated = tallies.some(({ broken }) => broken > 0);
+    return {
+      outcome: isViolated ? 'violated' : tallies.length > 0 ? 'held' : 'nothing',
+      entries: this.#entries,
+      judged: this.#judged,
+      devices: this.#devices.count,
+      alone: this.#alone,
+      requirements: watchedRequirements.map(({ requirement }) => ({
+        requirement,
+        sentence: requirements[requirement].sentence,
+        ...(this.#tallies.get(requirement) ?? { judged: 0, broken: 0 }),
+      })),
+      leftOut: [...this.#leftOut].map(([reason, rest]) => ({ reason, ...rest })),
+    };
+  }
+
+  #see(exchange: FullExchange, operation: string, device: number): boolean {
+    const { method, sentMs, endedMs, status, place } = exchange;
+    const body = exchange.requestBody();
+    const verdicts = this.#watch.see({
+      ...{ device, operation, method, url: absolute(exchange), sentMs, endedMs },
+      headers: exchange.requestHeaders(),
+      body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+      ...(status > 0 && {
+        answer: { status, headers: exchange.responseHeaders(), body: exchange.responseBytes() },
+      }),
+    });
+    for (const { requirement, breach } of verdicts) {
+      const tally = this.#tallies.get(requirement) ?? { judged: 0, broken: 0 };
+      tally.judged += 1;
+      this.#tallies.set(requirement, tally);
+      if (!breach) continue;
+      tally.broken += 1;
+      const at = new Date(sentMs).toISOString();
+      tally.firstBreach ??= { entry: place, at, operation, ...breach() };
+    }
+    return verdicts.length > 0;
+  }
+
+  #whyUndecided(exchange: FullExchange): keyof typeof reasons {
+    if (!(exchange.status > 0)) return 'no-answer';
+    if (exchange.responseHeaders()[this.#faultHeader] !== undefined) return 'planned-fault';
+    return exchange.responseBytes() === undefined ? 'no-body' : 'undecided';
+  }
+}
+
+const judgedOperations = new Set(watchRules.flatMap(({ operations: places = [] }) => places));
+
+/** The operation that an entry calls, or why there is none to judge. */
+function operationOf(
+  { url, method }: FullExchange,
+  server: string | undefined,
+): { readonly id: string } | { readonly reason: keyof typeof reasons } {
+  const isPath = url.startsWith('/');
+  if (!isPath && server === undefined) return { reason: 'no-operation' };
+  const base = isPath ? '' : (server ?? '');
+  const target = isPath ? url : overHttp(url);
+  if (!target.startsWith(`${base}/`)) return { reason: 'other-server' };
+  const { row } = recognized(method, target.slice(base.length).replace(/[?#].*$/s, ''));
+  if (row === undefined) return { reason: 'no-operation' };
+  if (judgedOperations.has(row.id)) return { id: row.id };
+  return { reason: Object.hasOwn(operations, row.id) ? 'no-rule' : 'management' };
+}
+
+/** A journal may have paths only; then the caller said at which host. */
+function absolute({ url, requestHeaders }: FullExchange): string {
+  if (!url.startsWith('/')) return overHttp(url);
+  const named = `http://${requestHeaders().host}${url}`;
+  return new URL(URL.canParse(named) ? named : `http://localhost${url}`).href;
+}
