@@ -1,7 +1,7 @@
 /** The command line that repeats a trial: the one that was given, with what the trial changed. */
 import type { Command } from 'commander';
 import { durationText } from '../../fixtures/duration.ts';
-import { quoted } from '../../server/pipeline/shell.ts';
+import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import { exchangeFaultText } from '../../simulator/plan/exchange-faults.ts';
 import { restartText } from '../../simulator/plan/restarts.ts';
 import type { VirtualTrial } from './run.ts';
@@ -30,7 +30,7 @@ export function repeatLine(
     ...restarts.flatMap((restart) => ['--restart', restartText(restart)]),
   ];
   const line = ['fleetbed', 'simulate', ...withoutReplaced(words, command), ...own];
-  return line.map(quoted).join(' ');
+  return line.map(shellWord).join(' ');
 }
 
 function withoutReplaced(words: readonly string[], command: Command): string[] {

@@ -2,7 +2,7 @@
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { controlPaths } from '../../fixtures/control-listener.ts';
 import { headerOf, type SentRequest } from './request.ts';
-import { shellWord } from './shell.ts';
+import { maskedWord } from './shell.ts';
 
 /** A step of a script. */
 interface Step {
@@ -57,13 +57,13 @@ function endLines({ request, operation, file }: Step, baseUrl: string): readonly
   }
   const [, device] = /\/devices\/([^/]+)\/auth\//.exec(line) ?? [];
   if (operation === 'set-auth-set-status' && device !== undefined) {
-    const id = shellWord(device);
+    const id = maskedWord(device);
     return [endLine(request, { baseUrl, ending: ['decommission-device'], id })];
   }
   const tenants = tenantsUrl(request);
   if (tenants === undefined) return [];
   const made = `"$(grep -o '"id" *: *"[^"]*"' ${file} | head -n 1 | cut -d'"' -f4)"`;
-  return [quiet(request, 'DELETE', `${shellWord(`${tenants}/`)}${made}`)];
+  return [quiet(request, 'DELETE', `${maskedWord(`${tenants}/`)}${made}`)];
 }
 
 function endLine(
@@ -80,14 +80,14 @@ function endLine(
 ): string {
   const { method, path } = managementOperations[id];
   const [before = '', after = ''] = path.split('{id}');
-  const url = `${shellWord(baseUrl + before)}${made}${after === '' ? '' : shellWord(after)}`;
+  const url = `${maskedWord(baseUrl + before)}${made}${after === '' ? '' : maskedWord(after)}`;
   return quiet(request, method, url, body);
 }
 
 /** Removes a resource as the user of the step that created it. */
 function quiet({ headers }: SentRequest, method: string, url: string, body?: string): string {
   const sent =
-    body === undefined ? '' : ` -H 'content-type: application/json' --data-raw ${shellWord(body)}`;
-  const user = shellWord(`authorization: ${headerOf(headers, 'authorization') ?? ''}`);
+    body === undefined ? '' : ` -H 'content-type: application/json' --data-raw ${maskedWord(body)}`;
+  const user = maskedWord(`authorization: ${headerOf(headers, 'authorization') ?? ''}`);
   return `curl -sS -o /dev/null -X ${method} ${url} -H ${user}${sent}`;
 }

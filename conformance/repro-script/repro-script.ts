@@ -15,7 +15,7 @@ import {
   signedLines,
   uploadedFileLines,
 } from './request.ts';
-import { shellWord, variableOf } from './shell.ts';
+import { maskedWord, variableOf } from './shell.ts';
 import {
   basicText,
   type DeviceKey,
@@ -236,7 +236,7 @@ function answerFile(index: number): string {
 
 function stepLines({ step, request, keys, handed, index, isKept }: StepLines): readonly string[] {
   const { line, body } = request;
-  if (line.startsWith('HOOK ')) return [`# ${line}`, `# input: ${shellWord(body ?? '')}`];
+  if (line.startsWith('HOOK ')) return [`# ${line}`, `# input: ${maskedWord(body ?? '')}`];
   const key = keys.find(({ value }) => value === keyTextOf(step.request));
   const lines =
     key && step.request.signature?.fits

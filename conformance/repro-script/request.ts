@@ -1,7 +1,7 @@
 /** One request as lines for bash: curl, and openssl where it is signed with the reader's key. */
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { Exchange } from '../target/exchange.ts';
-import { shellFile, shellWord } from './shell.ts';
+import { maskedWord, shellFile } from './shell.ts';
 
 export type SentRequest = Exchange['request'];
 
@@ -37,7 +37,7 @@ export function signedLines(request: SentRequest, file: string): readonly string
   const { sign } = opensslOf[keyType];
   const signed = { ...headers, [header]: '<masked:signature>' };
   return [
-    `printf %s ${shellWord(body)} > body.json`,
+    `printf %s ${maskedWord(body)} > body.json`,
     `SIGNATURE=$(openssl ${sign} ${file} ${keyType === 'ed25519' ? '-in ' : ''}body.json | openssl base64 -A)`,
     ...curlLines({ ...request, headers: signed }, ['--data-binary @body.json']),
   ];
@@ -87,9 +87,9 @@ function curlLines(
   const isNamed = (wanted: string): boolean => headerOf(headers, wanted) !== undefined;
   const isUpgrade = isNamed('upgrade');
   const flags = isUpgrade ? ` --http1.1 --max-time ${SOCKET_SECONDS}` : '';
-  const verb = method === 'HEAD' ? '--head' : `-X ${shellWord(method)}`;
+  const verb = method === 'HEAD' ? '--head' : `-X ${maskedWord(method)}`;
   const words = [
-    `curl ${isUpgrade ? '-s' : '-sS'} -i --globoff --path-as-is${flags} ${verb} ${shellWord(url)}`,
+    `curl ${isUpgrade ? '-s' : '-sS'} -i --globoff --path-as-is${flags} ${verb} ${maskedWord(url)}`,
     ...Object.entries(headers).map(([name, value]) => headerWords(name, value)),
     // Without this curl would set a type of its own.
     ...(body !== undefined && !isNamed('content-type') ? ["-H 'content-type:'"] : []),
@@ -104,10 +104,10 @@ function curlLines(
 function headerWords(name: string, value: string): string {
   const [, userAndPassword] = /^Basic <text:([\s\S]*)>$/.exec(value) ?? [];
   if (userAndPassword !== undefined) {
-    return `-H ${shellWord(`${name}: Basic `)}"$(printf %s ${shellWord(userAndPassword)} | openssl base64 -A)"`;
+    return `-H ${maskedWord(`${name}: Basic `)}"$(printf %s ${maskedWord(userAndPassword)} | openssl base64 -A)"`;
   }
   // Curl omits a header without a value unless it ends with a semicolon.
-  return `-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`)}`;
+  return `-H ${maskedWord(value === '' ? `${name};` : `${name}: ${value}`)}`;
 }
 
 function bodyWords(
@@ -117,13 +117,13 @@ function bodyWords(
   if (form) {
     const file = `${form.field}=@${fileOf(step)};filename=${form.name}`;
     const fields = Object.entries(form.fields).map(([name, value]) => `${name}=${value}`);
-    return [...fields, file].map((each) => `-F ${shellWord(each)}`);
+    return [...fields, file].map((each) => `-F ${maskedWord(each)}`);
   }
   if (body === undefined) return [];
   // Without this curl would first ask for permission to send a large body.
   if (content !== undefined) return ["-H 'expect:'", `--data-binary @${fileOf(step)}`];
   if (bodyBytes !== undefined) return ['--data-binary @body.bin'];
-  if (bodyForm === undefined && !body.includes('\0')) return [`--data-raw ${shellWord(body)}`];
+  if (bodyForm === undefined && !body.includes('\0')) return [`--data-raw ${maskedWord(body)}`];
   return [`--data-binary @${shellFile(Buffer.from(body, bodyForm ?? 'utf8'))}`];
 }
 

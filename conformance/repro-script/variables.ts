@@ -6,7 +6,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { bodyNotes, type SentRequest } from './request.ts';
-import { masksIn, shellWord, variableOf } from './shell.ts';
+import { maskedWord, masksIn, variableOf } from './shell.ts';
 import type { HandedValue } from './values.ts';
 
 const parts = ['header', 'claims', 'signature'];
@@ -81,7 +81,7 @@ function variableLine(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): 
 }
 
 function sourceOf(kind: string, baseUrl: string): string {
-  const login = shellWord(`${baseUrl}${pathOf(managementOperations.login)}`);
+  const login = maskedWord(`${baseUrl}${pathOf(managementOperations.login)}`);
   const authentication = `${baseUrl}${pathOf(operations['post-auth-request'])}`;
   const sources: Readonly<Record<string, string>> = {
     'user-token': `curl -sS -X POST -u 'EMAIL:PASSWORD' ${login}`,

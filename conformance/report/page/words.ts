@@ -1,4 +1,5 @@
 /** How the page names verdicts, cases and changes. */
+import { shellWord } from '../../../fixtures/formats/shell-word.ts';
 import type { Tone } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 
@@ -64,10 +65,6 @@ export function missedBy({ missed, requirements, breaches = [] }: ShownVerdict):
 /** The command that runs one case again. */
 export function commandFor({ command }: PageFacts, id: string): string {
   return [...command, id].map(shellWord).join(' ');
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** The address of this page that opens at a case. */
