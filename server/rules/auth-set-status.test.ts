@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { authSetStatuses, settableAuthSetStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { authSetChanges } from './auth-set-status.ts';
+import {
+  authSetChanges,
+  deviceStatusOf,
+  statusBeside,
+  tokensFromAfter,
+  tokensFromRevocation,
+} from './auth-set-status.ts';
 
 /** Every cell by hand: the current status, then what becomes of each wish. */
 const cells = [
@@ -30,5 +36,53 @@ describe('what a user may make of an authentication set', () => {
     for (const row of Object.values(authSetChanges)) {
       expect(Object.keys(row).toSorted()).toEqual(settableAuthSetStatuses.toSorted());
     }
+  });
+});
+
+describe('another set of a device', () => {
+  it('that is accepted becomes rejected when one is accepted, and no other changes', () => {
+    for (const current of authSetStatuses) {
+      for (const changed of authSetStatuses) {
+        const isReplaced = current === 'accepted' && changed === 'accepted';
+        expect(statusBeside(current, changed)).toBe(isReplaced ? 'rejected' : current);
+      }
+    }
+  });
+});
+
+describe('the tokens of a set', () => {
+  it.each([
+    ['accepted', 'accepted', 0],
+    ['accepted', 'rejected', 51],
+    ['accepted', 'pending', 51],
+    ['accepted', 'preauthorized', 51],
+    ['rejected', 'accepted', 0],
+    ['pending', 'accepted', 0],
+    ['pending', 'rejected', 0],
+    ['preauthorized', 'accepted', 0],
+  ] as const)('that goes from %s to %s at second 50 are valid from %s', (status, next, from) => {
+    expect(tokensFromAfter({ status, tokensFromSeconds: 0 }, next, 50)).toBe(from);
+  });
+
+  it.each([
+    [0, 50, 51],
+    [50, 50, 51],
+    [51, 50, 52],
+    [99, 50, 100],
+  ])('that are valid from %s and revoked at %s are valid from %s', (before, now, from) => {
+    expect(tokensFromRevocation({ tokensFromSeconds: before }, now)).toBe(from);
+  });
+});
+
+describe('the status of a device', () => {
+  it.each([
+    [[], 'noauth'],
+    [['rejected'], 'rejected'],
+    [['rejected', 'pending'], 'pending'],
+    [['pending', 'preauthorized', 'rejected'], 'preauthorized'],
+    [['preauthorized', 'pending', 'accepted'], 'accepted'],
+    [['rejected', 'accepted'], 'accepted'],
+  ] as const)('with sets that are %j is %s', (statuses, expected) => {
+    expect(deviceStatusOf(statuses)).toBe(expected);
   });
 });

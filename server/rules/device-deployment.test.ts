@@ -14,6 +14,7 @@ import {
   reported,
   retried,
   settled,
+  statusGroups,
   whenForgotten,
 } from './device-deployment.ts';
 
@@ -55,6 +56,11 @@ function begun(status: DeviceDeploymentStatus, retriesLeft = 1): DeviceDeploymen
 
 it('has a row for every status', () => {
   expect(statuses.toSorted()).toEqual(deviceDeploymentStatuses.toSorted());
+});
+
+it('has a word for the statuses that are open, over, or a pause', () => {
+  const pause = ['pause_before_installing', 'pause_before_rebooting', 'pause_before_committing'];
+  expect(statusGroups).toEqual({ active: open, finished: over, pause });
 });
 
 describe('a status', () => {

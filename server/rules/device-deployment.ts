@@ -1,6 +1,7 @@
 /** The life of a deployment on one device: the state that each event results in. Spec: States and transitions */
 import {
   type DeviceDeploymentStatus,
+  deviceDeploymentStatuses,
   finalStatuses,
   type ReportableStatus,
 } from '../../fixtures/contract/vocabulary.ts';
@@ -47,6 +48,17 @@ const refusedReports: Partial<Record<DeviceDeploymentStatus, string>> = {
   aborted: 'the deployment was aborted; stop the update',
   decommissioned: 'the device was decommissioned',
 };
+
+/** The words that users filter device deployments by, each with the statuses that it stands for. */
+export const statusGroups = {
+  active: deviceDeploymentStatuses.filter((status) => !isOver({ status })),
+  finished: finalStatuses,
+  pause: deviceDeploymentStatuses.filter((status) => status.startsWith('pause_')),
+};
+
+export function isStatusGroup(word: string): word is keyof typeof statusGroups {
+  return Object.hasOwn(statusGroups, word);
+}
 
 /** True once the deployment has ended for the device, retries aside. */
 export function isOver({ status }: Pick<DeviceDeployment, 'status'>): boolean {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mayAccept } from './device-limit.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import { mayAccept, mayWait } from './device-limit.ts';
 
 describe('one more device', () => {
   it.each([
@@ -13,5 +14,21 @@ describe('one more device', () => {
   ])('with a limit of %s, beside %s accepted ones: %s', (limit, acceptedCount, expected) => {
     expect(mayAccept({ limit, acceptedCount, isAccepted: false })).toBe(expected);
     expect(mayAccept({ limit, acceptedCount, isAccepted: true })).toBe(true);
+  });
+});
+
+describe('one more key of a limit of 3 pending ones', () => {
+  const place = limits.bytesPerPendingDevice;
+
+  it.each([
+    [0, 0, 3 * place + 1, false],
+    [0, 0, 3 * place, true],
+    [2, 2 * place, place + 1, false],
+    [2, 2 * place, place, true],
+    [2, 0, 1, true],
+    [3, 0, 1, false],
+    [4, 0, 0, false],
+  ])('beside %s keys of %s bytes, with %s bytes, may wait: %s', (count, bytes, more, expected) => {
+    expect(mayWait({ keysMax: 3, count, bytes }, more)).toBe(expected);
   });
 });

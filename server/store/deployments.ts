@@ -59,7 +59,10 @@ export interface DeploymentFilter {
   readonly groups?: readonly string[];
 }
 
-/** A deployment's own state follows from its devices' parts. */
+/**
+ * The rule `statusOf` in SQL, since lists are filtered by it before they are cut into pages. A
+ * deployment's own state follows from its devices' parts.
+ */
 const touched = `EXISTS (SELECT 1 FROM deployment_devices p
   WHERE p.deployment_seq = deployments.seq AND p.status <> '${initialStatus}')`;
 const statusConditions: Record<DeploymentStatusOverall, Condition> = {

@@ -1,5 +1,11 @@
 /** Devices and their authentication sets. Spec: States and transitions, device identity */
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
+import {
+  deviceStatusOf,
+  statusBeside,
+  tokensFromAfter,
+  tokensFromRevocation,
+} from '../rules/auth-set-status.ts';
 import { type DeviceFilter, deviceFilter } from './device-filter.ts';
 import type { Condition } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
@@ -53,14 +59,6 @@ export interface NewAuthSet {
 
 /** Read at a time where all are. */
 const PORTION_DEVICES = 500;
-
-/** The better status wins when a device's status is made from its sets. */
-const statusRank: Record<AuthSetStatus, number> = {
-  accepted: 4,
-  preauthorized: 3,
-  pending: 2,
-  rejected: 1,
-};
 
 /** The verbs for devices. */
 export class DeviceStore {
@@ -211,19 +209,19 @@ export class DeviceStore {
   }
 
   /** Makes the device of a new identity together with its first set. */
-  recordFirstContact(device: { id: string; identity: string }, set: NewAuthSet): void {
-    this.#sql.atomically(() => {
+  recordFirstContact(device: { id: string; identity: string }, set: NewAuthSet): StoredAuthSet {
+    return this.#sql.atomically(() => {
       this.#sql.run(
         `INSERT INTO devices (id, identity, status, created_ms, updated_ms)
          VALUES (?, ?, ?, ?, ?)`,
         [device.id, device.identity, set.status, set.nowMs, set.nowMs],
       );
-      this.recordAuthSet(device.id, set);
+      return this.recordAuthSet(device.id, set);
     });
   }
 
   /** Adds a set to a known device. */
-  recordAuthSet(deviceId: string, set: NewAuthSet): void {
+  recordAuthSet(deviceId: string, set: NewAuthSet): StoredAuthSet {
     this.#waiting.during(deviceId, () => {
       this.#sql.run(
         `INSERT INTO auth_sets (id, device_id, pubkey, status, created_ms)
@@ -232,31 +230,42 @@ export class DeviceStore {
       );
       this.#refreshStatus(deviceId, set.nowMs);
     });
+    const { authSetId: id, publicKeyPem, status, nowMs: createdMs } = set;
+    return { id, deviceId, publicKeyPem, status, createdMs, tokensFromSeconds: 0 };
   }
 
   recordExternalId(deviceId: string, externalId: string): void {
     this.#sql.run('UPDATE devices SET external_id = ? WHERE id = ?', [externalId, deviceId]);
   }
 
-  /** Sets a set's status; accepting one rejects every other accepted set of the device. */
-  setAuthSetStatus(set: StoredAuthSet, status: AuthSetStatus, nowMs: number): void {
-    this.#waiting.during(set.deviceId, () => {
-      if (status === 'accepted') {
-        const others = "device_id = ? AND id <> ? AND status = 'accepted'";
-        this.#changeStatus([others, set.deviceId, set.id], 'rejected', nowMs);
+  /** Sets a set's status, and what follows from it for the device and its other sets. */
+  setAuthSetStatus(
+    { id, deviceId }: Pick<StoredAuthSet, 'id' | 'deviceId'>,
+    status: AuthSetStatus,
+    nowMs: number,
+  ): void {
+    this.#waiting.during(deviceId, () => {
+      for (const set of this.authSets(deviceId)) {
+        const next = set.id === id ? status : statusBeside(set.status, status);
+        if (next === set.status) continue;
+        this.#sql.run('UPDATE auth_sets SET status = ?, tokens_from = ? WHERE id = ?', [
+          next,
+          tokensFromAfter(set, next, seconds(nowMs)),
+          set.id,
+        ]);
       }
-      this.#changeStatus(['id = ?', set.id], status, nowMs);
-      this.#refreshStatus(set.deviceId, nowMs);
+      this.#refreshStatus(deviceId, nowMs);
     });
   }
 
   /** Revokes every token that was issued for the set; tokens issued from now on work. */
-  revokeTokens(set: StoredAuthSet, nowMs: number): void {
-    const mark = 'UPDATE auth_sets SET tokens_from = max(tokens_from, ?) + 1 WHERE id = ?';
-    this.#sql.run(mark, [seconds(nowMs), set.id]);
-    this.#restoreWhenUndone(set.deviceId, [set.id]);
-    const marked = this.findAuthSetById(set.id);
-    if (marked?.status === 'accepted') this.#accept(marked);
+  revokeTokens({ id }: Pick<StoredAuthSet, 'id'>, nowMs: number): void {
+    const set = this.findAuthSetById(id);
+    if (!set) return;
+    const tokensFromSeconds = tokensFromRevocation(set, seconds(nowMs));
+    this.#sql.run('UPDATE auth_sets SET tokens_from = ? WHERE id = ?', [tokensFromSeconds, id]);
+    this.#restoreWhenUndone(set.deviceId, [id]);
+    if (set.status === 'accepted') this.#accept({ ...set, tokensFromSeconds });
   }
 
   /** Forgets one set of a device, which stays. */
@@ -309,19 +318,9 @@ export class DeviceStore {
     }
   }
 
-  /** Tokens of a set that is accepted no more stay revoked when it is accepted again. */
-  #changeStatus([where, ...values]: Condition, status: AuthSetStatus, nowMs: number): void {
-    this.#sql.run(
-      `UPDATE auth_sets SET status = ?, tokens_from = CASE WHEN status = 'accepted' AND ? <> status
-         THEN max(tokens_from, ?) + 1 ELSE tokens_from END WHERE ${where}`,
-      [status, status, seconds(nowMs), ...values],
-    );
-  }
-
   #refreshStatus(deviceId: string, nowMs: number): void {
     const sets = this.authSets(deviceId);
-    const best = sets.toSorted((a, b) => statusRank[b.status] - statusRank[a.status])[0];
-    const status = best?.status ?? 'noauth';
+    const status = deviceStatusOf(sets.map((set) => set.status));
     this.#sql.run(
       `UPDATE devices SET status = ?, updated_ms = ?, accepted_ms = coalesce(accepted_ms, ?)
        WHERE id = ?`,

@@ -1,10 +1,11 @@
 /** Rows of parts: how they are queried and read. Not the verbs, which are in `deployment-devices.ts` and `device-history.ts`. */
+import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
-  type DeviceDeploymentStatus,
-  deviceDeploymentStatuses,
-  finalStatuses,
-} from '../../fixtures/contract/vocabulary.ts';
-import { type DeviceDeployment, retriedStatus } from '../rules/device-deployment.ts';
+  type DeviceDeployment,
+  isStatusGroup,
+  retriedStatus,
+  statusGroups,
+} from '../rules/device-deployment.ts';
 import type { PartFacts } from '../rules/part-choice.ts';
 import { deployment, deploymentColumns, type StoredDeployment } from './deployments.ts';
 import { type Condition, equal } from './engine/filter.ts';
@@ -22,12 +23,12 @@ export interface StoredPart extends DeviceDeployment {
 export type PartWithFacts = StoredPart & PartFacts;
 
 /** The statuses in which a part is over, and all others, as SQL lists them. */
-export const finals = finalStatuses.map((status) => `'${status}'`).join(', ');
-export const unfinished = deviceDeploymentStatuses
-  .filter((status) => !finalStatuses.includes(status))
-  .map((status) => `'${status}'`)
-  .join(', ');
-/** As `mayTryAgain` has it. */
+export const finals = listed(statusGroups.finished);
+export const unfinished = listed(statusGroups.active);
+/**
+ * The rule `mayTryAgain` in SQL, since a deployment's parts are counted by it, of which there may be
+ * thousands; a test holds both against each other.
+ */
 export const triesAgain = `p.status = '${retriedStatus}' AND p.retries_left > 0`;
 const columns = `${deploymentColumns('d')}, p.device_id, p.status AS part_status, p.substate, p.artifact_id,
   p.attempts, p.retries_left, p.offered_ms, p.started_ms, p.finished_ms AS part_finished_ms,
@@ -38,17 +39,15 @@ export const partQuery = `SELECT ${columns}, p.request ${joined}`;
 /** The same to be shown: without what the device said, which may be a mebibyte. */
 export const shownPartQuery = `SELECT ${columns}, NULL AS request ${joined}`;
 
-/** Conditions behind the words that users filter parts by. */
-const groupConditions: Readonly<Record<string, Condition>> = {
-  active: [`p.status IN (${unfinished})`],
-  finished: [`p.status IN (${finals})`],
-  pause: ["p.status LIKE 'pause_%'"],
-};
-
-/** A condition on the status of `p` by a status or a word for several; present when `status` is. */
+/** A condition on the status of `p` by a status or a group of them; present when `status` is. */
 export function statusCondition(status: string | undefined): Condition | undefined {
-  const byWord = status === undefined ? undefined : groupConditions[status];
-  return byWord ?? equal('p.status', status);
+  return status !== undefined && isStatusGroup(status)
+    ? [`p.status IN (${listed(statusGroups[status])})`]
+    : equal('p.status', status);
+}
+
+function listed(statuses: readonly DeviceDeploymentStatus[]): string {
+  return statuses.map((status) => `'${status}'`).join(', ');
 }
 
 /** Reads a part out of a row of `partQuery`. */

@@ -44,7 +44,7 @@ export class WaitingKeyTotals {
     });
   }
 
-  /** A key that was accepted once, as before a rotation, is not waiting. */
+  /** A key that was accepted once, as before a rotation, is not waiting. In SQL, as there may be many. */
   #waitingIn([more, ...values]: Condition): WaitingKeys {
     const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))
         + length(CAST(d.identity AS BLOB))), 0) AS bytes

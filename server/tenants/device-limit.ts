@@ -1,7 +1,6 @@
-/** The limits of accepted and of waiting devices that hold for a tenant, and whether they leave room for one more. */
-import { limits } from '../../fixtures/contract/limits.ts';
+/** The facts of a tenant for the limits of accepted and of pending devices. */
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
-import { mayAccept } from '../rules/device-limit.ts';
+import { mayAccept, mayWait } from '../rules/device-limit.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store/store.ts';
 
@@ -24,13 +23,11 @@ export function hasRoomFor(context: LimitContext, device?: { status: DeviceStatu
   });
 }
 
-/** Whether one more key may wait: each has a place, and one that takes much room has several. */
+/** Whether one more key may wait to be accepted. */
 export function hasPlaceFor(
   { store, settings }: LimitContext,
   { identity, publicKeyPem }: { readonly identity: string; readonly publicKeyPem: string },
 ): boolean {
-  const { count, bytes } = store.devices.waiting;
-  const places = settings.pendingDevicesMax;
-  const bytesAfter = bytes + Buffer.byteLength(identity) + publicKeyPem.length;
-  return count < places && bytesAfter <= places * limits.bytesPerPendingDevice;
+  const pending = { keysMax: settings.pendingDevicesMax, ...store.devices.waiting };
+  return mayWait(pending, Buffer.byteLength(identity) + publicKeyPem.length);
 }
