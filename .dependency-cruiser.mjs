@@ -25,8 +25,8 @@ const rooms = {
   },
   'server/pipeline': {
     rooms: [
-      ...['server/http', 'server/crypto', 'server/store', 'server/tenants', 'server/connect'],
-      'server/*',
+      ...['server/http', 'server/rules', 'server/crypto', 'server/store', 'server/tenants'],
+      ...['server/connect', 'server/*'],
     ],
     packages: ['express', 'ws', 'consola', 'valibot'],
   },

@@ -8,6 +8,7 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
+import { activateTenant } from '../rules/authentication.ts';
 import { unlessUnwritable } from '../store/engine/storage-fault.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredUserToken } from '../store/user-tokens.ts';
@@ -241,10 +242,6 @@ function recordUse(store: Store, tokenId: string, nowMs: number): void {
 function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number): boolean {
   return kind === 'personal' && nowMs - lastUsedMs >= limits.personalTokenLastUsedSeconds * 1000;
 }
-
-/** What ends the suspension of a tenant. */
-export const activateTenant =
-  'set the tenant to active: PUT /tenants/{id}/status with {"status": "active"} on the control listener';
 
 /** The refusal for all callers of a suspended tenant. */
 export const accountSuspended = refuse.unauthorized(

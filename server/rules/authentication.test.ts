@@ -1,34 +1,149 @@
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../fixtures/contract/operations.ts';
 import { authSetStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { authOutcomes } from './authentication.ts';
+import {
+  type AuthFacts,
+  type AuthOutcomeName,
+  authOutcomes,
+  decideAuthRequest,
+} from './authentication.ts';
 
-/** Every situation by hand: what is done, and whether a token is granted. */
-const cells = [
-  ['unknown-device', 'record', undefined],
-  ['unknown-key', 'record', undefined],
-  ['too-many-keys', undefined, undefined],
-  ['limit-reached', undefined, undefined],
-  ['pending', undefined, undefined],
-  ['rejected', undefined, undefined],
-  ['accepted', undefined, true],
-  ['preauthorized', 'accept', true],
-] as const;
+type Known = Omit<Extract<AuthFacts, { readonly tenant: 'active' }>, 'isSigned' | 'tenant'>;
 
-describe('what becomes of a well signed request', () => {
-  it.each(cells)('%s: effect %s, granted %s', (situation, effect, granted) => {
-    const outcome = authOutcomes[situation];
-    expect([outcome.effect, outcome.granted]).toEqual([effect, granted]);
+/** A well-signed request of a new device, for which there is room. */
+const newDevice: Known = {
+  device: undefined,
+  authSet: undefined,
+  keyCount: 0,
+  mayBeAccepted: true,
+  mayBePending: true,
+  autoAccept: false,
+};
+
+function signed(known: Partial<Known>): AuthFacts {
+  return { isSigned: true, tenant: 'active', ...newDevice, ...known };
+}
+
+/** Every outcome by hand: the facts, the status, what is written, and whether the external id is. */
+const rows: readonly (readonly [AuthOutcomeName, AuthFacts, number, string, boolean])[] = [
+  ['wrong-signature', { isSigned: false }, 401, 'nothing', false],
+  ['unknown-tenant', { isSigned: true, tenant: 'unknown' }, 401, 'nothing', false],
+  ['suspended-tenant', { isSigned: true, tenant: 'suspended' }, 403, 'nothing', false],
+  ['new-device', signed({}), 401, 'record', true],
+  ['new-device', signed({ mayBeAccepted: false }), 401, 'record', true],
+  ['new-device', signed({ autoAccept: true, mayBeAccepted: false }), 401, 'record', true],
+  ['new-device-accepted', signed({ autoAccept: true }), 401, 'record-and-accept', true],
+  [
+    'new-device-accepted',
+    signed({ autoAccept: true, mayBePending: false }),
+    401,
+    'record-and-accept',
+    true,
+  ],
+  ['too-many-pending', signed({ mayBePending: false }), 429, 'nothing', false],
+  [
+    'too-many-pending',
+    signed({ autoAccept: true, mayBeAccepted: false, mayBePending: false }),
+    429,
+    'nothing',
+    false,
+  ],
+  ['new-key', signed({ device: 'pending', keyCount: 1 }), 401, 'record', true],
+  ['new-key', signed({ device: 'rejected', keyCount: 99 }), 401, 'record', true],
+  ['new-key', signed({ device: 'accepted', keyCount: 1 }), 401, 'record', false],
+  [
+    'new-key-accepted',
+    signed({ device: 'pending', keyCount: 1, autoAccept: true }),
+    401,
+    'record-and-accept',
+    true,
+  ],
+  [
+    'new-key-accepted',
+    signed({ device: 'accepted', keyCount: 1, autoAccept: true }),
+    401,
+    'record-and-accept',
+    false,
+  ],
+  ['too-many-keys', signed({ device: 'accepted', keyCount: 100 }), 401, 'nothing', false],
+  ['too-many-keys', signed({ device: 'pending', keyCount: 101 }), 401, 'nothing', false],
+  [
+    'too-many-keys',
+    signed({ device: 'accepted', keyCount: 100, autoAccept: true }),
+    401,
+    'nothing',
+    false,
+  ],
+  ['pending', signed({ device: 'pending', authSet: 'pending' }), 401, 'nothing', true],
+  [
+    'pending',
+    signed({ device: 'accepted', authSet: 'pending', autoAccept: true }),
+    401,
+    'nothing',
+    false,
+  ],
+  ['rejected', signed({ device: 'rejected', authSet: 'rejected' }), 401, 'nothing', true],
+  ['rejected', signed({ device: 'accepted', authSet: 'rejected' }), 401, 'nothing', false],
+  [
+    'limit-reached',
+    signed({ device: 'preauthorized', authSet: 'preauthorized', mayBeAccepted: false }),
+    401,
+    'nothing',
+    true,
+  ],
+  [
+    'preauthorized',
+    signed({ device: 'preauthorized', authSet: 'preauthorized', mayBePending: false }),
+    200,
+    'accept',
+    true,
+  ],
+  [
+    'accepted',
+    signed({ device: 'accepted', authSet: 'accepted', mayBeAccepted: false, mayBePending: false }),
+    200,
+    'nothing',
+    true,
+  ],
+];
+
+describe('an auth request', () => {
+  it.each(rows)('is decided as %s: %j', (name, facts, status, effect, external) => {
+    const { takesExternalId, ...outcome } = decideAuthRequest(facts);
+    expect(outcome).toEqual(authOutcomes[name]);
+    expect([outcome.status, outcome.effect ?? 'nothing']).toEqual([status, effect]);
+    expect(takesExternalId).toBe(external);
   });
 
-  it('is decided for every status of a set, and for what is not known yet', () => {
-    const unsettled = ['unknown-device', 'unknown-key', 'too-many-keys', 'limit-reached'];
-    const situations = [...unsettled, ...authSetStatuses];
-    expect(Object.keys(authOutcomes).toSorted()).toEqual(situations.toSorted());
-    expect(cells.map(([situation]) => situation).toSorted()).toEqual(situations.toSorted());
+  it('has every outcome in a row, and every status of a set', () => {
+    const names = new Set(rows.map(([name]) => name));
+    expect([...names].toSorted()).toEqual(Object.keys(authOutcomes).toSorted());
+    for (const status of authSetStatuses) expect(names).toContain(status);
   });
 
-  it('has a reason of its own each time', () => {
-    const reasons = Object.values(authOutcomes).map(({ because }) => because);
-    expect(new Set(reasons).size).toBe(reasons.length);
+  it('has the statuses of the contract, and 429 where nothing more can be recorded', () => {
+    const { success, refusals } = operations['post-auth-request'];
+    // A 400 is decided before: its input has not the right form.
+    const decided = [...Object.keys(success).map(Number), ...refusals, 429];
+    const statuses = new Set(rows.map(([, , status]) => status));
+    expect([...statuses, 400, 500].toSorted()).toEqual(decided.toSorted());
+  });
+
+  it('has a sentence of its own for each refusal, except that automatic acceptance has one', () => {
+    const sentences = Object.values(authOutcomes).map(({ because }) => because);
+    expect(new Set(sentences).size).toBe(sentences.length - 1);
+  });
+
+  it('asks for no fact that its decision does not need', () => {
+    const known = { device: 'accepted', authSet: 'accepted', autoAccept: true } as const;
+    const unread = (name: string) => (): never => {
+      throw new Error(`${name} was read`);
+    };
+    const facts = Object.defineProperties(signed(known), {
+      keyCount: { get: unread('keyCount') },
+      mayBeAccepted: { get: unread('mayBeAccepted') },
+      mayBePending: { get: unread('mayBePending') },
+    });
+    expect(decideAuthRequest(facts).status).toBe(200);
   });
 });

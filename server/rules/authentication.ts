@@ -1,44 +1,203 @@
 /**
- * The outcome of a correctly signed authentication request.
+ * What becomes of an auth request whose input has the right form: facts in, decision out.
  * Spec: Device identity (authentication) flow
  */
-import type { AuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
+import { limits } from '../../fixtures/contract/limits.ts';
+import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 
-/** What the store knows of the identity and key of a request. */
-export type AuthSituation =
-  | 'unknown-device'
-  | 'unknown-key'
-  | 'too-many-keys'
-  | 'limit-reached'
-  | AuthSetStatus;
+/** What is known of an auth request; of identity and key only where the tenant may be asked. */
+export type AuthFacts =
+  | { readonly isSigned: false }
+  | { readonly isSigned: true; readonly tenant: 'unknown' | 'suspended' }
+  | ({ readonly isSigned: true; readonly tenant: 'active' } & KnownFacts);
 
-export interface AuthOutcome {
-  /** What is done before the answer, if anything. */
-  readonly effect?: 'record' | 'accept';
-  /** Whether the device gets a token. */
-  readonly granted?: true;
-  readonly because: string;
+/** What the tenant knows of the identity and the key. */
+interface KnownFacts {
+  /** Status of the device with this identity; undefined for a new one. */
+  readonly device: DeviceStatus | undefined;
+  /** Status of the device's auth set with this key; undefined for a new one. */
+  readonly authSet: AuthSetStatus | undefined;
+  /** How many keys the device has used. */
+  readonly keyCount: number;
+  /** Whether the limit of accepted devices has room for this one. */
+  readonly mayBeAccepted: boolean;
+  /** Whether one more key may wait to be accepted. */
+  readonly mayBePending: boolean;
+  /** Whether the server accepts new keys itself. */
+  readonly autoAccept: boolean;
 }
 
-/** Every situation and its outcome. First contact is always refused, and recorded. */
-export const authOutcomes: Record<AuthSituation, AuthOutcome> = {
-  'unknown-device': {
-    effect: 'record',
-    because: 'the device is new; it is recorded as pending until a user accepts it',
+interface AuthOutcome {
+  readonly status: 200 | 401 | 403 | 429;
+  /** What is written before the answer, if anything: a new auth set, an acceptance, or both. */
+  readonly effect?: 'record' | 'record-and-accept' | 'accept';
+  /** The sentence of a refusal, for the device. */
+  readonly because: string;
+  /** Details of a refusal, as `RefusalDetail` has them. */
+  readonly detail?: {
+    readonly path: string;
+    readonly expected: string;
+    readonly actual?: string;
+    readonly requirement?: string;
+    readonly remedy?: string;
+  };
+}
+
+export interface AuthDecision extends AuthOutcome {
+  /** Whether the device takes the external id of the request. */
+  readonly takesExternalId: boolean;
+}
+
+/** What ends the suspension of a tenant. */
+export const activateTenant =
+  'set the tenant to active: PUT /tenants/{id}/status with {"status": "active"} on the control listener';
+
+const anAcceptedKey = 'an accepted key of this device';
+const acceptedAutomatically =
+  'device not authorized: the first request is always refused; the server has accepted the device automatically, send the request again';
+const newDevice = {
+  path: 'state',
+  expected: anAcceptedKey,
+  actual: 'a new device, which this request has recorded',
+  requirement: 'auth.first-contact-is-401',
+};
+const newKey = {
+  path: 'state',
+  expected: anAcceptedKey,
+  actual: 'a new key of a known device, which this request has recorded',
+  requirement: 'auth.new-key-waits',
+};
+
+/** Every outcome, in the order in which they are decided. First contact is always refused. */
+export const authOutcomes = {
+  'wrong-signature': { status: 401, because: 'signature verification failed' },
+  'unknown-tenant': {
+    status: 401,
+    because: 'the tenant_token is unknown; send the token of a tenant, or leave it out',
+    detail: {
+      path: 'body.tenant_token',
+      expected: 'the token of a tenant of this server, or none',
+      requirement: 'auth.refusal-says-why',
+    },
   },
-  'unknown-key': {
-    effect: 'record',
-    because: 'the key is new for this device; it is recorded as pending until a user accepts it',
+  'suspended-tenant': {
+    status: 403,
+    because: "Account suspended: the tenant's devices cannot sign in",
+    detail: {
+      path: 'state',
+      expected: 'an active tenant',
+      actual: 'a suspended one',
+      requirement: 'auth.forbidden-is-403',
+      remedy: activateTenant,
+    },
   },
   'too-many-keys': {
-    because: 'the device has used too many keys; a user must decommission it first',
+    status: 401,
+    because:
+      'device not authorized: the device has used too many keys; a user must decommission it first',
+    detail: {
+      path: 'state',
+      expected: `at most ${limits.authSetsMax} keys of one identity`,
+      actual: `a new key of a device that has used ${limits.authSetsMax} others`,
+      requirement: 'auth.refusal-says-why',
+    },
+  },
+  'new-device-accepted': {
+    status: 401,
+    effect: 'record-and-accept',
+    because: acceptedAutomatically,
+    detail: newDevice,
+  },
+  'new-key-accepted': {
+    status: 401,
+    effect: 'record-and-accept',
+    because: acceptedAutomatically,
+    detail: newKey,
+  },
+  'too-many-pending': {
+    status: 429,
+    because: 'too many devices are pending; a user must accept or decommission some of them',
+    detail: {
+      path: 'state',
+      expected: 'fewer pending keys than --pending-devices-max',
+      actual: 'as many',
+    },
+  },
+  'new-device': {
+    status: 401,
+    effect: 'record',
+    because:
+      'device not authorized: the device is new; it is recorded as pending until a user accepts it',
+    detail: newDevice,
+  },
+  'new-key': {
+    status: 401,
+    effect: 'record',
+    because:
+      'device not authorized: the key is new for this device; it is recorded as pending until a user accepts it',
+    detail: newKey,
   },
   'limit-reached': {
+    status: 401,
     because:
-      'the device was preauthorized, but the maximum number of accepted devices is reached; a user must decommission or reject one first',
+      'device not authorized: the device was preauthorized, but the maximum number of accepted devices is reached; a user must decommission or reject one first',
+    detail: {
+      path: 'state',
+      expected: 'fewer accepted devices than the limit allows',
+      actual: 'as many accepted devices as the limit allows',
+      requirement: 'auth.refusal-says-why',
+    },
   },
-  pending: { because: 'the device is pending; a user must accept it' },
-  rejected: { because: 'the device has been rejected' },
-  accepted: { granted: true, because: 'the device is accepted' },
-  preauthorized: { effect: 'accept', granted: true, because: 'the device was preauthorized' },
-};
+  pending: {
+    status: 401,
+    because: 'device not authorized: the device is pending; a user must accept it',
+    detail: {
+      path: 'state',
+      expected: anAcceptedKey,
+      actual: 'a pending key: no user has accepted it yet',
+      requirement: 'auth.undecided-is-401',
+    },
+  },
+  rejected: {
+    status: 401,
+    because: 'device not authorized: the device has been rejected',
+    detail: {
+      path: 'state',
+      expected: anAcceptedKey,
+      actual: 'a rejected key',
+      requirement: 'auth.rejected-is-refused',
+    },
+  },
+  preauthorized: { status: 200, effect: 'accept', because: 'the device was preauthorized' },
+  accepted: { status: 200, because: 'the device is accepted' },
+} as const satisfies Record<string, AuthOutcome>;
+
+export type AuthOutcomeName = keyof typeof authOutcomes;
+
+/** Decides a request; reads those facts only that its decision needs. */
+export function decideAuthRequest(facts: AuthFacts): AuthDecision {
+  const outcome: AuthOutcome = authOutcomes[outcomeOf(facts)];
+  return { ...outcome, takesExternalId: takesExternalId(facts, outcome) };
+}
+
+function outcomeOf(facts: AuthFacts): AuthOutcomeName {
+  if (!facts.isSigned) return 'wrong-signature';
+  if (facts.tenant !== 'active') return `${facts.tenant}-tenant`;
+  const { authSet } = facts;
+  if (authSet === undefined) return outcomeOfNewKey(facts);
+  return authSet === 'preauthorized' && !facts.mayBeAccepted ? 'limit-reached' : authSet;
+}
+
+function outcomeOfNewKey(facts: KnownFacts): AuthOutcomeName {
+  const news = facts.device === undefined ? 'new-device' : 'new-key';
+  if (news === 'new-key' && facts.keyCount >= limits.authSetsMax) return 'too-many-keys';
+  if (facts.autoAccept && facts.mayBeAccepted) return `${news}-accepted`;
+  return facts.mayBePending ? news : 'too-many-pending';
+}
+
+/** A key that was never accepted must not rename a working device. */
+function takesExternalId(facts: AuthFacts, { status, effect }: AuthOutcome): boolean {
+  if (!facts.isSigned || facts.tenant !== 'active') return false;
+  const isRecorded = facts.authSet !== undefined || effect !== undefined;
+  return isRecorded && (status === 200 || facts.device !== 'accepted');
+}

@@ -3,7 +3,6 @@
  * analysis runs only on request, as hostile requests must stay cheap; until then only the evidence
  * is kept.
  */
-
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
 import { publicKeyForm } from '../../crypto/public-key.ts';
 import {
@@ -12,6 +11,7 @@ import {
   type SignatureFacts,
 } from '../../crypto/refused-signature.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
+import { authOutcomes } from '../../rules/authentication.ts';
 
 const signatureForms =
   'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
@@ -61,7 +61,7 @@ function otherVendors(header: string, rawHeaders: readonly string[]) {
 /** Refuses a signature that does not match. @param header the header's name */
 export function wrongSignature(header: string, refused: SignatureFacts): Refusal {
   const { body, key, signatureText } = refused;
-  return refuse.unauthorized('signature verification failed', {
+  return refuse.unauthorized(authOutcomes['wrong-signature'].because, {
     requirement: 'auth.bad-signature-is-401',
     path: `header.${header}`,
     expected: signatureForms,
