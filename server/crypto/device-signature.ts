@@ -1,16 +1,72 @@
-/** Verifies a device's signature over the bytes that it sent. Spec: Device authentication */
-import { keyAlgorithms } from './key-algorithms.ts';
-import type { PublicKey } from './public-key.ts';
+/**
+ * Signatures of devices: the algorithms as a table, and their verification over the bytes that were
+ * sent. Spec: Device authentication
+ */
+import { constants, type KeyObject, verify } from 'node:crypto';
+import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+
+interface KeyAlgorithm {
+  readonly keyType: KeyType;
+  /** Returns true when the key is of this algorithm. */
+  readonly detects: (key: KeyObject) => boolean;
+  /** Returns why a key of this algorithm is nevertheless refused. */
+  readonly unfit?: (key: KeyObject) => string | undefined;
+  /** Returns true when `signature` is this key's over exactly `signed`. */
+  readonly verifies: (signed: Uint8Array, key: KeyObject, signature: Uint8Array) => boolean;
+}
+
+/** Shorter keys are broken, longer ones make verification too expensive. */
+const RSA_MODULUS_BITS = { least: 1024, most: 8192 };
+/** Verification takes as long as the exponent has bits: one of 3,072 bits costs as much as signing. */
+const RSA_EXPONENT_MAX_BITS = 64;
+
+export const keyAlgorithms: readonly KeyAlgorithm[] = [
+  {
+    // RFC 2313: PKCS#1 v1.5 over SHA-256.
+    keyType: 'rsa',
+    detects: (key) => key.asymmetricKeyType === 'rsa',
+    unfit: (key) => {
+      const { modulusLength: bits = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+      const { least, most } = RSA_MODULUS_BITS;
+      if (bits < least || bits > most)
+        return `is an RSA key of ${bits} bits; use ${least} to ${most}`;
+      const exponentBits = publicExponent.toString(2).length;
+      return exponentBits > RSA_EXPONENT_MAX_BITS
+        ? `is an RSA key with a public exponent of ${exponentBits} bits; use 65537`
+        : undefined;
+    },
+    verifies: (signed, key, signature) =>
+      verify('sha256', signed, { key, padding: constants.RSA_PKCS1_PADDING }, signature),
+  },
+  {
+    // ANSI X9.62: ASN.1 SEQUENCE of R and S over SHA-256.
+    keyType: 'ecdsa',
+    detects: (key) =>
+      key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1',
+    verifies: (signed, key, signature) =>
+      verify('sha256', signed, { key, dsaEncoding: 'der' }, signature),
+  },
+  {
+    // RFC 8032: Ed25519 over the message itself, with no digest before it.
+    keyType: 'ed25519',
+    detects: (key) => key.asymmetricKeyType === 'ed25519',
+    verifies: (signed, key, signature) => verify(null, signed, key, signature),
+  },
+];
 
 const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Returns true when the header's text is the key's signature over exactly these bytes. */
-export function signatureFits(signed: Uint8Array, key: PublicKey, signatureText: string): boolean {
+export function signatureFits(
+  signed: Uint8Array,
+  { keyType, key }: { readonly keyType: KeyType; readonly key: KeyObject },
+  signatureText: string,
+): boolean {
   if (!standardBase64.test(signatureText)) return false;
-  const algorithm = keyAlgorithms.find(({ keyType }) => keyType === key.keyType);
+  const algorithm = keyAlgorithms.find((row) => row.keyType === keyType);
   if (!algorithm) return false;
   try {
-    return algorithm.verifies(signed, key.key, Buffer.from(signatureText, 'base64'));
+    return algorithm.verifies(signed, key, Buffer.from(signatureText, 'base64'));
   } catch {
     // OpenSSL throws on signatures that it cannot even parse; they do not match.
     return false;

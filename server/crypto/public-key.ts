@@ -4,7 +4,7 @@
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
-import { keyAlgorithms } from './key-algorithms.ts';
+import { keyAlgorithms } from './device-signature.ts';
 
 /** A parsed key; `pem` is its normalised text, so that equal keys have equal texts. */
 export interface PublicKey {

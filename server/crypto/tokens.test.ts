@@ -1,8 +1,13 @@
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import { tokenAlgorithms, tokenKeyOf } from './token-algorithms.ts';
-import { createTokenIssuer, type TokenClaims, type TokenIssuer } from './tokens.ts';
+import {
+  createTokenIssuer,
+  type TokenClaims,
+  type TokenIssuer,
+  tokenAlgorithms,
+  tokenKeyOf,
+} from './tokens.ts';
 
 const seed = 'tokens';
 const issuer = await issuerOf(seed);

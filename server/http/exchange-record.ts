@@ -1,7 +1,6 @@
 /** The record of one exchange: request and answer. Plain fields, filled in during processing. */
 import type { IncomingMessage } from 'node:http';
 import type { NoUpdate } from '../rules/no-update.ts';
-import { keptBytes, keptText } from './kept-bytes.ts';
 import type { Refusal } from './refusal.ts';
 
 /** A name with its value, or alternating names and values, as Node accepts headers. */
@@ -100,4 +99,22 @@ export class ExchangeRecord {
     if (!this.isStreamed) this.answerBytes = Buffer.byteLength(answerBody);
     this.answerBody = typeof answerBody === 'string' ? keptText(answerBody) : keptBytes(answerBody);
   }
+}
+
+/** Bytes kept of each body; the rest is only counted. */
+export const BODY_KEPT_BYTES = 16_384;
+
+/**
+ * Returns the beginning as a copy, so that the rest can be freed; returns a short body as it is.
+ */
+export function keptBytes(bytes: Buffer): Buffer {
+  return bytes.length <= BODY_KEPT_BYTES ? bytes : Buffer.from(bytes.subarray(0, BODY_KEPT_BYTES));
+}
+
+/** Returns the beginning of a text as bytes; a short text is returned as it is. */
+export function keptText(text: string): string | Buffer {
+  // A substring would keep the whole string in memory.
+  return text.length <= BODY_KEPT_BYTES / 4 || Buffer.byteLength(text) <= BODY_KEPT_BYTES
+    ? text
+    : keptBytes(Buffer.from(text.slice(0, BODY_KEPT_BYTES)));
 }

@@ -1,6 +1,6 @@
 /** How a kept body is shown: as its JSON value, as text, or in base64; secrets are masked. */
 import { parsedJson } from '../../fixtures/json.ts';
-import { BODY_KEPT_BYTES } from '../http/kept-bytes.ts';
+import { BODY_KEPT_BYTES } from '../http/exchange-record.ts';
 import { isSecretBody, maskBytes, masked, maskJson, maskText } from '../http/masking.ts';
 
 /** A body as a view shows it. */

@@ -5,7 +5,7 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import { messageIn } from '../connect/received-message.ts';
 import type { SocketOrigin } from '../connect/socket-observer.ts';
-import { BODY_KEPT_BYTES, keptBytes } from '../http/kept-bytes.ts';
+import { BODY_KEPT_BYTES, keptBytes } from '../http/exchange-record.ts';
 import type { EntryFields } from './entry-fields.ts';
 
 const RECORD_BYTES = 384;

@@ -7,12 +7,12 @@ import { DeviceSockets } from '../connect/device-sockets.ts';
 import type { SocketObserver } from '../connect/socket-observer.ts';
 import { createLinkSigner, LINK_SECRET_BYTES } from '../crypto/link-signature.ts';
 import {
+  createTokenIssuer,
   type TokenAlgorithm,
   type TokenKey,
   tokenAlgorithms,
   tokenKeyOf,
-} from '../crypto/token-algorithms.ts';
-import { createTokenIssuer } from '../crypto/tokens.ts';
+} from '../crypto/tokens.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
 import { Semaphore } from '../http/open-files.ts';
 import type { Settings } from '../settings.ts';

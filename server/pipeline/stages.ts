@@ -48,7 +48,7 @@ export function stagesOf(operation: Operation, options: StageOptions): StageList
 
   const announce = deprecated && announceDeprecation(deprecated, options.callers);
   const retire = deprecated && refuseRetired(deprecated);
-  const admit = authenticate(options.callers);
+  const admit = hasCaller(operation) ? authenticate(options.callers) : admitAnyone;
   const limit = isLimited ? limitRate : undefined;
   const receive = body && receiveBody;
   const turn = body && takeTurn;
@@ -85,6 +85,17 @@ function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
 function refuseRetired(row: DeprecatedApi): Stage {
   return ({ nowMs }) => refusalOfRetired(row, nowMs);
 }
+
+/** Whether a token or a link names the caller; an auth request and a login prove themselves. */
+function hasCaller({ authorization }: Operation): boolean {
+  return ['device', 'user', 'socket', 'link'].includes(authorization);
+}
+
+/** Begins in the first tenant; the handler moves on to another where the input names one. */
+const admitAnyone: Stage = (context) => {
+  context.moveTo(context.tenants.first);
+  return undefined;
+};
 
 /**
  * Identifies the caller, and moves the request to its tenant; the first one where no token names

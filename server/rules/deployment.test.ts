@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { controlMapOf } from './control-map.ts';
 import { logText } from './deployment-log.ts';
-import { statusOf } from './deployment-status.ts';
+import { abortRefused, completedMs, controlMapRefused, statusOf } from './deployment-status.ts';
 
 describe('the state of a whole deployment', () => {
   const touched = deviceDeploymentStatuses.filter((status) => status !== 'pending');
@@ -64,5 +64,54 @@ describe('the log of a deployment', () => {
         '2026-01-31T10:00:00.123Z ERROR: second: done\n' +
         '2017-01-01T00:00:00.000Z debug: leap\n',
     );
+  });
+});
+
+/** Unfinished devices, retries left, devices through, the limit: whether the deployment is over. */
+const cells = [
+  [false, false, 0, undefined, 'over'],
+  [false, false, 0, 2, 'over'],
+  [false, false, 1, 2, 'over'],
+  [true, false, 0, undefined, 'open'],
+  [false, true, 0, undefined, 'open'],
+  [true, true, 0, undefined, 'open'],
+  [true, false, 1, 2, 'open'],
+  [false, true, 1, 2, 'open'],
+  [true, false, 2, 2, 'over'],
+  [false, true, 2, 2, 'over'],
+  [true, true, 3, 2, 'over'],
+] as const;
+
+describe.each(cells)(
+  'a deployment with unfinished devices %s, retries %s, %s through of at most %s',
+  (hasUnfinished, hasRetries, devicesThrough, maxDevices, expected) => {
+    const facts = { hasUnfinished, hasRetries, devicesThrough, maxDevices };
+
+    it(`is ${expected}`, () => {
+      expect(completedMs(facts, 90)).toBe(expected === 'over' ? 90 : undefined);
+    });
+
+    it(`is ${expected} after an end, whose time stays`, () => {
+      const before = { ...facts, finishedMs: 50 };
+      expect(completedMs(before, 90)).toBe(expected === 'over' ? 50 : undefined);
+    });
+  },
+);
+
+const without = 'created without';
+const over = 'finished';
+
+describe.each([
+  ['running, without a map', {}, undefined, without],
+  ['running, with a map', { controlMap: {} }, undefined, undefined],
+  ['finished, without a map', { finishedMs: 0 }, over, without],
+  ['finished, with a map', { finishedMs: 0, controlMap: {} }, over, over],
+])('a deployment that is %s', (_, deployment, abort, map) => {
+  it(`refuses to be aborted: ${abort}`, () => {
+    expect(abortRefused(deployment)).toEqual(abort && expect.stringContaining(abort));
+  });
+
+  it(`refuses another map: ${map}`, () => {
+    expect(controlMapRefused(deployment)).toEqual(map && expect.stringContaining(map));
   });
 });

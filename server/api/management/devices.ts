@@ -1,12 +1,16 @@
-/** Devices as a whole, for users: lists, one of them, how many, and taking one out of service. */
+/**
+ * Devices as a whole, for users: lists, one of them, how many, how many may be accepted, and taking
+ * one out of service.
+ */
 import type { Device as DeviceView } from '../../../fixtures/contract/management/devices.ts';
 import { JsonList } from '../../http/json-list.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { inPath, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { Page } from '../../store/engine/page.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { deviceLimit } from '../../tenants/device-limit.ts';
 import { linkHeader } from '../paging.ts';
 import { deviceView } from './views.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
@@ -83,3 +87,20 @@ export function forgetDevice({ store, sockets, nowMs }: UserContext, deviceId: s
   sockets.drop(deviceId);
   store.connections.remove(deviceId);
 }
+
+/** The one limit that practice knows by a name. */
+const limitName = 'max_devices';
+
+export const getDeviceLimit = defineEndpoint('get-device-limit', (_input, context) => {
+  return { status: 200, body: { limit: deviceLimit(context) } };
+});
+
+export const getLimitByName = defineEndpoint('get-limit-by-name', ({ parameters }, context) => {
+  if (parameters.name !== limitName) {
+    return refuse.malformed(
+      `there is no limit with this name; the only one is ${limitName}`,
+      inPath('name', limitName),
+    );
+  }
+  return { status: 200, body: { limit: deviceLimit(context) } };
+});

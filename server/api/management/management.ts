@@ -41,11 +41,12 @@ import {
   listDeploymentsV1,
   updateDeployment,
 } from './deployments.ts';
-import { getDeviceLimit, getLimitByName } from './device-limits.ts';
 import {
   countDevices,
   decommissionDevice,
   getDevice,
+  getDeviceLimit,
+  getLimitByName,
   listDevices,
   searchDevices,
 } from './devices.ts';
