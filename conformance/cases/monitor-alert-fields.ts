@@ -5,22 +5,23 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
   given,
-  type Input,
   type InputRow,
   type InputTable,
   inputCases,
   otherThanText,
 } from '../suite/input-table.ts';
 import { expectEach } from '../target/expectations.ts';
-import { alert, detailedAlert, line, sendAlerts } from './monitor-samples.ts';
+import { alert, line, sendAlerts } from './monitor-samples.ts';
+
+type Values = Readonly<Record<string, unknown>>;
 
 /** One field: values of it that are refused, and each allowed form, which is another case. */
 interface FieldRow {
   readonly words: string;
   readonly requirement: RequirementId;
-  readonly field: InputRow['field'];
-  readonly refused: Readonly<Record<string, unknown>>;
-  readonly accepted?: Readonly<Record<string, unknown>>;
+  readonly field: string;
+  readonly refused: Values;
+  readonly accepted?: Values;
 }
 
 const notAText = given('missing', ...otherThanText);
@@ -37,10 +38,21 @@ const notALineList = {
 
 const lineLists = { 'no line': [], lines: [line, line] };
 
-/** At each of the three places where a line is allowed. */
-function ofLines(member = ''): readonly string[] {
-  const places = ['lines_before[]', 'line_matching', 'lines_after[]'];
-  return places.map((place) => `[].subject.details.${place}${member}`);
+/** Details with the line at each of the three places where one is allowed. */
+function detailsWith(lines: Values): Values {
+  return Object.fromEntries(
+    Object.entries(lines).flatMap(([name, one]) => [
+      [`${name} in lines_before`, { lines_before: [line, one] }],
+      [`${name} in line_matching`, { line_matching: one }],
+      [`${name} in lines_after`, { lines_after: [one] }],
+    ]),
+  );
+}
+
+/** Details with lines of which the member is given so; undefined leaves it out. */
+function detailsWithMember(member: keyof typeof line, values: Values): Values {
+  const lines = Object.entries(values).map(([name, value]) => [name, { ...line, [member]: value }]);
+  return detailsWith(Object.fromEntries(lines));
 }
 
 const fields: Readonly<Record<string, FieldRow>> = {
@@ -122,9 +134,6 @@ const fields: Readonly<Record<string, FieldRow>> = {
     field: '[].subject',
     refused: given('object'),
   },
-};
-
-const fieldsOfDetails: Readonly<Record<string, FieldRow>> = {
   'subject-details': {
     words: 'the details of a subject',
     requirement: 'alerts.details',
@@ -163,26 +172,26 @@ const fieldsOfDetails: Readonly<Record<string, FieldRow>> = {
   'line-number': {
     words: 'the number of a line',
     requirement: 'alerts.line-number',
-    field: ofLines('.line_number'),
-    refused: {
+    field: '[].subject.details',
+    refused: detailsWithMember('line_number', {
       ...given('missing', 'null', 'boolean', 'list'),
       'a text': '42',
       'a fraction': 42.5,
-    },
-    accepted: { 'a large number': 2_147_483_647 },
+    }),
+    accepted: detailsWithMember('line_number', { 'a large number': 2_147_483_647 }),
   },
   'line-data': {
     words: 'the data of a line',
     requirement: 'alerts.line-data',
-    field: ofLines('.data'),
-    refused: notAText,
-    accepted: { 'an empty line': '' },
+    field: '[].subject.details',
+    refused: detailsWithMember('data', notAText),
+    accepted: detailsWithMember('data', { 'an empty line': '' }),
   },
   'line-without-fields': {
     words: 'a line without any field',
     requirement: 'alerts.line-fields-are-required',
-    field: ofLines(),
-    refused: given('object'),
+    field: '[].subject.details',
+    refused: detailsWith({ 'an empty line': {} }),
   },
 };
 
@@ -204,18 +213,8 @@ function rowsOf([id, row]: [string, FieldRow]): readonly [string, InputRow][] {
   ];
 }
 
-/** Every field of an alert and of its subject. */
+/** Every field of an alert. */
 export const alertInputs: InputTable = Object.fromEntries(Object.entries(fields).flatMap(rowsOf));
-
-/** Every field of the details of an alert. */
-export const detailInputs: InputTable = Object.fromEntries(
-  Object.entries(fieldsOfDetails).flatMap(rowsOf),
-);
-
-const sent = {
-  send: (device: SuiteDevice, { raw }: Input) => device.call('post-alerts', { raw }),
-  accepted: [204],
-};
 
 /** Spec: Alert */
 export const monitorAlertFieldCases = defineScenario({
@@ -229,8 +228,9 @@ export const monitorAlertFieldCases = defineScenario({
     await expectEach(204, { 'a good alert': alert }, (good) => sendAlerts(device, good));
     return device;
   },
-  cases: [
-    ...inputCases(alertInputs, { ...sent, body: [alert] }),
-    ...inputCases(detailInputs, { ...sent, body: [detailedAlert] }),
-  ],
+  cases: inputCases<SuiteDevice>(alertInputs, {
+    body: [alert],
+    send: (device, { raw }) => device.call('post-alerts', { raw }),
+    accepted: [204],
+  }),
 });

@@ -24,14 +24,6 @@ export function detailed(details: unknown): object {
   return { ...alert, subject: { ...subject, details } };
 }
 
-/** An alert with all optional fields. */
-export const detailedAlert = detailed({
-  description: 'the log names a failure',
-  lines_before: [line, line],
-  line_matching: line,
-  lines_after: [line],
-});
-
 /** Sends alerts as a JSON array. */
 export function sendAlerts(device: SuiteDevice, ...alerts: readonly unknown[]): Promise<Answer> {
   return device.call('post-alerts', { body: alerts });

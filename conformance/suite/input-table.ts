@@ -58,11 +58,8 @@ type Expectation =
 export type InputRow = Expectation & {
   readonly title: string;
   readonly requirement: RequirementId;
-  /**
-   * Names from the body on, joined by dots, `[]` for the last entry of a list; empty for the body.
-   * Of several fields each is given all inputs.
-   */
-  readonly field: string | readonly string[];
+  /** Names from the body on, joined by dots, `[]` for the last entry of a list; empty for the body. */
+  readonly field: string;
   readonly needs?: readonly Capability[];
   readonly covers?: readonly Coverage[];
 };
@@ -87,19 +84,16 @@ export function given(...kinds: readonly FieldKind[]): Readonly<Record<string, u
 
 /** The inputs of a row, made of a good body. */
 export function inputsOf(row: InputRow, body: unknown): readonly Input[] {
-  const fields = typeof row.field === 'string' ? [row.field] : row.field;
-  return fields.flatMap((field) =>
-    Object.entries(valuesOf(row, field, body)).map(([kind, value]) => ({
-      name: `${field} ${kind}`.trim(),
-      field,
-      value,
-      raw:
-        field === '' ? (value as string) : JSON.stringify(withField(body, stepsOf(field), value)),
-    })),
-  );
+  const { field } = row;
+  return Object.entries(valuesOf(row, body)).map(([kind, value]) => ({
+    name: `${field} ${kind}`.trim(),
+    field,
+    value,
+    raw: field === '' ? (value as string) : JSON.stringify(withField(body, stepsOf(field), value)),
+  }));
 }
 
-/** What the inputs of a row must be answered. */
+/** What is expected of the inputs of a row. */
 export function expectationOf(row: InputRow): 'refused' | 'accepted' | 'open' {
   if ('refused' in row) return 'refused';
   return 'accepted' in row ? 'accepted' : 'open';
@@ -148,10 +142,10 @@ async function seenStatuses<Arranged>(
   return seen.join(', ');
 }
 
-function valuesOf(row: InputRow, field: string, body: unknown): Readonly<Record<string, unknown>> {
+function valuesOf(row: InputRow, body: unknown): Readonly<Record<string, unknown>> {
   const inputs = givenIn(row);
   if (!isKinds(inputs)) return inputs;
-  const as = field === '' ? (kind: InputKind) => bodyText(kind, body) : fieldValue;
+  const as = row.field === '' ? (kind: InputKind) => bodyText(kind, body) : fieldValue;
   return Object.fromEntries(inputs.map((kind) => [kind, as(kind)]));
 }
 
