@@ -1,20 +1,22 @@
-/** `npm run new:case AREA/NAME REQUIREMENT`: writes a new case of the suite, and says what is next. */
+/**
+ * `npm run new:case AREA/NAME REQUIREMENT [AFTER SENTENCE]`: adds the rows of a new case of the suite,
+ * and says what is next.
+ */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { listFile, NewCaseError, newCase } from './skeleton.ts';
+import { writeFileSync } from 'node:fs';
+import { NewCaseError, newRows } from './new-rows.ts';
 
-const [id = '', requirement = ''] = process.argv.slice(2);
+const [id = '', requirement = '', after, sentence] = process.argv.slice(2);
 try {
-  const { file, text, list } = newCase(id, requirement, readFileSync(listFile, 'utf8'));
-  if (existsSync(file)) throw new NewCaseError(`${file} is there already`);
-  writeFileSync(file, text);
-  writeFileSync(listFile, list);
-  // The formatter puts the new import into its place.
-  spawnSync('npx', ['biome', 'check', '--write', file, listFile], { stdio: 'inherit' });
+  const files = newRows('.', { id, requirement, after, sentence });
+  for (const { path, text } of files) writeFileSync(path, text);
+  const paths = files.map(({ path }) => path);
+  spawnSync('npx', ['biome', 'check', '--write', ...paths], { stdio: 'inherit' });
   process.stdout.write(
     [
-      `wrote ${file} and listed it in ${listFile}; next:`,
-      '  1. write the case: arrange a start state, act once, expect',
+      ...paths.map((path) => `added a row to ${path}`),
+      'next:',
+      '  1. write the case: arrange a start state, act once, expect; move it to a fitting scenario',
       `  2. plant a defect that breaks ${requirement} in conformance/self-test/defects, if none does`,
       '  3. npx vitest run --project quick conformance/cases',
       `  4. npm run build && npx fleetbed conform ${id}`,
@@ -22,10 +24,9 @@ try {
       '',
     ].join('\n'),
   );
-} catch (fault) {
-  if (!(fault instanceof NewCaseError)) throw fault;
-  process.stderr.write(
-    `new:case: ${fault.message}\nusage: npm run new:case AREA/NAME REQUIREMENT\n`,
-  );
+} catch (error) {
+  if (!(error instanceof NewCaseError)) throw error;
+  const usage = 'npm run new:case AREA/NAME REQUIREMENT [AFTER SENTENCE]';
+  process.stderr.write(`new:case: ${error.message}\nusage: ${usage}\n`);
   process.exitCode = 2;
 }

@@ -1,0 +1,70 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { NewCaseError, newRows } from './new-rows.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const sentence = 'Alerts of one request are shown in the order in which they were sent.';
+const order = {
+  id: 'monitor/alerts-keep-their-order',
+  requirement: 'alerts.keep-their-order',
+  after: 'alerts.are-shown',
+  sentence,
+};
+
+describe('the rows of a new case', () => {
+  it('with a new requirement stand in three tables of its area', () => {
+    expect(newRows(root, order).map(({ path }) => path)).toEqual([
+      'fixtures/contract/requirements/monitor.ts',
+      'conformance/cases/monitor.ts',
+      'conformance/self-test/defects/monitor.ts',
+    ]);
+  });
+
+  it('have the requirement after its neighbour, in its group', () => {
+    const [requirement] = newRows(root, order);
+    const [, before, row] =
+      /\n {4}('alerts\.are-shown':.*?,\n) {4}('alerts\.keep-their-order': [^\n]*)\n {4}'/s.exec(
+        requirement?.text ?? '',
+      ) ?? [];
+    expect(before?.split('\n').length).toBeLessThan(4);
+    expect(row).toBe(`'alerts.keep-their-order': ${JSON.stringify(sentence)},`);
+  });
+
+  it('have a requirement at the level of its neighbour', () => {
+    const after = 'alerts.empty';
+    const [requirement, cases] = newRows(root, { ...order, after });
+    expect(requirement?.text).toContain(
+      `'alerts.keep-their-order': { may: ${JSON.stringify(sentence)} },`,
+    );
+    expect(cases?.text).toMatch(/requirements: \['alerts\.keep-their-order'\],\n +observe: /);
+  });
+
+  it.each([
+    ['that a defect breaks already', 'alerts.are-accepted', 'monitor/alerts-are-kept'],
+    ['of an area without a table of defects', 'log.is-kept', 'quantities/log-of-two-is-kept'],
+  ])('are only that of the case for a requirement %s', (_, requirement, id) => {
+    const [area] = id.split('/');
+    const changed = newRows(root, { id, requirement });
+    expect(changed.map(({ path }) => path)).toEqual([`conformance/cases/${area}.ts`]);
+    expect(changed[0]?.text).toContain(`requirements: ['${requirement}'],`);
+  });
+
+  it.each([
+    [{ id: '' }, 'is not AREA/NAME'],
+    [{ id: 'monitor' }, 'is not AREA/NAME'],
+    [{ id: 'monitor/../x' }, 'is not AREA/NAME'],
+    [{ id: 'monitor/alerts-are-204' }, 'is there already'],
+    [{ id: 'novel/it-works' }, 'conformance/cases/novel.ts has no list of cases'],
+    [{ requirement: 'alerts.are-shown' }, 'there is a requirement alerts.are-shown already'],
+    [{ after: 'alerts.are-shwn' }, 'the nearest: alerts.are-shown'],
+    [{ sentence: 'no sentence' }, 'is not a full sentence'],
+    [
+      { requirement: 'alerts.are-acepted', after: undefined, sentence: undefined },
+      'the nearest: alerts.are-accepted',
+    ],
+  ])('are refused: %j', (change, message) => {
+    const add = () => newRows(root, { ...order, ...change });
+    expect(add).toThrow(NewCaseError);
+    expect(add).toThrow(message);
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * The rows of a new case: its requirement, the case itself, and a defect that it has to notice, each in
+ * the table where its kind stands.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listCases } from '../../../conformance/conformance.ts';
+import { allDefects } from '../../../conformance/self-test/defects/index.ts';
+import { requirements } from '../../../fixtures/contract/requirements/index.ts';
+import type { Requirement } from '../../../fixtures/contract/requirements/requirement.ts';
+import { nearestOf } from '../../../fixtures/nearest.ts';
+
+const requirementsFolder = 'fixtures/contract/requirements';
+const casesFolder = 'conformance/cases';
+const defectsFolder = 'conformance/self-test/defects';
+
+/** A case that cannot be added; the message says why and what is accepted. */
+export class NewCaseError extends Error {
+  override readonly name = 'NewCaseError';
+}
+
+/** What is to be added. */
+export interface Wish {
+  /** Such as `monitor/alerts-keep-their-order`. */
+  readonly id: string;
+  /** ID of the requirement that it tests. */
+  readonly requirement: string;
+  /** Of a new requirement: the one after which it stands, with the same heading, level and operations. */
+  readonly after?: string | undefined;
+  /** Of a new requirement: what it says. */
+  readonly sentence?: string | undefined;
+}
+
+/** A file with a row more. */
+export interface ChangedFile {
+  /** From the folder of the package. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * The files with the rows of a new case. A requirement that exists has its row already, and a defect
+ * is added where none breaks the requirement and the area has a table of them.
+ * @param root the folder of the package
+ * @throws NewCaseError
+ */
+export function newRows(root: string, wish: Wish): readonly ChangedFile[] {
+  const [, area = '', name = ''] = /^([a-z0-9-]+)\/([a-z0-9]+(?:-[a-z0-9]+)*)$/.exec(wish.id) ?? [];
+  if (name === '') {
+    const found = wish.id || 'nothing';
+    throw new NewCaseError(`${found} is not AREA/NAME, such as monitor/alerts-are-kept`);
+  }
+  if (listCases().some(({ id }) => id === wish.id)) {
+    throw new NewCaseError(`${wish.id} is there already`);
+  }
+  const rule = ruleOf(wish);
+  const isNew = wish.sentence !== undefined;
+  const isDefended = allDefects.some(({ breaks }) => breaks.some((id) => id === rule.id));
+  return [
+    ...(isNew ? [withRequirement(root, rule, wish.after ?? '')] : []),
+    withCase(root, area, name, rule),
+    ...(isDefended ? [] : withDefect(root, area, name, rule)),
+  ];
+}
+
+/** The requirement of the case, as it is or as it is to be. */
+function ruleOf({ requirement: id, after = '', sentence }: Wish): Requirement {
+  const known: ReadonlyMap<string, Requirement> = new Map(Object.entries(requirements));
+  const found = known.get(id);
+  if (sentence === undefined) {
+    if (found) return found;
+    throw new NewCaseError(
+      `there is no requirement ${id || '(none given)'}; the nearest: ${near(id, known)}. ` +
+        'For a new one, name the requirement after which it stands, and its sentence',
+    );
+  }
+  if (found) throw new NewCaseError(`there is a requirement ${id} already: ${found.sentence}`);
+  if (!/^[A-Z`].{20,}\.$/.test(sentence)) {
+    throw new NewCaseError(`"${sentence}" is not a full sentence that ends with a full stop`);
+  }
+  const neighbour = known.get(after);
+  if (!neighbour) {
+    throw new NewCaseError(`there is no requirement ${after}; the nearest: ${near(after, known)}`);
+  }
+  const { heading, level, operations } = neighbour;
+  return { id, heading, level, sentence, operations };
+}
+
+function near(id: string, known: ReadonlyMap<string, Requirement>): string {
+  return nearestOf(id, [...known.keys()]).join(', ');
+}
+
+/** The row stands after its neighbour, and says its level where that one does. */
+function withRequirement(root: string, rule: Requirement, after: string): ChangedFile {
+  const row = new RegExp(String.raw`\n( +)'${after.replaceAll('.', String.raw`\.`)}':\s*(\{?)`);
+  for (const file of readdirSync(join(root, requirementsFolder))) {
+    const path = `${requirementsFolder}/${file}`;
+    const text = readFileSync(join(root, path), 'utf8');
+    const [, indent = '', brace] = row.exec(text) ?? [];
+    if (indent === '') continue;
+    const rest = text.slice(text.search(row) + 1);
+    // The next row, or the end of the group.
+    const end = rest.search(new RegExp(`\\n(${indent}'|${indent.slice(2)}\\})`)) + 1;
+    const says = JSON.stringify(rule.sentence);
+    const added = `${indent}'${rule.id}': ${brace === '{' ? `{ ${rule.level}: ${says} }` : says},\n`;
+    return { path, text: insertedAt(text, text.length - rest.length + end, added) };
+  }
+  throw new NewCaseError(`no file in ${requirementsFolder} has a row ${after}`);
+}
+
+/** The case is the last one of the first scenario of its area. */
+function withCase(root: string, area: string, name: string, rule: Requirement): ChangedFile {
+  const path = `${casesFolder}/${area}.ts`;
+  const text = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
+  const list = text.indexOf('\n  cases: [\n');
+  if (list === -1) {
+    throw new NewCaseError(
+      `${path} has no list of cases; for a new area, begin such a file and list it in all-cases.ts`,
+    );
+  }
+  const act = rule.level === 'may' ? 'observe' : 'run';
+  const row = `    {
+      id: '${name}',
+      title: ${JSON.stringify(rule.sentence)},
+      requirements: ['${rule.id}'],
+      ${act}: () => Promise.reject(new NotObservable('the case is not written yet')),
+    },
+`;
+  const changed = insertedAt(text, text.indexOf('\n  ],\n', list) + 1, row);
+  return { path, text: withImport(changed, 'NotObservable', '../target/expectations.ts') };
+}
+
+/** The defect is the last one of its area's own; it changes nothing yet. */
+function withDefect(
+  root: string,
+  area: string,
+  name: string,
+  rule: Requirement,
+): readonly ChangedFile[] {
+  const path = `${defectsFolder}/${area}.ts`;
+  const text = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
+  const list = text.lastIndexOf(': readonly Defect[] = [\n');
+  if (list === -1) return [];
+  const operations = rule.operations.map((operation) => `'${operation}'`).join(', ');
+  const row = `  {
+    id: '${area}-${name}',
+    title: ${JSON.stringify(`Against the rule: ${rule.sentence}`)},
+    breaks: ['${rule.id}'],
+    operations: ${operations === '' ? "'all'" : `[${operations}]`},
+    mutation: () => ({}),
+  },
+`;
+  return [{ path, text: insertedAt(text, text.indexOf('\n];\n', list) + 1, row) }];
+}
+
+function insertedAt(text: string, index: number, added: string): string {
+  return `${text.slice(0, index)}${added}${text.slice(index)}`;
+}
+
+function withImport(text: string, name: string, from: string): string {
+  if (new RegExp(`\\b${name}\\b[^;]* from '`).test(text)) return text;
+  const imported = new RegExp(`,?\\s*\\} from '${from.replaceAll('.', '\\.')}';`);
+  if (imported.test(text)) return text.replace(imported, `, ${name} } from '${from}';`);
+  return text.replace(/^import /m, `import { ${name} } from '${from}';\nimport `);
+}
