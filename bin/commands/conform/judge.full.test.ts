@@ -91,7 +91,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
       'an entry without an answer',
       () => [fileOf('y.har', '{"log":{"entries":[{}]}}')],
       3,
-      'missing}. Save the recording again, or remove what stands there.',
+      'missing. Save the recording again, or remove what stands there.',
     ],
     [
       'bytes that are no text',
