@@ -6,9 +6,12 @@
 import fc from 'fast-check';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { type FuzzTarget, readJournal, stallsOf, startFuzzTarget } from './fuzz-target.ts';
-import { hostileControlRequests } from './hostile-control.ts';
-import { hostileSockets } from './hostile-frames.ts';
-import { type HostileRequest, hostileRequests } from './hostile-requests.ts';
+import {
+  type HostileRequest,
+  hostileControlRequests,
+  hostileRequests,
+  hostileSockets,
+} from './hostile-requests.ts';
 import type { SoakPart } from './part.ts';
 import { openDescriptors, residentMib } from './process-figures.ts';
 import { statusOf } from './wire.ts';

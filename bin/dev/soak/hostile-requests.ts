@@ -1,15 +1,30 @@
 /**
  * Hostile requests, one for each draw: every operation of the API with hostile paths, queries,
- * headers, tokens and bodies; some are not HTTP at all. A seed reproduces them.
+ * headers, tokens and bodies, some not HTTP at all; the control listener; websockets that are opened
+ * correctly and then misused. A seed reproduces them.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
-import type { Operation } from '../../../fixtures/contract/operation.ts';
+import { type Operation, pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
-import { body, encoded, form, longText, query, targetOf, text } from './hostile-values.ts';
+import {
+  apiQuery,
+  body,
+  controlBody,
+  controlQuery,
+  encoded,
+  form,
+  frame,
+  headers,
+  longText,
+  mediaType,
+  targetOf,
+  text,
+} from './hostile-values.ts';
+import { requestBytes } from './wire.ts';
 
 /** Bytes for one connection, and a label for failure reports. */
 export interface HostileRequest {
@@ -41,26 +56,6 @@ const spared = new Set([
   'connect-device',
 ]);
 
-const mediaType = fc.oneof(
-  { weight: 6, arbitrary: fc.constant('application/json') },
-  fc.constantFrom('text/plain', 'multipart/form-data; boundary=x', 'multipart/form-data', 'x', ''),
-);
-const headers = fc.array(
-  fc.tuple(
-    fc.constantFrom(
-      'Range',
-      'If-Match',
-      'Expect',
-      'X-SVC-RequestID',
-      'Cookie',
-      'Upgrade',
-      'Origin',
-    ),
-    fc.string({ maxLength: 200 }),
-  ),
-  { maxLength: 3 },
-);
-
 /** Generates hostile requests with valid tokens and IDs. */
 export function hostileRequests(insider: Insider): fc.Arbitrary<HostileRequest> {
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -83,7 +78,7 @@ export function hostileRequests(insider: Insider): fc.Arbitrary<HostileRequest> 
         fc.constantFrom('OPTIONS', 'HEAD', 'TRACE', 'PATCH', 'BREW'),
       ),
       parameters: fc.array(parameter, { minLength: 4, maxLength: 4 }),
-      query,
+      query: apiQuery,
       headers,
       token,
       mediaType,
@@ -103,8 +98,7 @@ export function hostileRequests(insider: Insider): fc.Arbitrary<HostileRequest> 
       }
       if (drawn.mediaType !== '') lines.push(`Content-Type: ${drawn.mediaType}`);
       lines.push(`Content-Length: ${drawn.body.length}`, 'Connection: close');
-      const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-      return { operation: drawn.row.id, bytes: Buffer.concat([head, drawn.body]) };
+      return { operation: drawn.row.id, bytes: requestBytes(lines, drawn.body) };
     });
   const noise = fc.uint8Array({ minLength: 1, maxLength: 300 }).map((bytes) => ({
     operation: 'noise',
@@ -122,4 +116,69 @@ function authorizationOf({ deviceToken, userToken }: Insider, { row, token }: Dr
   if (token === 'none') return [];
   const own = row.authorization === 'user' ? userToken : deviceToken;
   return [`Authorization: Bearer ${token === 'own' ? own : token}`];
+}
+
+/**
+ * Without paths that would break the rest of the run, or that may take long because of their size:
+ * resets, forks, snapshots and request rates.
+ */
+const controlPaths = [
+  ...['/overview', '/journal', '/journal.har', '/journal/:sequence', '/await', '/assert'],
+  ...['/explanations/:requestId', '/faults', '/faults/check', '/faults/schema', '/clock'],
+  ...['/tenants', '/tenants/:id/device-limit', '/outbox', '/world', '/world/schema', '/snapshots'],
+  ...['/ready', '/events', '/nothing/:here', '/'],
+];
+
+/** Avoids waits of half a minute. */
+const soon = ['timeoutSeconds', '0.1'] as const;
+
+/** Generates hostile requests from a client with the control token. */
+export function hostileControlRequests(controlToken: string): fc.Arbitrary<HostileRequest> {
+  return fc
+    .record({
+      method: fc.constantFrom('GET', 'GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'),
+      path: fc.constantFrom(...controlPaths),
+      parameters: fc.array(fc.oneof(text, longText).map(encoded), {
+        minLength: 2,
+        maxLength: 2,
+      }),
+      query: controlQuery,
+      mediaType: fc.constantFrom('application/json', 'application/json', 'application/yaml', ''),
+      body: controlBody,
+    })
+    .map(({ method, path, parameters, query, mediaType, body: given }) => {
+      const bytes = method === 'GET' || method === 'HEAD' ? Buffer.alloc(0) : given;
+      const lines = [
+        `${method} ${targetOf(path, parameters, path === '/await' ? [...query, soon] : query)} HTTP/1.1`,
+        'Host: 127.0.0.1',
+        `Authorization: Bearer ${controlToken}`,
+        ...(mediaType === '' ? [] : [`Content-Type: ${mediaType}`]),
+        `Content-Length: ${bytes.length}`,
+        'Connection: close',
+      ];
+      return { operation: `${method} ${path}`, bytes: requestBytes(lines, bytes) };
+    });
+}
+
+/**
+ * Generates handshakes of a device, or of a user with that device, each followed directly by
+ * frames.
+ */
+export function hostileSockets(insider: Insider): fc.Arbitrary<HostileRequest> {
+  const device = pathOf(operations.connect);
+  const user = pathOf(managementOperations['connect-device'], { id: insider.ids[0] ?? '' });
+  return fc
+    .record({ isDevice: fc.boolean(), frames: fc.array(frame, { maxLength: 6 }) })
+    .map(({ isDevice, frames }) => {
+      const lines = [
+        `GET ${isDevice ? device : user} HTTP/1.1`,
+        'Host: 127.0.0.1',
+        `Authorization: Bearer ${isDevice ? insider.deviceToken : insider.userToken}`,
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      ];
+      return { operation: 'frames', bytes: requestBytes(lines, Buffer.concat(frames)) };
+    });
 }

@@ -1,26 +1,25 @@
-/** Hostile values, drawn by a seed: texts, JSON, nested and large bodies. */
+/**
+ * The catalogue of hostile values, drawn by a seed: texts, queries, headers, bodies and messages.
+ * `hostile-requests.ts` sends them.
+ */
 import fc from 'fast-check';
+import { encodeConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 
-const words = [
-  ...['', ' ', '\u0000', 'a\u0000b', '\ud83d', '\u{FEFF}', '__proto__', 'constructor', 'toString'],
-  ...['../../etc/passwd', '%', '%00', '%2e%2e%2f', "'; DROP TABLE devices; --", '=1+1', '\r\nX: y'],
-  ...['-1', '1e999', 'NaN', 'null', '9'.repeat(400), 'x'.repeat(5000), '🙂'.repeat(300), '*', '"'],
-];
+/** Short texts by why they are hostile. */
+const texts: Readonly<Record<string, readonly string[]>> = {
+  'nothing, or blank': ['', ' '],
+  'no text of a database or of UTF-8': ['\u0000', 'a\u0000b', '\ud83d', '\u{FEFF}'],
+  'names that every object has': ['__proto__', 'constructor', 'toString'],
+  'a path out of its folder, and escapes': ['../../etc/passwd', '%', '%00', '%2e%2e%2f'],
+  'SQL, a formula, a header': ["'; DROP TABLE devices; --", '=1+1', '\r\nX: y'],
+  'no number, or one without bounds': ['-1', '1e999', 'NaN', 'null', '9'.repeat(400)],
+  'longer than expected': ['x'.repeat(5000), '🙂'.repeat(300)],
+  'a wildcard and a quote': ['*', '"'],
+};
 
 /** Pieces on which backtracking regular expressions are slow. */
 const pieces = [
-  'eyJ-',
-  'eyJa.',
-  'name="',
-  '"name":"a",',
-  'a:',
-  ' ',
-  '\\"',
-  "'",
-  '=',
-  ',',
-  '((',
-  '/',
+  ...['eyJ-', 'eyJa.', 'name="', '"name":"a",', 'a:', ' ', '\\"', "'", '=', ',', '((', '/'],
 ];
 
 /** A text of some thousand characters; its end does not match. */
@@ -30,7 +29,7 @@ export const longText = fc
 
 export const text = fc.oneof(
   { weight: 9, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }) },
-  { weight: 9, arbitrary: fc.constantFrom(...words) },
+  { weight: 9, arbitrary: fc.constantFrom(...Object.values(texts).flat()) },
   longText,
 );
 
@@ -59,13 +58,9 @@ const nested = fc
     return open.repeat(depth) + (isClosed ? `1${close.repeat(depth)}` : '');
   });
 
+/** Regular expressions that backtrack, are large, or are none. */
 const patterns = [
-  '^(a+)+$',
-  '(a?){400}b$',
-  '(?i)([a-z]|[A-Z]|\\d)*!$',
-  '(.*a){20}$',
-  '((((',
-  'x{1000}',
+  ...['^(a+)+$', '(a?){400}b$', '(?i)([a-z]|[A-Z]|\\d)*!$', '(.*a){20}$', '((((', 'x{1000}'],
 ];
 
 /** Bodies that are valid by their shape, and large or costly. */
@@ -120,6 +115,20 @@ export const body = fc.oneof(
   { weight: 2, arbitrary: costly.map((value) => Buffer.from(JSON.stringify(value))) },
 );
 
+const assertion = fc
+  .array(fc.constantFrom({ text: 'eyJ' }, { device: 'x' }, { status: '4xx' }), {
+    minLength: 1,
+    maxLength: 50,
+  })
+  .map((happened) => Buffer.from(JSON.stringify({ happened })));
+
+const yaml = fc
+  .constantFrom('faults:\n', 'a: &a [*a]\n', '- '.repeat(20), 'x: "\\u0000"\n', '? {')
+  .map((line) => Buffer.from(line.repeat(10)));
+
+/** The bytes of a body for the control listener. */
+export const controlBody = fc.oneof(body, assertion, yaml);
+
 const boundary = 'x';
 const partHeaders = [
   'Content-Disposition: form-data; name="artifact"; filename="a.mender"',
@@ -152,15 +161,103 @@ const queryNames = [
 ];
 
 /** Query pairs; some are valid for our own paths. */
-export const query = fc.oneof(
+export const apiQuery = fc.oneof(
   { weight: 9, arbitrary: pairsOf(queryNames) },
   fc.constant([['per_page', '500'] as const]),
 );
 
+const controlNames = [
+  ...['tenant', 'after', 'limit', 'whole', 'count', 'timeoutSeconds', 'kind', 'operation'],
+  ...['device', 'user', 'status', 'deployment', 'text', 'since', 'until', 'method'],
+];
+
+const wellFormed = fc.constantFrom<[string, string][]>(
+  [
+    ['limit', '500'],
+    ['whole', 'true'],
+  ],
+  [
+    ['text', 'eyJ-eyJ-'],
+    ['limit', '500'],
+  ],
+  [
+    ['device', 'nobody'],
+    ['after', '0'],
+  ],
+  [['after', '0']],
+  [
+    ['timeoutSeconds', '0.1'],
+    ['count', '500'],
+    ['after', '0'],
+  ],
+);
+
+/**
+ * The same for the control listener. Parameters that a path does not know are refused before
+ * anything else is looked at.
+ */
+export const controlQuery = fc.oneof(
+  fc.constant<[string, string][]>([]),
+  pairsOf(controlNames),
+  wellFormed,
+);
+
 /** Generates up to four pairs with these names and any others. */
-export function pairsOf(names: readonly string[]) {
+function pairsOf(names: readonly string[]) {
   return fc.array(fc.tuple(fc.oneof(fc.constantFrom(...names), text), text), { maxLength: 4 });
 }
+
+export const mediaType = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('application/json') },
+  fc.constantFrom('text/plain', 'multipart/form-data; boundary=x', 'multipart/form-data', 'x', ''),
+);
+export const headers = fc.array(
+  fc.tuple(
+    fc.constantFrom(
+      ...['Range', 'If-Match', 'Expect', 'X-SVC-RequestID', 'Cookie', 'Upgrade', 'Origin'],
+    ),
+    fc.string({ maxLength: 200 }),
+  ),
+  { maxLength: 3 },
+);
+
+const MSGPACK_ARRAY_OF_ONE = 0x91;
+
+const message = fc
+  .record({
+    proto: fc.constantFrom(0, 1, 2, 3, 4, 0xffff),
+    typ: fc.constantFrom('new', 'shell', 'open', 'ping', 'put_file', 'eyJ-'.repeat(60)),
+    sid: fc.constantFrom('', 'x', '__proto__'),
+    body: fc.uint8Array({ maxLength: 2000 }),
+  })
+  .map((drawn) => encodeConnectMessage(drawn));
+
+const payload = fc.oneof(
+  message,
+  fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+  fc.integer({ min: 1, max: 60_000 }).map((depth) => Buffer.alloc(depth, MSGPACK_ARRAY_OF_ONE)),
+  // A map that claims more pairs than there are bytes.
+  fc.constant(Buffer.from([0xdf, 0xff, 0xff, 0xff, 0xff, 0xa1])),
+);
+
+/** First byte: final flag, reserved bits, opcode. */
+const firstByte = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0x82) },
+  fc.constantFrom(0x81, 0x80, 0x02, 0x88, 0x89, 0x8a, 0xf2, 0x83),
+);
+
+/** Generates a frame of a websocket: of an unusual kind, with a wrong length, or a broken message. */
+export const frame = fc
+  .record({ first: firstByte, isMasked: fc.boolean(), isLying: fc.boolean(), payload })
+  .map(({ first, isMasked, isLying, payload: given }) => {
+    const length = isLying ? 2 ** 31 : given.length;
+    const head = Buffer.alloc(10);
+    head[0] = first;
+    head[1] = (isMasked ? 0x80 : 0) | 127;
+    head.writeBigUInt64BE(BigInt(length), 2);
+    // Masked with zeros it stays unchanged.
+    return Buffer.concat([head, Buffer.alloc(isMasked ? 4 : 0), given]);
+  });
 
 /** Encodes a value for a request target; lone surrogates and some control characters stay raw. */
 export function encoded(value: string): string {

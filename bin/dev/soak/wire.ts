@@ -1,9 +1,14 @@
-/** Sends one hostile request on a connection of its own and reads the status line. */
+/** HTTP as bytes: writes a request, and sends one on a connection of its own for its status. */
 import { connect } from 'node:net';
 import { systemClock } from '../../../fixtures/clock.ts';
 
 /** Longest wait for a response, in milliseconds; the server's own limits are longer. */
 const ANSWER_MAX_MS = 10_000;
+
+/** The bytes of a request with these lines of its head; a character of them is a byte. */
+export function requestBytes(lines: readonly string[], body: Uint8Array = Buffer.alloc(0)): Buffer {
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body]);
+}
 
 /** Returns the status; 0 when the connection ended without one, -1 when nothing arrived in time. */
 export function statusOf(port: number, bytes: Buffer): Promise<number> {

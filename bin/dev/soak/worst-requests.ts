@@ -9,7 +9,7 @@ import { type Operation, pathOf } from '../../../fixtures/contract/operation.ts'
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
-import { fillInventories, inventoryQuestions } from './worst-inventory.ts';
+import { requestBytes } from './wire.ts';
 import { sendMessages, sendRequests } from './worst-senders.ts';
 import {
   artifactPart,
@@ -46,6 +46,8 @@ interface RequestRow {
   readonly times?: number;
   /** Requests on each of them, without waiting for the answers. */
   readonly pipelined?: number;
+  /** What must be there first. */
+  readonly before?: (target: FuzzTarget) => Promise<void>;
   readonly sent: () => Sent | Promise<Sent>;
 }
 
@@ -89,6 +91,16 @@ const filters = (count: number, filter: (index: number) => object): Sent =>
   );
 const yaml = (text: string): Sent => ({ body: Buffer.from(text) });
 const onePattern = filters(1, () => ({ type: '$regex', value: '(\\w?){120}b$' }));
+/** As many attributes as fill a device, each of so many characters that JSON escapes. */
+const ATTRIBUTES = 98;
+const CHARACTERS = 430;
+const SORT_KEYS = 20;
+const terms = Array.from({ length: SORT_KEYS }, (_, at) => ({
+  scope: 'inventory',
+  attribute: `a${at}`,
+}));
+const slowPattern = { type: '$regex', value: '(a*)*(b*)*z' };
+const onePage = (asked: object): Sent => json(JSON.stringify({ page: 1, per_page: 1, ...asked }));
 const credentials = '{"id_data":"{}","pubkey":"x",';
 
 const requests: Readonly<Record<string, RequestRow>> = {
@@ -212,6 +224,30 @@ const requests: Readonly<Record<string, RequestRow>> = {
       return filters(49, () => ({ type: '$in', value }));
     },
   },
+  ...Object.fromEntries(
+    Object.entries(finelyDividedArtifacts).map(([what, artifact]): [string, RequestRow] => [
+      `artifact, ${what}`,
+      {
+        ...{ as: 'user', line: upload },
+        sent: async () => formOf(form(0, artifactPart(await artifact()))),
+      },
+    ]),
+  ),
+  'inventory, the longest page of full devices': {
+    ...{ as: 'user', line: `${inventory}?per_page=${limits.pageMax}`, times: 4 },
+    before: fillInventories,
+    sent: () => ({}),
+  },
+  'inventory, full devices sorted by many attributes': {
+    ...{ as: 'user', line: search, times: 4 },
+    before: fillInventories,
+    sent: () => onePage({ sort: terms.map((place) => ({ ...place, order: 'desc' })) }),
+  },
+  'inventory, full devices with many conditions': {
+    ...{ as: 'user', line: search, times: 4 },
+    before: fillInventories,
+    sent: () => onePage({ filters: terms.map((place) => ({ ...place, ...slowPattern })) }),
+  },
 };
 
 /** Every reader. */
@@ -235,21 +271,6 @@ export const worstRequests: readonly WorstRequest[] = [
     },
   ]),
   ...Object.entries(requests).map(([name, row]) => ({ name, prepare: prepared(row) })),
-  ...Object.entries(finelyDividedArtifacts).map(([what, artifact]) => ({
-    name: `artifact, ${what}`,
-    prepare: prepared({
-      ...{ as: 'user', line: upload },
-      sent: async () => formOf(form(0, artifactPart(await artifact()))),
-    }),
-  })),
-  ...Object.entries(inventoryQuestions).map(([name, { line, json: body }]) => ({
-    name,
-    prepare: async (target: FuzzTarget) => {
-      await fillInventories(target);
-      const sent = () => (body === undefined ? {} : json(body));
-      return prepared({ as: 'user', line, times: 4, sent })(target);
-    },
-  })),
   {
     name: 'requests that do not wait for their answers',
     prepare: async ({ ready }) => {
@@ -264,9 +285,11 @@ function prepared({
   line,
   times = 1,
   pipelined = 1,
+  before,
   sent,
 }: RequestRow): WorstRequest['prepare'] {
   return async (target) => {
+    await before?.(target);
     const { ready } = target;
     const { headers = [], body = Buffer.alloc(0) } = await sent();
     const lines = [
@@ -277,10 +300,9 @@ function prepared({
       ...headers,
       ...(body.length > 0 ? [`Content-Length: ${body.length}`] : []),
     ];
-    const request = (...last: string[]): Buffer =>
-      Buffer.concat([Buffer.from(`${[...lines, ...last].join('\r\n')}\r\n\r\n`), body]);
-    const before = Array.from({ length: pipelined - 1 }, () => request());
-    const bytes = Buffer.concat([...before, request('Connection: close')]);
+    const others = Array.from({ length: pipelined - 1 }, () => requestBytes(lines, body));
+    const last = requestBytes([...lines, 'Connection: close'], body);
+    const bytes = Buffer.concat([...others, last]);
     const url = as === 'control' ? ready.controlUrl : ready.baseUrl;
     return () => sendRequests(url, bytes, times);
   };
@@ -291,4 +313,18 @@ function authorizationOf({ insider, ready }: FuzzTarget, as: Caller): readonly s
   const { deviceToken: device, userToken: user } = insider;
   const tokens = { device, user, control: ready.controlToken };
   return [`Authorization: Bearer ${tokens[as]}`];
+}
+
+/** Fills the inventory of every device of the target with the most that it may hold. */
+async function fillInventories({ ready, deviceTokens }: FuzzTarget): Promise<void> {
+  const { method, path } = operations['put-attributes'];
+  const value = '\u0001'.repeat(CHARACTERS);
+  const attributes = Array.from({ length: ATTRIBUTES }, (_, at) => ({ name: `a${at}`, value }));
+  const body = JSON.stringify(attributes);
+  for (const token of deviceTokens) {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const answer = await fetch(ready.baseUrl + path, { method, headers, body });
+    await answer.arrayBuffer();
+    if (!answer.ok) throw new Error(`a full inventory was answered ${answer.status}`);
+  }
 }
