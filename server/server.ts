@@ -1,10 +1,10 @@
 /** Starts the reference server: one protocol listener, one control listener, one store. */
 import { type Clock, systemClock } from '../fixtures/clock.ts';
 import { type Random, systemRandom } from '../fixtures/random.ts';
-import { ActivityFeed } from './control/activity.ts';
 import { type RunningControl, startControl } from './control/http/control.ts';
-import { overviewSource } from './control/overview.ts';
-import { type RunStarter, Runs } from './control/runs/runs.ts';
+import { ActivityFeed } from './control/sources/activity.ts';
+import { overviewSource } from './control/sources/overview.ts';
+import { type RunStarter, Runs } from './control/sources/runs.ts';
 import type { FaultPlans } from './faults/fault-plans.ts';
 import { faultPlansOf } from './faults/tenant-faults.ts';
 import { FaultTransform } from './faults/transform.ts';

@@ -1,6 +1,7 @@
-/** The parts of the guides that are made: the references of options, the behaviours. */
+/** The parts of the guides that are made: references of options, operations, behaviours. */
 import { Command, type Option } from 'commander';
 import { kindPicture } from '../../conformance/self-test/report/kind-picture.ts';
+import { controlRows } from '../../fixtures/control/operations.ts';
 import { behaviours } from '../../simulator/behaviours/catalogue.ts';
 import { configure as configureConform } from '../commands/conform/conform.ts';
 import { configure as configureServe } from '../commands/serve/serve.ts';
@@ -9,7 +10,10 @@ import { addRunOptions } from '../commands/simulate/simulate.ts';
 /** The guides with made parts: the file of each, and each part by the name of its place. */
 export const guideParts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'conformance/guide.md': { options: () => optionReference(configureConform) },
-  'server/guide.md': { options: () => optionReference(configureServe) },
+  'server/guide.md': {
+    operations: controlTable,
+    options: () => optionReference(configureServe),
+  },
   'simulator/guide.md': {
     options: () => optionReference(addRunOptions),
     behaviours: behaviourTable,
@@ -69,6 +73,14 @@ function behaviourTable(): string {
     expectedServerBehavior,
   ]);
   return table(['behaviour', 'device', 'a good server'], rows);
+}
+
+function controlTable(): string {
+  const rows = Object.entries(controlRows).map(([id, { query = {}, does }]) => {
+    const names = Object.keys(query).filter((name) => name !== 'tenant');
+    return [`\`${id}\``, names.join(', '), does];
+  });
+  return table(['call', 'query', 'what it does'], rows);
 }
 
 /** As the formatter leaves it: columns padded to the widest cell. */

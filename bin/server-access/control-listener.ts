@@ -1,6 +1,7 @@
 /** Asking the control listener of a running server: where it is, its token, and what it answers. */
 
 import { type Command, Option } from 'commander';
+import type { ControlPath } from '../../fixtures/control/operations.ts';
 import { isObject, parsedJson } from '../../fixtures/json.ts';
 import { printable } from '../../fixtures/printable.ts';
 import * as values from '../options/option-values.ts';
@@ -25,6 +26,13 @@ export interface ControlAnswer {
   readonly status: number;
   readonly body: Response;
 }
+
+type Filled<Path extends string> = Path extends `${infer Before}{${string}}${infer Rest}`
+  ? `${Before}${string}${Filled<Rest>}`
+  : Path;
+
+/** A path of the control API with its parameters filled in. */
+type ControlTarget = Filled<ControlPath>;
 
 /** Adds where the control listener is; what is not given is that of the server on this machine. */
 export function addControlOptions(command: Command): Command {
@@ -85,7 +93,7 @@ export async function ask(
  */
 export async function askAs(
   options: ControlOptions,
-  path: string,
+  path: ControlTarget,
   { method, json }: { readonly method: string; readonly json?: object },
 ): Promise<ControlAnswer> {
   const query =

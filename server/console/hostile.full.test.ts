@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { operations } from '../../fixtures/contract/operations.ts';
 import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
-import type { RunStarter } from '../control/runs/runs.ts';
+import type { RunStarter } from '../control/sources/runs.ts';
 import { publish } from '../testing/test-artifacts.ts';
 import { deploy, doors, report } from '../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';

@@ -1,5 +1,6 @@
 /** Entries as people and programs read them: plain JSON, secrets masked, everything found out here. */
 
+import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskHeaders, maskJson, maskText } from '../http/masking.ts';
 import type { Refusal } from '../http/refusal.ts';
@@ -18,12 +19,7 @@ import { noUpdateView } from './no-update-view.ts';
 import { wrongIn } from './wrong.ts';
 
 /** An entry in a line: `at`, `method`, `path`, `status` and bodies as `fleetbed calendar` reads them. */
-export type EntryView = Readonly<Record<string, unknown>> & {
-  readonly sequence: number;
-  readonly kind: JournalEntry['kind'];
-  /** The tenant's time, ISO 8601 in UTC. */
-  readonly at: string;
-};
+export type EntryView = AnswerOf<'GET /journal/stream'>;
 
 /** Shows an entry; headers and bodies only when it is to be `whole`. */
 export function entryView(entry: JournalEntry, tenant: Belongings, whole = false): EntryView {

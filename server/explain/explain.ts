@@ -1,17 +1,19 @@
 /** Why a request was refused, and how it would succeed; computed only on demand. */
 
+import type * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { refusedAnswer } from '../../fixtures/control/answers.ts';
+import type { ReadOnly } from '../../fixtures/control/operations.ts';
 import { maskText } from '../http/masking.ts';
 import { type Mounts, UnknownPath } from '../pipeline/mounted.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { type Asked, askedIn, textOf } from './asked.ts';
 import { commandOf } from './command.ts';
 import { adviceOn, type Correction } from './correction.ts';
-import type { Diagnosis } from './doctor/diagnosis.ts';
 import { diagnose } from './doctor/evidence.ts';
 import { urlOf } from './neighbour.ts';
-import { type BrokenRule, ruleOf } from './rule.ts';
+import { ruleOf } from './rule.ts';
 import { type Needs, readable, variableNamed, variables } from './text.ts';
 import {
   operationOf,
@@ -21,46 +23,9 @@ import {
   wrongOf,
 } from './wrong.ts';
 
-/** A request with `$NAME` in the place of every secret. */
-interface CorrectedRequest {
-  readonly method: string;
-  /** With the query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-/** Everything known about a refusal. */
-export interface Explanation {
-  readonly requestId: string;
-  /** Name of the tenant. */
-  readonly world: string;
-  /** ISO 8601, in the time of the tenant. */
-  readonly at: string;
-  readonly asked: {
-    readonly method: string;
-    readonly path: string;
-    readonly operation?: string;
-    readonly heading?: string;
-  };
-  readonly status: number;
-  /** The error message of the response. */
-  readonly sentence: string;
-  readonly rule: BrokenRule;
-  readonly wrong: Wrong;
-  /** The mistake behind it, where one was recognised. */
-  readonly diagnosis?: Diagnosis;
-  /** What to do before the request, in words. */
-  readonly first?: string;
-  /** Absent where no request brings about what was asked for. */
-  readonly correctedRequest?: CorrectedRequest;
-  /** Set when that is the request as it was sent: what is in its way comes first. */
-  readonly isUnchanged?: true;
-  /** Lines of bash. */
-  readonly command?: string;
-  /** The shell variables that the command takes, and what each one is. */
-  readonly needs: Needs;
-}
+/** Everything known about a refusal; secrets are `$NAME`. */
+export type Explanation = ReadOnly<v.InferOutput<typeof refusedAnswer>>;
+type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
 
 /** Facts beside the record. */
 export interface ExplainFacts {

@@ -1,6 +1,7 @@
 /** Why a device got no update, or would get none now. */
 
 import { operations } from '../../fixtures/contract/operations.ts';
+import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskText } from '../http/masking.ts';
 import { jsonObject } from '../journal/facts.ts';
@@ -17,31 +18,10 @@ import type { LastPoll } from '../store/last-poll.ts';
 import type { PartWithFacts } from '../store/part-rows.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { outcomeOf } from './no-update-view.ts';
-import { type PassedRule, passedRules } from './passed-rules.ts';
+import { passedRules } from './passed-rules.ts';
 
 /** Why a device gets no update, or that it would get one. */
-export interface NoUpdateExplanation {
-  /** The request ID of the explained poll; absent when it explains the present. */
-  readonly requestId?: string;
-  /** Name of the tenant that the device belongs to. */
-  readonly world: string;
-  /** ISO 8601, in the time of the tenant. */
-  readonly at: string;
-  readonly device: { readonly id: string; readonly identity?: string };
-  /** When the device polled, and what it said of itself. */
-  readonly polled: string;
-  readonly outcome: 'no update' | 'up to date' | 'update';
-  /** The rule that decided; absent for an update. */
-  readonly rule?: string;
-  /** The deployment that decided; absent without one. */
-  readonly deploymentId?: string;
-  /** The reason, in one sentence without a full stop. */
-  readonly because: string;
-  /** The rules that had let the device pass, in the order of evaluation. */
-  readonly passed: readonly PassedRule[];
-  /** A sentence for each other of the device's newest deployments as they are now, newest first. */
-  readonly deployments: readonly string[];
-}
+export type NoUpdateExplanation = AnswerOf<'GET /explanations'>;
 
 type Answer = Pick<NoUpdateExplanation, 'outcome' | 'rule' | 'because' | 'passed'> & {
   readonly deploymentId?: string | undefined;

@@ -5,7 +5,7 @@ import { labelOf, timeText } from '../rules/no-update-sentences.ts';
 import type { StoredDeployment } from '../store/deployments.ts';
 
 /** A rule that let the device pass. */
-export interface PassedRule {
+interface PassedRule {
   readonly rule: string;
   readonly sentence: string;
 }

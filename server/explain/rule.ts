@@ -5,7 +5,7 @@ import type { Requirement } from '../../fixtures/contract/requirements/requireme
 import type { Refusal } from '../http/refusal.ts';
 
 /** A rule, with the requirements of the contract's data that speak of it. */
-export interface BrokenRule {
+interface BrokenRule {
   readonly heading: string;
   readonly sentence: string;
   readonly requirements: readonly string[];

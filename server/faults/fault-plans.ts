@@ -1,5 +1,6 @@
 /** The planned faults of a tenant: which one a request gets, and how often each has fired. */
 
+import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { valueText } from '../../fixtures/value-text.ts';
 import type { Phase } from './actions/action.ts';
 import { type Call, placeOf } from './call.ts';
@@ -24,13 +25,7 @@ export interface RuleStanding {
 }
 
 /** A planned fault that never fired. */
-export interface UnfiredFault {
-  readonly id: string;
-  readonly act: string;
-  /** From 1, where the rule has a script. */
-  readonly step?: number;
-  readonly matched: number;
-}
+export type UnfiredFault = AnswerOf<'GET /faults/check'>['unfired'][number];
 
 /** A fault for a request; either `fired` or `missed` is called once. */
 export interface ChosenFault {

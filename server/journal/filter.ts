@@ -1,7 +1,7 @@
 /** Filters of journal entries. Pure except for looking up names in the tenant. */
 import { valueText } from '../../fixtures/value-text.ts';
 import { maskText } from '../http/masking.ts';
-import type { EntryKind, JournalEntry } from './entry.ts';
+import type { JournalEntry } from './entry.ts';
 import {
   type Belongings,
   deploymentOf,
@@ -14,7 +14,7 @@ import {
 
 /** Criteria of an entry; all given ones must hold. */
 export interface EntryFilter {
-  readonly kind?: EntryKind | undefined;
+  readonly kind?: JournalEntry['kind'] | undefined;
   /** Id of an operation. */
   readonly operation?: string | undefined;
   readonly method?: string | undefined;

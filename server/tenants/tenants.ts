@@ -3,6 +3,7 @@
  * The first one is there from the start, and is meant wherever no tenant is named.
  */
 import type { Clock } from '../../fixtures/clock.ts';
+import type { tenantStatuses } from '../../fixtures/control/inputs.ts';
 import type { Random } from '../../fixtures/random.ts';
 import { SteeredClock } from '../../fixtures/steered-clock.ts';
 import { hashPassword } from '../crypto/passwords.ts';
@@ -11,10 +12,6 @@ import type { RateLimit } from '../settings.ts';
 import type { DataFolder, StoredTenant } from '../store/folder/data-folder.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { RateLimits } from './rate-limits.ts';
-
-/** Whether a tenant's users and devices are let in. */
-export const tenantStatuses = ['active', 'suspended'] as const;
-type TenantStatus = (typeof tenantStatuses)[number];
 
 export interface Tenant {
   readonly id: string;
@@ -28,7 +25,8 @@ export interface Tenant {
   readonly clock: SteeredClock;
   /** How often each of its callers may ask. */
   readonly rates: RateLimits;
-  status: TenantStatus;
+  /** Whether its users and devices are let in. */
+  status: (typeof tenantStatuses)[number];
 }
 
 /** The first user of a tenant, as asked for; the password is random when absent. */

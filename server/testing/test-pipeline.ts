@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
-import { type Activity, ActivityFeed } from '../control/activity.ts';
+import { type Activity, ActivityFeed } from '../control/sources/activity.ts';
 import { Connections } from '../listeners/connections.ts';
 import { createListener } from '../listeners/protocol.ts';
 import { StagedClosing } from '../listeners/staged-closing.ts';

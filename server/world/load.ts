@@ -1,20 +1,17 @@
 /** Loads a world into a tenant: each step at its own moment on the tenant's clock. */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
+import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import type { Services } from '../pipeline/services.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { issueUserToken } from '../tenants/user-tokens.ts';
-import { type Ask, type LoadedDevice, type Loading, takeStep } from './steps.ts';
+import { type Ask, type Loading, takeStep } from './steps.ts';
 import { timelineOf, WorldFault } from './timeline.ts';
 import type { World } from './world-shape.ts';
 
 /** The created resources, by their names in the file. */
-export interface LoadedWorld {
-  readonly devices: readonly LoadedDevice[];
-  readonly artifacts: readonly { readonly name: string; readonly id: string }[];
-  readonly deployments: readonly { readonly name: string; readonly id: string }[];
-}
+export type LoadedWorld = AnswerOf<'POST /world'>;
 
 /**
  * Loads a world; afterwards the clock shows the world's time, or is reset, limits are those of the

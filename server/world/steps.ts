@@ -7,6 +7,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { AnswerOf } from '../../fixtures/control/operations.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { hashPassword } from '../crypto/passwords.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
@@ -33,14 +34,7 @@ export type Ask = (
 ) => Promise<Answer>;
 
 /** A loaded device. */
-export interface LoadedDevice {
-  readonly name: string;
-  readonly id: string;
-  /** Of an accepted device. */
-  readonly token?: string;
-  /** PKCS#8 PEM, where the key was generated. */
-  readonly privateKey?: string;
-}
+type LoadedDevice = AnswerOf<'POST /world'>['devices'][number];
 
 /** The context of the steps, and the resources created so far, by their names in the file. */
 export interface Loading {

@@ -10,7 +10,7 @@ import { controlPaths } from '../../../fixtures/control-listener.ts';
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
-import type { RunStarter } from '../../../server/control/runs/runs.ts';
+import type { RunStarter } from '../../../server/control/sources/runs.ts';
 import { type RunningServer, startServer } from '../../../server/server.ts';
 import {
   type FleetPlan,

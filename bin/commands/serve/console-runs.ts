@@ -1,7 +1,7 @@
 /** What the console's runs are: commands of this program, as its children. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { RunRequest, RunStarter } from '../../../server/control/runs/runs.ts';
+import type { RunRequest, RunStarter } from '../../../server/control/sources/runs.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 
 const DEVICES_DEFAULT = 20;

@@ -4,7 +4,6 @@ import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
 import { askJson } from './api/client.ts';
 import { useLoaded } from './api/loaded.ts';
 import { chooseTenant, link, signOut, tenant, token } from './api/session.ts';
-import type { TenantView } from './api/types.ts';
 import iconUrl from './icon.svg?no-inline';
 import { nextTheme, theme } from './theme.ts';
 
@@ -44,7 +43,7 @@ export function Bar() {
 }
 
 function TenantChoice() {
-  const { data = [] } = useLoaded(() => askJson<readonly TenantView[]>('/tenants'), 'tenants', {
+  const { data = [] } = useLoaded(() => askJson('GET /tenants'), 'tenants', {
     isLive: true,
     pauseTicks: 10,
   });

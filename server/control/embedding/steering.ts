@@ -1,11 +1,12 @@
 /** The clock and the planned faults of a tenant, as a test steers them. */
 
 import * as v from 'valibot';
+import { clockCommandShape } from '../../../fixtures/control/inputs.ts';
 import type { SteeredClock } from '../../../fixtures/steered-clock.ts';
 import type { FaultPlans, RuleStanding, UnfiredFault } from '../../faults/fault-plans.ts';
 import type { RateLimit } from '../../settings.ts';
 import type { RateLimits } from '../../tenants/rate-limits.ts';
-import { clockCommandShape, steerClock } from '../commands/clock.ts';
+import { steerClock } from '../commands/clock.ts';
 import { addPlan } from '../commands/faults.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
 

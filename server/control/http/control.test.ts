@@ -17,9 +17,14 @@ import { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import { Watchdog } from '../../watchdog.ts';
 import { TenantStates } from '../../world/tenant-states.ts';
-import { Runs } from '../runs/runs.ts';
+import { Runs } from '../sources/runs.ts';
+import type {
+  ActivityEvent,
+  ControlSource,
+  DeploymentOverview,
+  Overview,
+} from '../sources/source.ts';
 import { type RunningControl, startControl } from './control.ts';
-import type { ActivityEvent, ControlSource, DeploymentOverview, Overview } from './source.ts';
 
 const controlToken = 'a-secret-of-the-test';
 const authorization = { Authorization: `Bearer ${controlToken}` };

@@ -6,7 +6,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
-import { controlPaths } from '../../../fixtures/control-listener.ts';
 import { type ConsoleAsset, listAssets, readAsset, readPlainAsset } from '../../console/assets.ts';
 import { isSameSecret } from '../../crypto/same-secret.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
@@ -24,30 +23,32 @@ import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
 import type { Watchdog } from '../../watchdog.ts';
 import type { TenantStates } from '../../world/tenant-states.ts';
-import type { Runs } from '../runs/runs.ts';
-import {
-  boundBodies,
-  faults,
-  jsonBodies,
-  mount,
-  refuse,
-  refuseForNow,
-  taking,
-  textBodies,
-} from './answers.ts';
-import { mountAwait } from './await.ts';
-import { doctorPath, mountDoctor } from './doctor.ts';
+import type { Runs } from '../sources/runs.ts';
+import type { ControlSource } from '../sources/source.ts';
+import { awaitHandlers } from './await.ts';
+import { boundBodies, jsonBodies, textBodies } from './bodies.ts';
+import { doctorHandlers } from './doctor.ts';
 import { EventStreams } from './event-stream.ts';
-import { type ExplainSettings, mountExplanations } from './explanations.ts';
-import { mountFleet } from './fleet.ts';
-import { mountJournal } from './journal.ts';
-import { type Management, mountManagement, passSockets } from './management.ts';
+import { type ExplainSettings, explanationHandlers } from './explanations.ts';
+import { faults } from './faults.ts';
+import { fleetHandlers } from './fleet.ts';
+import { journalHandlers } from './journal.ts';
+import {
+  type Admission,
+  type Management,
+  managementHandlers,
+  managementPrefix,
+  openAdmission,
+  passRequests,
+  passSockets,
+} from './management.ts';
+import { controlPathsOf, type Handlers, mountOperations, wrongMethod } from './mount.ts';
 import { checkOwnAddress, requireOwnAddress } from './own-address.ts';
-import { mountRuns } from './runs.ts';
-import type { ControlSource } from './source.ts';
-import { mountSteering } from './steering.ts';
-import { mountTenantStates } from './tenant-states.ts';
-import { mountTenants } from './tenants.ts';
+import { refuse, refuseForNow } from './refusals.ts';
+import { runHandlers } from './runs.ts';
+import { steeringHandlers } from './steering.ts';
+import { stateHandlers } from './tenant-states.ts';
+import { tenantHandlers } from './tenants.ts';
 
 export interface ControlOptions {
   readonly host: string;
@@ -186,7 +187,7 @@ async function sendAsset(asset: ConsoleAsset, request: Request, response: Respon
 }
 
 function controlApp(options: ControlOptions, { streams, connections, assets }: Inner) {
-  const { controlToken, log, storageFaults } = options;
+  const { controlToken, log, storageFaults, tenants, management } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.use((_, response, next) => {
     response.set(pageHeaders);
@@ -199,30 +200,52 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   });
   app.use(requireOwnAddress(options.host));
   for (const asset of assets) {
-    const send = taking('any', (request, response) => sendAsset(asset, request, response));
-    mount(app, asset.path, { get: send });
+    const route = app.route(asset.path);
+    route.get(async (request, response) => void (await sendAsset(asset, request, response)));
+    route.all(wrongMethod('GET'));
   }
-  mount(app, '/ready', { get: taking('any', () => ({ ready: true })) });
+  const admission = openAdmission(management);
+  const handlers = handlersOf(options, admission, streams);
+  const isOfManagement = (path: string) => path.startsWith(managementPrefix);
+  mountOperations(app, { tenants, handlers }, (_, { isOpen }) => isOpen === true);
   app.use(requireToken(controlToken));
-  const admission = mountManagement(app, options.tenants, options.management);
+  mountOperations(app, { tenants, handlers }, isOfManagement);
+  app.use(managementPrefix, passRequests(admission, tenants, management.passage));
   app.use(boundBodies());
-  app.use(['/world', controlPaths.faults], textBodies());
-  app.use(doctorPath, jsonBodies(true));
+  app.use([...controlPathsOf((_, { body }) => body === 'text')], textBodies());
+  app.use([...controlPathsOf((_, { isBodyLong }) => isBodyLong === true)], jsonBodies(true));
   app.use(jsonBodies());
   // Reading the body has ended the stretch of work that the first one measures.
   app.use(watched(options.watchdog));
-  mountFleet(app, options, streams);
-  mountTenants(app, options.tenants, options.states);
-  mountSteering(app, options.tenants, options.outbox);
-  mountJournal(app, options.tenants, streams);
-  mountAwait(app, options.tenants, options.clock);
-  mountRuns(app, options.runs, streams);
-  mountExplanations(app, options.tenants, options.explainFacts);
-  mountDoctor(app, options.tenants, options.explainFacts.names);
-  mountTenantStates(app, options.tenants, options.states);
+  mountOperations(
+    app,
+    { tenants, handlers },
+    (path, { isOpen }) => isOpen !== true && !isOfManagement(path),
+  );
   app.use((request) => refuse(404, `there is nothing at ${request.path}`));
   app.use(faults(log, (fault) => storageFaults.refusalOf(fault)));
   return { app, admission };
+}
+
+function handlersOf(
+  options: ControlOptions,
+  admission: Admission,
+  streams: EventStreams,
+): Handlers {
+  const { tenants, states, outbox, runs, clock, explainFacts } = options;
+  return {
+    'GET /ready': () => ({ ready: true }),
+    ...managementHandlers(admission),
+    ...fleetHandlers(options, streams),
+    ...tenantHandlers(tenants, states),
+    ...steeringHandlers(outbox),
+    ...journalHandlers(streams),
+    ...awaitHandlers(clock),
+    ...runHandlers(runs, streams),
+    ...explanationHandlers(tenants, explainFacts),
+    ...doctorHandlers(explainFacts.names),
+    ...stateHandlers(states),
+  };
 }
 
 /** Measures the synchronous work of the handlers that follow. */

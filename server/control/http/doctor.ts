@@ -1,7 +1,5 @@
 /** The signature doctor: over bytes that a caller sends, or over a request in the journal. */
 
-import type { Express } from 'express';
-import * as v from 'valibot';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { Finding, SignedBody } from '../../explain/doctor/finding.ts';
@@ -11,47 +9,21 @@ import { headerOf } from '../../journal/body-view.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import { readIdentity } from '../../rules/identity.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
-import type { Tenant, Tenants } from '../../tenants/tenants.ts';
-import { handlersWithin, mount, readBody, refuse } from './answers.ts';
-
-/** Where the doctor is. */
-export const doctorPath = '/doctor/signature';
-
-const text = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'));
-const shape = v.pipe(
-  v.strictObject(
-    {
-      sequence: v.optional(v.pipe(v.number('must be a number'), v.integer('must be whole'))),
-      body: v.optional(v.pipe(text, v.base64('must be the bytes of the body in base64'))),
-      signature: v.optional(text),
-      key: v.optional(text),
-    },
-    ({ expected }) =>
-      expected === 'never'
-        ? 'is unknown; the fields are sequence, or body, signature and key'
-        : 'must be an object',
-  ),
-  v.check(
-    ({ sequence, body, signature, key }) =>
-      sequence === undefined
-        ? body !== undefined && signature !== undefined
-        : [body, signature, key].every((given) => given === undefined),
-    'give the sequence number of an auth request in the journal, or body and signature',
-  ),
-);
+import type { Tenant } from '../../tenants/tenants.ts';
+import type { Handlers } from './mount.ts';
+import { refuse } from './refusals.ts';
 
 /** Loaded with the first question, as the curves take long to load. */
 const doctor = () => import('../../explain/doctor/finding.ts');
 
-/** Mounts it. */
-export function mountDoctor(app: Express, tenants: Tenants, names: VendorNames): void {
-  mount(app, doctorPath, {
-    post: handlersWithin(tenants)(async (tenant, request) => {
-      const { sequence, body = '', signature = '', key } = readBody(shape, request);
+/** What the doctor examines. */
+export function doctorHandlers(names: VendorNames) {
+  return {
+    'POST /doctor/signature': ({ tenant, body: { sequence, body = '', signature = '', key } }) => {
       if (sequence !== undefined) return examineRecord(tenant, sequence, names);
       return examine(tenant, { body: Buffer.from(body, 'base64'), signature, keyText: key });
-    }),
-  });
+    },
+  } satisfies Partial<Handlers>;
 }
 
 async function examine({ store }: Tenant, signed: SignedBody): Promise<Finding> {

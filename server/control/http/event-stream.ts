@@ -3,8 +3,8 @@ import type { Response } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import type { Ended } from '../../../fixtures/subscribers.ts';
 import type { Log } from '../../pipeline/log.ts';
-import { refuse } from './answers.ts';
-import type { ControlSource } from './source.ts';
+import type { ControlSource } from '../sources/source.ts';
+import { refuse } from './refusals.ts';
 
 /** Bytes buffered for one reader. */
 const PENDING_MAX_BYTES = 262_144;
@@ -32,14 +32,11 @@ export class EventStreams {
     this.#log = log;
   }
 
-  /** Refuses with 503 a reader above the limit. */
-  requireRoom(): void {
-    if (this.#readers.size < READERS_MAX) return;
-    refuse(503, 'too many open event streams; close one of them');
-  }
-
-  /** Sends what `follow` sends until the reader disconnects. */
-  open(reader: Response, follow: Follow): void {
+  /** Sends what `follow` sends until the reader disconnects; a reader above the limit is 503. */
+  open(reader: Response, follow: Follow): Response {
+    if (this.#readers.size >= READERS_MAX) {
+      refuse(503, 'too many open event streams; close one of them');
+    }
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');
     const ended: Ended = (fault) => {
@@ -53,13 +50,13 @@ export class EventStreams {
     if (reader.destroyed) {
       unsubscribe();
       heartbeat.cancel();
-      return;
+      return reader;
     }
     this.#readers.set(reader, () => {
       unsubscribe();
       heartbeat.cancel();
     });
-    reader.on('close', () => this.#forget(reader));
+    return reader.on('close', () => this.#forget(reader));
   }
 
   /** Ends every stream. */

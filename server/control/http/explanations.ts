@@ -1,6 +1,6 @@
 /** Explains a request that was refused or brought no update, and the next update of a device. */
 
-import type { Express, Request, Response } from 'express';
+import type { Request, Response } from 'express';
 import type { ExplainFacts } from '../../explain/explain.ts';
 import type { RefusedRecord } from '../../explain/wrong.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
@@ -11,7 +11,8 @@ import { journalOf } from '../../journal/tenant-journal.ts';
 import type { UnreadableRecord } from '../../journal/unreadable.ts';
 import { completeConnectionLimits } from '../../settings.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
-import { mount, namedTenant, ofTenant, refuse, taking } from './answers.ts';
+import type { Handlers } from './mount.ts';
+import { refuse } from './refusals.ts';
 
 /** What explanations are made with, beside a record and its tenant. */
 export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
@@ -23,43 +24,31 @@ const explainer = async () => ({
   ...(await import('../../explain/no-update.ts')),
 });
 
-/** Where the explanations are; the request id follows. */
-const explanationsPath = '/explanations';
-
-/** Mounts the paths of explanations: as JSON, or as text where the caller asks for that. */
-export function mountExplanations(app: Express, tenants: Tenants, settings: ExplainSettings): void {
-  /** The named tenant, or all of them. */
-  const among = (request: Request): readonly Tenant[] => {
-    const named = namedTenant(tenants, request.query);
-    return named ? [named] : tenants.list();
-  };
-  mount(app, explanationsPath, {
-    get: taking([...ofTenant, 'device'], async (request, response) => {
-      const { device } = request.query;
-      if (typeof device !== 'string' || device === '') {
-        refuse(400, 'query: device: is required, its id or a value of its identity');
-      }
-      const { id, tenant } = findDevice(among(request), device);
+/** What is explained: as JSON, or as text where the caller asks for that. */
+export function explanationHandlers(tenants: Tenants, settings: ExplainSettings) {
+  const among = (named: Tenant | undefined): readonly Tenant[] =>
+    named ? [named] : tenants.list();
+  return {
+    'GET /explanations': async ({ namedTenant, query, ...exchange }) => {
+      const { id, tenant } = findDevice(among(namedTenant), query.device);
       const { explainDevice, noUpdateText } = await explainer();
-      return inForm(explainDevice(id, tenant), noUpdateText, { request, response });
-    }),
-  });
-  mount(app, `${explanationsPath}/:requestId`, {
-    get: taking(ofTenant, async (request, response) => {
-      const { record, tenant, status } = find(among(request), String(request.params.requestId));
+      return inForm(explainDevice(id, tenant), noUpdateText, exchange);
+    },
+    'GET /explanations/{requestId}': async ({ namedTenant, parameters, ...exchange }) => {
+      const { record, tenant, status } = find(among(namedTenant), parameters.requestId);
       const { explain, explainPoll, explanationText, noUpdateText } = await explainer();
       const refused = explain(record, { ...settings, tenant });
-      if (refused) return inForm(refused, explanationText, { request, response });
+      if (refused) return inForm(refused, explanationText, exchange);
       const poll = record.kind === 'exchange' ? explainPoll(record, tenant) : undefined;
-      if (poll) return inForm(poll, noUpdateText, { request, response });
+      if (poll) return inForm(poll, noUpdateText, exchange);
       const fault = record.kind === 'exchange' ? record.fault : undefined;
       const cause = fault
         ? `met the planned fault "${fault.name}" (${fault.act})`
         : 'was not refused';
       const answer = status === 0 ? 'its connection was cut' : `it was answered with ${status}`;
-      refuse(404, `the request ${cause}; ${answer}`);
-    }),
-  });
+      return refuse(404, `the request ${cause}; ${answer}`);
+    },
+  } satisfies Partial<Handlers>;
 }
 
 /** What to do before the first device is known. */
@@ -82,7 +71,7 @@ function inForm<Explained>(
   explanation: Explained,
   asText: (explanation: Explained) => string,
   { request, response }: { readonly request: Request; readonly response: Response },
-): unknown {
+): Explained | Response {
   if (request.accepts(['json', 'text']) !== 'text') return explanation;
   return response.type('text/plain').send(asText(explanation));
 }

@@ -1,105 +1,117 @@
 /** The journal of a tenant: read, followed, saved as an archive, and emptied. */
 
-import type { Express, Request, Response } from 'express';
+import type { Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
+import { ENTRIES_MAX } from '../../../fixtures/control/inputs.ts';
+import type { QueryOf } from '../../../fixtures/control/operations.ts';
 import { entryView } from '../../explain/entry-view.ts';
+import { maskText } from '../../http/masking.ts';
 import type { JournalEntry } from '../../journal/entry.ts';
-import { matcher } from '../../journal/filter.ts';
+import { type EntryFilter, matcher } from '../../journal/filter.ts';
 import { harOf } from '../../journal/har.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
-import type { Tenant, Tenants } from '../../tenants/tenants.ts';
-import { handlersWithin, mount, refuse, taking } from './answers.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
 import type { EventStreams } from './event-stream.ts';
-import { type JournalQuery, LIMIT_MAX, readQuery, requireKnownDevice } from './journal-query.ts';
-import { mapped, sendListing, sendPieces } from './listing.ts';
+import { listing, mapped, sendPieces } from './listing.ts';
+import type { Handlers } from './mount.ts';
+import { refuse } from './refusals.ts';
 
 const sequencePattern = /^[1-9]\d{0,15}$/;
 
-/** Mounts the paths of the journal. */
-export function mountJournal(app: Express, tenants: Tenants, streams: EventStreams): void {
-  const within = journalHandlers(tenants);
-  mount(app, '/journal', {
-    get: within(async (tenant, request, response) => {
-      const query = readQuery(request, ['after', 'limit', 'whole']);
-      requireKnownDevice(query.filter, tenant, 'query');
-      await sendPage(response, tenant, query);
-    }, 'any'),
-    delete: handlersWithin(tenants)((tenant) => {
+/** What is done with the journal. */
+export function journalHandlers(streams: EventStreams) {
+  return {
+    'GET /journal': ({ tenant, query }) => {
+      requireJournal(tenant);
+      requireKnownDevice(query, tenant, 'query');
+      return pageOf(tenant, query);
+    },
+    'DELETE /journal': ({ tenant }) => {
       journalOf(tenant).clear();
       return standing(tenant);
-    }),
-  });
-  mount(app, '/journal.har', {
-    get: within(async (tenant, request, response) => {
-      const query = readQuery(request, ['after']);
-      requireKnownDevice(query.filter, tenant, 'query');
+    },
+    'GET /journal.har': async ({ tenant, query, response }) => {
+      requireJournal(tenant);
+      requireKnownDevice(query, tenant, 'query');
       const found = await matching(tenant, query);
-      response.type('application/json');
-      response.attachment('fleetbed.har');
+      response.type('application/json').attachment('fleetbed.har');
       await sendPieces(response, harOf(found));
-    }, 'any'),
-  });
-  const stream = within(async (tenant, request, response) => {
-    const query = readQuery(request, ['after', 'whole']);
-    streams.requireRoom();
-    await follow(response, { tenant, query, streams });
-  }, 'any');
-  mount(app, '/journal/stream', {
-    get: taking('any', (request, response) => {
-      if (request.method === 'HEAD') refuse(405, 'the journal stream supports only GET');
-      return stream(request, response);
-    }),
-  });
-  mount(app, '/journal/:sequence', {
-    get: within((tenant, request) => {
-      const entry = entryOf(tenant, request);
-      return { ...standing(tenant), entry: entryView(entry, tenant, true) };
-    }),
-  });
-  mount(app, '/journal/:sequence/har', {
-    get: within(async (tenant, request, response) => {
-      const entry = entryOf(tenant, request);
+    },
+    'GET /journal/stream': ({ tenant, query, response }) => {
+      requireJournal(tenant);
+      return follow(response, { tenant, query, streams });
+    },
+    'GET /journal/{sequence}': ({ tenant, parameters: { sequence } }) => {
+      const entry = entryView(entryOf(tenant, sequence), tenant, true);
+      return { ...standing(tenant), entry };
+    },
+    'GET /journal/{sequence}/har': ({ tenant, parameters: { sequence }, response }) => {
+      const entry = entryOf(tenant, sequence);
       response.type('application/json');
-      await sendPieces(response, harOf([entry]));
-    }),
-  });
+      return sendPieces(response, harOf([entry]));
+    },
+  } satisfies Partial<Handlers>;
 }
 
 /** The entry that a path names. @throws a refusal */
-function entryOf(tenant: Tenant, request: Request): JournalEntry {
-  const sequence = String(request.params.sequence);
+function entryOf(tenant: Tenant, sequence: string): JournalEntry {
+  const journal = requireJournal(tenant);
   if (!sequencePattern.test(sequence)) {
     refuse(400, 'path: the sequence number must be a whole number from 1');
   }
-  const entry = journalOf(tenant).at(Number(sequence));
   return (
-    entry ?? refuse(404, 'there is no entry with this sequence number, or it is no longer kept')
+    journal.at(Number(sequence)) ??
+    refuse(404, 'there is no entry with this sequence number, or it is no longer kept')
   );
 }
 
-/** Makes handlers of a tenant's journal, which answer 503 where it is off. */
-export function journalHandlers(tenants: Tenants): ReturnType<typeof handlersWithin> {
-  return (handler, takes) =>
-    handlersWithin(tenants)((tenant, request, response) => {
-      if (!journalOf(tenant).isOff) return handler(tenant, request, response);
-      refuse(503, 'the journal is off; start the server with --journal-entries above 0');
-    }, takes);
+/** The journal of a tenant, refused with 503 where it is off. */
+export function requireJournal(tenant: Tenant): Journal {
+  const journal = journalOf(tenant);
+  if (!journal.isOff) return journal;
+  return refuse(503, 'the journal is off; start the server with --journal-entries above 0');
 }
 
 /** The bounds and size of the journal, part of every answer about it. */
 export function standing(tenant: Tenant) {
-  const journal = journalOf(tenant);
-  return { bounds: journal.bounds, size: journal.size };
+  const { bounds, size } = journalOf(tenant);
+  return { bounds, size };
+}
+
+/** What a query asks for, as far as every path of the journal knows it. */
+type EntryQuery = Pick<
+  QueryOf<'GET /journal'>,
+  Exclude<keyof EntryFilter, 'sinceMs' | 'untilMs'> | 'since' | 'until'
+>;
+
+/** The criteria of a query. */
+export function filterOf(query: EntryQuery): EntryFilter {
+  const { kind, operation, method, device, user, status, deployment, text } = query;
+  const { since: sinceMs, until: untilMs } = query;
+  return { kind, operation, method, device, user, status, deployment, text, sinceMs, untilMs };
+}
+
+/** Refuses with the nearest names a device that neither the tenant nor its journal knows. */
+export function requireKnownDevice(
+  { device }: Pick<EntryFilter, 'device'>,
+  tenant: Tenant,
+  place: 'query' | 'body',
+): void {
+  if (device === undefined) return;
+  const named = deviceNamed(tenant.store, device);
+  if (!('nearest' in named)) return;
+  const matches = matcher({ device }, tenant);
+  for (const entry of journalOf(tenant).entries()) if (matches(entry)) return;
+  refuse(400, maskText(`${place}: device: ${notOneDevice(named, 'there are no devices')}`));
 }
 
 /** The newest entries, or those that follow `after`; the next page starts after `next`. */
-async function sendPage(
-  response: Response,
-  tenant: Tenant,
-  { filter, after, limit, isWhole }: JournalQuery,
-): Promise<void> {
+async function pageOf(tenant: Tenant, query: QueryOf<'GET /journal'>) {
+  const { after, limit, whole } = query;
   const journal = journalOf(tenant);
-  const matches = matcher(filter, tenant);
+  const matches = matcher(filterOf(query), tenant);
   const found: JournalEntry[] = [];
   const isForward = after !== undefined;
   const { added } = journal.size;
@@ -115,16 +127,19 @@ async function sendPage(
   if (!isForward) found.reverse();
   const newest = found.at(-1)?.sequence ?? 0;
   const next = isForward && isMore ? newest : Math.max(added, after ?? 0);
-  const entries = mapped(found, (entry) => entryView(entry, tenant, isWhole));
-  await sendListing(response, { ...standing(tenant), next, more: isMore }, { entries });
+  const entries = mapped(found, (entry) => entryView(entry, tenant, whole));
+  return listing({ ...standing(tenant), next, more: isMore }, { entries });
 }
 
 /** The matching entries after `after`, oldest first. */
-async function matching(tenant: Tenant, { filter, after }: JournalQuery): Promise<JournalEntry[]> {
-  const matches = matcher(filter, tenant);
+async function matching(
+  tenant: Tenant,
+  query: QueryOf<'GET /journal.har'>,
+): Promise<JournalEntry[]> {
+  const matches = matcher(filterOf(query), tenant);
   const { added } = journalOf(tenant).size;
   const found: JournalEntry[] = [];
-  for await (const entry of inTurns(journalOf(tenant).entries(after))) {
+  for await (const entry of inTurns(journalOf(tenant).entries(query.after))) {
     if (entry.sequence > added) break;
     if (matches(entry)) found.push(entry);
   }
@@ -133,20 +148,23 @@ async function matching(tenant: Tenant, { filter, after }: JournalQuery): Promis
 
 interface Following {
   readonly tenant: Tenant;
-  readonly query: JournalQuery;
+  readonly query: QueryOf<'GET /journal/stream'>;
   readonly streams: EventStreams;
 }
 
-/** Sends the entries after `after`, at most the newest `LIMIT_MAX`, and every later one. */
-async function follow(response: Response, { tenant, query, streams }: Following): Promise<void> {
+/** Sends the entries after `after`, at most the newest `ENTRIES_MAX`, and every later one. */
+async function follow(
+  response: Response,
+  { tenant, query, streams }: Following,
+): Promise<Response> {
   const journal = journalOf(tenant);
   let backlog = Promise.resolve();
-  const matches = matcher(query.filter, tenant);
+  const matches = matcher(filterOf(query), tenant);
   streams.open(response, (send, ended) => {
     const closing = new AbortController();
     const sendEntry = (entry: JournalEntry): void => {
       if (closing.signal.aborted) return;
-      const view = entryView(entry, tenant, query.isWhole);
+      const view = entryView(entry, tenant, query.whole);
       const data = JSON.stringify(view);
       send(`id: ${entry.sequence}\nevent: ${entry.kind}\ndata: ${data}\n\n`);
     };
@@ -156,7 +174,7 @@ async function follow(response: Response, { tenant, query, streams }: Following)
     const sendKept = async (): Promise<void> => {
       let { added: last } = journal.size;
       const kept = query.after === undefined ? [] : await matching(tenant, query);
-      for await (const entry of inTurns(kept.slice(-LIMIT_MAX))) sendEntry(entry);
+      for await (const entry of inTurns(kept.slice(-ENTRIES_MAX))) sendEntry(entry);
       for await (const entry of inTurns(journal.entries(last))) {
         sendMatching(entry);
         last = entry.sequence;
@@ -171,4 +189,5 @@ async function follow(response: Response, { tenant, query, streams }: Following)
     return () => closing.abort();
   });
   await backlog;
+  return response;
 }

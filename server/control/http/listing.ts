@@ -2,11 +2,33 @@
 import type { Response } from 'express';
 import { inTurns } from '../../../fixtures/clock.ts';
 
-/** Answers with a JSON object: its members, and lists of items that are made one by one. */
+type Lists<Item> = Readonly<Record<string, Iterable<Item>>>;
+
+/** A JSON object: its members, and lists of items that are made one by one while it is sent. */
+export class Listing<out Answer> {
+  readonly members: object;
+  readonly lists: Lists<unknown>;
+  /** Only the type of what it becomes. */
+  declare readonly answer?: Answer;
+
+  constructor(members: object, lists: Lists<unknown>) {
+    this.members = members;
+    this.lists = lists;
+  }
+}
+
+/** A listing of these members and lists. */
+export function listing<Members extends object, const Name extends string, Item>(
+  members: Members,
+  lists: Readonly<Record<Name, Iterable<Item>>>,
+): Listing<Members & Readonly<Record<Name, readonly Item[]>>> {
+  return new Listing(members, lists);
+}
+
+/** Answers with it. */
 export function sendListing(
   response: Response,
-  members: object,
-  lists: Readonly<Record<string, Iterable<unknown>>>,
+  { members, lists }: Listing<unknown>,
 ): Promise<void> {
   response.type('json');
   return sendPieces(response, piecesOf(members, lists));
@@ -29,10 +51,7 @@ export function* mapped<Item, Made>(
   for (const item of items) yield make(item);
 }
 
-function* piecesOf(
-  members: object,
-  lists: Readonly<Record<string, Iterable<unknown>>>,
-): Generator<string> {
+function* piecesOf(members: object, lists: Lists<unknown>): Generator<string> {
   yield JSON.stringify(members).slice(0, -1);
   let isFirst = Object.keys(members).length === 0;
   for (const [name, items] of Object.entries(lists)) {

@@ -5,7 +5,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse } from 'node:querystring';
-import type { Express } from 'express';
+import type { RequestHandler } from 'express';
 import type { Clock } from '../../../fixtures/clock.ts';
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
@@ -18,9 +18,11 @@ import { onUpgrade } from '../../listeners/upgrades.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
-import { ControlRefusal, mount, namedTenant, ofTenant, refuse, requireKnown } from './answers.ts';
+import { type Handlers, namedTenant, requireKnown } from './mount.ts';
+import { ControlRefusal, refuse } from './refusals.ts';
 
-const prefix = '/management';
+/** Below it are the paths of the API. */
+export const managementPrefix = '/management';
 
 /** Parameter of a websocket's address, in which a browser can set no header. */
 const ticketName = 'ticket';
@@ -47,7 +49,7 @@ const rows = {
 const places = Object.values(rows).map(({ id, method, path, ...row }) => ({
   ...{ id, method },
   pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
-  takes: [...ofTenant, ...('query' in row ? Object.keys(row.query) : [])],
+  takes: ['tenant', ...('query' in row ? Object.keys(row.query) : [])],
 }));
 
 /**
@@ -74,33 +76,43 @@ function isTenantMisspelt(name: string): boolean {
 }
 
 /** Who passes: the administrators of the tenants, and the tickets for websockets. */
-interface Admission {
+export interface Admission {
   readonly admins: Admins;
   readonly tickets: Tickets;
 }
 
-/** Mounts the list of the operations, and the passage to them. */
-export function mountManagement(app: Express, tenants: Tenants, management: Management): Admission {
-  const admins = new Admins(management);
-  const tickets = new Tickets(management);
-  const shown = Object.values(rows).map(({ id, method, path }) => [id, { method, path }]);
-  mount(app, prefix, { get: () => Object.fromEntries(shown) });
-  mount(app, `${prefix}/tickets`, {
-    post: (_, response) => {
-      response.status(201);
-      return { ticket: tickets.issue() };
-    },
-  });
-  app.use(prefix, (request, response) => {
+/** Opens the passage for the administrators of the tenants. */
+export function openAdmission(management: Management): Admission {
+  return { admins: new Admins(management), tickets: new Tickets(management) };
+}
+
+const shownRows = Object.fromEntries(
+  Object.values(rows).map(({ id, method, path }) => [id, { method, path }]),
+);
+
+/** What is said of the operations, and who may open a websocket of one. */
+export function managementHandlers({ tickets }: Admission) {
+  return {
+    'GET /management': () => shownRows,
+    'POST /management/tickets': () => ({ ticket: tickets.issue() }),
+  } satisfies Partial<Handlers>;
+}
+
+/** Passes requests below the prefix to the API. */
+export function passRequests(
+  { admins }: Admission,
+  tenants: Tenants,
+  passage: Passage,
+): RequestHandler {
+  return (request, response) => {
     if (!request.url.startsWith(apiPrefixes.management)) {
       refuse(404, 'there is no operation of the management API at this path');
     }
     requireOperationsOwn(request.method, request.path, request.query);
     const tenant = namedTenant(tenants, request.query) ?? tenants.first;
     actAs(request, admins.tokenFor(tenant));
-    management.passage.pass(request, response);
-  });
-  return { admins, tickets };
+    passage.pass(request, response);
+  };
 }
 
 /** What is checked of a request for a websocket before it passes. */
@@ -137,7 +149,7 @@ export function passSockets(server: Server, gate: SocketGate): void {
 
 /** What the API sees of a target below the prefix. */
 function targetOf({ url = '' }: IncomingMessage): string | undefined {
-  return url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : undefined;
+  return url.startsWith(`${managementPrefix}/`) ? url.slice(managementPrefix.length) : undefined;
 }
 
 function admitSocket(request: IncomingMessage, gate: SocketGate): void {

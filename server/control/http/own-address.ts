@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { RequestHandler } from 'express';
-import { refuse } from './answers.ts';
+import { refuse } from './refusals.ts';
 
 /** Refuses with 403 any host other than an address, localhost, or the host listened on. */
 export function requireOwnAddress(host: string): RequestHandler {

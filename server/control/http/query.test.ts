@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { controlRows } from '../../../fixtures/control/operations.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control, secondTenant } from '../../testing/test-tenants.ts';
@@ -13,58 +14,15 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Every call about a tenant. */
-const ofTenant = [
-  'GET /overview',
-  'GET /devices',
-  'GET /events',
-  'GET /clock',
-  'POST /clock',
-  'DELETE /clock',
-  'GET /faults',
-  'POST /faults',
-  'DELETE /faults',
-  'GET /faults/check',
-  'GET /rate-limit',
-  'POST /rate-limit',
-  'DELETE /rate-limit',
-  'GET /journal',
-  'DELETE /journal',
-  'GET /journal.har',
-  'GET /journal/stream',
-  'GET /journal/1',
-  'GET /journal/1/har',
-  'GET /await',
-  'POST /assert',
-  'GET /explanations',
-  'GET /explanations/some-request',
-  'POST /world',
-  'POST /reset',
-  'GET /snapshots',
-  'PUT /snapshots/one',
-  'DELETE /snapshots/one',
-  'POST /snapshots/one/restore',
-  'POST /fork',
-];
+/** Every call about a tenant, or about what all tenants share, with some name in its path. */
+function calls(areOfTenant: boolean): readonly string[] {
+  return Object.entries(controlRows)
+    .filter(([, { query = {}, isOpen }]) => !isOpen && 'tenant' in query === areOfTenant)
+    .map(([id]) => id.replace(/\{\w+\}/g, '1'));
+}
 
-/** Every call about what all tenants share. */
-const ofServer = [
-  'GET /variations',
-  'GET /tenants',
-  'POST /tenants',
-  'DELETE /tenants',
-  'DELETE /tenants/some-id',
-  'PUT /tenants/some-id/status',
-  'PUT /tenants/some-id/device-limit',
-  'GET /outbox',
-  'DELETE /outbox',
-  'GET /runs',
-  'POST /runs',
-  'DELETE /runs/1',
-  'GET /runs/1/stream',
-  'GET /management',
-  'POST /management/tickets',
-];
+const ofTenant = calls(true);
+const ofServer = calls(false);
 
 async function refusal(call: string, query: string): Promise<string> {
   const [method = '', path = ''] = call.split(' ');

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
-import type { RunRequest, RunStarter } from '../runs/runs.ts';
+import type { RunRequest, RunStarter } from '../sources/runs.ts';
 
 /** A run that says and ends what the test wants. */
 class Scripted {

@@ -1,10 +1,8 @@
 /** Tenants brought back to their start state, to a world file or to a named snapshot; and forks. */
-import type { Express, Request } from 'express';
-import * as v from 'valibot';
 import { nearestOf } from '../../../fixtures/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import { deviceNamed, notOneDevice } from '../../journal/known-devices.ts';
-import type { Tenant, Tenants } from '../../tenants/tenants.ts';
+import type { Tenant } from '../../tenants/tenants.ts';
 import {
   type NamedSnapshot,
   SNAPSHOTS_MAX,
@@ -13,45 +11,30 @@ import {
 } from '../../world/tenant-states.ts';
 import { WorldFault } from '../../world/timeline.ts';
 import { worldJsonSchema } from '../../world/world-shape.ts';
-import { handlersWithin, mount, ofTenant, readBody, refuse, taking } from './answers.ts';
-import { addedView, newTenantIn } from './tenants.ts';
+import type { Handlers } from './mount.ts';
+import { refuse } from './refusals.ts';
+import { addedView, newTenantOf } from './tenants.ts';
 
 const namePattern = /^[\w.-]{1,100}$/;
 
-const resetShape = v.strictObject(
-  { device: v.optional(v.string('must be a string')) },
-  'must be an object, with or without "device"',
-);
-
-/** Mounts the paths of world files, resets, snapshots and forks. */
-export function mountTenantStates(app: Express, tenants: Tenants, states: TenantStates): void {
-  const within = handlersWithin(tenants);
-  mount(app, '/world/schema', { get: taking(ofTenant, worldJsonSchema) });
-  mount(app, '/world', {
-    post: within((tenant, { body }) => load(states, tenant, typeof body === 'string' ? body : '')),
-  });
-  mount(app, '/reset', {
-    post: within((tenant, request) => reset(states, tenant, request).catch(refuseWithoutStart)),
-  });
-  mount(app, '/snapshots', { get: within((tenant) => states.snapshots(tenant).map(view)) });
-  mount(app, '/snapshots/:name', {
-    put: within((tenant, { params }) => take(states, tenant, String(params.name))),
-    delete: within(async (tenant, { params }) => {
-      const name = String(params.name);
+/** What is done with world files, resets, snapshots and forks. */
+export function stateHandlers(states: TenantStates) {
+  return {
+    'POST /world': ({ tenant, body }) => load(states, tenant, body),
+    'GET /world/schema': worldJsonSchema,
+    'POST /reset': ({ tenant, body }) =>
+      reset(states, tenant, body?.device).catch(refuseWithoutStart),
+    'GET /snapshots': ({ tenant }) => states.snapshots(tenant).map(view),
+    'PUT /snapshots/{name}': ({ tenant, parameters: { name } }) => take(states, tenant, name),
+    'DELETE /snapshots/{name}': async ({ tenant, parameters: { name } }) => {
       if (!(await states.discard(tenant, name))) refuse(404, unknownSnapshot(states, tenant, name));
-    }),
-  });
-  mount(app, '/snapshots/:name/restore', {
-    post: within(async (tenant, { params }) => {
-      const name = String(params.name);
+    },
+    'POST /snapshots/{name}/restore': async ({ tenant, parameters: { name } }) => {
       if (!(await states.restore(tenant, name))) refuse(404, unknownSnapshot(states, tenant, name));
-    }),
-  });
-  mount(app, '/fork', {
-    post: within(async (tenant, request, response) =>
-      addedView(await states.fork(tenant, newTenantIn(request)), response),
-    ),
-  });
+    },
+    'POST /fork': async ({ tenant, body }) =>
+      addedView(await states.fork(tenant, newTenantOf(body))),
+  } satisfies Partial<Handlers>;
 }
 
 async function load(states: TenantStates, tenant: Tenant, text: string) {
@@ -71,9 +54,11 @@ function refuseWithoutStart(fault: unknown): never {
   throw fault;
 }
 
-async function reset(states: TenantStates, tenant: Tenant, request: Request) {
-  const { device } = request.body === undefined ? {} : readBody(resetShape, request);
-  if (device === undefined) return states.reset(tenant);
+async function reset(states: TenantStates, tenant: Tenant, device: string | undefined) {
+  if (device === undefined) {
+    await states.reset(tenant);
+    return undefined;
+  }
   const outcome = states.resetDevice(tenant, device);
   if (outcome === 'unknown') refuse(404, unknownDevice(tenant, device));
   return { device: outcome };

@@ -1,4 +1,14 @@
-/** Calls of the control listener, and of the management API behind it. */
+/** Calls of the control API by the ids of its operations, such as `GET /clock`. */
+import type { PathParameter } from '../../../../fixtures/contract/operation.ts';
+import type {
+  AnswerOf,
+  BodyInputOf,
+  ControlOperationId,
+  ParametersOf,
+  PathOf,
+  QueryName,
+  TenantOperationId,
+} from '../../../../fixtures/control/operations.ts';
 import { signOut, tenant, token } from './session.ts';
 
 /** What an answer other than success says. */
@@ -14,25 +24,88 @@ export class ApiError extends Error {
   }
 }
 
-/** What a call may carry. */
-export interface Call {
-  readonly method?: string;
-  readonly query?: Query;
-  readonly json?: unknown;
-  readonly body?: BodyInit;
-  readonly accept?: string;
-  readonly signal?: AbortSignal;
+/** What a call of an operation may carry. */
+type Call<Id extends ControlOperationId> = {
+  readonly query?: { readonly [Name in QueryName<Id>]?: string | number | undefined };
+  /** Sent as JSON unless it is a text. */
+  readonly body?: BodyInputOf<Id>;
+} & ([PathParameter<PathOf<Id>>] extends [never]
+  ? object
+  : { readonly parameters: ParametersOf<Id> });
+
+/** Absent where nothing must be given. */
+type Given<Id extends ControlOperationId> =
+  object extends Call<Id> ? [call?: Call<Id>] : [call: Call<Id>];
+
+/** The answer of success. @throws ApiError for any other, TypeError without a connection */
+export function ask<Id extends ControlOperationId>(
+  id: Id,
+  ...[call]: Given<Id>
+): Promise<Response> {
+  const [method = ''] = id.split(' ', 1);
+  const body: unknown = call?.body;
+  const sent = typeof body === 'string' ? { body } : { json: body };
+  return send(targetOf(id, ...([call] as Given<Id>)), { method, ...sent });
 }
 
-type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+/** The JSON of an answer. Throws as `ask` does. */
+export async function askJson<Id extends ControlOperationId>(
+  id: Id,
+  ...given: Given<Id>
+): Promise<AnswerOf<Id>> {
+  return jsonOf(await ask(id, ...given));
+}
 
-/** Paths of what all tenants share, which refuse the name of one. */
-const ofServer = /^\/(tenants|outbox|runs|variations)(\/|$)|^\/management(\/tickets)?$/;
+/** The JSON of an answer; undefined where it has no body. */
+export async function jsonOf<Answer>(answer: Response): Promise<Answer> {
+  const text = await answer.text();
+  return (text === '' ? undefined : JSON.parse(text)) as Answer;
+}
 
-/** The path of a call, about the chosen tenant where it is about one. */
-export function pathWith(path: string, query: Query = {}): string {
-  const chosen = ofServer.test(path) ? undefined : tenant.value || undefined;
-  const pairs = Object.entries({ tenant: chosen, ...query }).flatMap(([name, values]) =>
+type AreaOf<Path extends string> = Path extends `/${infer Area}/${string}`
+  ? Area
+  : Path extends `/${infer Area}`
+    ? Area
+    : never;
+
+/** Parts of the API about what all tenants share, which refuse the name of one. */
+const shared: Readonly<
+  Record<AreaOf<PathOf<Exclude<ControlOperationId, TenantOperationId>>>, true>
+> = {
+  ready: true,
+  management: true,
+  variations: true,
+  runs: true,
+  tenants: true,
+  outbox: true,
+};
+
+/** Path and query of a call, about the chosen tenant where it is about one. */
+export function targetOf<Id extends ControlOperationId>(id: Id, ...[call]: Given<Id>): string {
+  const { query = {}, parameters = {} }: Target = call ?? {};
+  const path = id
+    .slice(id.indexOf(' ') + 1)
+    .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
+  const [, area = ''] = path.split('/');
+  return Object.hasOwn(shared, area) ? withQuery(path, query) : withTenant(path, query);
+}
+
+/** A call without the types of its operation. */
+interface Target {
+  readonly query?: Query;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+/** Parameters of a query; a list repeats its name, and what is empty is left out. */
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+/** The path with a query about the chosen tenant. */
+export function withTenant(path: string, query: Query = {}): string {
+  return withQuery(path, { tenant: tenant.value, ...query });
+}
+
+function withQuery(path: string, query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
     values === undefined || values === ''
       ? []
       : [values].flat().map((value): [string, string] => [name, String(value)]),
@@ -40,14 +113,21 @@ export function pathWith(path: string, query: Query = {}): string {
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-/** The answer of success. @throws ApiError for any other, TypeError without a connection */
-export async function ask(path: string, call: Call = {}): Promise<Response> {
-  const { method = 'GET', query, json, body, accept, signal } = call;
+/** How a request is sent. */
+export interface Sent {
+  readonly method?: string;
+  readonly json?: unknown;
+  readonly body?: BodyInit;
+  readonly signal?: AbortSignal;
+}
+
+/** Sends a request under the control token. Throws as `ask` does. */
+export async function send(target: string, sent: Sent = {}): Promise<Response> {
+  const { method = 'GET', json, body, signal } = sent;
   const shown = token.value;
   const headers = new Headers({ Authorization: `Bearer ${shown}` });
-  if (accept !== undefined) headers.set('Accept', accept);
   if (json !== undefined) headers.set('Content-Type', 'application/json');
-  const answer = await fetch(pathWith(path, query), {
+  const answer = await fetch(target, {
     method,
     headers,
     body: json === undefined ? (body ?? null) : JSON.stringify(json),
@@ -60,13 +140,6 @@ export async function ask(path: string, call: Call = {}): Promise<Response> {
     signOut('The token was refused. Use the one that fleetbed serve prints when it is ready.');
   }
   throw new ApiError(answer.status, bodyOf(text));
-}
-
-/** The JSON of an answer. Throws as `ask` does. */
-export async function askJson<Answer>(path: string, call: Call = {}): Promise<Answer> {
-  const answer = await ask(path, call);
-  const text = await answer.text();
-  return (text === '' ? undefined : JSON.parse(text)) as Answer;
 }
 
 /** One sentence of whatever went wrong. */

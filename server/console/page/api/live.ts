@@ -1,18 +1,12 @@
 /** What happens on the server, told to whoever shows it: one stream for the whole page. */
 import { effect, signal } from '@preact/signals';
+import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
 import { after } from './browser-clock.ts';
+import { targetOf } from './client.ts';
 import { link, tenant, token } from './session.ts';
 import { followStream } from './stream.ts';
 
-/** One answered request. */
-interface Activity {
-  readonly at: string;
-  readonly operation: string;
-  readonly method: string;
-  readonly status: number;
-  readonly deviceId?: string;
-  readonly requestId: string;
-}
+type Activity = AnswerOf<'GET /events'>;
 
 const TICK_MS = 1000;
 
@@ -44,7 +38,7 @@ export function startLive(): void {
   effect(() => {
     if (token.value === '') return;
     void tenant.value;
-    return followStream(() => '/events', {
+    return followStream(() => targetOf('GET /events'), {
       onEvent: (_, data) => {
         for (const listener of listeners) listener(data as Activity);
         tickSoon();

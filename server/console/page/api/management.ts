@@ -2,39 +2,37 @@
  * The management API by the ids of its operations, through the control listener, which knows their
  * paths and acts as the tenant's administrator.
  */
-import { ask, askJson, type Call } from './client.ts';
+import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
+import { askJson, jsonOf, type Query, type Sent, send, withTenant } from './client.ts';
 
-interface Place {
-  readonly method: string;
-  /** Parameters in braces. */
-  readonly path: string;
-}
+type Places = AnswerOf<'GET /management'>;
 
 /** A call of an operation. */
-export interface ManagementCall extends Omit<Call, 'method'> {
+export interface ManagementCall extends Pick<Sent, 'json' | 'body'> {
+  readonly query?: Query;
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-let places: Promise<Readonly<Record<string, Place>>> | undefined;
+let places: Promise<Places> | undefined;
 
 /** The answer of an operation. Throws as `ask` does. */
 export async function manage(id: string, call: ManagementCall = {}): Promise<Response> {
-  const { method, path } = await placeOf(id, call.parameters);
-  return ask(path, { ...call, method });
+  const { parameters, query, ...sent } = call;
+  const { method, path } = await placeOf(id, parameters);
+  return send(withTenant(path, query), { ...sent, method });
 }
 
 /** The JSON of its answer. */
 export async function manageJson<Answer>(id: string, call: ManagementCall = {}): Promise<Answer> {
-  const { method, path } = await placeOf(id, call.parameters);
-  return askJson(path, { ...call, method });
+  return jsonOf(await manage(id, call));
 }
 
 /** Method and path of an operation, its parameters filled in. */
 export async function placeOf(
   id: string,
   parameters: Readonly<Record<string, string>> = {},
-): Promise<Place> {
-  places ??= askJson<Readonly<Record<string, Place>>>('/management').catch((fault: unknown) => {
+): Promise<Places[string]> {
+  places ??= askJson('GET /management').catch((fault: unknown) => {
     places = undefined;
     throw fault;
   });

@@ -1,37 +1,28 @@
 /** Runs against this server: the newest of a kind, and what it says line by line. */
 import { useEffect, useState } from 'preact/hooks';
+import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
 import { gather } from './batch.ts';
-import { ask, askJson, pathWith } from './client.ts';
+import { ask, askJson, targetOf } from './client.ts';
 import { type Loaded, useLoaded } from './loaded.ts';
 import { followStream } from './stream.ts';
 
-/** A run. */
-export interface RunView {
-  readonly id: number;
-  readonly request: { readonly kind: string; readonly cases?: string; readonly devices?: number };
-  readonly startedAt: string;
-  readonly state: 'running' | 'ended';
-}
-
-/** All runs of the server. */
-export interface RunList {
-  readonly available: boolean;
-  readonly runs: readonly RunView[];
-}
+/** All runs of the server, and one of them. */
+type RunList = AnswerOf<'GET /runs'>;
+export type RunView = RunList['runs'][number];
 
 /** The runs that the server remembers. */
 export function useRuns(): Loaded<RunList> {
-  return useLoaded(() => askJson<RunList>('/runs'), 'runs', { isLive: true });
+  return useLoaded(() => askJson('GET /runs'), 'runs', { isLive: true });
 }
 
 /** Starts a run. */
-export function startRun(json: object): Promise<unknown> {
-  return ask('/runs', { method: 'POST', json });
+export function startRun(body: BodyInputOf<'POST /runs'>): Promise<unknown> {
+  return ask('POST /runs', { body });
 }
 
 /** Ends a run. */
 export function stopRun(id: number): Promise<unknown> {
-  return ask(`/runs/${id}`, { method: 'DELETE' });
+  return ask('DELETE /runs/{id}', { parameters: { id: String(id) } });
 }
 
 /** What the last line says of a run. */
@@ -74,7 +65,7 @@ export function useLog(id: number | undefined): RunLog {
         // A new connection begins with the first line again.
         arrived.cancel();
         lines = [];
-        return pathWith(`/runs/${id}/stream`);
+        return targetOf('GET /runs/{id}/stream', { parameters: { id: String(id) } });
       },
       {
         onEvent: (_, line) => arrived.add(String(line)),

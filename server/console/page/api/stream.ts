@@ -1,6 +1,6 @@
 /** Server-sent events over fetch, which unlike EventSource can show a token; reconnects by itself. */
 import { after } from './browser-clock.ts';
-import { ApiError, ask } from './client.ts';
+import { ApiError, send } from './client.ts';
 
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 10_000;
@@ -12,16 +12,16 @@ export interface StreamReader {
 }
 
 /**
- * Follows a stream until the returned function is called. `path` is asked for anew at every
+ * Follows a stream until the returned function is called. `target` is asked for anew at every
  * connection, so that it may go on after the last event.
  */
-export function followStream(path: () => string, reader: StreamReader): () => void {
+export function followStream(target: () => string, reader: StreamReader): () => void {
   const stop = new AbortController();
   let cancelRetry = (): void => undefined;
   let failures = 0;
   const connect = async (): Promise<void> => {
     try {
-      const answer = await ask(path(), { signal: stop.signal });
+      const answer = await send(target(), { signal: stop.signal });
       failures = 0;
       reader.onState?.('live');
       await readEvents(answer, reader);

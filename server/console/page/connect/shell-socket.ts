@@ -1,6 +1,6 @@
 /** The user's end of a shell on a device, over a websocket. Spec: Device connect */
 import { decode, encode } from '@msgpack/msgpack';
-import { askJson, pathWith, reasonOf } from '../api/client.ts';
+import { askJson, reasonOf, withTenant } from '../api/client.ts';
 import { placeOf } from '../api/management.ts';
 
 const SHELL = 1;
@@ -41,12 +41,10 @@ export class ShellSocket {
   /** Connects and asks for a shell; what fails is told as its end. */
   async open(): Promise<void> {
     try {
-      const { ticket } = await askJson<{ ticket: string }>('/management/tickets', {
-        method: 'POST',
-      });
+      const { ticket } = await askJson('POST /management/tickets');
       const { path } = await placeOf('connect-device', { id: this.#deviceId });
       if (this.#isOver) return;
-      const url = new URL(pathWith(path, { ticket }), location.href);
+      const url = new URL(withTenant(path, { ticket }), location.href);
       url.protocol = url.protocol.replace('http', 'ws');
       const socket = new WebSocket(url);
       this.#socket = socket;

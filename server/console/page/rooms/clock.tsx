@@ -1,6 +1,7 @@
 /** The tenant's clock, and the calendar of what the contract ends. */
 import { useState } from 'preact/hooks';
 import { deprecatedApis, endOfLife } from '../../../../fixtures/contract/deprecations.ts';
+import type { AnswerOf, BodyInputOf } from '../../../../fixtures/control/operations.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
@@ -10,12 +11,7 @@ import { ActionButton, attempt } from '../parts/action.tsx';
 import { dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
-interface ClockView {
-  readonly now: string;
-  readonly mode: string;
-  readonly offsetSeconds: number;
-  readonly rate: number;
-}
+type ClockView = AnswerOf<'GET /clock'>;
 
 const DAY_MS = 86_400_000;
 /** The calendar reaches from half a year before the end of what is deprecated to half a year after. */
@@ -29,7 +25,7 @@ const steps = [
 
 /** The room. */
 export default function ClockRoom() {
-  const loaded = useLoaded(() => askJson<ClockView>('/clock'), 'clock', { isLive: true });
+  const loaded = useLoaded(() => askJson('GET /clock'), 'clock', { isLive: true });
   return (
     <>
       <h1>Clock and calendar</h1>
@@ -40,7 +36,7 @@ export default function ClockRoom() {
   );
 }
 
-const post = (json: object) => ask('/clock', { method: 'POST', json });
+const post = (body: BodyInputOf<'POST /clock'>) => ask('POST /clock', { body });
 
 function Steering({ clock, reload }: { clock: ClockView; reload: () => void }) {
   const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
@@ -71,10 +67,7 @@ function Steering({ clock, reload }: { clock: ClockView; reload: () => void }) {
           >
             {clock.rate === 0 ? 'Let time go on' : 'Stop time'}
           </ActionButton>
-          <ActionButton
-            work={then(() => ask('/clock', { method: 'DELETE' }))}
-            done="The clock is as it was."
-          >
+          <ActionButton work={then(() => ask('DELETE /clock'))} done="The clock is as it was.">
             Reset
           </ActionButton>
         </div>

@@ -13,7 +13,6 @@ import { useQuery } from '../address.ts';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { manage, manageJson } from '../api/management.ts';
-import type { DeviceView } from '../api/types.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
@@ -127,7 +126,7 @@ async function loadDevices(id: string, status: string): Promise<readonly Row[]> 
     found.push(...next);
     if (next.length < PAGE_DEVICES) break;
   }
-  const { devices } = await askJson<{ devices: readonly DeviceView[] }>('/devices');
+  const { devices } = await askJson('GET /devices');
   const names = new Map(devices.map((device) => [device.id, deviceName(device.identity)]));
   return found.map((device) => ({ ...device, title: names.get(device.id) ?? device.id }));
 }

@@ -4,7 +4,7 @@ import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { ApiError, askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Entry, JournalPage } from '../api/types.ts';
+import type { Entry } from '../api/types.ts';
 import { readable, timeOfDay } from '../parts/texts.ts';
 import { toneOfStatus } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
@@ -15,7 +15,7 @@ const ENTRIES_MAX = 200;
 async function load(deviceId: string): Promise<readonly Entry[]> {
   try {
     const query = { device: deviceId, limit: ENTRIES_MAX };
-    return (await askJson<JournalPage>('/journal', { query })).entries.toReversed();
+    return (await askJson('GET /journal', { query })).entries.toReversed();
   } catch (fault) {
     if (fault instanceof ApiError && fault.status === 400) return [];
     throw fault;

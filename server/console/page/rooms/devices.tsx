@@ -25,7 +25,7 @@ interface Row extends DeviceView {
 const PAUSE_TICKS = 3;
 
 async function loadRows(): Promise<readonly Row[]> {
-  const { devices } = await askJson<{ devices: readonly DeviceView[] }>('/devices');
+  const { devices } = await askJson('GET /devices');
   return devices.map((device) => {
     const { id, identity, deviceType = '', artifactName = '' } = device;
     const searched = `${id} ${identity} ${deviceType} ${artifactName}`.toLowerCase();

@@ -1,12 +1,13 @@
 /** The signature doctor of the server: why a signature does not match. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import type { BodyInputOf } from '../../../../fixtures/control/operations.ts';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { askJson, reasonOf } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Entry, JournalPage, SignatureFinding } from '../api/types.ts';
+import type { Entry, SignatureFinding } from '../api/types.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
@@ -19,9 +20,7 @@ interface Draft {
 }
 
 /** What is to be examined: an auth request in the journal, or bytes from here. */
-type Question =
-  | { readonly sequence: number }
-  | { readonly body: string; readonly signature: string; readonly key?: string };
+type Question = BodyInputOf<'POST /doctor/signature'>;
 
 /** The answer to the newest question; nothing before the first. */
 type Answer = SignatureFinding | { readonly fault: string } | undefined;
@@ -31,8 +30,8 @@ export default function DoctorRoom() {
   const [answer, setAnswer] = useState<Answer>(undefined);
   const ask = async (question: () => Promise<Question>): Promise<void> => {
     try {
-      const json = await question();
-      setAnswer(await askJson<SignatureFinding>('/doctor/signature', { method: 'POST', json }));
+      const body = await question();
+      setAnswer(await askJson('POST /doctor/signature', { body }));
     } catch (thrown) {
       setAnswer({ fault: reasonOf(thrown) });
     }
@@ -138,9 +137,9 @@ function Found({ answer }: { answer: NonNullable<Answer> }) {
 
 const REFUSALS_SHOWN = 20;
 
-function loadRefusals(): Promise<JournalPage> {
+function loadRefusals() {
   const query = { operation: 'post-auth-request', status: '4xx', limit: 200 };
-  return askJson<JournalPage>('/journal', { query });
+  return askJson('GET /journal', { query });
 }
 
 function Refusals({ onChoose }: { onChoose: (entry: Entry) => void }) {

@@ -18,8 +18,10 @@ import { Explanation } from './explanation.tsx';
 /** The room. */
 export function EntryRoom() {
   const { sequence = '' } = useParams<{ sequence: string }>();
-  const path = `/journal/${encodeURIComponent(sequence)}`;
-  const loaded = useLoaded(() => askJson<{ entry: Entry }>(path), path);
+  const loaded = useLoaded(
+    () => askJson('GET /journal/{sequence}', { parameters: { sequence } }),
+    `entry ${sequence}`,
+  );
   return (
     <>
       <p class="trail">
@@ -81,7 +83,8 @@ function factsOf(entry: Entry) {
 }
 
 async function harText({ sequence }: Entry): Promise<string> {
-  return (await ask(`/journal/${sequence}/har`)).text();
+  const parameters = { sequence: String(sequence) };
+  return (await ask('GET /journal/{sequence}/har', { parameters })).text();
 }
 
 function Exchange({ entry }: { entry: Entry }) {

@@ -6,7 +6,7 @@ import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { requestLabel, wrongRows } from '../../../../fixtures/refusal-rows.ts';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { NoUpdate, Refused } from '../api/types.ts';
+import type { Refused } from '../api/types.ts';
 import { Facts } from '../parts/facts.tsx';
 import { TextBlock } from '../parts/text-block.tsx';
 import { View } from '../parts/view.tsx';
@@ -26,8 +26,10 @@ export function ExplainRoom() {
 
 /** The explanation of a request. */
 export function Explanation({ requestId }: { requestId: string }) {
-  const path = `/explanations/${encodeURIComponent(requestId)}`;
-  const loaded = useLoaded(() => askJson<Refused | NoUpdate>(path), path);
+  const loaded = useLoaded(
+    () => askJson('GET /explanations/{requestId}', { parameters: { requestId } }),
+    `explanation ${requestId}`,
+  );
   return (
     <View what="the explanation" loaded={loaded}>
       {(explained) =>

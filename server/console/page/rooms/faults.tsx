@@ -1,6 +1,7 @@
 /** Faults that are planned, which of them fired, and the legal variations. */
 import { useState } from 'preact/hooks';
 import { operationIds } from '../../../../fixtures/contract/operation-ids.ts';
+import type { AnswerOf } from '../../../../fixtures/control/operations.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Choice } from '../../../../fixtures/page/field.tsx';
@@ -11,23 +12,11 @@ import { useLoaded } from '../api/loaded.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { View } from '../parts/view.tsx';
 
-interface PlannedRule {
-  readonly id: string;
-  readonly rule: { readonly match?: unknown; readonly act?: unknown; readonly script?: unknown };
-  readonly matched: number;
-  readonly fired: number;
-  /** How often it is still due; null without an end. */
-  readonly left: number | null;
-}
-
-interface Variations {
-  readonly seed: string | null;
-  readonly variations: readonly { id: string; varies: string; rule: string }[];
-}
+type PlannedRule = AnswerOf<'GET /faults'>['rules'][number];
 
 /** The room. */
 export default function FaultsRoom() {
-  const loaded = useLoaded(() => askJson<{ rules: readonly PlannedRule[] }>('/faults'), 'faults', {
+  const loaded = useLoaded(() => askJson('GET /faults'), 'faults', {
     isLive: true,
   });
   return (
@@ -54,7 +43,7 @@ const counts = [
 
 /** The names of the actions, out of the schema of plans. */
 async function loadNames(): Promise<readonly string[]> {
-  const schema = await askJson<PlanSchema>('/faults/schema');
+  const schema = (await askJson('GET /faults/schema')) as PlanSchema;
   const { anyOf } = schema.properties.rules.items.properties.act;
   return anyOf.find((each) => each.enum)?.enum ?? [];
 }
@@ -78,7 +67,7 @@ function PlanForm({ onDone }: { onDone: () => void }) {
   const [draft, setDraft] = useState('');
   const { data: names = [] } = useLoaded(loadNames, 'fault schema');
   const add = async (): Promise<void> => {
-    await ask('/faults', { method: 'POST', body: draft });
+    await ask('POST /faults', { body: draft });
     setDraft('');
     onDone();
   };
@@ -135,8 +124,8 @@ function PlanForm({ onDone }: { onDone: () => void }) {
 }
 
 function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () => void }) {
-  const clear = (query: Record<string, string>) => async (): Promise<void> => {
-    await ask('/faults', { method: 'DELETE', query });
+  const clear = (query: { readonly id?: string }) => async (): Promise<void> => {
+    await ask('DELETE /faults', { query });
     reload();
   };
   if (rules.length === 0) return <Empty title="No fault is planned" />;
@@ -195,7 +184,7 @@ function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () 
 }
 
 function VariationList() {
-  const loaded = useLoaded(() => askJson<Variations>('/variations'), 'variations');
+  const loaded = useLoaded(() => askJson('GET /variations'), 'variations');
   return (
     <View what="the variations" loaded={loaded}>
       {({ seed, variations }) => (

@@ -6,10 +6,10 @@ import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
 import { Empty, Failed, Loading } from '../../../../fixtures/page/states.tsx';
 import { useQuery } from '../address.ts';
 import { gather } from '../api/batch.ts';
-import { ask, askJson, pathWith, reasonOf } from '../api/client.ts';
+import { ask, askJson, reasonOf, targetOf } from '../api/client.ts';
 import { tenant } from '../api/session.ts';
 import { followStream } from '../api/stream.ts';
-import type { Entry, JournalPage } from '../api/types.ts';
+import type { Entry } from '../api/types.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
 import { saveFile } from '../parts/save-file.ts';
@@ -59,7 +59,7 @@ export function JournalRoom() {
         </ActionButton>
         <ActionButton
           kind="danger"
-          work={() => ask('/journal', { method: 'DELETE' })}
+          work={() => ask('DELETE /journal')}
           done="The journal is empty now."
           asks={{
             title: 'Empty the journal?',
@@ -76,7 +76,7 @@ export function JournalRoom() {
 }
 
 async function saveHar(query: Filter): Promise<void> {
-  const answer = await ask('/journal.har', { query });
+  const answer = await ask('GET /journal.har', { query });
   saveFile(await answer.blob(), 'fleetbed.har');
 }
 
@@ -150,7 +150,7 @@ function useEntries(filter: Filter, isPaused: boolean) {
     let isOver = false;
     let stop = (): void => undefined;
     const begin = async (): Promise<void> => {
-      const page = await askJson<JournalPage>('/journal', {
+      const page = await askJson('GET /journal', {
         query: { ...query, limit: FIRST_ENTRIES },
       });
       if (isOver) return;
@@ -169,13 +169,16 @@ function useEntries(filter: Filter, isPaused: boolean) {
             : before,
         ),
       );
-      const unfollow = followStream(() => pathWith('/journal/stream', { ...query, after: next }), {
-        onEvent: (_, data) => {
-          const entry = data as Entry;
-          next = entry.sequence;
-          arrived.add(entry);
+      const unfollow = followStream(
+        () => targetOf('GET /journal/stream', { query: { ...query, after: next } }),
+        {
+          onEvent: (_, data) => {
+            const entry = data as Entry;
+            next = entry.sequence;
+            arrived.add(entry);
+          },
         },
-      });
+      );
       stop = () => {
         unfollow();
         arrived.cancel();

@@ -7,7 +7,7 @@ import { Empty, Loading } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
-import type { Entry, JournalPage, Overview } from '../api/types.ts';
+import type { Entry, Overview } from '../api/types.ts';
 import { toneOf } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { EntryLine } from './device-timeline.tsx';
@@ -20,11 +20,9 @@ const DEPLOYMENTS_SHOWN = 8;
 
 /** The room. */
 export function OverviewRoom() {
-  const loaded = useLoaded(
-    () => askJson<Overview>('/overview', { query: { devices: 0 } }),
-    'overview',
-    { isLive: true },
-  );
+  const loaded = useLoaded(() => askJson('GET /overview', { query: { devices: 0 } }), 'overview', {
+    isLive: true,
+  });
   return (
     <>
       <h1>Overview</h1>
@@ -114,7 +112,7 @@ function Deployments({ overview: { deployments } }: { overview: Overview }) {
 async function loadErrors(): Promise<readonly Entry[]> {
   const pages = await Promise.all(
     ['4xx', '5xx', '0'].map((status) =>
-      askJson<JournalPage>('/journal', { query: { status, limit: ERRORS_SHOWN } }),
+      askJson('GET /journal', { query: { status, limit: ERRORS_SHOWN } }),
     ),
   );
   return pages

@@ -7,7 +7,6 @@ import { every, nowMs } from '../api/browser-clock.ts';
 import { askJson } from '../api/client.ts';
 import { onActivity } from '../api/live.ts';
 import { tenant } from '../api/session.ts';
-import type { JournalPage } from '../api/types.ts';
 import { timeOfDay } from '../parts/texts.ts';
 import { theme } from '../theme.ts';
 
@@ -43,11 +42,11 @@ async function countEarlier(): Promise<void> {
   toldLive = told;
   seconds.clear();
   // Without a journal there is nothing earlier to show.
-  const page = await askJson<JournalPage>('/journal', { query: { limit: EARLIER_MAX } }).catch(
+  const page = await askJson('GET /journal', { query: { limit: EARLIER_MAX } }).catch(
     () => undefined,
   );
   // Entries have the time of the tenant, which may have been moved.
-  const clock = await askJson<{ now: string }>('/clock').catch(() => undefined);
+  const clock = await askJson('GET /clock').catch(() => undefined);
   const aheadMs = clock ? Date.parse(clock.now) - nowMs() : 0;
   // Another tenant may have been chosen meanwhile.
   if (toldLive !== told) return;

@@ -10,7 +10,7 @@ import { View } from '../parts/view.tsx';
 /** The panel about a device as it is now. */
 export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
   const loaded = useLoaded(
-    () => askJson<NoUpdate>('/explanations', { query: { device: deviceId } }),
+    () => askJson('GET /explanations', { query: { device: deviceId } }),
     `no update ${deviceId}`,
     { isLive: true },
   );

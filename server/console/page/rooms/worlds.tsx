@@ -8,15 +8,9 @@ import { Table } from '../../../../fixtures/page/table.tsx';
 import { ask, askJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { chooseTenant } from '../api/session.ts';
-import type { TenantView } from '../api/types.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
-
-interface Snapshot {
-  readonly name: string;
-  readonly takenAt: string;
-}
 
 const replaces = 'All devices, deployments and artifacts of this tenant are replaced.';
 
@@ -36,8 +30,7 @@ export default function WorldsRoom() {
 
 function Snapshots() {
   const [name, setName] = useState('');
-  const loaded = useLoaded(() => askJson<readonly Snapshot[]>('/snapshots'), 'snapshots');
-  const path = (snapshot: string) => `/snapshots/${encodeURIComponent(snapshot)}`;
+  const loaded = useLoaded(() => askJson('GET /snapshots'), 'snapshots');
   const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
     await work();
     loaded.reload();
@@ -51,7 +44,7 @@ function Snapshots() {
         </label>
         <ActionButton
           kind="main"
-          work={then(() => ask(path(name), { method: 'PUT' }))}
+          work={then(() => ask('PUT /snapshots/{name}', { parameters: { name } }))}
           done="The present state is kept."
           isDisabled={name === ''}
         >
@@ -59,7 +52,7 @@ function Snapshots() {
         </ActionButton>
         <ActionButton
           kind="danger"
-          work={() => ask('/reset', { method: 'POST' })}
+          work={() => ask('POST /reset')}
           done="The tenant is back at its start."
           asks={{ title: 'Back to the start?', text: replaces, action: 'Reset' }}
         >
@@ -85,7 +78,9 @@ function Snapshots() {
                     <span class="actions">
                       <ActionButton
                         kind="small"
-                        work={() => ask(`${path(each.name)}/restore`, { method: 'POST' })}
+                        work={() =>
+                          ask('POST /snapshots/{name}/restore', { parameters: { name: each.name } })
+                        }
                         done={`${each.name} was restored.`}
                         asks={{ title: `Restore ${each.name}?`, text: replaces, action: 'Restore' }}
                       >
@@ -93,7 +88,9 @@ function Snapshots() {
                       </ActionButton>
                       <ActionButton
                         kind="small"
-                        work={then(() => ask(path(each.name), { method: 'DELETE' }))}
+                        work={then(() =>
+                          ask('DELETE /snapshots/{name}', { parameters: { name: each.name } }),
+                        )}
                         done={`${each.name} was deleted.`}
                         asks={{
                           title: `Delete ${each.name}?`,
@@ -138,7 +135,7 @@ function WorldFile() {
       <div class="actions">
         <ActionButton
           kind="danger"
-          work={() => ask('/world', { method: 'POST', body: text })}
+          work={() => ask('POST /world', { body: text })}
           done="The world was loaded."
           isDisabled={text.trim() === ''}
           asks={{ title: 'Load this world?', text: replaces, action: 'Load' }}
@@ -151,7 +148,7 @@ function WorldFile() {
 }
 
 function Tenants() {
-  const loaded = useLoaded(() => askJson<readonly TenantView[]>('/tenants'), 'tenants');
+  const loaded = useLoaded(() => askJson('GET /tenants'), 'tenants');
   return (
     <Card title="All tenants">
       <View what="the tenants" loaded={loaded}>

@@ -1,8 +1,8 @@
 /** Publishes what happens on the protocol listener; nothing is kept. */
 
-import { type Ended, type Subscriber, Subscribers } from '../../fixtures/subscribers.ts';
-import type { RequestContext } from '../pipeline/context.ts';
-import type { ExchangeObserver } from '../pipeline/plug-ins.ts';
+import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subscribers.ts';
+import type { RequestContext } from '../../pipeline/context.ts';
+import type { ExchangeObserver } from '../../pipeline/plug-ins.ts';
 
 /** One answered request. */
 export interface Activity {

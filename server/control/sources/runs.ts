@@ -3,21 +3,11 @@
  * console. What starts them is given by whoever embeds the server, which knows nothing of either.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
+import type { AnswerOf, BodyOf } from '../../../fixtures/control/operations.ts';
 import { type Ended, type Subscriber, Subscribers } from '../../../fixtures/subscribers.ts';
 
-/** What can be run. */
-export const runKinds = ['conformance', 'simulation'] as const;
-
 /** What is wanted. */
-export interface RunRequest {
-  readonly kind: (typeof runKinds)[number];
-  /** Of a conformance run: cases whose ID begins with this; all when it is empty. */
-  readonly cases?: string | undefined;
-  /** Of a simulation. */
-  readonly devices?: number | undefined;
-  /** Of a simulation: its length. */
-  readonly seconds?: number | undefined;
-}
+export type RunRequest = BodyOf<'POST /runs'>;
 
 /** A run that has begun. */
 interface StartedRun {
@@ -32,19 +22,7 @@ export type RunStarter = (
   onLine: (line: string) => void,
 ) => StartedRun | undefined;
 
-/** A run as the control listener shows it. */
-export interface RunView {
-  readonly id: number;
-  readonly request: RunRequest;
-  /** ISO 8601 in UTC. */
-  readonly startedAt: string;
-  readonly state: 'running' | 'ended';
-  /** Once it has ended; null when it was stopped. */
-  readonly exitCode?: number | null;
-  readonly lines: number;
-  /** Lines that were not kept, as there were too many or they were too long. */
-  readonly leftOut?: number;
-}
+type RunView = AnswerOf<'POST /runs'>;
 
 /** Runs that are remembered. */
 const RUNS_MAX = 10;

@@ -1,10 +1,10 @@
 /** The store as the control listener shows it: plain data, bounded. */
-import { mappedInTurns } from '../../fixtures/clock.ts';
-import { type DeviceStatus, deviceStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { statusOf } from '../rules/deployment-status.ts';
-import type { StoredDeployment } from '../store/deployments.ts';
-import type { StoredDevice } from '../store/devices.ts';
-import type { Store } from '../store/store.ts';
+import { mappedInTurns } from '../../../fixtures/clock.ts';
+import { type DeviceStatus, deviceStatuses } from '../../../fixtures/contract/vocabulary.ts';
+import { statusOf } from '../../rules/deployment-status.ts';
+import type { StoredDeployment } from '../../store/deployments.ts';
+import type { StoredDevice } from '../../store/devices.ts';
+import type { Store } from '../../store/store.ts';
 import type { Activity, ActivityFeed } from './activity.ts';
 import {
   type ActivityEvent,
@@ -12,7 +12,7 @@ import {
   type DeploymentOverview,
   type DeviceOverview,
   overviewMax,
-} from './http/source.ts';
+} from './source.ts';
 
 /** Joins stores and the activity feed into what the control listener asks for. */
 export function overviewSource(activity: ActivityFeed): ControlSource {

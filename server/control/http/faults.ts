@@ -1,0 +1,48 @@
+/** How the control listener answers what went wrong. */
+import type { ErrorRequestHandler } from 'express';
+import type { Log } from '../../pipeline/log.ts';
+import { BODY_MAX_BYTES, TEXT_MAX_BYTES } from './bodies.ts';
+import { ControlRefusal } from './refusals.ts';
+
+/**
+ * Answers refusals, those that `refusalOf` knows included, and bodies that cannot be read with their
+ * own status, and every other fault with 500.
+ */
+export function faults(
+  log: Log,
+  refusalOf: (fault: unknown) => { status: number; error: string } | undefined,
+): ErrorRequestHandler {
+  return (fault: unknown, _request, response, next) => {
+    if (response.headersSent) {
+      log.error('the control listener failed', fault);
+      next(fault);
+      return;
+    }
+    const answer = (status: number, error: string, members = {}): void => {
+      response.status(status).json({ error, ...members });
+    };
+    if (fault instanceof ControlRefusal) {
+      answer(fault.status, fault.message, fault.members);
+      return;
+    }
+    const refusal = refusalOf(fault);
+    if (refusal) {
+      answer(refusal.status, refusal.error);
+      return;
+    }
+    const status = statusOf(fault);
+    if (status === undefined) log.error('the control listener failed', fault);
+    answer(status ?? 500, status === undefined ? 'internal error' : sentences[status]);
+  };
+}
+
+const sentences = {
+  400: 'the request cannot be read; send a JSON body and a path with valid percent-encoding',
+  413: `the body is larger than the limit: ${BODY_MAX_BYTES} bytes, ${TEXT_MAX_BYTES} for a fault plan, a world file or a signed body`,
+  415: 'the body must be JSON in UTF-8, not compressed',
+} as const;
+
+function statusOf(fault: unknown): keyof typeof sentences | undefined {
+  const status = fault instanceof Error && 'status' in fault ? fault.status : undefined;
+  return status === 400 || status === 413 || status === 415 ? status : undefined;
+}

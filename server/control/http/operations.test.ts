@@ -1,0 +1,71 @@
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { controlRows } from '../../../fixtures/control/operations.ts';
+import { publish } from '../../testing/test-artifacts.ts';
+import { board, deploy, doors } from '../../testing/test-deployments.ts';
+import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
+import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { control } from '../../testing/test-tenants.ts';
+
+let server: TestServer;
+let device: AcceptedDevice;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  device = await acceptedDevice(server, 'a');
+  await publish(server);
+  await deploy(server, [device], { name: 'rows' });
+  await doors['POST v2'](server, device.token, board);
+  await server.call('get-device', { token: 'none', parameters: { id: 'x' } });
+  await control(server, 'PUT', '/snapshots/one');
+});
+
+afterAll(() => server.close());
+
+const rule = {
+  id: 'one',
+  match: { operation: 'get-inventory' },
+  act: { kind: 'answer', status: 503 },
+};
+const journalOf = async (): Promise<{ entries: { requestId: string; sequence: number }[] }> =>
+  JSON.parse((await control(server, 'GET', '/journal')).text);
+
+/** What a call needs beside its path. */
+const given: Readonly<Record<string, { query?: () => string; json?: unknown }>> = {
+  'GET /await': { query: () => 'after=0&whole=true' },
+  'GET /explanations': { query: () => `device=${device.id}` },
+  'GET /journal': { query: () => 'whole=true' },
+  'POST /assert': { json: { happened: [{ operation: 'post-auth-request' }] } },
+  'POST /clock': { json: { advanceSeconds: 1 } },
+  'POST /doctor/signature': { json: { sequence: 1 } },
+  'POST /faults': { json: { rules: [rule] } },
+  'POST /fork': { json: { name: 'Fork', adminEmail: 'fork@example.com' } },
+  'POST /rate-limit': { json: { requests: 5, windowSeconds: 1 } },
+  'POST /tenants': { json: { name: 'Other', adminEmail: 'other@example.com' } },
+  'POST /world': { json: { devices: [{ name: 'one' }] } },
+};
+
+/** A run cannot be started here, and some others remove what these show. */
+const left = /^(POST \/runs|PUT .*|DELETE .*\}.*|DELETE \/journal|POST \/reset)$/;
+const answering = Object.keys(controlRows).filter((id) => {
+  const { answer, stream } = controlRows[id] ?? {};
+  return answer && !stream && !left.test(id);
+});
+
+describe('the rows of the control API', () => {
+  it.each(answering)('show every member of the answer to %s', async (id) => {
+    const { entries } = await journalOf();
+    const refused = entries.at(-1)?.requestId ?? '';
+    const [method = '', path = ''] = id
+      .replace('{requestId}', refused)
+      .replace('{sequence}', '1')
+      .split(' ');
+    const { query, json } = given[id] ?? {};
+    const target = query ? `${path}?${query()}` : path;
+    const { status, text } = await control(server, method, target, json);
+    const row = controlRows[id];
+    expect([id, status]).toEqual([id, row?.status ?? 200]);
+    const answer: unknown = JSON.parse(text);
+    expect(v.parse(row?.answer ?? v.never(), answer)).toEqual(answer);
+  });
+});
