@@ -14,7 +14,7 @@ export const invariantJudge = 'conformance/passive/invariant-judge.ts';
 const decidingFolders = ['conformance/cases', 'conformance/model', 'conformance/self-test/defects'];
 
 /** What a deciding module imports of these bears on what it decides. */
-const importedFolders = ['conformance/passive', 'conformance/passive/rules'];
+const importedFolders = ['conformance/passive', 'conformance/passive/rules', 'conformance/suite'];
 
 /** Modules that only list what the others hold. */
 const lists: ReadonlySet<string> = new Set([
