@@ -1,4 +1,4 @@
-/** Headers of a paged list: its neighbours as links, and how many there are. */
+/** Paged lists: the page that a query asks for, its neighbours as links, and how many there are. */
 import type { Page } from '../store/engine/page.ts';
 
 interface PagedList extends Page {
@@ -30,13 +30,45 @@ export function pagingHeaders(list: PagedList): { Link: string[]; 'X-Total-Count
   return { ...linkHeader(list), 'X-Total-Count': String(list.total) };
 }
 
+/** What every query of a list has. */
+export interface PageQuery {
+  readonly page: number;
+  readonly per_page: number;
+}
+
+interface Pages<Body> {
+  readonly total: number;
+  readonly list: (page: Page) => Body;
+}
+
 /** Answers with one page of a list, its neighbours as links, and the total. */
 export async function pagedAnswer<Body>(
-  { request }: { readonly request: { readonly url?: string | undefined } },
-  query: { readonly page: number; readonly per_page: number },
-  { total, list }: { readonly total: number; readonly list: (page: Page) => Body | Promise<Body> },
+  context: Asked,
+  query: PageQuery,
+  { total, list }: Pages<Body | Promise<Body>>,
 ) {
   const page = { page: query.page, perPage: query.per_page };
-  const headers = pagingHeaders({ url: request.url ?? '', total, ...page });
+  const headers = pagingHeaders({ url: context.request.url ?? '', total, ...page });
   return { status: 200, headers, body: await list(page) } as const;
+}
+
+/** The same without the total, as practice has it in some lists. */
+export function linkedAnswer<Body>(context: Asked, query: PageQuery, { total, list }: Pages<Body>) {
+  const page = { page: query.page, perPage: query.per_page };
+  const headers = linkHeader({ url: context.request.url ?? '', total, ...page });
+  return { status: 200, headers, body: list(page) } as const;
+}
+
+interface Asked {
+  readonly request: { readonly url?: string | undefined };
+}
+
+/** The page of a list that is held as a whole. */
+export function slice<Item>(all: readonly Item[], { page, perPage }: Page): Item[] {
+  return all.slice((page - 1) * perPage, page * perPage);
+}
+
+/** A bound in a query, in seconds since the Unix epoch, in milliseconds. */
+export function momentMs(seconds: number): number {
+  return seconds * 1000;
 }

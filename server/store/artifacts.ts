@@ -41,7 +41,7 @@ export interface ArtifactFilter {
   /** Exact. */
   readonly release?: string | undefined;
   /** Any of them. */
-  readonly name?: readonly TextSearch[];
+  readonly name?: readonly TextSearch[] | undefined;
   readonly description?: TextSearch | undefined;
   readonly deviceType?: TextSearch | undefined;
   /** Type of one of the updates, exact. */

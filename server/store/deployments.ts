@@ -4,7 +4,7 @@ import type { DeploymentStatusOverall } from '../../fixtures/contract/vocabulary
 import { initialStatus } from '../rules/deployment-status.ts';
 import { notBegun } from '../rules/device-deployment.ts';
 import type { Phase } from '../rules/phases.ts';
-import { type Condition, filterBy, oneOf } from './engine/filter.ts';
+import { type Condition, compared, equal, filterBy, oneOf } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow, SqlValue } from './engine/sql.ts';
@@ -48,15 +48,15 @@ export interface NewDeployment extends DeploymentPlan {
 export interface DeploymentFilter {
   readonly id: readonly string[];
   readonly name: readonly string[];
-  readonly status?: DeploymentStatusOverall;
-  readonly type?: StoredDeployment['type'];
+  readonly status?: DeploymentStatusOverall | undefined;
+  readonly type?: StoredDeployment['type'] | undefined;
   /** Both bounds are included. */
-  readonly createdBeforeMs?: number;
-  readonly createdAfterMs?: number;
+  readonly createdBeforeMs?: number | undefined;
+  readonly createdAfterMs?: number | undefined;
   /** A part of the name or of the artifact's name, or the id. */
-  readonly search?: string;
+  readonly search?: string | undefined;
   /** Those with a device in one of these groups. */
-  readonly groups?: readonly string[];
+  readonly groups?: readonly string[] | undefined;
 }
 
 /**
@@ -252,9 +252,9 @@ function deploymentFilter(filter: DeploymentFilter) {
     oneOf('id', filter.id),
     oneOf('name', filter.name),
     filter.status && statusConditions[filter.status],
-    type && ['type = ?', type],
-    createdBeforeMs === undefined ? undefined : ['created_ms <= ?', createdBeforeMs],
-    createdAfterMs === undefined ? undefined : ['created_ms >= ?', createdAfterMs],
+    equal('type', type),
+    compared('created_ms', '<=', createdBeforeMs),
+    compared('created_ms', '>=', createdAfterMs),
     search === undefined
       ? undefined
       : [

@@ -1,6 +1,6 @@
 /** Which devices a list or a count is for. */
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
-import { type Condition, type Filter, filterBy, oneOf } from './engine/filter.ts';
+import { type Condition, compared, type Filter, filterBy, oneOf } from './engine/filter.ts';
 
 /** Everything that is given must hold; an empty list of statuses or ids filters nothing. */
 export interface DeviceFilter {
@@ -38,8 +38,8 @@ export function deviceFilter(filter: DeviceFilter): Filter {
     inGroups(groups),
     group === undefined ? undefined : inGroups([group]),
     hasGroup === undefined ? undefined : grouped(hasGroup),
-    acceptedByMs === undefined ? undefined : ['accepted_ms <= ?', acceptedByMs],
-    afterSeq === undefined ? undefined : ['seq > ?', afterSeq],
+    compared('accepted_ms', '<=', acceptedByMs),
+    compared('seq', '>', afterSeq),
     identityHas && [identityHas.map(() => 'instr(identity, ?)').join(' OR '), ...identityHas],
   );
 }

@@ -1,6 +1,6 @@
 /** Alerts and monitor configurations as devices send them; each device keeps its newest alerts. */
 import type { Alert, MonitorConfiguration } from '../../fixtures/contract/resources.ts';
-import { equal, filterBy } from './engine/filter.ts';
+import { compared, equal, filterBy } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -142,8 +142,8 @@ export class MonitorStore {
 function alertFilter(deviceId: string, { issuedAfterMs, issuedBeforeMs }: AlertFilter) {
   return filterBy(
     ['device_id = ?', deviceId],
-    issuedAfterMs === undefined ? undefined : ['issued_ms >= ?', issuedAfterMs],
-    issuedBeforeMs === undefined ? undefined : ['issued_ms <= ?', issuedBeforeMs],
+    compared('issued_ms', '>=', issuedAfterMs),
+    compared('issued_ms', '<=', issuedBeforeMs),
   );
 }
 

@@ -1,5 +1,5 @@
 /** The people (and their scripts) who may use the management API. E-mails know no capitals. */
-import { type Filter, filterBy, oneOf } from './engine/filter.ts';
+import { compared, type Filter, filterBy, oneOf } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -117,25 +117,11 @@ function conditions(filter: UserFilter): Filter {
   return filterBy(
     oneOf('id', filter.id),
     oneOf('email', emails),
-    since('created_ms', filter.createdAfterMs),
-    until('created_ms', filter.createdBeforeMs),
-    since('updated_ms', filter.updatedAfterMs),
-    until('updated_ms', filter.updatedBeforeMs),
+    compared('created_ms', '>', filter.createdAfterMs),
+    compared('created_ms', '<', filter.createdBeforeMs),
+    compared('updated_ms', '>', filter.updatedAfterMs),
+    compared('updated_ms', '<', filter.updatedBeforeMs),
   );
-}
-
-function since(
-  column: string,
-  momentMs: number | undefined,
-): readonly [string, number] | undefined {
-  return momentMs === undefined ? undefined : [`${column} > ?`, momentMs];
-}
-
-function until(
-  column: string,
-  momentMs: number | undefined,
-): readonly [string, number] | undefined {
-  return momentMs === undefined ? undefined : [`${column} < ?`, momentMs];
 }
 
 function user(row: SqlRow): StoredUser {

@@ -10,6 +10,7 @@ import type { Page } from '../../store/engine/page.ts';
 import { type AuditedAct, audit, userActor } from '../../tenants/audit.ts';
 import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';
+import { ifGiven } from '../optional.ts';
 import { pagedAnswer } from '../paging.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -20,11 +21,10 @@ const noSuchArtifact = refuse.notFound(
 const byName = 'name:asc';
 
 export const listAllArtifacts = defineEndpoint('list-all-artifacts', ({ query }, context) => {
-  const { description, device_type: deviceType } = query;
   const filter: ArtifactFilter = {
     name: query.name.map(exactOrPrefix),
-    ...(description !== undefined && { description: exactOrPrefix(description) }),
-    ...(deviceType !== undefined && { deviceType: exactOrPrefix(deviceType) }),
+    description: ifGiven(query.description, exactOrPrefix),
+    deviceType: ifGiven(query.device_type, exactOrPrefix),
   };
   return pageOf(context, filter, query);
 });
@@ -41,16 +41,18 @@ export const listPagedArtifactsV1 = defineEndpoint(
   ({ query }, context) => pageOf(context, filterOfV1(query), query),
 );
 
-function filterOfV1(query: {
+/** What the deprecated lists of artifacts and of releases are narrowed by. */
+interface QueryOfV1 {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly device_type?: string | undefined;
-}): ArtifactFilter {
-  const { name, description, device_type: type } = query;
+}
+
+export function filterOfV1({ name, description, device_type: type }: QueryOfV1): ArtifactFilter {
   return {
-    ...(name !== undefined && { name: [partOrPrefix(name)] }),
-    ...(description !== undefined && { description: partOrPrefix(description) }),
-    ...(type !== undefined && { deviceType: { how: 'exact', text: type } }),
+    name: ifGiven(name, (text) => [partOrPrefix(text)]),
+    description: ifGiven(description, partOrPrefix),
+    deviceType: ifGiven(type, (text) => ({ how: 'exact', text })),
   };
 }
 

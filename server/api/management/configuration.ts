@@ -7,6 +7,7 @@ import { provisioningDelayMs } from '../../rules/provisioning.ts';
 import type { StoredConfiguration } from '../../store/configurations.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
+import { ifGiven } from '../optional.ts';
 import { openDeployment } from './new-deployment.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
@@ -28,9 +29,9 @@ export const showConfiguration = defineEndpoint('show-configuration', ({ paramet
       id: device.id,
       configured: { ...stored?.configured },
       reported: { ...stored?.reported },
-      ...(stored?.deploymentId !== undefined && { deployment_id: stored.deploymentId }),
+      deployment_id: stored?.deploymentId,
       updated_ts: iso(stored?.updatedMs ?? device.createdMs),
-      ...(stored?.reportedMs !== undefined && { reported_ts: iso(stored.reportedMs) }),
+      reported_ts: ifGiven(stored?.reportedMs, iso),
     },
   };
 });

@@ -1,5 +1,4 @@
-/** Deployments, for users. New ones are made in `new-deployment.ts`; what devices do is in `endpoints/`. */
-
+/** Deployments, for users. New ones are made in `new-deployment.ts`; what devices do is in `../device/`. */
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
@@ -8,7 +7,8 @@ import { provisioningDelayMs } from '../../rules/provisioning.ts';
 import type { DeploymentFilter, StoredDeployment } from '../../store/deployments.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deploymentObject, userActor } from '../../tenants/audit.ts';
-import { pagedAnswer } from '../paging.ts';
+import { ifGiven } from '../optional.ts';
+import { momentMs, pagedAnswer } from '../paging.ts';
 import { deploymentView, statisticsView } from './views.ts';
 import { changeableDeployment, visibleDeployment } from './visible-deployments.ts';
 import type { UserContext } from './visible-devices.ts';
@@ -40,8 +40,7 @@ export const listDeployments = defineEndpoint('list-deployments', ({ query }, co
 );
 
 export const listDeploymentsV1 = defineEndpoint('list-deployments-v1', ({ query }, context) => {
-  const { search } = query;
-  return listed(context, query, { id: [], name: [], ...(search !== undefined && { search }) });
+  return listed(context, query, { id: [], name: [], search: query.search });
 });
 
 function listed(
@@ -50,17 +49,17 @@ function listed(
   wanted: Pick<DeploymentFilter, 'id' | 'name' | 'search'>,
 ) {
   const { store, user, settings, nowMs } = context;
-  const { status, type, created_before: before, created_after: after } = query;
   // Under asynchronous-provisioning deployments of settings begin, and are seen, a moment later.
   const latestMs = provisioningDelayMs(settings) > 0 ? nowMs : Number.POSITIVE_INFINITY;
-  const createdBeforeMs = Math.min(latestMs, (before ?? Number.POSITIVE_INFINITY) * 1000);
+  const beforeMs = ifGiven(query.created_before, momentMs) ?? Number.POSITIVE_INFINITY;
+  const createdBeforeMs = Math.min(latestMs, beforeMs);
   const filter: DeploymentFilter = {
     ...wanted,
-    ...(status && { status }),
-    ...(type && { type }),
-    ...(Number.isFinite(createdBeforeMs) && { createdBeforeMs }),
-    ...(after !== undefined && { createdAfterMs: after * 1000 }),
-    ...(user.groups && { groups: user.groups }),
+    status: query.status,
+    type: query.type,
+    createdBeforeMs: Number.isFinite(createdBeforeMs) ? createdBeforeMs : undefined,
+    createdAfterMs: ifGiven(query.created_after, momentMs),
+    groups: user.groups,
   };
   return pagedAnswer(context, query, {
     total: store.deployments.count(filter),

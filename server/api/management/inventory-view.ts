@@ -62,7 +62,7 @@ function writtenAttributes(
     name,
     scope,
     value,
-    ...(description !== undefined && { description }),
+    description,
     timestamp: iso(updatedMs),
   }));
 }

@@ -4,6 +4,7 @@ import { JsonList } from '../../http/json-list.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { audit, userActor } from '../../tenants/audit.ts';
+import { ifGiven } from '../optional.ts';
 import { pagedAnswer } from '../paging.ts';
 import { visibleDevice } from './visible-devices.ts';
 
@@ -11,10 +12,9 @@ export const listAlerts = defineEndpoint('list-alerts', ({ parameters, query }, 
   const { store } = context;
   const device = visibleDevice(context, parameters.id);
   if (device instanceof Refusal) return device;
-  const { issued_after: after, issued_before: before } = query;
   const filter = {
-    ...(after !== undefined && { issuedAfterMs: timestampMs(after) }),
-    ...(before !== undefined && { issuedBeforeMs: timestampMs(before) }),
+    issuedAfterMs: ifGiven(query.issued_after, timestampMs),
+    issuedBeforeMs: ifGiven(query.issued_before, timestampMs),
   };
   const order = query.sort ?? (query.sort_ascending === 'true' ? 'asc' : 'desc');
   return pagedAnswer(context, query, {

@@ -7,18 +7,15 @@ import type { PermissionSetDescription } from '../../../fixtures/contract/manage
 import { inPath, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { permissionsOfSet } from '../../rules/role-forms.ts';
-import { linkHeader } from '../paging.ts';
+import { linkedAnswer, slice } from '../paging.ts';
 
 const names = Object.keys(permissionSets) as PermissionSetName[];
 
-export const listPermissionSets = defineEndpoint(
-  'list-permission-sets',
-  ({ query: { page, per_page: perPage } }, { request }) => {
-    const url = request.url ?? '/';
-    const headers = linkHeader({ url, page, perPage, total: names.length });
-    const shown = names.slice((page - 1) * perPage, page * perPage);
-    return { status: 200, headers, body: shown.map(permissionSetView) };
-  },
+export const listPermissionSets = defineEndpoint('list-permission-sets', ({ query }, context) =>
+  linkedAnswer(context, query, {
+    total: names.length,
+    list: (page) => slice(names, page).map(permissionSetView),
+  }),
 );
 
 export const getPermissionSet = defineEndpoint('get-permission-set', ({ parameters }) => {

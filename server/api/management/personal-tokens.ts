@@ -6,7 +6,8 @@ import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredPersonalToken } from '../../store/user-tokens.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
-import { linkHeader } from '../paging.ts';
+import { ifGiven } from '../optional.ts';
+import { linkedAnswer } from '../paging.ts';
 import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -37,12 +38,11 @@ export const createPersonalToken = defineEndpoint('create-personal-token', ({ bo
 });
 
 export const listPersonalTokens = defineEndpoint('list-personal-tokens', ({ query }, context) => {
-  const { store, user, nowMs, request } = context;
-  const { page, per_page: perPage } = query;
-  const total = store.userTokens.countPersonal(user.id, nowMs);
-  const headers = linkHeader({ url: request.url ?? '/', page, perPage, total });
-  const tokens = store.userTokens.personal(user.id, nowMs, { page, perPage });
-  return { status: 200, headers, body: tokens.map(personalTokenView) };
+  const { store, user, nowMs } = context;
+  return linkedAnswer(context, query, {
+    total: store.userTokens.countPersonal(user.id, nowMs),
+    list: (page) => store.userTokens.personal(user.id, nowMs, page).map(personalTokenView),
+  });
 });
 
 export const revokePersonalToken = defineEndpoint(
@@ -69,8 +69,8 @@ function personalTokenView(token: StoredPersonalToken): PersonalToken {
   return {
     id: token.id,
     name: token.name,
-    ...(token.lastUsedMs !== undefined && { last_used: iso(token.lastUsedMs) }),
-    ...(token.expiresMs !== undefined && { expiration_date: iso(token.expiresMs) }),
+    last_used: ifGiven(token.lastUsedMs, iso),
+    expiration_date: ifGiven(token.expiresMs, iso),
     created_ts: iso(token.createdMs),
   };
 }

@@ -9,8 +9,9 @@ import { partOrPrefix } from '../../rules/text-search.ts';
 import type { Page } from '../../store/engine/page.ts';
 import type { ReleaseFilter, StoredRelease } from '../../store/releases.ts';
 import { artifactView } from '../deprecated-fields.ts';
+import { ifGiven } from '../optional.ts';
 import { pagedAnswer } from '../paging.ts';
-import { auditArtifact, removeArtifact } from './artifacts.ts';
+import { auditArtifact, filterOfV1, removeArtifact } from './artifacts.ts';
 import { iso } from './views.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -22,7 +23,7 @@ const byName = 'name:asc';
 
 export const listReleases = defineEndpoint('list-releases', ({ query }, context) => {
   const filter: ReleaseFilter = {
-    ...(query.name !== undefined && { name: [partOrPrefix(query.name)] }),
+    name: ifGiven(query.name, (text) => [partOrPrefix(text)]),
     tags: query.tag,
     updateType: query.update_type,
   };
@@ -35,7 +36,7 @@ export const listReleases = defineEndpoint('list-releases', ({ query }, context)
 
 export const listReleasesV1 = defineEndpoint('list-releases-v1', async ({ query }, context) => {
   const page: Page = { page: 1, perPage: limits.unpagedListMax };
-  const names = context.store.releases.names(filterOfV1(query), page, byName);
+  const names = context.store.releases.names(releaseFilterOfV1(query), page, byName);
   return { status: 200, body: await releasesOf(names, releaseViewV1, context) };
 });
 
@@ -43,7 +44,7 @@ export const listPagedReleasesV1 = defineEndpoint(
   'list-paged-releases-v1',
   ({ query }, context) => {
     const { releases } = context.store;
-    const filter = filterOfV1(query);
+    const filter = releaseFilterOfV1(query);
     return pagedAnswer(context, query, {
       total: releases.count(filter),
       list: (page) => releasesOf(releases.names(filter, page, query.sort), releaseViewV1, context),
@@ -51,21 +52,10 @@ export const listPagedReleasesV1 = defineEndpoint(
   },
 );
 
-/** What the deprecated lists are narrowed by. */
-interface QueryOfV1 {
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
-  readonly device_type?: string | undefined;
-  readonly update_type?: string | undefined;
-}
-
-function filterOfV1({ name, description, device_type: type, update_type }: QueryOfV1) {
-  return {
-    ...(name !== undefined && { name: [partOrPrefix(name)] }),
-    ...(description !== undefined && { description: partOrPrefix(description) }),
-    ...(type !== undefined && { deviceType: { how: 'exact', text: type } as const }),
-    updateType: update_type,
-  };
+function releaseFilterOfV1(
+  query: Parameters<typeof filterOfV1>[0] & { readonly update_type?: string | undefined },
+): ReleaseFilter {
+  return { ...filterOfV1(query), updateType: query.update_type };
 }
 
 export const getRelease = defineEndpoint('get-release', ({ parameters }, context) => {

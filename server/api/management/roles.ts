@@ -21,7 +21,7 @@ import type { Page } from '../../store/engine/page.ts';
 import type { Store } from '../../store/store.ts';
 import { findRole, predefinedRoles } from '../../tenants/access.ts';
 import { audit, tenantObject, userActor } from '../../tenants/audit.ts';
-import { linkHeader } from '../paging.ts';
+import { linkedAnswer, type PageQuery, slice } from '../paging.ts';
 import { hasActingAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
 
@@ -44,15 +44,13 @@ const tooLarge = refuse.malformed(
   },
 );
 
-export const listRoles = defineEndpoint('list-roles', ({ query }, context) => {
-  const { roles, headers } = pageOfRoles(context, query);
-  return { status: 200, headers, body: roles.map(roleView) };
-});
+export const listRoles = defineEndpoint('list-roles', ({ query }, context) =>
+  pageOfRoles(context, query, roleView),
+);
 
-export const listRolesV1 = defineEndpoint('list-roles-v1', ({ query }, context) => {
-  const { roles, headers } = pageOfRoles(context, query);
-  return { status: 200, headers, body: roles.map(roleViewV1) };
-});
+export const listRolesV1 = defineEndpoint('list-roles-v1', ({ query }, context) =>
+  pageOfRoles(context, query, roleViewV1),
+);
 
 export const getRole = defineEndpoint('get-role', ({ parameters }, { store }) => {
   const role = findRole(store, parameters.id);
@@ -102,14 +100,11 @@ export const deleteRoleV1 = defineEndpoint('delete-role-v1', ({ parameters }, co
 });
 
 /** The predefined roles come first. */
-function pageOfRoles(
-  { store, request }: UserContext,
-  { page, per_page: perPage }: { page: number; per_page: number },
-) {
+function pageOfRoles<View>(context: UserContext, query: PageQuery, view: (role: Role) => View) {
   const everyOne: Page = { page: 1, perPage: limits.rolesMax };
-  const all = [...predefinedRoles.values(), ...store.roles.list(everyOne)];
-  const headers = linkHeader({ url: request.url ?? '/', page, perPage, total: all.length });
-  return { roles: all.slice((page - 1) * perPage, page * perPage), headers };
+  const all = [...predefinedRoles.values(), ...context.store.roles.list(everyOne)];
+  const list = (page: Page) => slice(all, page).map(view);
+  return linkedAnswer(context, query, { total: all.length, list });
 }
 
 function makeRole(context: UserContext, role: Role): Refusal | undefined {

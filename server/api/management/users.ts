@@ -1,5 +1,4 @@
 /** Users, as users see them: listing, looking at one, removing. Making and changing are beside. */
-
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { User } from '../../../fixtures/contract/management/users.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
@@ -8,7 +7,8 @@ import type { Store } from '../../store/store.ts';
 import type { StoredUser, UserFilter } from '../../store/users.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
-import { linkHeader } from '../paging.ts';
+import { ifGiven } from '../optional.ts';
+import { linkedAnswer, momentMs } from '../paging.ts';
 import { iso } from './views.ts';
 
 const noSuchUser = refuse.notFound(
@@ -22,20 +22,20 @@ export const lastAdmin = refuse.unprocessable(
   inState('another user with full access who can sign in'),
 );
 
-export const listUsers = defineEndpoint('list-users', ({ query }, { store, request }) => {
-  const { page, per_page: perPage, id, email } = query;
+export const listUsers = defineEndpoint('list-users', ({ query }, context) => {
+  const { users } = context.store;
   const filter: UserFilter = {
-    id,
-    email,
-    createdAfterMs: moment(query.created_after),
-    createdBeforeMs: moment(query.created_before),
-    updatedAfterMs: moment(query.updated_after),
-    updatedBeforeMs: moment(query.updated_before),
+    id: query.id,
+    email: query.email,
+    createdAfterMs: ifGiven(query.created_after, momentMs),
+    createdBeforeMs: ifGiven(query.created_before, momentMs),
+    updatedAfterMs: ifGiven(query.updated_after, momentMs),
+    updatedBeforeMs: ifGiven(query.updated_before, momentMs),
   };
-  const total = store.users.count(filter);
-  const headers = linkHeader({ url: request.url ?? '/', page, perPage, total });
-  const users = store.users.list(filter, { page, perPage });
-  return { status: 200, headers, body: users.map(userView) };
+  return linkedAnswer(context, query, {
+    total: users.count(filter),
+    list: (page) => users.list(filter, page).map(userView),
+  });
 });
 
 export const getUser = defineEndpoint('get-user', ({ parameters }, { store }) => {
@@ -80,10 +80,6 @@ function userView(user: StoredUser): User {
     roles: [...user.roles],
     created_ts: iso(user.createdMs),
     updated_ts: iso(user.updatedMs),
-    ...(user.loginMs !== undefined && { login_ts: iso(user.loginMs) }),
+    login_ts: ifGiven(user.loginMs, iso),
   };
-}
-
-function moment(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * 1000;
 }

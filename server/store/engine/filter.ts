@@ -21,8 +21,17 @@ export function filterBy(...conditions: readonly (Condition | undefined)[]): Fil
 }
 
 /** A condition on a column, present when `value` is. */
+export function compared(
+  column: string,
+  sign: '=' | '<' | '<=' | '>' | '>=',
+  value: SqlValue | undefined,
+): Condition | undefined {
+  return value === undefined ? undefined : [`${column} ${sign} ?`, value];
+}
+
+/** The same for equality. */
 export function equal(column: string, value: SqlValue | undefined): Condition | undefined {
-  return value === undefined ? undefined : [`${column} = ?`, value];
+  return compared(column, '=', value);
 }
 
 /** A condition that a column has one of the values, present when there is any. */
