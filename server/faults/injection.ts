@@ -1,7 +1,7 @@
 /** A fault in one exchange: executed before the handler, or applied to its answer. */
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
+import type { Interception } from '../pipeline/interception.ts';
 import type { Log } from '../pipeline/log.ts';
-import type { Interception } from '../pipeline/plug-ins.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { ActionContext, Outcome } from './actions/action.ts';
 import { writeRest } from './actions/connections.ts';

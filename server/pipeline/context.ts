@@ -9,8 +9,8 @@ import type { Store } from '../store/store.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Caller } from './callers.ts';
 import type { Endpoint, HandlerContext } from './endpoint.ts';
+import type { Interception } from './interception.ts';
 import { originOf } from './links.ts';
-import type { Interception } from './plug-ins.ts';
 import type { Services } from './services.ts';
 import { callerNamedIn } from './turns.ts';
 

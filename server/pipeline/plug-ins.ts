@@ -6,10 +6,10 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { SocketObserver } from '../connect/socket-observer.ts';
 import type { AnswerRewriter } from '../http/answer.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
-import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Caller } from './callers.ts';
 import type { RequestContext } from './context.ts';
+import type { Interception } from './interception.ts';
 
 /** Input to a protocol listener that could not be parsed as HTTP. */
 export interface UnreadableRequest {
@@ -56,18 +56,4 @@ export interface ResponseTransform {
     operation: Operation,
     parameters: Readonly<Record<string, string>>,
   ): Record<string, string>;
-}
-
-/** A response transform applied to one request. */
-export interface Interception {
-  /** True while the pipeline's answer is not what the caller sees. */
-  readonly isHolding: boolean;
-  /** Header lines added to the handler's own answer. */
-  readonly notices: readonly (readonly [string, string])[];
-  /** Runs what comes before the handler; resolves to `answered` if that was the whole answer. */
-  begin(): Promise<'answered' | 'go-on'>;
-  /** Called with the status that the pipeline has answered. */
-  answered(status: number): void;
-  /** Returns additions to an accepted websocket handshake. */
-  onUpgrade(): Pick<UpgradeRequest, 'headers' | 'opened'>;
 }
