@@ -5,7 +5,7 @@
 const shapes = ['valibot', '@valibot/to-json-schema'];
 
 /** `a/*` is the files right in `a`. */
-const rooms = {
+export const rooms = {
   fixtures: { packages: ['valibot', 'tar-stream', '@msgpack/msgpack', 'yaml', 'tinyqueue'] },
   'fixtures/page': { packages: ['preact'] },
 
@@ -119,6 +119,7 @@ const rooms = {
     packages: ['valibot'],
   },
   'simulator/environment': {},
+  'simulator/estimate': { rooms: ['simulator/result'] },
   'simulator/state': {
     rooms: [
       ...['simulator/client', 'simulator/device', 'simulator/identity', 'simulator/network'],

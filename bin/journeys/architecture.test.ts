@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
@@ -14,6 +14,9 @@ interface Source {
   readonly text: string;
   readonly isTest: boolean;
 }
+
+/** What each room may import, from the configuration of the import check. */
+type Rules = Readonly<Record<string, { readonly rooms?: readonly string[] }>>;
 
 const folders = ['fixtures', 'server', 'simulator', 'conformance', 'bin'];
 const sources: readonly Source[] = folders
@@ -175,6 +178,40 @@ describe('the directions of imports', () => {
     writeFileSync(join(folder, '.dependency-cruiser.mjs'), text);
     const { code, lines } = checkImports(folder);
     expect({ code, lines }).toEqual({ code: 1, lines: ['server/a.ts was not read'] });
+  });
+});
+
+describe('the rooms in CONTRIBUTING', () => {
+  const guide = readFileSync(join(root, '.github/CONTRIBUTING.md'), 'utf8');
+  const listed = [
+    ...guide.matchAll(/^\| `((?:fixtures|server|simulator|conformance|bin)(?:\/[\w/-]+)?)` /gm),
+  ];
+  const rooms = listed.map(([, room = '']) => room);
+
+  it('are the folders of the five parts, each in a row', () => {
+    const there = sources.map(({ path }) => path.split('/').slice(0, -1));
+    const folder = ([part = '', room]: readonly string[]) => [part, room].join('/');
+    const expected = there
+      .filter(([, room]) => room !== undefined && room !== 'testing')
+      .map(folder);
+    const inStore = ['server/store/engine', 'server/store/folder'];
+    expect(rooms.toSorted()).toEqual([...new Set(['fixtures', ...expected, ...inStore])].sort());
+  });
+
+  it('have import rules, and stand behind every room that these let them import', async () => {
+    const path = pathToFileURL(join(root, '.dependency-cruiser.mjs')).href;
+    const rules: { readonly rooms: Rules } = await import(path);
+    const ruled = (room: string) => rules.rooms[room] ?? rules.rooms[`${room}/*`];
+    const free = rooms.filter((room) => !ruled(room) && !room.startsWith('fixtures/'));
+    // It holds tests alone.
+    expect(free).toEqual(['bin/journeys']);
+    const early = rooms.flatMap((room, at) =>
+      (ruled(room)?.rooms ?? [])
+        .map((other) => rooms.indexOf(other.replace(/\/\*$/, '')))
+        .filter((other) => other >= at)
+        .map((other) => `${room} before ${rooms[other]}`),
+    );
+    expect(early).toEqual([]);
   });
 });
 

@@ -21,6 +21,7 @@ const password = 'a-long-password';
 /** The documents of the project, relative to its folder. */
 export const documents = [
   'README.md',
+  '.github/CONTRIBUTING.md',
   'bin/guide.md',
   'conformance/guide.md',
   'server/guide.md',

@@ -27,7 +27,7 @@ const exitCodeOf: Readonly<Record<RecordingJudgement['outcome'], ExitCode>> = {
 
 const help = `
 FILE is a HAR 1.2 file, as browsers and proxies save it, or a journal, as fleetbed journal --json
-prints it: a line or a list entry for each exchange. Exchanges of devices are judged by the rules that
+prints it (--limit 500): a line or a list entry for each exchange. Exchanges of devices are judged by the rules that
 fleetbed simulate --check-share applies. What a recording lacks is not judged, and is counted.
 
 JSON is {file, form, server, outcome: "violated"|"held"|"nothing", entries, judged, devices, alone,
@@ -43,7 +43,7 @@ export function configure(command: Command): void {
   addExamples(
     command,
     'fleetbed conform judge traffic.har',
-    'fleetbed journal --limit 500 --json > journal.ndjson && fleetbed conform judge journal.ndjson',
+    'fleetbed conform judge journal.ndjson --url http://127.0.0.1:8080',
   );
   command
     .argument('<file>', 'HAR file or journal')
