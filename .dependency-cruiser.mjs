@@ -239,7 +239,7 @@ export const rooms = {
     rooms: ['server', 'simulator', 'conformance', 'bin'],
     packages: [
       ...['autocannon', 'fastify', 'express', 'commander', 'cli-table3', 'valibot', 'ws'],
-      ...['fast-check', 'rolldown', 'vite', 'dependency-cruiser'],
+      ...['fast-check', 'rolldown', 'vite', 'dependency-cruiser', 'typescript'],
     ],
   },
   bin: { packages: ['commander'] },

@@ -5,18 +5,18 @@
 import { CommanderError } from 'commander';
 import { printableText } from '../fixtures/printable.ts';
 import { dropEmptyVariables } from './options/secret-option.ts';
+import { CommandError, describeError } from './output/command-error.ts';
 import { exitCodes } from './output/exit-codes.ts';
-import { CommandFault, reportFault } from './output/fault.ts';
 import { programFor } from './program.ts';
 
-/** Commander has printed its own message already; help and version are no faults. */
-function exitCodeOf(fault: unknown): number {
-  if (fault instanceof CommanderError) return fault.exitCode === 0 ? 0 : exitCodes.usage;
-  const { exitCode, sentence } = reportFault(fault);
+/** Commander has printed its own message already; help and version are no errors. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+  const { exitCode, sentence } = describeError(error);
   process.stderr.write(`fleetbed: ${printableText(sentence)}\n`);
   const isDebugging = process.env.FLEETBED_DEBUG === '1';
-  if (isDebugging && fault instanceof Error && !(fault instanceof CommandFault)) {
-    process.stderr.write(`${printableText(fault.stack ?? '')}\n`);
+  if (isDebugging && error instanceof Error && !(error instanceof CommandError)) {
+    process.stderr.write(`${printableText(error.stack ?? '')}\n`);
   }
   return exitCode;
 }
@@ -25,14 +25,14 @@ function exitCodeOf(fault: unknown): number {
 process.stdout.on('error', () => process.exit(process.exitCode ?? exitCodes.undecided));
 /** Progress that nobody reads any more is no reason to end. */
 process.stderr.on('error', () => undefined);
-process.on('uncaughtException', (fault) => process.exit(exitCodeOf(fault)));
+process.on('uncaughtException', (error) => process.exit(exitCodeOf(error)));
 
 dropEmptyVariables(process.env);
 try {
   const program = await programFor(process.argv.slice(2));
   await program.parseAsync();
-} catch (fault) {
-  process.exitCode = exitCodeOf(fault);
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
 }
 // What a command has left open must not keep the process; its output goes out first.
 process.stdout.write('', () => process.exit());

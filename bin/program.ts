@@ -121,10 +121,10 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       summary: 'run parts of a fleet that is simulated on several machines',
       load: () => import('./commands/worker/worker.ts'),
     },
-    'play-shard': {
+    'run-shard': {
       summary: 'run one part of a fleet for a parent process',
       hidden: true,
-      load: () => import('./commands/simulate/play-shard.ts'),
+      load: () => import('./commands/simulate/run-shard.ts'),
     },
   }),
 };

@@ -23,7 +23,7 @@ import {
 import { applyWaivers, type Waiver } from './result/waivers.ts';
 import { preflight } from './runner/preflight.ts';
 import { type Progress, Run } from './runner/run.ts';
-import { asListed, type CaseListing, type PlayableCase } from './suite/case.ts';
+import { asListed, type CaseListing, type RunnableCase } from './suite/case.ts';
 import { type GivenOptions, recordedOptions } from './suite/options.ts';
 import { Mask } from './target/mask.ts';
 import { checkedBaseUrl, reachTarget } from './target/setup.ts';
@@ -49,7 +49,7 @@ export interface ConformanceOptions extends GivenOptions, Progress, SteeringOpti
   readonly baseUrl: string;
   /** What devices say in `tenant_token`, where the user is not one of the server's default tenant. */
   readonly tenantToken?: string;
-  /** Beginnings of case ids; without any, every case is played. */
+  /** Beginnings of case ids; without any, every case is run. */
   readonly selection?: readonly string[];
   /** Exactly these cases; wins over `selection`. */
   readonly ids?: ReadonlySet<string>;
@@ -63,7 +63,7 @@ export interface ConformanceOptions extends GivenOptions, Progress, SteeringOpti
   /** How hard the random cases try, or the one sequence that they repeat. */
   readonly model?: ModelOptions;
   readonly tls?: { readonly caPem?: string };
-  /** False to play against whatever answers, as tests of the suite do. */
+  /** False to run against whatever answers, as tests of the suite do. */
   readonly preflight?: boolean;
 }
 
@@ -142,7 +142,7 @@ async function playAll(
   const cases = selectedCases(options);
   options.onStart?.({ runId, seed, startedAt, ids: cases.map(({ id }) => id) });
   const contradictions = findings.flatMap(({ verdict }) => verdict ?? []);
-  const played = [...contradictions, ...(await run.play(cases))];
+  const played = [...contradictions, ...(await run.run(cases))];
   const leftBehind = await run.close();
   const { judgedEverywhere } = run;
   const judgement = judgementOf(played, judgedEverywhere, options);
@@ -198,13 +198,13 @@ function waive(verdicts: readonly CaseVerdict[], { clock, waivers = [] }: Confor
 function waiving(options: ConformanceOptions): Progress {
   const { onVerdict } = options;
   if (!onVerdict) return {};
-  const tell = (verdict: CaseVerdict): void => {
+  const report = (verdict: CaseVerdict): void => {
     for (const each of waive([verdict], options).verdicts) onVerdict(each);
   };
-  return { onVerdict: tell };
+  return { onVerdict: report };
 }
 
-function selectedCases({ selection = [], ids }: ConformanceOptions): readonly PlayableCase[] {
+function selectedCases({ selection = [], ids }: ConformanceOptions): readonly RunnableCase[] {
   if (ids) return allCases.filter(({ id }) => ids.has(id));
   if (selection.length === 0) return allCases;
   return allCases.filter(({ id }) => selection.some((beginning) => id.startsWith(beginning)));

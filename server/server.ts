@@ -13,15 +13,15 @@ import { ByteBudget } from './http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from './http/open-files.ts';
 import { journalObserver } from './journal/observer.ts';
 import { openJournals } from './journal/tenant-journal.ts';
+import type { InternalApi } from './listeners/internal-api.ts';
 import { type OpenListeners, openListeners, type RunningTls } from './listeners/listeners.ts';
-import type { Passage } from './listeners/passage.ts';
 import { type Log, openLog } from './pipeline/log.ts';
 import { openServices } from './pipeline/open-services.ts';
 import type { ExchangeObserver, ResponseTransform } from './pipeline/plug-ins.ts';
 import type { Services } from './pipeline/services.ts';
 import { completeConnectionLimits, completeSettings, type Settings } from './settings.ts';
-import { stateFault } from './store/engine/state-fault.ts';
-import { storageFault, unlessOfDisk } from './store/engine/storage-fault.ts';
+import { stateError } from './store/engine/state-error.ts';
+import { storageProblem, unlessOfDisk } from './store/engine/storage-error.ts';
 import { DataFolder } from './store/folder/data-folder.ts';
 import { signedInAdmin } from './tenants/admin.ts';
 import { variationTransform } from './variation/varied-answer.ts';
@@ -39,7 +39,7 @@ export interface ServerOptions extends Partial<Settings> {
 /** A server that accepts on both listeners. */
 export interface RunningServer {
   readonly baseUrl: string;
-  /** Where artifact files are served under the variant storage-host. */
+  /** Where artifact files are served under the dialect storage-host. */
   readonly storageUrl?: string;
   /** Absent without TLS. */
   readonly tls?: RunningTls;
@@ -56,11 +56,11 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** @throws SettingError; StateFault when the data folder cannot be used; or the system's error (such as EADDRINUSE) when a listener cannot open */
+/** @throws SettingError; StateError when the data folder cannot be used; or the system's error (such as EADDRINUSE) when a listener cannot open */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const { server, watchdog } = await openServer(options);
   // An embedded server shares the event loop with a test, which may keep it as long as it likes.
-  watchdog.patrol();
+  watchdog.start();
   return server;
 }
 
@@ -107,23 +107,23 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const plugIns = { observers, transforms, addresses, watchdog };
     const listeners = await openListeners(services, plugIns);
     open.unshift(listeners);
-    const { openInside, openInMemory, openPassage } = listeners;
+    const { openInside, openInMemory, openInternalApi } = listeners;
     const states = new TenantStates(services, openInside);
     // Where the disk is full, all that is there can be read.
     await states.markStart(services.tenants.first).catch(unlessOfDisk);
     const { adminEmail } = admin;
-    const passage = openPassage();
-    const seen = { activity, controlToken, adminEmail, passage, startRun, addresses };
+    const internalApi = openInternalApi();
+    const seen = { activity, controlToken, adminEmail, internalApi, startRun, addresses };
     const inside = { services, states, watchdog, ...seen };
     const control = await openControl(inside);
     addresses.console = control.url;
     const running = { services, listeners, control, watchdog, stores: open.slice(1) };
     const server = { ...runningServer(running), ...admin, controlToken };
     return { server, services, states, openInside, openInMemory, watchdog };
-  } catch (fault) {
+  } catch (error) {
     for (const each of open) await each.close();
-    const isOfDisk = dataFolder !== undefined && storageFault(fault) !== undefined;
-    throw isOfDisk ? stateFault(dataFolder, fault) : fault;
+    const isOfDisk = dataFolder !== undefined && storageProblem(error) !== undefined;
+    throw isOfDisk ? stateError(dataFolder, error) : error;
   }
 }
 
@@ -131,25 +131,25 @@ interface Controlled extends Pick<OpenServer, 'services' | 'states' | 'watchdog'
   readonly activity: ActivityFeed;
   readonly controlToken: string;
   readonly adminEmail: string;
-  readonly passage: Passage;
+  readonly internalApi: InternalApi;
   readonly startRun: RunStarter | undefined;
   readonly addresses: Addresses;
 }
 
 function openControl(controlled: Controlled) {
-  const { services, activity, adminEmail, passage, startRun, addresses, ...rest } = controlled;
-  const { settings, tenants, outbox, log, storageFaults, clock, names } = services;
+  const { services, activity, adminEmail, internalApi, startRun, addresses, ...rest } = controlled;
+  const { settings, tenants, outbox, log, storageErrors, clock, names } = services;
   const { tokens, random, underway, turns } = services;
   const { host, controlPort: port, connectionLimits } = settings;
   return startControl({
     ...rest,
     ...{ host, port, connectionLimits },
-    ...{ tenants, outbox, log, storageFaults, clock, underway, turns },
+    ...{ tenants, outbox, log, storageErrors, clock, underway, turns },
     source: overviewSource(activity),
-    management: { passage, tokens, random, clock },
+    management: { internalApi, tokens, random, clock },
     variationSeed: settings.varySeed,
     runs: new Runs(startRun, clock),
-    explainFacts: { names, adminEmail, mounts: { dialects: settings.variants, addresses } },
+    explainFacts: { names, adminEmail, mounts: { dialects: settings.dialects, addresses } },
   });
 }
 

@@ -1,13 +1,14 @@
 /** The server's settings: one table, from which type, defaults, checks, options and guide are made. */
+
+import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
 import { limits } from '../fixtures/contract/limits.ts';
-import { type VariantName, variantNames } from '../fixtures/contract/variants.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
 import {
+  defaultsOf,
   inGroup,
   offSwitch,
-  optionFault,
+  optionProblem,
   type UngroupedRows,
-  usualValues,
   type ValuesOf,
 } from '../fixtures/option-row.ts';
 import { type TlsSettings, tlsSettingsFault } from './tls-settings.ts';
@@ -19,9 +20,9 @@ export type LogLevel = (typeof logLevels)[number];
 const LIFETIME_MAX_SECONDS = 3650 * 86_400;
 const PROVISIONING_DELAY_MAX_MS = 3_600_000;
 const DEVICE_LIMIT_MAX = 1_000_000;
-const PASSWORD_LEAST_CHARACTERS = 8;
+const PASSWORD_MIN_CHARACTERS = 8;
 const JOURNAL_ENTRIES_MAX = 1_000_000;
-const JOURNAL_BYTES_LEAST = 65_536;
+const JOURNAL_BYTES_MIN = 65_536;
 const JOURNAL_BYTES_MAX = 4_294_967_296;
 const RATE_REQUESTS_MAX = 1_000_000;
 const RATE_WINDOW_MAX_SECONDS = 86_400;
@@ -31,19 +32,19 @@ const listening = inGroup('Listening', {
     flag: '--host <address>',
     help: 'address to listen on',
     cli: { kind: 'text' },
-    usual: { value: '127.0.0.1' },
+    default: { value: '127.0.0.1' },
   },
   port: {
     flag: '--port <port>',
     help: 'port of the API; 0 for any free port',
     cli: { kind: 'port' },
-    usual: { value: 8080 },
+    default: { value: 8080 },
   },
   controlPort: {
     flag: '--control-port <port>',
     help: 'port of control listener and console; 0 for any free port',
     cli: { kind: 'port' },
-    usual: { value: 8081 },
+    default: { value: 8081 },
   },
   trustProxy: {
     flag: '--trust-proxy',
@@ -57,8 +58,8 @@ const users = inGroup('Users and devices', {
     flag: '--admin-email <email>',
     help: 'first user',
     cli: { kind: 'email' },
-    usual: { value: 'admin@example.com' },
-    fault: (email: string) =>
+    default: { value: 'admin@example.com' },
+    problem: (email: string) =>
       /^[^\s:@]+@[^\s:@]+$/.test(email)
         ? undefined
         : `admin e-mail "${email}" must be an address such as admin@example.com`,
@@ -67,10 +68,10 @@ const users = inGroup('Users and devices', {
     flag: '--admin-password <password>',
     help: 'password of the first user, at least 8 characters (default: random)',
     cli: { kind: 'admin-password' },
-    fault: (password: string) =>
-      password.length >= PASSWORD_LEAST_CHARACTERS
+    problem: (password: string) =>
+      password.length >= PASSWORD_MIN_CHARACTERS
         ? undefined
-        : `the admin password must have at least ${PASSWORD_LEAST_CHARACTERS} characters`,
+        : `the admin password must have at least ${PASSWORD_MIN_CHARACTERS} characters`,
   },
   autoAccept: {
     flag: '--auto-accept',
@@ -81,8 +82,8 @@ const users = inGroup('Users and devices', {
     flag: '--header-prefix <prefix>',
     help: 'vendor part of header names',
     cli: { kind: 'header-prefix' },
-    usual: { value: defaultHeaderPrefix },
-    fault: (prefix: string) =>
+    default: { value: defaultHeaderPrefix },
+    problem: (prefix: string) =>
       headerPrefixPattern.test(prefix)
         ? undefined
         : `header prefix "${prefix}" must be letters, digits and dashes, as X-SVC`,
@@ -91,15 +92,15 @@ const users = inGroup('Users and devices', {
     flag: '--token-lifetime <duration>',
     help: 'lifetime of tokens, such as 30s, 15m or 7d',
     cli: { kind: 'lifetime' },
-    usual: { value: limits.tokenLifetimeSeconds, shown: '7d' },
-    fault: wholeNumberFault('tokenLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
+    default: { value: limits.tokenLifetimeSeconds, shown: '7d' },
+    problem: wholeNumberProblem('tokenLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
   },
   linkLifetimeSeconds: {
     flag: '--link-lifetime <duration>',
     help: 'lifetime of download links, such as 30s, 15m or 7d',
     cli: { kind: 'lifetime' },
-    usual: { value: limits.linkLifetimeSeconds, shown: '1d' },
-    fault: wholeNumberFault('linkLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
+    default: { value: limits.linkLifetimeSeconds, shown: '1d' },
+    problem: wholeNumberProblem('linkLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
   },
 } as const satisfies UngroupedRows);
 
@@ -111,26 +112,26 @@ const state = inGroup('State and time', {
   },
 } as const satisfies UngroupedRows);
 
-const dialects = inGroup('Dialects, variation and faults', {
-  variants: {
+const dialectsAndFaults = inGroup('Dialects, variation and faults', {
+  dialects: {
     flag: '--dialect [name]',
     help: 'differ from the contract as other servers do; repeatable; without a name: list all dialects',
-    cli: { kind: 'names', of: variantNames },
-    usual: { value: new Set<VariantName>(), isQuiet: true },
-    toSetting: (names: readonly VariantName[]): ReadonlySet<VariantName> => new Set(names),
-    fault: (names: ReadonlySet<VariantName>) => {
-      const unknown = [...names].find((name) => !variantNames.includes(name));
+    cli: { kind: 'names', of: dialectNames },
+    default: { value: new Set<DialectName>(), isQuiet: true },
+    toSetting: (names: readonly DialectName[]): ReadonlySet<DialectName> => new Set(names),
+    problem: (names: ReadonlySet<DialectName>) => {
+      const unknown = [...names].find((name) => !dialectNames.includes(name));
       return unknown === undefined
         ? undefined
-        : `dialect "${unknown}" is unknown; there are ${variantNames.join(', ')}`;
+        : `dialect "${unknown}" is unknown; there are ${dialectNames.join(', ')}`;
     },
   },
   provisioningDelayMs: {
     flag: '--provisioning-delay <duration>',
     help: 'delay of the dialect asynchronous-provisioning',
     cli: { kind: 'duration' },
-    usual: { value: 1000, shown: '1s' },
-    fault: wholeNumberFault('provisioningDelayMs', 0, PROVISIONING_DELAY_MAX_MS),
+    default: { value: 1000, shown: '1s' },
+    problem: wholeNumberProblem('provisioningDelayMs', 0, PROVISIONING_DELAY_MAX_MS),
   },
   /** Without it every answer has its usual form. */
   varySeed: {
@@ -150,9 +151,9 @@ const bounds = inGroup('Limits', {
   deviceLimit: {
     flag: '--device-limit <count>',
     help: 'maximum number of accepted devices',
-    cli: { kind: 'count', least: 0, most: DEVICE_LIMIT_MAX },
-    usual: { value: limits.deviceLimitNone, shown: 'unlimited' },
-    fault: (limit: number) =>
+    cli: { kind: 'count', min: 0, max: DEVICE_LIMIT_MAX },
+    default: { value: limits.deviceLimitNone, shown: 'unlimited' },
+    problem: (limit: number) =>
       Number.isSafeInteger(limit) && limit >= limits.deviceLimitNone
         ? undefined
         : `deviceLimit must be a whole number, or ${limits.deviceLimitNone} for no limit, not ${limit}`,
@@ -160,9 +161,9 @@ const bounds = inGroup('Limits', {
   pendingDevicesMax: {
     flag: '--pending-devices-max <count>',
     help: 'maximum number of pending keys of a tenant',
-    cli: { kind: 'count', least: 1, most: DEVICE_LIMIT_MAX },
-    usual: { value: 100_000 },
-    fault: (count: number) =>
+    cli: { kind: 'count', min: 1, max: DEVICE_LIMIT_MAX },
+    default: { value: 100_000 },
+    problem: (count: number) =>
       Number.isSafeInteger(count) && count >= 1
         ? undefined
         : `pendingDevicesMax must be a whole number from 1, not ${count}`,
@@ -171,7 +172,7 @@ const bounds = inGroup('Limits', {
     flag: '--rate-limit <limit>',
     help: 'requests of one caller in a time, such as 100/60s (default: unlimited)',
     cli: { kind: 'rate-limit' },
-    fault: rateLimitFault,
+    problem: rateLimitFault,
   },
 } as const satisfies UngroupedRows);
 
@@ -180,22 +181,22 @@ const records = inGroup('Journal and log', {
   journalEntriesMax: {
     flag: '--journal-entries <count>',
     help: 'entries that the journal of a tenant keeps; 0: no journal',
-    cli: { kind: 'count', least: 0, most: JOURNAL_ENTRIES_MAX },
-    usual: { value: 10_000 },
-    fault: wholeNumberFault('journalEntriesMax', 0, JOURNAL_ENTRIES_MAX),
+    cli: { kind: 'count', min: 0, max: JOURNAL_ENTRIES_MAX },
+    default: { value: 10_000 },
+    problem: wholeNumberProblem('journalEntriesMax', 0, JOURNAL_ENTRIES_MAX),
   },
   journalBytesMax: {
     flag: '--journal-bytes <bytes>',
     help: 'approximate memory of these entries',
-    cli: { kind: 'count', least: JOURNAL_BYTES_LEAST, most: JOURNAL_BYTES_MAX },
-    usual: { value: 64 * 1024 * 1024 },
-    fault: wholeNumberFault('journalBytesMax', JOURNAL_BYTES_LEAST, JOURNAL_BYTES_MAX),
+    cli: { kind: 'count', min: JOURNAL_BYTES_MIN, max: JOURNAL_BYTES_MAX },
+    default: { value: 64 * 1024 * 1024 },
+    problem: wholeNumberProblem('journalBytesMax', JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX),
   },
   logLevel: {
     flag: '--log-level <level>',
     help: 'detail of the log on standard error',
     cli: { kind: 'choices', of: logLevels },
-    usual: { value: 'info' },
+    default: { value: 'info' },
   },
   explainHeader: {
     flag: '--explain-header',
@@ -209,7 +210,7 @@ export const settingRows = {
   ...listening,
   ...users,
   ...state,
-  ...dialects,
+  ...dialectsAndFaults,
   ...bounds,
   ...records,
 } as const;
@@ -248,12 +249,12 @@ export interface ConnectionLimits {
 export interface Settings extends ValuesOf<typeof settingRows> {
   /** Encrypts the API's listeners; plain HTTP when absent. */
   readonly tls?: TlsSettings;
-  /** Towards slow clients, where it differs from the usual one, as in a test of it. */
+  /** Towards slow clients, where it differs from the default one, as in a test of it. */
   readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
 /** The settings where nothing is chosen. */
-export const defaultSettings: Settings = usualValues(settingRows);
+export const defaultSettings: Settings = defaultsOf(settingRows);
 
 /** A setting that the server cannot start with; the message names it, the value and the way out. */
 export class SettingError extends Error {
@@ -264,9 +265,9 @@ export class SettingError extends Error {
 export function completeSettings(given: Partial<Settings>): Settings {
   const known = Object.entries(given).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...defaultSettings, ...Object.fromEntries(known) };
-  const fault =
-    optionFault(settingRows, settings) ?? (settings.tls && tlsSettingsFault(settings.tls));
-  if (fault !== undefined) throw new SettingError(fault);
+  const problem =
+    optionProblem(settingRows, settings) ?? (settings.tls && tlsSettingsFault(settings.tls));
+  if (problem !== undefined) throw new SettingError(problem);
   return settings;
 }
 
@@ -300,7 +301,7 @@ export function completeConnectionLimits(
   return { ...defaultConnectionLimits, ...given };
 }
 
-function wholeNumberFault(name: string, least: number, most: number) {
+function wholeNumberProblem(name: string, least: number, most: number) {
   return (value: number) =>
     Number.isInteger(value) && value >= least && value <= most
       ? undefined

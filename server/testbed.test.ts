@@ -80,7 +80,7 @@ describe('a testbed', () => {
 
   it('keeps its tenants in a data folder, but nothing of those that were dropped', async () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'fleetbed-testbed-'));
-    const folders = () => readdirSync(join(dataFolder, 'worlds')).sort();
+    const folders = () => readdirSync(join(dataFolder, 'tenants')).sort();
     const keeping = await startTestbed({ dataFolder });
     const kept = await keeping.tenants.create('kept');
     const dropped = await keeping.tenants.create('dropped');

@@ -59,7 +59,7 @@ const defaults = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
 
 /**
  * Starts a server on free ports of loopback, silent unless told otherwise; several may run in one
- * process. Throws as `startServer` does, and YamlFault or WorldFault when `world` cannot be.
+ * process. Throws as `startServer` does, and YamlProblem or WorldError when `world` cannot be.
  */
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
   const { seed, world, ...settings } = options;
@@ -76,18 +76,18 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
     const testbed = testbedOver(inside, { apiUrl: door?.url ?? server.baseUrl, close });
     if (world !== undefined) await testbed.load(world);
     return testbed;
-  } catch (fault) {
+  } catch (error) {
     await close();
-    throw fault;
+    throw error;
   }
 }
 
-interface Doors {
+interface OpenApi {
   readonly apiUrl: string;
   close(): Promise<void>;
 }
 
-function testbedOver(inside: OpenServer, { apiUrl, close }: Doors): Testbed {
+function testbedOver(inside: OpenServer, { apiUrl, close }: OpenApi): Testbed {
   const { server, services, states } = inside;
   const { tenants } = services;
   const { baseUrl, controlUrl, controlToken, headerPrefix, tls } = server;

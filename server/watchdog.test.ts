@@ -47,8 +47,8 @@ it('short work is none of its business', () => {
   expect(watchdog.stalls).toEqual({ count: 0, worstMs: 0, worstIn: '' });
 });
 
-it('what stands still between requests is found by the patrol', async () => {
-  watchdog.patrol();
+it('a stall between requests is reported by the watchdog', async () => {
+  watchdog.start();
   watchdog.end(watchdog.begin(), { operation: 'login', requestId: 'before' });
   work(250);
   await expect.poll(() => watchdog.stalls.count).toBe(1);
@@ -57,9 +57,9 @@ it('what stands still between requests is found by the patrol', async () => {
   ]);
 });
 
-it('a wait without work is no stall, whatever the process did before the patrol', async () => {
+it('a wait without work is no stall, whatever the process did before', async () => {
   work(300);
-  watchdog.patrol();
+  watchdog.start();
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
   await systemClock.sleep(100);
   expect(watchdog.stalls).toEqual({ count: 0, worstMs: 0, worstIn: '' });

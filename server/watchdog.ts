@@ -60,7 +60,7 @@ export class Watchdog {
   }
 
   /** Starts checking for blocking work outside of the reported pieces. */
-  patrol(): void {
+  start(): void {
     this.#timer = systemClock.every(PERIOD_MS, () => {
       const nowMs = systemClock.monotonicMs();
       const lateMs = nowMs - this.#lookedMs - PERIOD_MS;
@@ -68,7 +68,7 @@ export class Watchdog {
       if (lateMs > STALL_MS) this.#report(lateMs, `outside of any request${last}`);
       this.#look(nowMs);
     });
-    // Only from here on, what the process did before the patrol is no part of its first period.
+    // Only from here on, what the process did before is no part of its first period.
     this.#look(systemClock.monotonicMs());
   }
 

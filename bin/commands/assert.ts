@@ -17,7 +17,7 @@ interface AssertOptions
   readonly json?: boolean;
 }
 
-type Step = Readonly<Record<string, string | number>>;
+type AssertStep = Readonly<Record<string, string | number>>;
 
 const help = `
 A step is a status that a device reports, such as rebooting, or filters of the journal with commas.
@@ -43,7 +43,7 @@ export function configure(command: Command): void {
     )
     .option('--json', 'print one JSON line')
     .addHelpText('after', help)
-    .action(async (happened: readonly Step[], options: AssertOptions) => {
+    .action(async (happened: readonly AssertStep[], options: AssertOptions) => {
       process.exitCode = await assertSteps(happened, options);
     });
   addExamples(
@@ -53,7 +53,10 @@ export function configure(command: Command): void {
   );
 }
 
-async function assertSteps(happened: readonly Step[], options: AssertOptions): Promise<ExitCode> {
+async function assertSteps(
+  happened: readonly AssertStep[],
+  options: AssertOptions,
+): Promise<ExitCode> {
   const { controlUrl, controlToken, tenant, device, times, after, json = false } = options;
   const query = queryOf({ controlUrl, controlToken, ...(tenant !== undefined && { tenant }) });
   const { status, body } = await ask(options, `/assert?${query}`, {
@@ -74,7 +77,7 @@ async function assertSteps(happened: readonly Step[], options: AssertOptions): P
   return status === 200 ? exitCodes.pass : exitCodes.failed;
 }
 
-function stepIn(text: string, previous: readonly Step[] = []): readonly Step[] {
+function stepIn(text: string, previous: readonly AssertStep[] = []): readonly AssertStep[] {
   if (/^[\w-]+$/.test(text)) return [...previous, { report: text }];
   const pairs = text.split(',').map((pair): [string, string | number] => {
     const [, name = '', value = ''] = /^([a-z]+)=(.+)$/.exec(pair) ?? [];

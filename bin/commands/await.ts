@@ -65,9 +65,9 @@ async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
     output.progress(error ?? '');
     if (!output.json) for (const entry of instead) show(entry, output);
     return exitCodes.failed;
-  } catch (fault) {
+  } catch (error) {
     if (stop.aborted) return exitCodes.interrupted;
-    throw fault;
+    throw error;
   }
 }
 

@@ -18,9 +18,9 @@ import { NotAFile } from '../../fixtures/plain-file.ts';
 import { printableJson } from '../../fixtures/printable.ts';
 import { addExamples } from '../options/examples.ts';
 import { addOptionRows } from '../options/option-rows.ts';
+import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
-import { fileFault, requireWritable, writeWhole } from '../output/files.ts';
+import { fileError, requireWritable, writeWhole } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 
 const rows = inGroup('Options', {
@@ -28,7 +28,7 @@ const rows = inGroup('Options', {
     flag: '--format <form>',
     help: 'output format; ical only without recordings',
     cli: { kind: 'choices', of: ['table', 'json', 'ical'] },
-    usual: { value: 'table' },
+    default: { value: 'table' },
   },
   json: {
     flag: '--json',
@@ -129,18 +129,18 @@ async function trafficIn(files: readonly string[], schedule: Schedule): Promise<
       const { form, exchanges } = await openRecording(file);
       await count.add(file, form, exchanges);
     } catch (error) {
-      throw recordingFault(file, error);
+      throw recordingError(file, error);
     }
   }
   return count.traffic();
 }
 
-function recordingFault(file: string, error: unknown): unknown {
+function recordingError(file: string, error: unknown): unknown {
   if (error instanceof RecordingError) {
-    return new CommandFault(error.message, exitCodes.setUp, error);
+    return new CommandError(error.message, exitCodes.setUp, error);
   }
   const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
-  return isOfFile ? fileFault(`cannot read ${file}`, error) : error;
+  return isOfFile ? fileError(`cannot read ${file}`, error) : error;
 }
 
 function scheduleAs(schedule: Schedule, { format }: CalendarPlan, nowMs: number): string {

@@ -4,9 +4,9 @@ import type { Command } from 'commander';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import { addExamples } from '../options/examples.ts';
 import { addOptionRows } from '../options/option-rows.ts';
+import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
-import { fileFault } from '../output/files.ts';
+import { fileError } from '../output/files.ts';
 import { cleanUpRun, type RunCleanupOptions, runCleanupRows } from './conform/cleanup.ts';
 import {
   addFleetCleanupOptions,
@@ -48,7 +48,7 @@ async function cleanUp(
   const ofFleets = places.filter(isOfFleet);
   const ofRuns = places.filter((place) => !ofFleets.includes(place));
   if (ofRuns.length > 0 && options.cert !== undefined) {
-    throw new CommandFault(
+    throw new CommandError(
       `--cert is for ledgers of simulate; ${ofRuns[0]} is one of conform.`,
       exitCodes.usage,
     );
@@ -72,6 +72,6 @@ function isOfFleet(place: string): boolean {
       closeSync(file);
     }
   } catch (error) {
-    throw fileFault(`cannot read ${place}`, error);
+    throw fileError(`cannot read ${place}`, error);
   }
 }

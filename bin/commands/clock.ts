@@ -39,7 +39,7 @@ export function configure(command: Command): void {
       'advance to this moment; refused when it has passed',
       values.momentMs,
     )
-    .option('--rate <factor>', 'run this many times as fast; 0 stands still', rate)
+    .option('--rate <factor>', 'run this many times as fast; 0 stops it', rate)
     .option('--json', 'print one JSON line')
     .addHelpText('after', help)
     .action(async (given: Change | undefined, options: ClockOptions) => {
@@ -115,5 +115,5 @@ function change(text: string): Change {
 function rate(text: string): number {
   const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value <= RATE_MAX) return value;
-  throw new InvalidArgumentError(`Accepted: a number from 0 (stands still) to ${RATE_MAX}.`);
+  throw new InvalidArgumentError(`Accepted: a number from 0 (stopped) to ${RATE_MAX}.`);
 }

@@ -12,9 +12,9 @@ import { NotAFile } from '../../fixtures/plain-file.ts';
 import { printable } from '../../fixtures/printable.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
-import { fileFault } from '../output/files.ts';
+import { fileError } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 import { ManagementApi } from '../server-access/management-api.ts';
 import { namedDevices } from '../server-access/named-devices.ts';
@@ -107,7 +107,7 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
   return exitCodes.pass;
 }
 
-/** False when the server has it. @throws CommandFault when it has something else of this name */
+/** False when the server has it. @throws CommandError when it has something else of this name */
 async function isToUpload(api: ManagementApi, { name, checksums }: Release): Promise<boolean> {
   const { body: known } = await api.call('list-all-artifacts', { query: { name } });
   if (known.length === 0) return true;
@@ -115,7 +115,7 @@ async function isToUpload(api: ManagementApi, { name, checksums }: Release): Pro
     (updates ?? []).flatMap(({ files }) => (files ?? []).map(({ checksum }) => checksum)),
   );
   if (checksums.every((sum) => sums.includes(sum))) return false;
-  throw new CommandFault(
+  throw new CommandError(
     `the server has an artifact ${printable(name)} with other content; choose another name.`,
     exitCodes.failed,
   );
@@ -129,10 +129,10 @@ async function releaseIn(file: string, options: DeployOptions): Promise<Release>
     if (!found.isFile()) throw new NotAFile(file, found);
     if (!(await isArtifact(file))) return await plainRelease(file, types, artifactName);
   } catch (error) {
-    throw error instanceof CommandFault ? error : fileFault(`deploy cannot read ${file}`, error);
+    throw error instanceof CommandError ? error : fileError(`deploy cannot read ${file}`, error);
   }
   if (artifactName !== undefined || types.length > 0) {
-    throw new CommandFault(
+    throw new CommandError(
       `${file} is an artifact and names itself; leave out --artifact-name and --device-type.`,
       exitCodes.usage,
     );
@@ -141,12 +141,12 @@ async function releaseIn(file: string, options: DeployOptions): Promise<Release>
 }
 
 async function artifactRelease(file: string): Promise<Release> {
-  const { name, payloads } = await readArtifact(createReadStream(file)).catch((fault: unknown) => {
-    if (!(fault instanceof ArtifactError)) throw fault;
-    throw new CommandFault(
-      `${file} is not a valid artifact: ${fault.message}`,
+  const { name, payloads } = await readArtifact(createReadStream(file)).catch((error: unknown) => {
+    if (!(error instanceof ArtifactError)) throw error;
+    throw new CommandError(
+      `${file} is not a valid artifact: ${error.message}`,
       exitCodes.setUp,
-      fault,
+      error,
     );
   });
   return {
@@ -166,7 +166,7 @@ async function plainRelease(
   name = basename(file),
 ): Promise<Release> {
   if (types.length === 0) {
-    throw new CommandFault(
+    throw new CommandError(
       `${file} is not an artifact; give --device-type, so that the server can make one of it.`,
       exitCodes.usage,
     );

@@ -35,7 +35,7 @@ async function closedPort(): Promise<number> {
 }
 
 describe('fleetbed explain', () => {
-  it('tells why a request was refused, and a command that goes through', async () => {
+  it('explains why a request was refused, and a command that goes through', async () => {
     const place = await refused('asked');
     expect(place).toBe(`${serve.ready.controlUrl}/#request=asked`);
     const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
@@ -45,7 +45,7 @@ describe('fleetbed explain', () => {
     expect(stdout).toMatch(/^curl -isS .*\$TOKEN" "\$URL/m);
   });
 
-  it('tells it as one line of JSON with --json', async () => {
+  it('prints it as one line of JSON with --json', async () => {
     await refused('as JSON');
     const { FLEETBED_CONTROL_URL: url = '', FLEETBED_CONTROL_TOKEN: token = '' } = environment;
     const words = [
@@ -70,7 +70,7 @@ describe('fleetbed explain', () => {
     );
   });
 
-  it('tells why a device gets no update, and names the nearest where it is misspelt', async () => {
+  it('explains why a device gets no update, and names the nearest where it is misspelt', async () => {
     const [device] = await signInDevices(serve.ready, 1);
     const url = serve.ready.baseUrl + operations['get-next-deployment'].path;
     const headers = { Authorization: `Bearer ${device}` };

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
 import { createOutput } from '../output/output.ts';
 import {
   addControlOptions,
@@ -65,7 +65,7 @@ async function explain(requestId: string | undefined, options: ExplainOptions): 
   const headers = { Accept: json ? 'application/json' : 'text/plain' };
   const path = `/explanations${place}?${query}`;
   const { status, body } = await ask(options, path, { headers, expected: [200, 404] });
-  if (status === 404) throw new CommandFault(await refusalOf(controlUrl, body), exitCodes.failed);
+  if (status === 404) throw new CommandError(await refusalOf(controlUrl, body), exitCodes.failed);
   const output = createOutput(json);
   if (json) output.data(await body.json());
   else output.line((await body.text()).trimEnd());

@@ -88,10 +88,10 @@ async function add(file: string, options: FaultsOptions): Promise<ExitCode> {
 
 async function clear(id: string | undefined, options: FaultsOptions): Promise<ExitCode> {
   const { body } = await askFaults(options, 'DELETE', id === undefined ? {} : { id });
-  const told = (await body.json()) as { cleared: number };
+  const answer = (await body.json()) as { cleared: number };
   const output = createOutput(options.json ?? false);
-  output.data(told);
-  if (!output.json) output.line(`Removed ${told.cleared} rules.`);
+  output.data(answer);
+  if (!output.json) output.line(`Removed ${answer.cleared} rules.`);
   return exitCodes.pass;
 }
 

@@ -78,11 +78,11 @@ function copyOfData(name: string): string {
   return copy;
 }
 
-function worldOf(folderOfData: string): string {
-  const worlds = join(folderOfData, 'worlds');
-  const ids = readdirSync(worlds);
-  const first = ids.find((id) => readdirSync(join(worlds, id, 'artifacts')).length > 0) ?? '';
-  return join(worlds, first);
+function tenantFolderOf(folderOfData: string): string {
+  const tenants = join(folderOfData, 'tenants');
+  const ids = readdirSync(tenants);
+  const first = ids.find((id) => readdirSync(join(tenants, id, 'artifacts')).length > 0) ?? '';
+  return join(tenants, first);
 }
 
 describe('fleetbed state export', () => {
@@ -90,7 +90,7 @@ describe('fleetbed state export', () => {
     expect(query(file, 'SELECT identity, status FROM devices ORDER BY identity')).toEqual(
       ['a', 'b', 'c'].map((mac) => [`{"mac":"${mac}"}`, 'accepted']),
     );
-    expect(query(file, 'SELECT name FROM worlds ORDER BY seq')).toEqual([['Default'], ['Second']]);
+    expect(query(file, 'SELECT name FROM tenants ORDER BY seq')).toEqual([['Default'], ['Second']]);
     expect(query(file, 'PRAGMA journal_mode')).toEqual([['delete']]);
     expect(query(file, 'PRAGMA integrity_check')).toEqual([['ok']]);
     expect(statSync(file).mode & 0o077).toBe(0);
@@ -142,10 +142,10 @@ describe('fleetbed state export of a damaged folder', () => {
     const copy = copyOfData(name);
     damage(copy);
     const [out, fresh] = [at(`${name}.sqlite`), at(`${name}-fresh`)];
-    const told = await exported(copy, out);
-    expect([told.code, told.stderr]).toEqual([1, expect.stringContaining('lost: ')]);
+    const exit = await exported(copy, out);
+    expect([exit.code, exit.stderr]).toEqual([1, expect.stringContaining('lost: ')]);
     expect((await imported(out, fresh)).code).toBe(0);
-    return { stderr: told.stderr, fresh };
+    return { stderr: exit.stderr, fresh };
   }
 
   function macsIn(fresh: string): Promise<string> {
@@ -157,7 +157,7 @@ describe('fleetbed state export of a damaged folder', () => {
 
   it('leaves out an artifact whose file is missing, and keeps everything else', async () => {
     const { stderr, fresh } = await savedFrom('missing', (copy) => {
-      rmSync(join(worldOf(copy), 'artifacts'), { recursive: true });
+      rmSync(join(tenantFolderOf(copy), 'artifacts'), { recursive: true });
     });
     expect(stderr).toContain('of the artifact release-1 is lost');
     expect(await macsIn(fresh)).toContain('{"mac":"c"}'.slice(1, -1));
@@ -165,7 +165,7 @@ describe('fleetbed state export of a damaged folder', () => {
 
   it('leaves out an artifact whose file is not what it was', async () => {
     const { stderr } = await savedFrom('changed', (copy) => {
-      const artifacts = join(worldOf(copy), 'artifacts');
+      const artifacts = join(tenantFolderOf(copy), 'artifacts');
       const path = join(artifacts, readdirSync(artifacts)[0] ?? '');
       const bytes = readFileSync(path);
       writeFileSync(path, bytes.fill(0, 100, 200));
@@ -175,7 +175,7 @@ describe('fleetbed state export of a damaged folder', () => {
 
   it('saves the tables that can be read when pages of others are gone', async () => {
     const { stderr, fresh } = await savedFrom('page', (copy) => {
-      const path = join(worldOf(copy), 'world.sqlite');
+      const path = join(tenantFolderOf(copy), 'tenant.sqlite');
       const root = "SELECT rootpage FROM sqlite_master WHERE name = 'audit_logs'";
       const [[page = 0] = []] = query(path, root) as number[][];
       const bytes = readFileSync(path);
@@ -187,7 +187,7 @@ describe('fleetbed state export of a damaged folder', () => {
 
   it('saves the rows of a table that stand before the damage', async () => {
     const { stderr } = await savedFrom('rows', (copy) => {
-      const path = join(worldOf(copy), 'world.sqlite');
+      const path = join(tenantFolderOf(copy), 'tenant.sqlite');
       const rows = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)';
       const values = "i, 'accept', 'u', 'user', 'o' || i, 'device', 'entry ' || i";
       const columns = 'time_ms, action, actor_id, actor_type, object_id, object_type, document';
@@ -201,30 +201,30 @@ describe('fleetbed state export of a damaged folder', () => {
     expect(Number(saved)).toBeLessThan(1600);
   });
 
-  it('saves other worlds when one is no longer a database', async () => {
-    const { stderr, fresh } = await savedFrom('world', (copy) => {
-      writeFileSync(join(worldOf(copy), 'world.sqlite'), 'x'.repeat(9000));
+  it('saves other tenants when one is no longer a database', async () => {
+    const { stderr, fresh } = await savedFrom('tenant', (copy) => {
+      writeFileSync(join(tenantFolderOf(copy), 'tenant.sqlite'), 'x'.repeat(9000));
     });
-    expect(stderr).toContain('world.sqlite: file is not a database');
+    expect(stderr).toContain('tenant.sqlite: file is not a database');
     await during(fresh, async (server) => {
       const listed = JSON.parse((await control(server, 'GET', '/tenants')).text);
       expect(listed).toMatchObject([{ name: 'Default' }, { name: 'Second' }]);
     });
   });
 
-  it('finds the worlds by their folders when the list of them is lost', async () => {
+  it('finds the tenants by their folders when the list of them is lost', async () => {
     const { stderr, fresh } = await savedFrom('list', (copy) => {
       truncateSync(join(copy, 'server.sqlite'), 100);
     });
     expect(stderr).toContain('names and tokens of the tenants are lost');
-    expect(readdirSync(join(fresh, 'worlds')).toSorted()).toEqual(
-      readdirSync(join(data, 'worlds')).toSorted(),
+    expect(readdirSync(join(fresh, 'tenants')).toSorted()).toEqual(
+      readdirSync(join(data, 'tenants')).toSorted(),
     );
   });
 });
 
 describe('fleetbed state import', () => {
-  it('makes a folder in which tokens, worlds and artifacts are as they were', async () => {
+  it('makes a folder in which tokens, tenants and artifacts are as they were', async () => {
     const fresh = at('fresh');
     const { code, stdout } = await imported(file, fresh);
     expect([code, stdout]).toEqual([0, expect.stringContaining('tenants 2')]);
@@ -272,8 +272,8 @@ describe('fleetbed state import', () => {
       'version 9.9.9',
     ],
     [
-      'names a world by a path',
-      (path) => script("UPDATE worlds SET id = '../../x' WHERE seq = 1")(path),
+      'names a tenant by a path',
+      (path) => script("UPDATE tenants SET id = '../../x' WHERE seq = 1")(path),
       'was changed',
     ],
     [
@@ -297,7 +297,7 @@ describe('fleetbed state import', () => {
 
   it('takes away what killed ones have left, and no server takes half of one for a whole', async () => {
     const half = at('whole.importing');
-    mkdirSync(join(half, 'worlds', '11111111-2222-4333-8444-555555555555'), { recursive: true });
+    mkdirSync(join(half, 'tenants', '11111111-2222-4333-8444-555555555555'), { recursive: true });
     await expect(during(half, async () => undefined)).rejects.toThrow('server.sqlite is missing');
     mkdirSync(at('whole.sqlite.draft'));
     writeFileSync(join(at('whole.sqlite.draft'), 'state.sqlite'), 'half');

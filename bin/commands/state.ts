@@ -1,13 +1,13 @@
 /** `fleetbed state`: a data folder as one plain SQLite file, and such a file as a data folder. */
 import type { Command } from 'commander';
 import { systemRandom } from '../../fixtures/random.ts';
-import { StateFault } from '../../server/store/engine/state-fault.ts';
+import { StateError } from '../../server/store/engine/state-error.ts';
 import { exportState } from '../../server/store/folder/export.ts';
 import { importState } from '../../server/store/folder/import.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
 import { requireWritable } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 
@@ -68,24 +68,24 @@ async function saveState({ data, out, json = false }: ExportOptions): Promise<Ex
   const saved = await exportState({ folder: data, out, newToken }).catch(refused);
   const output = createOutput(json);
   for (const sentence of saved.lost) output.progress(`lost: ${sentence}`);
-  const { worlds, rows, artifactFiles } = saved;
+  const { tenants, rows, artifactFiles } = saved;
   if (json) output.data(saved);
-  else output.line(`${out}: tenants ${worlds}, rows ${rows}, artifact files ${artifactFiles}`);
+  else output.line(`${out}: tenants ${tenants}, rows ${rows}, artifact files ${artifactFiles}`);
   return saved.lost.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
 async function takeState(file: string, { data, json = false }: ImportOptions): Promise<ExitCode> {
   const taken = await importState(file, data).catch(refused);
   const output = createOutput(json);
-  const { worlds, rows, artifactFiles, rowsLeftOut } = taken;
+  const { tenants, rows, artifactFiles, rowsLeftOut } = taken;
   if (rowsLeftOut > 0)
     output.progress(`left out: ${rowsLeftOut} rows that break a constraint of the tables`);
   if (json) output.data(taken);
-  else output.line(`${data}: tenants ${worlds}, rows ${rows}, artifact files ${artifactFiles}`);
+  else output.line(`${data}: tenants ${tenants}, rows ${rows}, artifact files ${artifactFiles}`);
   return exitCodes.pass;
 }
 
-function refused(fault: unknown): never {
-  if (!(fault instanceof StateFault)) throw fault;
-  throw new CommandFault(fault.message, exitCodes.setUp, fault);
+function refused(error: unknown): never {
+  if (!(error instanceof StateError)) throw error;
+  throw new CommandError(error.message, exitCodes.setUp, error);
 }

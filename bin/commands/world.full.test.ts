@@ -42,7 +42,7 @@ describe('world check', () => {
     ['devices:\n  - nmae: x\n', ':2:5: devices.0.nmae: is unknown'],
     ['deployments: [{ name: d, artifact: r }]', 'there is no artifact "r"'],
     ['devices: [', ':1:'],
-  ])('tells where %j is wrong', async (text, sentence) => {
+  ])('shows where %j is wrong', async (text, sentence) => {
     writeFileSync(file, text);
     const { stderr, code } = await runCommand(['world', 'check', file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);

@@ -5,8 +5,8 @@ import { exampleWorld } from '../../server/world/example.ts';
 import { worldJsonSchema } from '../../server/world/world-shape.ts';
 import { addExamples } from '../options/examples.ts';
 import * as values from '../options/option-values.ts';
+import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
 import { readNamedFile, writeWhole } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 import { addControlOptions, type ControlOptions } from '../server-access/control-listener.ts';
@@ -32,7 +32,7 @@ export function configure(command: Command): void {
       process.stdout.write(`${JSON.stringify(await worldJsonSchema(), null, 2)}\n`);
     });
   addExamples(command.command('check'), 'fleetbed world check world.yaml')
-    .description('check a file; faults are printed with line and column')
+    .description('check a file; errors are printed with line and column')
     .argument('<file>', 'file to check', values.filled)
     .action(async (file: string) => {
       checkedWorld(await readNamedFile('check', file), file);
@@ -58,7 +58,7 @@ async function init(file: string): Promise<ExitCode> {
     () => false,
   );
   if (isThere) {
-    throw new CommandFault(`${file} exists already; choose another file.`, exitCodes.setUp);
+    throw new CommandError(`${file} exists already; choose another file.`, exitCodes.setUp);
   }
   await writeWhole(file, exampleWorld);
   createOutput(false).line(`${file} is written; load it with: fleetbed serve --world ${file}`);

@@ -1,5 +1,5 @@
 /**
- * `npm run check`: types, format and lint, unused code, directions of imports. Two checks run at a
+ * `npm run check`: types, format and lint, unused code, directions of imports, words. Two checks run at a
  * time; each prints its lines once it has ended.
  */
 import { spawn } from 'node:child_process';
@@ -15,6 +15,7 @@ const checks = [
   ['format and lint', tool('@biomejs/biome/bin/biome'), 'ci', '--error-on-warnings', '.'],
   ['unused code', tool('knip/bin/knip.js')],
   ['imports', join(root, 'bin/dev/check-imports.mjs')],
+  ['words', join(root, 'bin/dev/words.mjs')],
 ];
 
 /** Prints what the check has said, as one part. */

@@ -62,8 +62,8 @@ function optionRow(option: Option): string[] {
   const said = at < 0 ? '' : description.slice(at + ' (default: '.length, -1);
   const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
   const variable = envVar === undefined ? '' : ` (environment: \`${envVar}\`)`;
-  const usual = defaultValueDescription ?? defaultValue ?? said;
-  return [`\`${flags}\``, `${text}${choices}${variable}`, String(usual)];
+  const shown = defaultValueDescription ?? defaultValue ?? said;
+  return [`\`${flags}\``, `${text}${choices}${variable}`, String(shown)];
 }
 
 function behaviourTable(): string {

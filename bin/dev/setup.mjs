@@ -24,7 +24,7 @@ import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, checkTypes, inputsOf } from './build.mjs';
 
-const NODE_LEAST = [20, 19];
+const NODE_MIN = [20, 19];
 const APT_MAX_MS = 240_000;
 /** Between two lines about a step that takes long. */
 const PROGRESS_MS = 15_000;
@@ -98,10 +98,10 @@ function run(program, words, { what, timeoutMs } = {}) {
 
 function checkNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [majorLeast, minorLeast] = NODE_LEAST;
-  if (major > majorLeast || (major === majorLeast && minor >= minorLeast)) return;
+  const [majorMin, minorMin] = NODE_MIN;
+  if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
   throw new SetupError(
-    `this is Node ${process.versions.node}; Fleetbed needs ${NODE_LEAST.join('.')} or newer (https://nodejs.org)`,
+    `this is Node ${process.versions.node}; Fleetbed needs ${NODE_MIN.join('.')} or newer (https://nodejs.org)`,
   );
 }
 
@@ -139,8 +139,8 @@ async function makeBuild() {
   rmSync(buildStamp, { force: true });
   try {
     await build(root, say);
-  } catch (fault) {
-    throw new SetupError(`the build failed: ${fault.message}`);
+  } catch (error) {
+    throw new SetupError(`the build failed: ${error.message}`);
   }
   linkCommand();
   writeFileSync(buildStamp, hash);
@@ -280,7 +280,7 @@ const lockPath = join(tmpdir(), `fleetbed-set-up-${sha256(root).slice(0, 16)}`);
 function takeLock() {
   return new Promise((resolve, reject) => {
     const lock = createServer();
-    lock.once('error', (fault) => (fault.code === 'EADDRINUSE' ? resolve() : reject(fault)));
+    lock.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve() : reject(error)));
     lock.listen(lockPath, () => resolve(lock));
   });
 }
@@ -290,8 +290,8 @@ function waitForLock() {
   return new Promise((resolve) => {
     const waiting = connect(lockPath);
     waiting.once('connect', () => say('waiting for another set-up of this clone'));
-    waiting.once('error', (fault) => {
-      if (fault.code === 'ECONNREFUSED' && existsSync(lockPath)) unlinkSync(lockPath);
+    waiting.once('error', (error) => {
+      if (error.code === 'ECONNREFUSED' && existsSync(lockPath)) unlinkSync(lockPath);
     });
     waiting.once('close', resolve);
   });
@@ -329,7 +329,7 @@ async function main() {
 try {
   await main();
   process.exit(0);
-} catch (fault) {
-  say(fault instanceof SetupError ? fault.message : `failed: ${fault.message}`);
+} catch (error) {
+  say(error instanceof SetupError ? error.message : `failed: ${error.message}`);
   process.exit(1);
 }

@@ -32,8 +32,8 @@ export function decode(bytes: Uint8Array, encoding: string): string {
 function decoderOf(encoding: string): InstanceType<typeof TextDecoder> | undefined {
   try {
     return new TextDecoder(encoding);
-  } catch (fault) {
-    if (fault instanceof RangeError) return undefined;
-    throw fault;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }

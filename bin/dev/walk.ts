@@ -10,7 +10,7 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { publish } from '../../server/testing/test-artifacts.ts';
 import { namings } from '../../server/testing/test-belongings.ts';
-import { board, deploy, doors } from '../../server/testing/test-deployments.ts';
+import { board, deploy, nextRequests } from '../../server/testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-device.ts';
 import {
   type Call,
@@ -131,7 +131,7 @@ class Walk {
 /** The names in the path of a device's operation: those of a deployment that it was offered. */
 async function offered(server: TestServer, device: AcceptedDevice): Promise<Names> {
   const id = await deploy(server, [device], { name: 'walk', update_control_map: {} });
-  await doors['POST v2'](server, device.token, board);
+  await nextRequests['POST v2'](server, device.token, board);
   return { id, deployment_id: id };
 }
 

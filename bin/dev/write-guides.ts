@@ -1,6 +1,6 @@
 /** `npm run docs`: writes the made parts of the guides anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { playQuickStart, shownReport } from '../commands/simulate/quick-start.ts';
+import { runQuickStart, shownReport } from '../commands/simulate/quick-start.ts';
 import { guideParts, guidePictures, guideWithParts, replaced } from './guide-parts.ts';
 
 const PORTS = { port: 18_080, controlPort: 18_081 };
@@ -11,7 +11,7 @@ for (const path of Object.keys(guideParts)) {
 }
 for (const [path, picture] of Object.entries(guidePictures)) writeFileSync(path, picture());
 const guide = readFileSync(quickStartGuide, 'utf8');
-const { stdout, stderr, code } = await playQuickStart(guide, PORTS);
+const { stdout, stderr, code } = await runQuickStart(guide, PORTS);
 if (code !== 0) throw new Error(`the quick start ended with ${code}: ${stderr}`);
 const shown = `\`\`\`text\n${shownReport(stdout)}\n\`\`\``;
 writeFileSync(quickStartGuide, replaced(guide, 'output of the quick start', shown));

@@ -76,7 +76,7 @@ const clocksAndChance = new Set([
 ]);
 const clockModules = /^(node:)?(timers(\/promises)?|perf_hooks)$/;
 
-function touchesRealWorld(node: ts.Node): boolean {
+function isNonDeterministic(node: ts.Node): boolean {
   if (ts.isNewExpression(node)) {
     return node.expression.getText() === 'Date' && (node.arguments?.length ?? 0) === 0;
   }
@@ -236,7 +236,7 @@ describe('the house', () => {
       // The page runs in a browser, which has no other clock.
       ({ path }) => !allowed.includes(path) && !path.startsWith('server/console/page/'),
     );
-    expect(others.flatMap((source) => nodesOf(source, touchesRealWorld))).toEqual([]);
+    expect(others.flatMap((source) => nodesOf(source, isNonDeterministic))).toEqual([]);
   });
 
   it('keeps the SQL engine in the store', () => {
@@ -253,11 +253,13 @@ describe('the rules themselves', () => {
     'setTimeout(f, 1)',
     "import { setTimeout } from 'node:timers/promises'",
   ])('catch %s', (text) => {
-    expect(nodesOf({ path: 'server/a.ts', text, isTest: false }, touchesRealWorld)).toHaveLength(1);
+    expect(nodesOf({ path: 'server/a.ts', text, isTest: false }, isNonDeterministic)).toHaveLength(
+      1,
+    );
   });
 
   it('let a moment be made from a number', () => {
     const source = { path: 'server/a.ts', text: 'new Date(clock.now())', isTest: false };
-    expect(nodesOf(source, touchesRealWorld)).toEqual([]);
+    expect(nodesOf(source, isNonDeterministic)).toEqual([]);
   });
 });

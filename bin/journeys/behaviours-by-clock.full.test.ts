@@ -17,7 +17,7 @@ let fleet: FleetOnTestbed;
 beforeAll(async () => {
   const clock = new ManualClock(noonMs);
   fleet = await FleetOnTestbed.start({ clock, tokenLifetimeSeconds: TOKEN_HOURS * 3600 });
-  await fleet.play({
+  await fleet.run({
     behaviours: [
       'steady',
       'slow',
@@ -37,8 +37,8 @@ beforeAll(async () => {
 }, RUN_MAX_MS);
 
 /**
- * Time leaps whenever everyone waits for it, and stands still while anyone is at work; a download
- * that hangs is underway and waits all the same, so it does not stand still for long.
+ * Time leaps whenever everyone waits for it, and stops while anyone is at work; a download
+ * that hangs is underway and waits all the same, so time does not stop for long.
  */
 function inLeaps(clock: ManualClock, isQuiet: () => boolean) {
   let handle: NodeJS.Immediate;

@@ -85,7 +85,7 @@ let result: FleetResult;
 
 beforeAll(async () => {
   fleet = await FleetOnTestbed.start();
-  result = await fleet.play({
+  result = await fleet.run({
     behaviours: Object.keys(recorded),
     behaviourParameters: quick,
     durationMs: RUN_MAX_MS - 10_000,
@@ -97,8 +97,8 @@ beforeAll(async () => {
 afterAll(() => fleet.testbed.close());
 
 function success(before: readonly string[] = []): string[] {
-  const usual = ['downloading 204', 'installing 204', 'rebooting 204', 'success 204'];
-  return [...before, ...usual];
+  const healthy = ['downloading 204', 'installing 204', 'rebooting 204', 'success 204'];
+  return [...before, ...healthy];
 }
 
 describe('a fleet of all behaviours', () => {
@@ -107,8 +107,8 @@ describe('a fleet of all behaviours', () => {
     expect(await fleet.recorded()).toEqual(recorded);
   });
 
-  it('leaves books that balance, whatever its devices do', () => {
-    expect(result.balance).toMatchObject({ checked: true, differences: [] });
+  it('is reconciled without differences, whatever its devices do', () => {
+    expect(result.reconciliation).toMatchObject({ checked: true, differences: [] });
   });
 });
 

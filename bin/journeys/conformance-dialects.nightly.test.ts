@@ -5,14 +5,14 @@ import {
   runConformance,
 } from '../../conformance/conformance.ts';
 import { systemClock } from '../../fixtures/clock.ts';
-import { type VariantName, variantNames } from '../../fixtures/contract/variants.ts';
+import { type DialectName, dialectNames } from '../../fixtures/contract/dialects.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { startServer } from '../../server/server.ts';
 
-const PLAY_MAX_MS = 300_000;
+const RUN_MAX_MS = 300_000;
 
 /** What a run has to be told of a dialect, since no probe can find it out. */
-const declaredOf: Readonly<Partial<Record<VariantName, Declaration>>> = {
+const declaredOf: Readonly<Partial<Record<DialectName, Declaration>>> = {
   'split-configuration': { without: ['configuration-read-back'] },
 };
 
@@ -21,12 +21,12 @@ function complaintOf({ verdict, id, actual, reason }: CaseVerdict): readonly str
   return [`${verdict} ${id}: ${actual ?? reason?.text ?? ''}`];
 }
 
-describe.each(variantNames)('a server with the dialect %s', (dialect) => {
+describe.each(dialectNames)('a server with the dialect %s', (dialect) => {
   it('is judged without a false failure, and no case is inconclusive', {
-    timeout: PLAY_MAX_MS,
+    timeout: RUN_MAX_MS,
   }, async () => {
     const quiet = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
-    const server = await startServer({ ...quiet, variants: new Set([dialect]) });
+    const server = await startServer({ ...quiet, dialects: new Set([dialect]) });
     try {
       const { verdicts, leftBehind } = await runConformance({
         baseUrl: server.baseUrl,

@@ -50,10 +50,10 @@ class Connected {
     const path = pathOf(managementOperations['get-inventory'], { id: this.id });
     for (;;) {
       const { attributes = [] } = (await (await this.manage(path)).json()) as Partial<Inventory>;
-      const isTold = attributes.some(
+      const isSent = attributes.some(
         ({ name, scope }) => name === attribute && scope === 'inventory',
       );
-      if (isTold) return;
+      if (isSent) return;
     }
   }
 
@@ -199,7 +199,7 @@ describe('a simulated device', { timeout: RUN_MAX_MS }, () => {
     open.close();
   });
 
-  it('does what the server is asked for, and goes through it all without a fault', async () => {
+  it('does what the server is asked for, and fails at nothing', async () => {
     const other = await Connected.start();
     try {
       await other.untilKnown('serial');

@@ -36,7 +36,7 @@ describe('a server that limits its rate', () => {
     const fleet = await start();
     const names = ['steady', 'ignores-429', 'floods'];
     fleet.testbed.rates.set({ requests: 12, windowSeconds: 2 });
-    await fleet.play({
+    await fleet.run({
       behaviours: names,
       pollIntervalMs: 100,
       behaviourParameters: { 'ignores-429': quick, floods: quick, steady: quick },
@@ -68,7 +68,7 @@ describe('the persistent connection', () => {
     const isOver = ended(2, (events) => openedOf(events).length >= 9);
     const json = { name: 'to all', artifact_name: release, all_devices: true };
     let deploying: Promise<unknown> | undefined;
-    const result = await fleet.play({
+    const result = await fleet.run({
       behaviours: ['steady', 'socket-flapping', 'bricked'],
       connect: true,
       behaviourParameters: { 'socket-flapping': { holdMs: 300 }, bricked: quick },
@@ -116,7 +116,7 @@ describe('what a cohort fetches of an artifact', () => {
     },
     async (download, statuses, line) => {
       const fleet = await start();
-      await fleet.play({
+      await fleet.run({
         behaviours: ['failing-install'],
         behaviourParameters: { 'failing-install': quick },
         download,
@@ -131,7 +131,7 @@ describe('what a cohort fetches of an artifact', () => {
 });
 
 describe('a download that breaks off', () => {
-  it('is taken up where it broke, of the same file, until it is whole', {
+  it('is resumed where it broke, of the same file, until it is whole', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();
@@ -147,7 +147,7 @@ describe('a download that breaks off', () => {
         },
       ],
     });
-    await fleet.play({
+    await fleet.run({
       behaviours: ['steady'],
       behaviourParameters: { steady: quick },
       endsWhen: ended(1),
@@ -171,7 +171,7 @@ describe('a download that breaks off', () => {
         },
       ],
     });
-    const result = await fleet.play({
+    const result = await fleet.run({
       behaviours: ['steady'],
       behaviourParameters: { steady: quick },
       endsWhen: ended(1),
@@ -193,7 +193,7 @@ describe('an update control map', () => {
     const at = (action: 'pause' | 'force_continue') => ({
       update_control_map: { states: { ArtifactReboot_Enter: { action } } },
     });
-    const run = fleet.play({
+    const run = fleet.run({
       behaviours: ['steady'],
       behaviourParameters: { steady: quick },
       deploy: undefined,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { variantNames } from '../../fixtures/contract/variants.ts';
+import { dialectNames } from '../../fixtures/contract/dialects.ts';
 import { guideParts, guidePictures, guideWithParts } from '../dev/guide-parts.ts';
 import { secretVariables } from '../options/secret-option.ts';
 import { exitCodes } from '../output/exit-codes.ts';
@@ -21,7 +21,7 @@ import {
 const README_LINES_MAX = 200;
 /** `npm run docs`: outputs are written in place of compared. */
 const isWriting = process.env.FLEETBED_WRITE_DOCUMENTS === '1';
-/** The demo is played for writing only. */
+/** The demo is run for writing only. */
 const DOCUMENT_MAX_MS = isWriting ? 400_000 : 120_000;
 
 const read = (document: string) => readFileSync(join(projectFolder, document), 'utf8');
@@ -47,7 +47,7 @@ function commandLinesOf(document: string): readonly (readonly string[])[] {
 }
 
 /** What is wrong with a line: a command that there is not, or an option that its help does not show. */
-async function faultOf(words: readonly string[]): Promise<string | undefined> {
+async function errorOf(words: readonly string[]): Promise<string | undefined> {
   let command: Command = await programFor(words);
   const [first = ''] = words;
   if (!(first in commands) && first !== 'help' && !first.startsWith('-')) {
@@ -108,8 +108,8 @@ describe.each(documents)('%s', (name) => {
   });
 
   it('uses commands and options that there are, by the names that help shows', async () => {
-    const faults = await Promise.all(commandLinesOf(read(name)).map(faultOf));
-    expect([...new Set(faults)].filter((fault) => fault !== undefined)).toEqual([]);
+    const errors = await Promise.all(commandLinesOf(read(name)).map(errorOf));
+    expect([...new Set(errors)].filter((error) => error !== undefined)).toEqual([]);
   });
 });
 
@@ -119,9 +119,9 @@ describe('the check of options', () => {
     ['fleetbed sevre', 'there is no fleetbed sevre'],
     ['fleetbed world load FILE --port 1', 'fleetbed world has no --port'],
     ['fleetbed state import FILE --data NEW && x --none', undefined],
-  ])('finds in `%s`: %s', async (line, fault) => {
+  ])('finds in `%s`: %s', async (line, error) => {
     const [words = []] = commandLinesOf(`\`\`\`sh\n${line}\n\`\`\`\n`);
-    expect(await faultOf(words)).toBe(fault);
+    expect(await errorOf(words)).toBe(error);
   });
 });
 
@@ -174,7 +174,7 @@ describe('the guide of the server', () => {
   const guide = read('server/guide.md');
 
   it('has every dialect', () => {
-    expect(variantNames.filter((name) => !guide.includes(`| \`${name}\` `))).toEqual([]);
+    expect(dialectNames.filter((name) => !guide.includes(`| \`${name}\` `))).toEqual([]);
   });
 });
 

@@ -81,10 +81,10 @@ describe('the example of the guide', () => {
         .replace('body.count', 'body.counts')
         .replace("'count-devices'", "'count-all'")
         .replace('clock.advance(', 'clock.advance(`7`, ');
-      const [right, faulty] = [await tsc(example), await tsc(wrong)];
+      const [right, broken] = [await tsc(example), await tsc(wrong)];
       expect([right.code, right.stdout]).toEqual([0, '']);
-      expect(faulty.stdout).toContain('count-all');
-      expect(faulty.stdout).toContain('Expected 1 arguments');
+      expect(broken.stdout).toContain('count-all');
+      expect(broken.stdout).toContain('Expected 1 arguments');
     },
     EXAMPLE_MAX_MS,
   );

@@ -9,7 +9,7 @@ import {
   publish,
   uploadArtifact,
 } from '../../server/testing/test-artifacts.ts';
-import { board, deploy, doors, report } from '../../server/testing/test-deployments.ts';
+import { board, deploy, nextRequests, report } from '../../server/testing/test-deployments.ts';
 import {
   type AcceptedDevice,
   acceptedDevice,
@@ -70,7 +70,7 @@ describe.each(smallDisks())(
       const artifact = await publish(server);
       const deployment = await deploy(server, [device]);
       const link = (await linkTo(server, device.token, artifact)).uri;
-      const poll = () => doors['GET v1'](server, device.token, board);
+      const poll = () => nextRequests['GET v1'](server, device.token, board);
       expect((await poll()).status).toBe(200);
 
       fill(pid, disk);

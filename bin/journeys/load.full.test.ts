@@ -27,15 +27,15 @@ function between(values: readonly number[], fromMs: number, toMs: number): numbe
   return values.filter((value) => value >= fromMs && value < toMs).length;
 }
 
-function play(change: Partial<FleetPlan>): Promise<VirtualRun> {
+function runFleet(change: Partial<FleetPlan>): Promise<VirtualRun> {
   return virtualRun({ ...start, durationMs: 2 * MINUTE_MS, ...change });
 }
 
 describe('stages', () => {
-  it('switch devices on and off, are phases of the books, and end the run', {
+  it('switch devices on and off, are phases of the metrics, and end the run', {
     timeout: RUN_MAX_MS,
   }, async () => {
-    const run = await play({
+    const run = await runFleet({
       devices: 20,
       stages: [
         { kind: 'ramp', durationMs: MINUTE_MS, devices: 10 },
@@ -62,7 +62,7 @@ describe('stages', () => {
 
 describe('a number of rounds', () => {
   it('is made by each device, and ends the run', { timeout: RUN_MAX_MS }, async () => {
-    const run = await play({ devices: 4, iterations: 3 });
+    const run = await runFleet({ devices: 4, iterations: 3 });
     expect(run.result.ended).toBe('iterations');
     const rounds = run.result.devices.map(({ index }) => {
       const own = run.events.filter((event) => event.device === index);
@@ -81,11 +81,11 @@ describe('a drain', () => {
   const short = { devices: 4, pollIntervalMs: 1000, durationMs: 2600 } as const;
 
   it('finishes the deployments that are underway', { timeout: RUN_MAX_MS }, async () => {
-    const { result } = await play({ ...short, drainMs: MINUTE_MS });
+    const { result } = await runFleet({ ...short, drainMs: MINUTE_MS });
     expect(result.ended).toBe('duration');
     expect(result.funnel.offered).toBeGreaterThan(0);
     expect(result.funnel.underway).toBe(0);
-    expect(result.balance.ok).toBe(true);
+    expect(result.reconciliation.ok).toBe(true);
   });
 });
 
@@ -93,7 +93,7 @@ describe('arrivals', () => {
   it('come at their own rate, beside the rounds of the devices', {
     timeout: RUN_MAX_MS,
   }, async () => {
-    const run = await play({
+    const run = await runFleet({
       devices: 3,
       arrivals: [
         { event: 'alerts', perSecond: 2 },
@@ -115,7 +115,7 @@ describe('arrivals of logs', () => {
     timeout: RUN_MAX_MS,
   }, async () => {
     const logs = [{ event: 'logs', perSecond: 2 } as const];
-    const run = await play({ devices: 3, arrivals: logs, durationMs: MINUTE_MS });
+    const run = await runFleet({ devices: 3, arrivals: logs, durationMs: MINUTE_MS });
     const uploads = run.events.filter(
       (event) => event.kind === 'exchange' && event.operation === 'put-deployment-log',
     );
@@ -135,7 +135,7 @@ describe('arrivals of logs', () => {
   it('reach nobody when nothing was ever deployed', { timeout: RUN_MAX_MS }, async () => {
     const arrivals = [{ event: 'logs', perSecond: 2 } as const];
     const night = { name: 'update-night', atMs: 10 * MINUTE_MS } as const;
-    const run = await play({ devices: 3, arrivals, scenes: [night], durationMs: MINUTE_MS });
+    const run = await runFleet({ devices: 3, arrivals, incidents: [night], durationMs: MINUTE_MS });
     expect(moments(run, ofOperation('put-deployment-log'))).toEqual([]);
     expect(run.result.errors.map(({ cause }) => cause)).toEqual(['arrivals/no-device-can']);
   });
@@ -147,7 +147,7 @@ function gapsOf(times: readonly number[]): number[] {
 
 describe('a reconnect storm', () => {
   const storm = { name: 'reconnect-storm', atMs: MINUTE_MS } as const;
-  const connected = { connect: true, backOff: { leastMs: 1000, mostMs: 4000 } } as const;
+  const connected = { connect: true, backOff: { minMs: 1000, maxMs: 4000 } } as const;
 
   const lost = (event: FleetEvent): boolean =>
     event.kind === 'socket-closed' && event.cause === 'cut';
@@ -161,7 +161,7 @@ describe('a reconnect storm', () => {
   it('breaks every socket at one moment, and all come back within the time, by chance', {
     timeout: RUN_MAX_MS,
   }, async () => {
-    const run = await play({ ...connected, scenes: [{ ...storm, withinMs: 10_000 }] });
+    const run = await runFleet({ ...connected, incidents: [{ ...storm, withinMs: 10_000 }] });
     const losses = moments(run, lost);
     expect(losses).toHaveLength(12);
     expect(Math.max(...losses) - Math.min(...losses)).toBeLessThan(200);
@@ -177,15 +177,15 @@ describe('a reconnect storm', () => {
   });
 
   it('without jitter brings them all back at one moment', { timeout: RUN_MAX_MS }, async () => {
-    const scene = { ...storm, withinMs: 10_000, jitter: false };
-    const run = await play({ ...connected, scenes: [scene] });
+    const incident = { ...storm, withinMs: 10_000, jitter: false };
+    const run = await runFleet({ ...connected, incidents: [incident] });
     const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
     expect(returns).toHaveLength(12);
     for (const atMs of returns) expect(Math.abs(atMs - 70_000)).toBeLessThan(500);
   });
 
   it('without a time brings each back by its back-off', { timeout: RUN_MAX_MS }, async () => {
-    const run = await play({ ...connected, scenes: [storm] });
+    const run = await runFleet({ ...connected, incidents: [storm] });
     const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
     expect(returns).toHaveLength(12);
     expect(Math.max(...returns)).toBeLessThan(MINUTE_MS + 1500);
@@ -197,7 +197,11 @@ describe('a reconnect storm', () => {
       { name: 'here', weight: 1 },
       { name: 'there', weight: 1 },
     ];
-    const run = await play({ ...connected, cohorts, scenes: [{ ...storm, cohort: 'there' }] });
+    const run = await runFleet({
+      ...connected,
+      cohorts,
+      incidents: [{ ...storm, cohort: 'there' }],
+    });
     const hit = new Set(run.events.filter(lost).map(({ device }) => device));
     const there = run.result.devices.filter(({ cohort }) => cohort === 'there');
     expect([...hit].sort()).toEqual(there.map(({ index }) => index).sort());
@@ -211,7 +215,7 @@ describe('a power cut', () => {
   it('silences every device, and all return within the time, by chance', {
     timeout: RUN_MAX_MS,
   }, async () => {
-    const run = await play({ scenes: [cut] });
+    const run = await runFleet({ incidents: [cut] });
     const asked = moments(run, ofDevices);
     expect(between(asked, 0, 60_000)).toBeGreaterThan(0);
     expect(between(asked, 60_001, 80_000)).toBe(0);
@@ -219,11 +223,11 @@ describe('a power cut', () => {
     expect(returns).toHaveLength(12);
     expect(new Set(returns.map((atMs) => Math.floor(atMs / 1000))).size).toBeGreaterThan(4);
     expect(Math.max(...returns)).toBeLessThan(90_500);
-    expect(run.result.balance).toMatchObject({ checked: true, ok: true });
+    expect(run.result.reconciliation).toMatchObject({ checked: true, ok: true });
   });
 
   it('without jitter brings them all back at one moment', { timeout: RUN_MAX_MS }, async () => {
-    const run = await play({ scenes: [{ ...cut, jitter: false }] });
+    const run = await runFleet({ incidents: [{ ...cut, jitter: false }] });
     const returns = moments(run, signIns).filter((atMs) => atMs >= 80_000);
     expect(returns).toHaveLength(12);
     for (const atMs of returns) expect(Math.abs(atMs - 90_000)).toBeLessThan(500);
@@ -234,7 +238,7 @@ describe('a power cut', () => {
       { name: 'here', weight: 1 },
       { name: 'there', weight: 1 },
     ];
-    const run = await play({ cohorts, scenes: [{ ...cut, cohort: 'there' }] });
+    const run = await runFleet({ cohorts, incidents: [{ ...cut, cohort: 'there' }] });
     const silent = run.result.devices.filter(({ index }) => {
       const own = (event: FleetEvent): boolean => ofDevices(event) && event.device === index;
       return between(moments(run, own), 60_001, 80_000) === 0;
@@ -244,18 +248,18 @@ describe('a power cut', () => {
 
   it('in the midst of updates loses none of them', { timeout: RUN_MAX_MS }, async () => {
     // The deployment stands after a few seconds; the cut meets the devices at their first poll.
-    const scenes = [{ ...cut, atMs: 6000 }];
-    const run = await play({ scenes, durationMs: 5 * MINUTE_MS });
+    const incidents = [{ ...cut, atMs: 6000 }];
+    const run = await runFleet({ incidents, durationMs: 5 * MINUTE_MS });
     const { success, failure, underway } = run.result.funnel;
     expect([success + failure, underway]).toEqual([12, 0]);
-    expect(run.result.balance).toMatchObject({ checked: true, ok: true });
+    expect(run.result.reconciliation).toMatchObject({ checked: true, ok: true });
   });
 });
 
 describe('a week in which tokens expire', () => {
   it('makes every device sign in anew, once, within it', { timeout: RUN_MAX_MS }, async () => {
     const week = { name: 'token-expiry-week', atMs: 30_000, withinMs: 60_000 } as const;
-    const run = await play({ scenes: [week] });
+    const run = await runFleet({ incidents: [week] });
     const renewed = moments(run, signIns).filter((atMs) => atMs >= 30_000);
     expect(renewed).toHaveLength(12);
     expect(Math.max(...renewed)).toBeLessThan(101_000);
@@ -269,11 +273,11 @@ describe('an update night', () => {
     timeout: RUN_MAX_MS,
   }, async () => {
     const night = { name: 'update-night', atMs: 10 * MINUTE_MS, withinMs: 20_000 } as const;
-    const run = await play({
-      scenes: [night],
+    const run = await runFleet({
+      incidents: [night],
       pollIntervalMs: 60 * MINUTE_MS,
       // Until they are accepted, devices ask more often than once an hour.
-      backOff: { kind: 'fixed', leastMs: 5000 },
+      backOff: { kind: 'fixed', minMs: 5000 },
       durationMs: 12 * MINUTE_MS,
     });
     const [deployedMs = 0] = moments(run, (event) => event.kind === 'deployment');
@@ -284,19 +288,19 @@ describe('an update night', () => {
   });
 });
 
-describe('a herd comparison', () => {
+describe('a back-off comparison', () => {
   it('sets two back-offs side by side after an outage', { timeout: RUN_MAX_MS }, async () => {
-    const run = await play({
+    const run = await runFleet({
       devices: 40,
       connect: false,
-      backOff: { leastMs: 1000, mostMs: 16_000 },
+      backOff: { minMs: 1000, maxMs: 16_000 },
       phase: 'lockstep',
       pollIntervalMs: MINUTE_MS,
       // All of them poll half a second after the network has gone, and not again before the end.
-      scenes: [{ name: 'backoff-comparison', atMs: 59_500, lastingMs: 30_000 }],
+      incidents: [{ name: 'backoff-comparison', atMs: 59_500, lastingMs: 30_000 }],
       durationMs: 119_000,
     });
-    const [exponential, jittered, ...others] = run.result.herd ?? [];
+    const [exponential, jittered, ...others] = run.result.backoffComparison ?? [];
     expect(others).toEqual([]);
     expect(exponential).toMatchObject({ cohort: 'exponential', devices: 20, recovered: 20 });
     expect(jittered).toMatchObject({ cohort: 'full-jitter', devices: 20, recovered: 20 });
@@ -315,8 +319,8 @@ describe('a herd comparison', () => {
     timeout: RUN_MAX_MS,
   }, async () => {
     const outage = { name: 'backoff-comparison', atMs: 60_000, lastingMs: 30_000 } as const;
-    const backOff = { leastMs: 1000, mostMs: 8000 };
-    const run = await play({ connect: true, backOff, scenes: [outage] });
+    const backOff = { minMs: 1000, maxMs: 8000 };
+    const run = await runFleet({ connect: true, backOff, incidents: [outage] });
     const ofKind = (kind: FleetEvent['kind']) =>
       moments(run, (event) => event.kind === kind).filter((atMs) => atMs >= 60_000);
     const lost = ofKind('socket-closed').filter((atMs) => atMs < 119_000);
@@ -341,7 +345,7 @@ describe('a pretended network', () => {
 
   it('holds websockets up for a round trip, beside requests', { timeout: RUN_MAX_MS }, async () => {
     const firstAfterToken = async (latencyMs: number): Promise<number> => {
-      const run = await play({ ...plan, link: { latencyMs } });
+      const run = await runFleet({ ...plan, link: { latencyMs } });
       const [granted = 0] = moments(run, (event) => signIns(event) && !isRefused(event));
       const [first = 0] = moments(run, opened);
       return first - granted;
@@ -357,8 +361,8 @@ describe('a pretended network', () => {
   }, async () => {
     const link = { latencyMs: 100, bytesPerSecond: 5000, lossShare: 0.3 };
     const cohorts = [{ name: 'cellar', weight: 1, link }];
-    const backOff = { leastMs: 500, mostMs: 1000 };
-    const lossy = () => play({ ...plan, cohorts, backOff, requestTimeLimitMs: 1000 });
+    const backOff = { minMs: 500, maxMs: 1000 };
+    const lossy = () => runFleet({ ...plan, cohorts, backOff, requestTimeLimitMs: 1000 });
     const run = await lossy();
     const lost = run.result.errors.find(
       ({ operation, cause }) => operation === 'connect' && cause === 'transport/LINK_LOST',

@@ -88,7 +88,7 @@ describe('README, pasted into a fresh clone by somebody whose home folder is emp
     }
   });
 
-  it('installs, builds and plays the demo', { timeout: SET_UP_MAX_MS }, async () => {
+  it('installs, builds and runs the demo', { timeout: SET_UP_MAX_MS }, async () => {
     const { script = '', output = '' } = demo ?? {};
     const shown = await shownBy(script, SET_UP_MAX_MS);
     expect(settled(abridged(shown, output)), shown).toBe(settled(output));
@@ -189,7 +189,7 @@ describe('fleetbed demo --exit --json while ports 8080 and 8081 are taken', () =
   });
 
   it("finds every device's outcome in the server's list", () => {
-    expect(result.fleet.balance).toMatchObject({ checked: true, ok: true, differences: [] });
+    expect(result.fleet.reconciliation).toMatchObject({ checked: true, ok: true, differences: [] });
   });
 
   it('judges the server, and nothing fails or stays undecided', () => {

@@ -27,7 +27,7 @@ const selection = [
 const oddStatuses: Defect = {
   id: 'odd-statuses',
   title: 'Whatever a device writes or gets is answered by another status.',
-  breaks: ['configuration.write'],
+  violates: ['configuration.write'],
   operations: [
     'put-configuration',
     'get-configuration',
@@ -96,8 +96,8 @@ function seenStatuses(stdout: string): readonly string[] {
 describe('the script of a failed case', { timeout: 120_000 }, () => {
   it('is there for each failure, with every step in order', () => {
     expect(failures.length).toBeGreaterThan(15);
-    expect(failures.some(({ byHand: script }) => script?.includes('/tenants'))).toBe(true);
-    for (const { id, byHand: script = '', exchanges = [] } of failures) {
+    expect(failures.some(({ reproScript: script }) => script?.includes('/tenants'))).toBe(true);
+    for (const { id, reproScript: script = '', exchanges = [] } of failures) {
       const headings = script.match(/^# Step /gm) ?? [];
       expect([id, headings.length > 0 && headings.length <= exchanges.length]).toEqual([id, true]);
       expect(script).toContain(`# Step ${headings.length} of ${headings.length}: `);
@@ -110,7 +110,7 @@ describe('the script of a failed case', { timeout: 120_000 }, () => {
     const variables = { USER_TOKEN, CONTROL_TOKEN, LINK_SIGNATURE: 'altered' };
     const outcomes: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};
-    for (const { id, byHand: script = '' } of failures) {
+    for (const { id, reproScript: script = '' } of failures) {
       const { stdout, stderr } = await runLoneBlock(script, variables);
       outcomes[id] = { seen: seenStatuses(stdout), stderr: stderr.replace(/^[.+*\n]+/, '') };
       expected[id] = { seen: saidStatuses(script), stderr: '' };

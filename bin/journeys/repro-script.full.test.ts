@@ -6,10 +6,10 @@ import { seededRandom } from '../../fixtures/random.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 
 /** Two to three minutes on two quiet cores, most of it to start curl and openssl 16,000 times. */
-const PLAY_MAX_MS = 600_000;
+const RUN_MAX_MS = 600_000;
 const SCRIPTS_MAX_MS = 1_800_000;
 /** Side by side, each on a server of its own; a script that looks at a websocket mostly waits. */
-const PLAYERS = 6;
+const WORKERS = 6;
 
 let server: TestServer;
 let verdicts: readonly CaseVerdict[];
@@ -30,7 +30,7 @@ beforeAll(async () => {
     caseTimeLimitMs: 300_000,
     requestTimeLimitMs: 120_000,
   }));
-}, PLAY_MAX_MS);
+}, RUN_MAX_MS);
 
 afterAll(() => server?.close());
 
@@ -48,7 +48,7 @@ function seenStatuses(stdout: string): readonly string[] {
 
 /** What differs between what a script says and what it does. */
 async function differenceOf(
-  { id, byHand: script = '' }: CaseVerdict,
+  { id, reproScript: script = '' }: CaseVerdict,
   on: TestServer,
 ): Promise<readonly string[]> {
   const variables = { USER_TOKEN: on.adminToken, CONTROL_TOKEN: on.controlToken };
@@ -67,25 +67,27 @@ describe('the repro script of every case', () => {
   it('comes, run as it is printed, to what the suite saw', {
     timeout: SCRIPTS_MAX_MS,
   }, async () => {
-    const lengthOf = ({ byHand = '' }: CaseVerdict): number => byHand.length;
+    const lengthOf = ({ reproScript = '' }: CaseVerdict): number => reproScript.length;
     // The longest first: at the end all others would wait for them.
     const waiting = [...verdicts]
       .sort((one, other) => lengthOf(other) - lengthOf(one))
       [Symbol.iterator]();
     const differences: string[] = [];
-    const play = async (): Promise<void> => {
+    const runScript = async (): Promise<void> => {
       const on = await startTestServer();
       for (const verdict of waiting) differences.push(...(await differenceOf(verdict, on)));
       await on.close();
     };
-    await Promise.all(Array.from({ length: PLAYERS }, play));
+    await Promise.all(Array.from({ length: WORKERS }, runScript));
     expect(differences).toEqual([]);
     expect(verdicts.map(({ id }) => id)).toEqual(listCases().map(({ id }) => id));
   });
 
   it('has all steps and all bodies', () => {
-    const cut = verdicts.filter(({ byHand = '' }) => /are left out\.$|body\.bin:/m.test(byHand));
+    const cut = verdicts.filter(({ reproScript = '' }) =>
+      /are left out\.$|body\.bin:/m.test(reproScript),
+    );
     expect(cut.map(({ id }) => id)).toEqual([]);
-    expect(verdicts.some(({ byHand }) => byHand?.includes('gunzip'))).toBe(true);
+    expect(verdicts.some(({ reproScript }) => reproScript?.includes('gunzip'))).toBe(true);
   });
 });

@@ -37,7 +37,7 @@ describe('a good server behind a rough network', () => {
         const others = verdicts.filter(({ verdict }) => !decided.includes(verdict));
         const byNetwork = others.filter(({ reason }) => reason?.code === 'connection-closed');
         expect(others.filter((each) => !byNetwork.includes(each))).toEqual([]);
-        // A case is played three times; only those of hundreds of requests are always cut short.
+        // A case is run three times; only those of hundreds of requests are always cut short.
         expect(byNetwork.length).toBeLessThan(faults.resets * verdicts.length * 3 + 1);
       } finally {
         network.close();

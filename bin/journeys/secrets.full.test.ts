@@ -74,7 +74,7 @@ function listening(eavesdropper: Eavesdropper): Defect {
   return {
     id: 'answers-tell-secrets',
     title: 'Every answer repeats the credentials of its request.',
-    breaks: ['auth.first-contact-is-401'],
+    violates: ['auth.first-contact-is-401'],
     operations: 'all',
     mutation: () => ({
       request: (request) => {
@@ -84,8 +84,8 @@ function listening(eavesdropper: Eavesdropper): Defect {
       answer: (answer, { headers, query }) => {
         eavesdropper.hear(answer);
         if (headers.authorization === undefined) return answer;
-        const told = { 'x-told': headers.authorization, 'x-query': encodeURIComponent(query) };
-        return { ...answer, headers: { ...answer.headers, ...told } };
+        const sent = { 'x-sent': headers.authorization, 'x-query': encodeURIComponent(query) };
+        return { ...answer, headers: { ...answer.headers, ...sent } };
       },
     }),
   };
@@ -156,8 +156,8 @@ describe('secrets', () => {
       const secrets = [...eavesdropper.secrets, adminPassword, server.controlToken];
       expect(secrets.length).toBeGreaterThan(150);
       for (const [form, text] of Object.entries({ ...formsOf(result), lines })) {
-        const told = secrets.filter((each) => spellings(each).some((one) => text.includes(one)));
-        expect(told.slice(0, 5), form).toEqual([]);
+        const sent = secrets.filter((each) => spellings(each).some((one) => text.includes(one)));
+        expect(sent.slice(0, 5), form).toEqual([]);
         expect(text).not.toMatch(/eyJ[\w-]{20,}/);
       }
       expect(lines).toContain('<masked:device-token>');

@@ -130,14 +130,14 @@ describe('capabilities', () => {
     expect(parts).toHaveLength(8);
   });
 
-  it('that a variant lacks are found out, and skip their cases', {
+  it('that a dialect lacks are found out, and skip their cases', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const other = await startServer({
       port: 0,
       controlPort: 0,
       logLevel: 'silent',
-      variants: new Set(['open-source']),
+      dialects: new Set(['open-source']),
     });
     try {
       const credentials = { token: other.adminToken };
@@ -180,11 +180,11 @@ describe('capabilities', () => {
     }
   });
 
-  it('that are declared missing and answer are told, and their cases are not played', async () => {
+  it('that are declared missing and answer are reported, and their cases are not run', async () => {
     const result = await judge(['monitor/'], { declared: { without: ['monitor'] } });
-    const [told, ...others] = result.verdicts;
-    expect(told).toMatchObject({ id: 'capabilities/monitor', verdict: 'observed' });
-    expect(told?.observation).toContain('but the target has it');
+    const [message, ...others] = result.verdicts;
+    expect(message).toMatchObject({ id: 'capabilities/monitor', verdict: 'observed' });
+    expect(message?.observation).toContain('but the target has it');
     expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['skip']));
     const row = result.capabilities.find(({ capability }) => capability === 'monitor');
     expect(row).toMatchObject({ declared: 'missing', probed: 'offered' });
@@ -196,7 +196,7 @@ describe('capabilities', () => {
     expect(result.verdicts).toMatchObject([{ id: 'capabilities/clock-control', verdict: 'fail' }]);
   });
 
-  it('are taken as declared when nothing is probed', async () => {
+  it('are accepted as declared when nothing is probed', async () => {
     const { capabilities } = await judge(['none/'], { probe: false });
     const probed = capabilities.filter(({ capability }) => capability === 'connect');
     expect(probed).toMatchObject([{ declared: 'unsaid', probed: 'unknown' }]);

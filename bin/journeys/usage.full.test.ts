@@ -85,7 +85,7 @@ describe('help and version', () => {
   });
 });
 
-describe('our own fault', () => {
+describe('an internal error', () => {
   const planted = {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
       'URL.canParse = () => { throw new TypeError("planted"); };',

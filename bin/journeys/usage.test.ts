@@ -30,7 +30,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
       await program.parseAsync(words, { from: 'user' }).catch(() => undefined);
     }
     const isShown = (command: Command): boolean =>
-      !['help', 'play-shard'].includes(command.name()) &&
+      !['help', 'run-shard'].includes(command.name()) &&
       (command.parent === null || isShown(command.parent));
     return [program, ...below(program)].filter(isShown);
   }

@@ -1,6 +1,11 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { type OptionRows, offSwitch, optionFault, usualValues } from '../../fixtures/option-row.ts';
+import {
+  defaultsOf,
+  type OptionRows,
+  offSwitch,
+  optionProblem,
+} from '../../fixtures/option-row.ts';
 import { addOptionRows, settingsOfOptions } from './option-rows.ts';
 
 const rows = {
@@ -9,16 +14,16 @@ const rows = {
     group: 'Behaviour',
     help: 'names',
     cli: { kind: 'names', of: ['one', 'two'] },
-    usual: { value: new Set<string>(), isQuiet: true },
+    default: { value: new Set<string>(), isQuiet: true },
     toSetting: (names: readonly string[]): ReadonlySet<string> => new Set(names),
   },
   countMax: {
     flag: '--count <count>',
     group: 'Behaviour',
     help: 'a count',
-    cli: { kind: 'count', least: 1, most: 9 },
-    usual: { value: 3 },
-    fault: (count: number) => (count > 9 ? `countMax must not be ${count}` : undefined),
+    cli: { kind: 'count', min: 1, max: 9 },
+    default: { value: 3 },
+    problem: (count: number) => (count > 9 ? `countMax must not be ${count}` : undefined),
   },
   isProbed: {
     flag: '--probe',
@@ -58,7 +63,7 @@ describe('rows of options', () => {
     });
   });
 
-  it('have their usual values where nobody gives one', () => {
+  it('have their default values where nobody gives one', () => {
     expect(settingsOf()).toEqual({ names: new Set(), countMax: 3, isOn: false });
   });
 
@@ -78,9 +83,9 @@ describe('rows of options', () => {
     expect(help).toContain('a count (default: 3)');
   });
 
-  it('give the usual values and judge values', () => {
-    expect(usualValues(rows)).toEqual({ names: new Set(), countMax: 3, isOn: false });
-    expect(optionFault(rows, { countMax: 9, other: 1 })).toBeUndefined();
-    expect(optionFault(rows, { countMax: 10 })).toBe('countMax must not be 10');
+  it('give the default values and check values', () => {
+    expect(defaultsOf(rows)).toEqual({ names: new Set(), countMax: 3, isOn: false });
+    expect(optionProblem(rows, { countMax: 9, other: 1 })).toBeUndefined();
+    expect(optionProblem(rows, { countMax: 10 })).toBe('countMax must not be 10');
   });
 });

@@ -1,10 +1,10 @@
 /** From the rows of a table of options to a command's options, and from their values to settings. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
+  defaultsOf,
   type OptionRow,
   type OptionRows,
   type OptionValue,
-  usualValues,
   type ValuesOf,
 } from '../../fixtures/option-row.ts';
 import * as values from './option-values.ts';
@@ -41,7 +41,7 @@ const secrets: Readonly<Record<string, string>> = {
 };
 
 function optionOf(row: ShownRow, parse: Parser | undefined): Option {
-  const { flag, help, cli, usual, conflicts, variable } = row;
+  const { flag, help, cli, default: defaultValue, conflicts, variable } = row;
   const secret = secrets[cli.kind];
   if (secret !== undefined) {
     const read = (text: string): unknown => (parse ? parse(text, undefined as never) : text);
@@ -50,7 +50,7 @@ function optionOf(row: ShownRow, parse: Parser | undefined): Option {
   const option = new Option(flag, help);
   if (parse) option.argParser((text: string, previous: unknown) => parse(text, previous as never));
   if ('of' in cli && cli.kind === 'choices') option.choices(cli.of as readonly string[]);
-  if (usual && !usual.isQuiet) option.default(usual.value, usual.shown);
+  if (defaultValue && !defaultValue.isQuiet) option.default(defaultValue.value, defaultValue.shown);
   if (conflicts) option.conflicts([...conflicts]);
   if (variable !== undefined) option.env(variable);
   return option;
@@ -60,7 +60,7 @@ function optionOf(row: ShownRow, parse: Parser | undefined): Option {
 export function parserOf(cli: OptionValue): Parser | undefined {
   switch (cli.kind) {
     case 'count':
-      return values.count(cli.least, cli.most);
+      return values.count(cli.min, cli.max);
     case 'per-second':
       return values.perSecond(cli.most);
     case 'names':
@@ -104,7 +104,7 @@ function reader(read: (text: string) => unknown, accepted: string): Parser {
 
 /**
  * The settings that rows make of the values that commander gives, by the names of the rows: those
- * that were given, and the usual values of the others.
+ * that were given, and the defaults of the others.
  */
 export function settingsOfOptions<Rows extends OptionRows>(
   rows: Rows,
@@ -116,7 +116,7 @@ export function settingsOfOptions<Rows extends OptionRows>(
     if (value === undefined) return [];
     return [[name, toSetting ? toSetting(value as never) : value]];
   });
-  return { ...usualValues(rows), ...Object.fromEntries(settings) };
+  return { ...defaultsOf(rows), ...Object.fromEntries(settings) };
 }
 
 /** The name under which commander gives the value of a flag. */

@@ -11,7 +11,7 @@ import { type RateLimit, rateLimitFault } from '../../server/settings.ts';
 const MS_PER_SECOND = 1000;
 const PORT_MAX = 65_535;
 const WEIGHT_MAX = 1_000_000;
-const PASSWORD_LEAST_CHARACTERS = 8;
+const PASSWORD_MIN_CHARACTERS = 8;
 
 /** Shares by name; only their proportions count. */
 export type Weights = Readonly<Record<string, number>>;
@@ -60,14 +60,14 @@ export function rateLimit(text: string): RateLimit {
 
 /**
  * A parser of so many a second, such as `20/s` or `0.5`.
- * @param most the largest that is accepted
+ * @param max the largest that is accepted
  */
-export function perSecond(most: number): (text: string) => number {
+export function perSecond(max: number): (text: string) => number {
   return (text) => {
     const [, number] = /^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(text) ?? [];
     const value = Number(number);
-    if (value > 0 && value <= most) return value;
-    throw new InvalidArgumentError(`Accepted: a number above zero, such as 20/s, at most ${most}.`);
+    if (value > 0 && value <= max) return value;
+    throw new InvalidArgumentError(`Accepted: a number above zero, such as 20/s, at most ${max}.`);
   };
 }
 
@@ -101,18 +101,18 @@ export function port(text: string): number {
   throw new InvalidArgumentError(`Accepted: a whole number from 0 (any free port) to ${PORT_MAX}.`);
 }
 
-/** A parser of whole numbers from `least` to `most`, both included. */
-export function count(least: number, most: number): (text: string) => number {
+/** A parser of whole numbers from `min` to `max`, both included. */
+export function count(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = wholeNumber(text);
-    if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Accepted: a whole number from ${least} to ${most}.`);
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Accepted: a whole number from ${min} to ${max}.`);
   };
 }
 
 /**
  * A parser of shares such as `rsa=1,ecdsa=2` or `rsa`, also given over several uses of the option.
- * @param names the names that exist; any name is taken where that is found out later
+ * @param names the names that exist; any name is accepted where that is checked later
  */
 export function weights(
   names?: readonly string[],
@@ -143,7 +143,7 @@ export function headerPrefix(text: string): string {
   );
 }
 
-/** Where a server listens, such as `https://staging.example.com`; a slash at the end is taken off. */
+/** Where a server listens, such as `https://staging.example.com`; a slash at the end is removed. */
 export function baseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
@@ -187,8 +187,8 @@ export function redisUrl(text: string): string {
 
 /** A password that the server takes. */
 export function adminPassword(text: string): string {
-  if (text.length >= PASSWORD_LEAST_CHARACTERS) return text;
-  throw new InvalidArgumentError(`Accepted: at least ${PASSWORD_LEAST_CHARACTERS} characters.`);
+  if (text.length >= PASSWORD_MIN_CHARACTERS) return text;
+  throw new InvalidArgumentError(`Accepted: at least ${PASSWORD_MIN_CHARACTERS} characters.`);
 }
 
 /** `FORM=FILE` with one of these forms, each at most once. */

@@ -30,14 +30,14 @@ export function reportOption<Run>(
   } as const;
 }
 
-/** Makes sure, before the run begins, that every report can be written. @throws CommandFault */
+/** Makes sure, before the run begins, that every report can be written. @throws CommandError */
 export async function prepareReports(files: ReportFiles = {}): Promise<void> {
   for (const [form, path] of Object.entries(files)) {
     await requireWritable(`--report ${form}=FILE`, path);
   }
 }
 
-/** Writes the reports that were asked for. @throws CommandFault */
+/** Writes the reports that were asked for. @throws CommandError */
 export async function writeReports<Run>(
   forms: readonly ReportForm<Run>[],
   files: ReportFiles = {},

@@ -24,7 +24,7 @@ export function doubtSentence(baseUrl: string): string {
 interface UrlOptionSettings {
   readonly description: string;
   /** Its value when nothing gives one. */
-  readonly usual?: string;
+  readonly defaultUrl?: string;
   /** False where a file of an earlier run knows the server better than the environment. */
   readonly isInEnvironment?: boolean;
 }
@@ -32,9 +32,11 @@ interface UrlOptionSettings {
 /** Adds the option; its value is `url`. */
 export function addUrlOption(
   command: Command,
-  { description, usual, isInEnvironment = true }: UrlOptionSettings,
+  { description, defaultUrl, isInEnvironment = true }: UrlOptionSettings,
 ): Command {
-  const option = new Option('--url <url>', description).argParser(values.baseUrl).default(usual);
+  const option = new Option('--url <url>', description)
+    .argParser(values.baseUrl)
+    .default(defaultUrl);
   if (isInEnvironment) option.env(urlVariable);
   return command.addOption(option);
 }

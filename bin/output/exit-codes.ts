@@ -4,7 +4,7 @@
 export const exitCodes = {
   /** Everything asked for was done and holds. */
   pass: 0,
-  /** A verdict failed, the fleet's balance does not hold, or recorded traffic uses what is retired. */
+  /** A verdict failed, the reconciliation found differences, or recorded traffic uses what is retired. */
   failed: 1,
   /** The command line itself is wrong. */
   usage: 2,
@@ -14,7 +14,7 @@ export const exitCodes = {
   undecided: 4,
   /** The machine that made the load was its limit: the figures are not valid. */
   limited: 5,
-  /** Our own fault. */
+  /** An internal error. */
   internal: 70,
   /** Ctrl-C, or another signal that ends commands. */
   interrupted: 130,

@@ -5,8 +5,8 @@ import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { draftOf, removeLeftDrafts } from '../../fixtures/drafts.ts';
 import { NotAFile, plainFile } from '../../fixtures/plain-file.ts';
+import { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import { CommandFault } from './fault.ts';
 
 /** To a descriptor, which a stream and a write at once both take. */
 const openFile = promisify(open);
@@ -23,19 +23,19 @@ const reasons: Readonly<Record<string, string>> = {
 
 /**
  * The text of a file named by an option.
- * @throws CommandFault when it cannot be read
+ * @throws CommandError when it cannot be read
  */
 export async function readNamedFile(option: string, path: string): Promise<string> {
   try {
     return await readFile(plainFile(path), 'utf8');
   } catch (error) {
-    throw fileFault(`${option} cannot read ${path}`, error);
+    throw fileError(`${option} cannot read ${path}`, error);
   }
 }
 
 /**
  * Makes sure, before a run begins, that its result can be written to a file named by an option.
- * @throws CommandFault
+ * @throws CommandError
  */
 export async function requireWritable(option: string, path: string): Promise<void> {
   const what = `${option} cannot write ${path}`;
@@ -44,7 +44,7 @@ export async function requireWritable(option: string, path: string): Promise<voi
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
   } catch (error) {
-    throw fileFault(what, error);
+    throw fileError(what, error);
   }
 }
 
@@ -57,7 +57,7 @@ export const FOR_ALL = 0o644;
  * Writes a file by rename, so that it is never read half-written. Only its owner may read it, even
  * if it replaces a file with other permissions.
  * @param mode other permission bits
- * @throws CommandFault
+ * @throws CommandError
  */
 export async function writeWhole(
   path: string,
@@ -71,7 +71,7 @@ export async function writeWhole(
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    throw fileFault(`cannot write ${path}`, error);
+    throw fileError(`cannot write ${path}`, error);
   }
 }
 
@@ -79,7 +79,7 @@ export async function writeWhole(
  * Opens a file for lines that go out one by one, as empty as a new one, for its owner only.
  * @param option that named it
  * @returns the file's descriptor
- * @throws CommandFault
+ * @throws CommandError
  */
 export async function openForLines(option: string, path: string): Promise<number> {
   await requireWritable(option, path);
@@ -89,7 +89,7 @@ export async function openForLines(option: string, path: string): Promise<number
     if (fstatSync(file).isFile()) fchmodSync(file, OWNER_ONLY);
     return file;
   } catch (error) {
-    throw fileFault(`${option} cannot write ${path}`, error);
+    throw fileError(`${option} cannot write ${path}`, error);
   }
 }
 
@@ -97,8 +97,8 @@ export async function openForLines(option: string, path: string): Promise<number
  * The fault of a file that cannot be used.
  * @param what was to be done with which file, such as `--ca cannot read x.pem`
  */
-export function fileFault(what: string, error: unknown): CommandFault {
+export function fileError(what: string, error: unknown): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = error instanceof NotAFile ? error.message : (reasons[code] ?? code);
-  return new CommandFault(`${what}: ${reason}; choose another file.`, exitCodes.setUp, error);
+  return new CommandError(`${what}: ${reason}; choose another file.`, exitCodes.setUp, error);
 }

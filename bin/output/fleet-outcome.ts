@@ -1,7 +1,7 @@
-/** What a fleet's run means for the command line: its exit code, and its faults as sentences. */
+/** What a fleet's run means for the command line: its exit code, and its errors as sentences. */
 
 import { ClusterError } from '../../simulator/cluster/cluster-error.ts';
-import { WorkerFault } from '../../simulator/cluster/coordinator.ts';
+import { WorkerFailed } from '../../simulator/cluster/coordinator.ts';
 import {
   BehaviourFileError,
   ClientError,
@@ -15,23 +15,23 @@ import {
 import { StatusError, TransportError } from '../../simulator/network/errors.ts';
 import { contactDoubt } from '../../simulator/result/contact.ts';
 import { MergeError } from '../../simulator/result/merge.ts';
+import { CommandError, setUpError } from './command-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { CommandFault, setUpFault } from './fault.ts';
 
 /**
- * A balance that does not hold fails the run, and so does a requirement that was broken. Nothing is
+ * A reconciliation with differences fails the run, and so does a requirement that was broken. Nothing is
  * decided when no device got an answer or was accepted, when nothing was checked of a sample, or when the server's
  * list could not be read although there was a login.
  */
 export function fleetExitCode(result: FleetResult, plan: Pick<FleetPlan, 'acceptWith'>): ExitCode {
-  const { balance, spread, checks } = result;
-  if (balance.checked && !balance.ok) return exitCodes.failed;
+  const { reconciliation, spread, checks } = result;
+  if (reconciliation.checked && !reconciliation.ok) return exitCodes.failed;
   if (checks?.requirements.some(({ broken }) => broken > 0)) return exitCodes.failed;
   if (contactDoubt(result) !== undefined) return exitCodes.undecided;
   // Of the devices of a lost shard nothing is known.
   if (spread !== undefined && spread.lost.length > 0) return exitCodes.undecided;
   if (checks?.requirements.every(({ judged }) => judged === 0)) return exitCodes.undecided;
-  const isMissing = plan.acceptWith !== undefined && !balance.checked;
+  const isMissing = plan.acceptWith !== undefined && !reconciliation.checked;
   return isMissing ? exitCodes.undecided : exitCodes.pass;
 }
 
@@ -43,36 +43,36 @@ export function figuresExitCode({ validity, thresholds }: FleetResult): ExitCode
 }
 
 /** The fault of a run in a sentence with the way out; what is not foreseen stays as it is. */
-export function fleetFault(
+export function fleetError(
   error: unknown,
   plan: Pick<FleetPlan, 'baseUrl' | 'acceptWith' | 'tls'>,
 ): unknown {
   if (error instanceof PlanError) {
-    return new CommandFault(`invalid plan: ${error.message}`, exitCodes.usage, error);
+    return new CommandError(`invalid plan: ${error.message}`, exitCodes.usage, error);
   }
   if (error instanceof BehaviourFileError) {
-    return new CommandFault(error.message, exitCodes.usage, error);
+    return new CommandError(error.message, exitCodes.usage, error);
   }
   if (error instanceof IdentityError || error instanceof StateError) {
-    return new CommandFault(error.message, exitCodes.setUp, error);
+    return new CommandError(error.message, exitCodes.setUp, error);
   }
   if (error instanceof NotDeployableError) {
-    return new CommandFault(`${error.message}.`, exitCodes.setUp, error);
+    return new CommandError(`${error.message}.`, exitCodes.setUp, error);
   }
-  if (error instanceof MergeError) return new CommandFault(error.message, exitCodes.setUp, error);
+  if (error instanceof MergeError) return new CommandError(error.message, exitCodes.setUp, error);
   if (error instanceof ClusterError) {
     const code = error.kind === 'no-result' ? exitCodes.undecided : exitCodes.setUp;
-    return new CommandFault(error.message, code, error);
+    return new CommandError(error.message, code, error);
   }
-  if (error instanceof WorkerFault)
-    return new CommandFault(error.message, knownExitCode(error), error);
+  if (error instanceof WorkerFailed)
+    return new CommandError(error.message, knownExitCode(error), error);
   if (!(error instanceof ClientError)) return error;
   if (error instanceof StatusError && error.status === 401 && plan.acceptWith !== undefined) {
-    return new CommandFault(refusedUser(plan.baseUrl, plan.acceptWith), exitCodes.setUp, error);
+    return new CommandError(refusedUser(plan.baseUrl, plan.acceptWith), exitCodes.setUp, error);
   }
   const unwanted = error instanceof TransportError ? unwantedCaller(error, plan) : undefined;
-  if (unwanted === undefined) return setUpFault(error, plan.baseUrl);
-  return new CommandFault(`${plan.baseUrl}: ${unwanted}`, exitCodes.setUp, error);
+  if (unwanted === undefined) return setUpError(error, plan.baseUrl);
+  return new CommandError(`${plan.baseUrl}: ${unwanted}`, exitCodes.setUp, error);
 }
 
 function refusedUser(place: string, user: NonNullable<FleetPlan['acceptWith']>): string {
@@ -106,6 +106,6 @@ function unwantedCaller(
     : 'the connection was cut; if the server requires a client certificate, give one with --cert and --key';
 }
 
-function knownExitCode({ exitCode }: WorkerFault): ExitCode {
+function knownExitCode({ exitCode }: WorkerFailed): ExitCode {
   return Object.values(exitCodes).find((code) => code === exitCode) ?? exitCodes.internal;
 }

@@ -42,7 +42,7 @@ describe('a live line', () => {
     expect(seen(written())).toEqual(['a word', 'a result', '']);
   });
 
-  it('is taken away when what it tells of fails', async () => {
+  it('is removed when what it tells of fails', async () => {
     const { stream, written, output } = terminal({ isTTY: true });
     const failing = withLiveLine(
       output,

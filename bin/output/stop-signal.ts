@@ -9,15 +9,15 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-/** As stopSignal, of a run that can be hurried: a second one aborts `hurry`, a third ends the process. */
-export function stopSignals(): { readonly signal: AbortSignal; readonly hurry: AbortSignal } {
-  const [stop, hurry] = [new AbortController(), new AbortController()];
-  abortInTurn([stop, hurry]);
-  return { signal: stop.signal, hurry: hurry.signal };
+/** As stopSignal, of a run that drains: a second one aborts `forceStop`, a third ends the process. */
+export function stopSignals(): { readonly signal: AbortSignal; readonly forceStop: AbortSignal } {
+  const [stop, forceStop] = [new AbortController(), new AbortController()];
+  abortInTurn([stop, forceStop]);
+  return { signal: stop.signal, forceStop: forceStop.signal };
 }
 
 function abortInTurn(steps: readonly AbortController[]): void {
-  // Every case that is played at the moment listens; Node would take so many for a leak.
+  // Every case that is run at the moment listens; Node would take so many for a leak.
   for (const { signal } of steps) setMaxListeners(0, signal);
   const onSignal = (): void => {
     const next = steps.find(({ signal }) => !signal.aborted);

@@ -90,8 +90,8 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
       expect((await run(`journal --control-url ${ready.controlUrl}`)).code).toBe(0);
       const wrong = await run('journal', { ...own, FLEETBED_CONTROL_TOKEN: ready.controlToken });
       expect(wrong.code).toBe(0);
-      const stranger = await run('journal --control-url http://127.0.0.1:1');
-      expect([stranger.code, stranger.stderr]).toEqual([
+      const otherUrl = await run('journal --control-url http://127.0.0.1:1');
+      expect([otherUrl.code, otherUrl.stderr]).toEqual([
         2,
         expect.stringMatching(/^fleetbed: no server started by this user .*--control-token/),
       ]);

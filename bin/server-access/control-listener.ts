@@ -6,8 +6,8 @@ import { isObject, parsedJson } from '../../fixtures/json.ts';
 import { printable } from '../../fixtures/printable.ts';
 import * as values from '../options/option-values.ts';
 import { SecretOption, secretVariables } from '../options/secret-option.ts';
+import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
 import { fillControl } from './found-server.ts';
 
 const SENTENCE_MAX_CHARACTERS = 2000;
@@ -60,7 +60,7 @@ export function addControlOptions(command: Command): Command {
 
 /** How the control listener is asked. */
 interface AskOptions extends RequestInit {
-  /** Statuses that are no fault. */
+  /** Statuses that are no error. */
   readonly expected?: readonly number[];
   /** A stream; its reader limits the size of each event. */
   readonly isEndless?: boolean;
@@ -68,7 +68,7 @@ interface AskOptions extends RequestInit {
 
 /**
  * Asks the control listener. What it answers is read up to a bound, and fails beyond.
- * @throws CommandFault
+ * @throws CommandError
  */
 export async function ask(
   { controlUrl, controlToken }: Pick<ControlOptions, 'controlUrl' | 'controlToken'>,
@@ -79,17 +79,17 @@ export async function ask(
   const url = controlUrl.replace(/\/$/, '') + path;
   const answer = await fetch(url, { ...init, headers }).catch((cause: unknown) => {
     const sentence = `${controlUrl} does not answer; check --control-url and that the server runs.`;
-    throw new CommandFault(sentence, exitCodes.setUp, cause);
+    throw new CommandError(sentence, exitCodes.setUp, cause);
   });
   const body = isEndless ? answer : bounded(controlUrl, answer);
   if (expected.includes(body.status)) return { status: body.status, body };
-  throw new CommandFault(await refusalOf(controlUrl, body), exitCodeOf(body.status));
+  throw new CommandError(await refusalOf(controlUrl, body), exitCodeOf(body.status));
 }
 
 /**
  * Asks for the tenant that the options name, with a body of JSON where there is one. What the server
  * refuses for what it holds (404, 409, 422) has exit code 1.
- * @throws CommandFault
+ * @throws CommandError
  */
 export async function askAs(
   options: ControlOptions,
@@ -108,7 +108,7 @@ export async function askAs(
     }),
   });
   if (status < 400) return { status, body };
-  throw new CommandFault(await refusalOf(options.controlUrl, body), exitCodes.failed);
+  throw new CommandError(await refusalOf(options.controlUrl, body), exitCodes.failed);
 }
 
 /** Whatever is sent compressed counts as it is when it is read. */
@@ -120,7 +120,7 @@ function bounded(url: string, answer: Response): Response {
       bytes += chunk.length;
       if (bytes <= ANSWER_MAX_BYTES) return controller.enqueue(chunk);
       const sentence = `${url} answers with more than ${ANSWER_MAX_BYTES} bytes; ask for less.`;
-      controller.error(new CommandFault(sentence, exitCodes.setUp));
+      controller.error(new CommandError(sentence, exitCodes.setUp));
     },
   });
   return new Response(answer.body.pipeThrough(counted), answer);
@@ -135,8 +135,8 @@ export async function refusalOf(url: string, answer: Response): Promise<string> 
   if (answer.status === 401)
     return `${url} refuses the control token; check --control-token, or FLEETBED_CONTROL_TOKEN.`;
   const text = await answer.text();
-  const told = errorIn(text) ?? 'is this the control listener? check --control-url';
-  return printable(`${url}: ${answer.status}: ${told}`, SENTENCE_MAX_CHARACTERS);
+  const sentence = errorIn(text) ?? 'is this the control listener? check --control-url';
+  return printable(`${url}: ${answer.status}: ${sentence}`, SENTENCE_MAX_CHARACTERS);
 }
 
 function errorIn(text: string): string | undefined {

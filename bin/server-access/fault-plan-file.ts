@@ -1,29 +1,31 @@
 /** Plans of faults in files, and what is said of planned faults that never fired. */
+
+import { counted } from '../../fixtures/counted.ts';
 import type { UnfiredFault } from '../../server/faults/fault-plans.ts';
 import { readPlan } from '../../server/faults/plan-text.ts';
 import type { Rule } from '../../server/faults/rule.ts';
+import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
 import { readNamedFile } from '../output/files.ts';
 
 /** A line for each planned fault that never fired. */
 export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
   return unfired.map(({ id, act, step, matched }) => {
     const place = step === undefined ? id : `${id}, step ${step}`;
-    return `the planned fault ${place} (${act}) never fired; its rule matched ${matched} requests`;
+    return `the planned fault ${place} (${act}) never fired; its rule matched ${counted(matched, 'request')}`;
   });
 }
 
 /**
  * The rules of a plan in a file.
  * @param option what names the file, for the sentence when it cannot be read
- * @throws CommandFault with file, line and column of each fault
+ * @throws CommandError with file, line and column of each fault
  */
 export async function readPlanFile(option: string, file: string): Promise<readonly Rule[]> {
   const read = readPlan(await readNamedFile(option, file));
   if ('rules' in read) return read.rules;
-  const lines = read.faults.map(
+  const lines = read.problems.map(
     ({ line, column, message }) => `${file}:${line}:${column}: ${message}`,
   );
-  throw new CommandFault(lines.join('\n'), exitCodes.usage);
+  throw new CommandError(lines.join('\n'), exitCodes.usage);
 }

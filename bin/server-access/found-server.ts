@@ -4,17 +4,17 @@
  */
 import type { Command } from 'commander';
 import { secretVariables } from '../options/secret-option.ts';
+import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
 import { type RunFile, runningServers } from './run-file.ts';
 
 /** The source of a value that a run file gave, beside commander's own `cli`, `env` and `default`. */
 const FOUND = 'run-file';
 
 /** Defaults of `fleetbed serve`. */
-const usualUrls = { url: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
+const defaultUrls = { url: 'http://127.0.0.1:8080', controlUrl: 'http://127.0.0.1:8081' } as const;
 
-/** Fills in `controlUrl` and `controlToken`. @throws CommandFault when no server can be made out */
+/** Fills in `controlUrl` and `controlToken`. @throws CommandError when no server can be made out */
 export function fillControl(command: Command): void {
   const { controlUrl: url, controlToken: token } = command.opts<Partial<RunFile>>();
   if (url !== undefined && token !== undefined) return;
@@ -24,14 +24,14 @@ export function fillControl(command: Command): void {
     const owner = runningServers().find(({ controlToken }) => controlToken === token);
     command.setOptionValueWithSource(
       'controlUrl',
-      owner?.controlUrl ?? usualUrls.controlUrl,
+      owner?.controlUrl ?? defaultUrls.controlUrl,
       FOUND,
     );
     return;
   }
   const run = url === undefined ? onlyServer('--control-url', given) : serverAt('controlUrl', url);
   if (!run) {
-    throw new CommandFault(
+    throw new CommandError(
       `no server started by this user on this machine has its control listener at ${url}; ` +
         `give --control-token (env: ${secretVariables.controlToken}).`,
       exitCodes.usage,
@@ -44,7 +44,7 @@ export function fillControl(command: Command): void {
 /**
  * Fills in `url`, and who the command is there: `foundAdmin`, unless a login or a token is given.
  * @param ways how a user is given, for a sentence
- * @throws CommandFault when no server can be made out
+ * @throws CommandError when no server can be made out
  */
 export function fillServer(command: Command, ways: string): void {
   const options = command.opts<{
@@ -58,29 +58,29 @@ export function fillServer(command: Command, ways: string): void {
   if (url !== undefined && hasUser) return;
   const servers = url === undefined ? runningServers() : [];
   if (hasUser && servers.length === 0) {
-    command.setOptionValueWithSource('url', usualUrls.url, 'default');
+    command.setOptionValueWithSource('url', defaultUrls.url, 'default');
     return;
   }
   const run =
     url === undefined ? onlyServer('--url', `--url and ${ways}`) : serverAt('baseUrl', url);
   const isOther = command.getOptionValueSource('email') !== 'default' && run?.adminEmail !== email;
-  if (!run || (isOther && !hasUser)) throw new CommandFault(`${ways} is needed.`, exitCodes.usage);
+  if (!run || (isOther && !hasUser)) throw new CommandError(`${ways} is needed.`, exitCodes.usage);
   command.setOptionValueWithSource('url', run.baseUrl, FOUND);
   if (run.caPem !== undefined) command.setOptionValueWithSource('caPem', run.caPem, FOUND);
   if (!hasUser) command.setOptionValueWithSource('foundAdmin', run, FOUND);
 }
 
-/** Only the very URL: at another one a stranger may listen, who must not get the token. */
+/** Only the very URL: at another one something else may listen, which must not get the token. */
 function serverAt(kind: 'baseUrl' | 'controlUrl', url: string): RunFile | undefined {
   return runningServers().find((run) => new URL(run[kind]).href === new URL(url).href);
 }
 
-/** The only running server. @throws CommandFault when there is none, or several */
+/** The only running server. @throws CommandError when there is none, or several */
 function onlyServer(option: '--url' | '--control-url', given: string): RunFile {
   const [run, ...others] = runningServers();
   if (run && others.length === 0) return run;
   if (!run) {
-    throw new CommandFault(
+    throw new CommandError(
       `no running server was found on this machine; start one with fleetbed serve, or give ${given}.`,
       exitCodes.setUp,
     );
@@ -90,7 +90,7 @@ function onlyServer(option: '--url' | '--control-url', given: string): RunFile {
     const kind = option === '--url' ? 'control' : 'API';
     return `${option} ${chosen} (${kind} at ${beside}, process ${pid}, since ${startedAt})`;
   });
-  throw new CommandFault(
+  throw new CommandError(
     `${listed.length} servers run on this machine; choose one: ${listed.join(', ')}.`,
     exitCodes.usage,
   );

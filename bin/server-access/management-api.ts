@@ -11,8 +11,8 @@ import {
   adminClient,
   type Fetch,
 } from '../../server/control/embedding/admin-client.ts';
+import { CommandError, setUpError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
-import { CommandFault, setUpFault } from '../output/fault.ts';
 import { readNamedFile } from '../output/files.ts';
 import type { ServerOptions } from './server-options.ts';
 
@@ -20,7 +20,7 @@ const SENTENCE_MAX_CHARACTERS = 1000;
 /** Pages of one list that are read at most: a hundred thousand items. */
 const PAGES_MAX = 200;
 
-/** A signed-in user. Every method throws CommandFault, with exit code 1 for what the server refuses. */
+/** A signed-in user. Every method throws CommandError, with exit code 1 for what the server refuses. */
 export class ManagementApi {
   readonly #options: ServerOptions;
   readonly #fetch: Fetch;
@@ -56,9 +56,9 @@ export class ManagementApi {
   readonly call: AdminClient['call'] = async (id, ...call) => {
     try {
       return await this.#client.call(id, ...call);
-    } catch (fault) {
-      if (!(fault instanceof AdminRefusal)) throw fault;
-      throw refused(this.#options, fault);
+    } catch (error) {
+      if (!(error instanceof AdminRefusal)) throw error;
+      throw refused(this.#options, error);
     }
   };
 
@@ -85,9 +85,9 @@ export class ManagementApi {
   async #renewToken({ adminEmail: email, adminPassword: password }: FoundAdmin): Promise<void> {
     try {
       await this.#client.call('count-devices');
-    } catch (fault) {
-      if (!(fault instanceof AdminRefusal)) throw fault;
-      if (fault.status !== 401 || password === '') throw refused(this.#options, fault);
+    } catch (error) {
+      if (!(error instanceof AdminRefusal)) throw error;
+      if (error.status !== 401 || password === '') throw refused(this.#options, error);
       this.#token = await login(this.#options, this.#fetch, { email, password });
       this.#client = adminClient(this.#options.url, this.#token, this.#fetch);
     }
@@ -103,8 +103,8 @@ function fetchWith({ url: place }: ServerOptions, caPem: string | undefined): Fe
     try {
       const sent = { ...init, redirect: 'manual', dispatcher } as Parameters<typeof fetch>[1];
       return (await fetch(url, sent)) as unknown as Response;
-    } catch (fault) {
-      throw fault instanceof Error ? setUpFault(fault, place) : fault;
+    } catch (error) {
+      throw error instanceof Error ? setUpError(error, place) : error;
     }
   };
 }
@@ -124,21 +124,21 @@ async function login(
   if (answer.status === 200) return text;
   const way = answer.status === 401 ? `check --email ${email} and its password` : 'check --url';
   const sentence = `${url}: the login was answered with ${answer.status}; ${way}.`;
-  throw new CommandFault(sentence, exitCodes.setUp);
+  throw new CommandError(sentence, exitCodes.setUp);
 }
 
-function refused({ url }: ServerOptions, refusal: AdminRefusal): CommandFault {
+function refused({ url }: ServerOptions, refusal: AdminRefusal): CommandError {
   const { status, requestId } = refusal;
   const sentence = printable(`${url}: ${refusal.message}`, SENTENCE_MAX_CHARACTERS);
   if (status === 401) {
-    return new CommandFault(`${sentence}; get a valid token, or give --password.`, exitCodes.setUp);
+    return new CommandError(`${sentence}; get a valid token, or give --password.`, exitCodes.setUp);
   }
-  if (status === 403) return new CommandFault(`${sentence}; use another user.`, exitCodes.setUp);
+  if (status === 403) return new CommandError(`${sentence}; use another user.`, exitCodes.setUp);
   const hint =
     requestId === '' ? '' : `; for more: npx fleetbed explain ${printable(requestId, 100)}`;
-  return new CommandFault(sentence + hint, exitCodes.failed);
+  return new CommandError(sentence + hint, exitCodes.failed);
 }
 
-function noApi({ url }: ServerOptions): CommandFault {
-  return new CommandFault(`${url} does not answer as this API; check --url.`, exitCodes.setUp);
+function noApi({ url }: ServerOptions): CommandError {
+  return new CommandError(`${url} does not answer as this API; check --url.`, exitCodes.setUp);
 }

@@ -2,15 +2,15 @@
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { nearestOf } from '../../fixtures/nearest.ts';
 import { printable } from '../../fixtures/printable.ts';
+import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
 
 const LISTED_MAX = 5;
 const NAME_MAX_CHARACTERS = 100;
 
 /**
  * The devices that are meant, each once.
- * @throws CommandFault where a name is of no device, with the nearest, or of several
+ * @throws CommandError where a name is of no device, with the nearest, or of several
  */
 export function namedDevices(devices: readonly Device[], names: readonly string[]): Device[] {
   return [...new Set(names.map((name) => namedDevice(devices, name)))];
@@ -26,7 +26,7 @@ function namedDevice(devices: readonly Device[], name: string): Device {
   if (only && more.length === 0) return only;
   if (only) {
     const ids = byValue.slice(0, LISTED_MAX).map(({ id }) => printable(id));
-    throw new CommandFault(
+    throw new CommandError(
       `${byValue.length} devices have the identity value ${shown}; name one by its ID: ${ids.join(', ')}.`,
       exitCodes.failed,
     );
@@ -35,10 +35,10 @@ function namedDevice(devices: readonly Device[], name: string): Device {
     name,
     devices.flatMap((device) => [device.id, ...valuesOf(device)]),
   ).map((each) => printable(each, NAME_MAX_CHARACTERS));
-  const told =
+  const sentence =
     nearest.length === 0 ? 'the server has no devices' : `nearest: ${nearest.join(', ')}`;
-  throw new CommandFault(
-    `no device has the ID or identity value ${shown}; ${told}.`,
+  throw new CommandError(
+    `no device has the ID or identity value ${shown}; ${sentence}.`,
     exitCodes.failed,
   );
 }

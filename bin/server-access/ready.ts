@@ -47,7 +47,7 @@ export function consoleUrl(server: { controlUrl: string; controlToken: string })
 /**
  * Makes sure that a ready file can be written, and takes an old one away: it would speak of a
  * server that is gone.
- * @throws CommandFault
+ * @throws CommandError
  */
 export async function prepareReadyFile(path: string | undefined): Promise<void> {
   if (path === undefined) return;
@@ -55,7 +55,7 @@ export async function prepareReadyFile(path: string | undefined): Promise<void> 
   await rm(path, { force: true });
 }
 
-/** Writes the ready file where one was asked for. @throws CommandFault */
+/** Writes the ready file where one was asked for. @throws CommandError */
 export async function writeReadyFile(path: string | undefined, ready: object): Promise<void> {
   if (path === undefined) return;
   await writeWhole(path, `${JSON.stringify(ready)}\n`);

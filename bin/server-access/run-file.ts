@@ -20,7 +20,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemClock } from '../../fixtures/clock.ts';
 import { type Holder, isAlive, ownHolder } from '../../fixtures/process-lock.ts';
-import { reportFault } from '../output/fault.ts';
+import { describeError } from '../output/command-error.ts';
 import { writeWhole } from '../output/files.ts';
 import type { Output } from '../output/output.ts';
 import type { ServerReady } from './ready.ts';
@@ -65,8 +65,8 @@ export async function leaveRunFile(ready: ServerReady, output: Output): Promise<
   const path = join(folder.path, `${process.pid}.json`);
   try {
     await writeWhole(path, `${JSON.stringify(content)}\n`);
-  } catch (fault) {
-    output.progress(`no run file: ${reportFault(fault).sentence}`);
+  } catch (error) {
+    output.progress(`no run file: ${describeError(error).sentence}`);
     return () => undefined;
   }
   const remove = (): void => {

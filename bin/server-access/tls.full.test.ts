@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const at = (name: string): string => join(folder, name);
 
-/** The ready word of TLS, which must be there. */
+/** The ready word of TLS, which is required. */
 async function serve(...words: readonly string[]) {
   const started = await startServe(words);
   running = started.running;

@@ -6,9 +6,9 @@ import { authorityFiles } from '../../server/listeners/tls/authority-files.ts';
 import type { RunningServer } from '../../server/server.ts';
 import { tlsRows } from '../../server/tls-settings.ts';
 import { settingsOfOptions } from '../options/option-rows.ts';
+import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
-import { FOR_ALL, fileFault, requireWritable, writeWhole } from '../output/files.ts';
+import { FOR_ALL, fileError, requireWritable, writeWhole } from '../output/files.ts';
 
 /** The options; each of them enables TLS, with or without --tls. */
 export const tlsOptionRows = {
@@ -40,13 +40,13 @@ export interface TlsReady {
 /**
  * TLS as the server takes it, undefined without it, and the folder of --tls-ca-out.
  * @param options as commander gives them
- * @throws CommandFault
+ * @throws CommandError
  */
 export function tlsPlan(options: object) {
   const given = settingsOfOptions(tlsOptionRows, options);
   const { isAsked, caFolder, ...tls } = given;
   if (caFolder !== undefined && tls.certFile !== undefined) {
-    throw new CommandFault(
+    throw new CommandError(
       '--tls-ca-out cannot be used with --tls-cert: there is no test CA then.',
       exitCodes.usage,
     );
@@ -54,18 +54,18 @@ export function tlsPlan(options: object) {
   return { tls: Object.keys(given).length > 0 ? tls : undefined, caFolder };
 }
 
-/** Makes the folder of --tls-ca-out, before the server starts. @throws CommandFault */
+/** Makes the folder of --tls-ca-out, before the server starts. @throws CommandError */
 export async function prepareCaFolder(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
   try {
     makeFolder(folder);
   } catch (error) {
-    throw fileFault(`--tls-ca-out cannot create ${folder}`, error);
+    throw fileError(`--tls-ca-out cannot create ${folder}`, error);
   }
   await requireWritable('--tls-ca-out', join(folder, 'ca.pem'));
 }
 
-/** Writes the test CA to the folder, if any. @returns the TLS of the server @throws CommandFault */
+/** Writes the test CA to the folder, if any. @returns the TLS of the server @throws CommandError */
 export async function publishTls(
   { tls }: RunningServer,
   folder: string | undefined,

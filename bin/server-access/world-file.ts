@@ -1,10 +1,10 @@
 /** World files: checked, loaded into a running server, and summarized. */
 import { printable } from '../../fixtures/printable.ts';
 import type { LoadedWorld } from '../../server/world/load.ts';
-import { timelineOf, WorldFault } from '../../server/world/timeline.ts';
-import { readWorld, WorldTextFault } from '../../server/world/world-text.ts';
+import { timelineOf, WorldError } from '../../server/world/timeline.ts';
+import { readWorld, WorldTextError } from '../../server/world/world-text.ts';
+import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
-import { CommandFault } from '../output/fault.ts';
 import { readNamedFile } from '../output/files.ts';
 import { ask, type ControlOptions } from './control-listener.ts';
 
@@ -19,7 +19,7 @@ export function worldLines({ devices, artifacts, deployments }: LoadedWorld): st
   ];
 }
 
-/** Loads a file into a tenant of a running server. @throws CommandFault */
+/** Loads a file into a tenant of a running server. @throws CommandError */
 export async function loadWorldFile(file: string, where: ControlOptions): Promise<LoadedWorld> {
   const text = await readNamedFile('--world', file);
   checkedWorld(text, file);
@@ -29,18 +29,18 @@ export async function loadWorldFile(file: string, where: ControlOptions): Promis
   const { status, body } = await ask(where, `/world${query}`, { ...init, expected: [200, 422] });
   if (status === 200) return (await body.json()) as LoadedWorld;
   const { error } = (await body.json()) as { error: string };
-  throw new CommandFault(`${file}: ${error.replace(/^body: /, '')}`, exitCodes.usage);
+  throw new CommandError(`${file}: ${error.replace(/^body: /, '')}`, exitCodes.usage);
 }
 
-/** Checks the file before it is sent, so that faults name the file. @throws CommandFault */
+/** Checks the file before it is sent, so that errors name the file. @throws CommandError */
 export function checkedWorld(text: string, file: string): void {
   try {
     timelineOf(readWorld(text, file));
-  } catch (fault) {
-    if (fault instanceof WorldTextFault) {
-      throw new CommandFault(fault.message, exitCodes.usage, fault);
+  } catch (error) {
+    if (error instanceof WorldTextError) {
+      throw new CommandError(error.message, exitCodes.usage, error);
     }
-    if (!(fault instanceof WorldFault)) throw fault;
-    throw new CommandFault(`${file}: ${fault.message}`, exitCodes.usage, fault);
+    if (!(error instanceof WorldError)) throw error;
+    throw new CommandError(`${file}: ${error.message}`, exitCodes.usage, error);
   }
 }

@@ -67,9 +67,9 @@ export async function openStage(): Promise<DocumentStage> {
   const { running, started } = await startServer(
     [...words, '--ready-file', join(folder, 'ready')],
     home,
-  ).catch((fault: unknown) => {
+  ).catch((error: unknown) => {
     close();
-    throw fault;
+    throw error;
   });
   const ready: ServerReady = JSON.parse(readFileSync(join(folder, 'ready'), 'utf8'));
   const commands = commandFolder(folder);

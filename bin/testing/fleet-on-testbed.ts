@@ -68,7 +68,7 @@ export class FleetOnTestbed {
   }
 
   /** Runs one device of each behaviour, and deploys to them by default. */
-  async play({ behaviours, drive, judge, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
+  async run({ behaviours, drive, judge, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
     const ended = new AbortController();
     const { baseUrl, adminEmail: email, adminPassword: password } = this.testbed;
     const result = await simulateFleet(
@@ -82,7 +82,7 @@ export class FleetOnTestbed {
         inventoryIntervalMs: 60_000,
         rampMs: 0,
         behaviours: behaviours.map((name) => ({ name, weight: 1 })),
-        backOff: { leastMs: 50, mostMs: 500 },
+        backOff: { minMs: 50, maxMs: 500 },
         headerPrefix: 'X-SVC',
         acceptWith: { email, password },
         deploy: release,

@@ -90,7 +90,7 @@ const steps = {
     const url = `${v1}/deployments/deployments/${input.deploymentId}/status`;
     await ask('PUT', url, { json: { status: 'aborted' }, statuses: [204, 404, 422] });
   },
-  'device-part': async () => {
+  'device-deployment': async () => {
     const url = `${v1}/deployments/deployments/${input.deploymentId}/devices/list`;
     const parts = await asked(url);
     return { part: parts.find(({ id }) => id === input.deviceId) ?? null };
@@ -103,11 +103,11 @@ const steps = {
 };
 
 try {
-  const carryOut = steps[step];
-  if (!carryOut) {
+  const apply = steps[step];
+  if (!apply) {
     process.stderr.write(`this hook cannot ${step}\n`);
     process.exitCode = NOT_HERE;
-  } else process.stdout.write(JSON.stringify((await carryOut()) ?? {}));
+  } else process.stdout.write(JSON.stringify((await apply()) ?? {}));
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = FAILED;

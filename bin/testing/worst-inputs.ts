@@ -27,7 +27,7 @@ type Node =
   | { readonly kind: 'group'; readonly body: Node; readonly number: number }
   | { readonly kind: 'look'; readonly body: Node }
   | { readonly kind: 'again'; readonly group: () => Node | undefined }
-  | { readonly kind: 'repeat'; readonly body: Node; readonly least: number; readonly most: number };
+  | { readonly kind: 'repeat'; readonly body: Node; readonly min: number; readonly max: number };
 
 /** Returns every worst input of an expression; empty where nothing in it repeats. */
 export function worstInputs(expression: RegExp): WorstInput[] {
@@ -82,7 +82,7 @@ function pumpsOf(node: Node, before: string): Pump[] {
       return pumpsOf(node.body, before);
     case 'repeat': {
       const inner = pumpsOf(node.body, before);
-      if (node.most <= HARMLESS_REPEATS) return inner;
+      if (node.max <= HARMLESS_REPEATS) return inner;
       return [...spellingsOf(node.body).map((pump) => ({ before, pump })), ...inner];
     }
     default:
@@ -109,7 +109,7 @@ function spelling(node: Node | undefined, which: number): string {
     case 'again':
       return spelling(node.group(), which);
     case 'repeat':
-      return spelling(node.body, which).repeat(Math.max(node.least, Math.min(node.most, 1)));
+      return spelling(node.body, which).repeat(Math.max(node.min, Math.min(node.max, 1)));
     default:
       return '';
   }
@@ -179,11 +179,11 @@ class Parser {
     this.#at += found[0].length;
     const [, sign, from = '', comma, to] = found;
     if (sign) {
-      const most = sign === '?' ? 1 : Number.POSITIVE_INFINITY;
-      return { kind: 'repeat', body, least: sign === '+' ? 1 : 0, most };
+      const max = sign === '?' ? 1 : Number.POSITIVE_INFINITY;
+      return { kind: 'repeat', body, min: sign === '+' ? 1 : 0, max };
     }
     const open = to === '' ? Number.POSITIVE_INFINITY : Number(to);
-    return { kind: 'repeat', body, least: Number(from), most: comma ? open : Number(from) };
+    return { kind: 'repeat', body, min: Number(from), max: comma ? open : Number(from) };
   }
 
   #item(): Node {

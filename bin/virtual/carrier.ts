@@ -18,7 +18,7 @@ import type {
 } from '../../simulator/network/carrier.ts';
 
 /** What happens to one exchange on its way; delays in milliseconds of virtual time. */
-export interface Passage {
+export interface ExchangePlan {
   readonly requestDelayMs: number;
   readonly answerDelayMs: number;
   /** The request does not reach the server. */
@@ -26,7 +26,7 @@ export interface Passage {
   /** What the caller receives in place of an answer: this error, or an empty success. */
   readonly instead: Error | 'success' | undefined;
   /** The server's store loses it, and what comes after it, when the server ends. */
-  readonly isUnkept?: boolean;
+  readonly isNotStored?: boolean;
   /** The server ends once it has the request, and is back this much later. */
   readonly restartsForMs?: number | undefined;
 }
@@ -57,7 +57,7 @@ interface MemoryCarrierOptions {
   readonly host: string;
   readonly clock: Clock;
   /** Returns what happens to an exchange; undefined when nothing does. */
-  readonly passageOf?: ((subject: CarrierSubject) => Passage | undefined) | undefined;
+  readonly planOf?: ((subject: CarrierSubject) => ExchangePlan | undefined) | undefined;
 }
 
 type Options = Pick<Dispatcher.DispatchOptions, 'method' | 'path' | 'headers' | 'body'>;
@@ -68,7 +68,7 @@ const NO_CONTENT = 204;
  * answer: a run cannot tell whether a deployment exists whose creation was not answered.
  */
 const SPARED_CALLER = 'operator';
-const undisturbed: Passage = {
+const undisturbed: ExchangePlan = {
   ...{ requestDelayMs: 0, answerDelayMs: 0, isRequestLost: false, instead: undefined },
 };
 
@@ -89,13 +89,13 @@ export class MemoryCarrier implements Carrier {
   }
 
   over(subject: CarrierSubject): Dispatching {
-    const { passageOf, server } = this.#options;
-    const passage = passageOf?.(subject);
+    const { planOf, server } = this.#options;
+    const exchangePlan = planOf?.(subject);
     if (!server.mayRestart) {
-      if (passage === undefined) return this.#direct;
-      return dispatching((request, reader) => this.#pass(request, passage, reader));
+      if (exchangePlan === undefined) return this.#direct;
+      return dispatching((request, reader) => this.#pass(request, exchangePlan, reader));
     }
-    const given = passage ?? undisturbed;
+    const given = exchangePlan ?? undisturbed;
     if (subject.caller !== SPARED_CALLER) {
       return dispatching((request, reader) => this.#pass(request, given, reader));
     }
@@ -112,9 +112,9 @@ export class MemoryCarrier implements Carrier {
     };
   }
 
-  #pass(request: Options, passage: Passage, reader: Reader): () => void {
+  #pass(request: Options, exchangePlan: ExchangePlan, reader: Reader): () => void {
     const { server } = this.#options;
-    const { requestDelayMs, answerDelayMs, isRequestLost, instead, restartsForMs } = passage;
+    const { requestDelayMs, answerDelayMs, isRequestLost, instead, restartsForMs } = exchangePlan;
     const ends = server.isUp ? server.ends : undefined;
     const broken = (): Error | undefined =>
       server.isUp && server.ends === ends ? undefined : lossOf(ends === undefined);
@@ -130,7 +130,7 @@ export class MemoryCarrier implements Carrier {
     };
     cancel = this.#after(requestDelayMs, () => {
       if (broken()) return answered(nothingToCancel);
-      if (passage.isUnkept) server.keepNothingMore();
+      if (exchangePlan.isNotStored) server.keepNothingMore();
       if (isRequestLost) answered(nothingToCancel);
       else this.#listener(this.#requestOf(request), heldBack(reader, answered));
     });
@@ -138,7 +138,7 @@ export class MemoryCarrier implements Carrier {
   }
 
   /** Passes a request that waits for the server, and for which the server waits. */
-  #passSpared(request: Options, passage: Passage, reader: Reader): () => void {
+  #passSpared(request: Options, exchangePlan: ExchangePlan, reader: Reader): () => void {
     const { server } = this.#options;
     let isOver = false;
     const over = (): void => {
@@ -147,7 +147,7 @@ export class MemoryCarrier implements Carrier {
     };
     const pass = (): (() => void) => {
       server.sparedCount++;
-      const cancel = this.#pass(request, passage, endingWith(reader, over));
+      const cancel = this.#pass(request, exchangePlan, endingWith(reader, over));
       return () => {
         cancel();
         over();

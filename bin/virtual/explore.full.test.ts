@@ -2,15 +2,15 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addRunOptions } from '../commands/simulate/simulate.ts';
 import { repeatLine } from './command-line.ts';
-import { explore, type Play } from './explore.ts';
+import { explore, type RunTrial } from './explore.ts';
 import { type VirtualTrial, virtualRun } from './run.ts';
 import { MINUTE_MS, smallTrial } from './testing/small-trial.ts';
 
 const { signal } = new AbortController();
-const play: Play = async (trial) => (await virtualRun(trial, { signal })).violations;
+const runTrial: RunTrial = async (trial) => (await virtualRun(trial, { signal })).violations;
 const planted = { device: 1, exchange: 4, operation: 'put-deployment-status' } as const;
 
-/** The trial that the printed line describes, where it differs from the usual values. */
+/** The trial that the printed line describes, where it differs from the defaults. */
 function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, bare]) => quoted ?? bare ?? '',
@@ -30,18 +30,18 @@ describe('an exploration', () => {
   it('finds a planted fault, makes its trial smaller, and prints how to repeat it', {
     timeout: 120_000,
   }, async () => {
-    const swallowed = { ...planted, name: 'swallowed' } as const;
-    const base = smallTrial({}, { faults: [swallowed] });
-    const { seeds, failed } = await explore(base, { seeds: 3, play, signal });
+    const ackLost = { ...planted, name: 'ack-lost' } as const;
+    const base = smallTrial({}, { faults: [ackLost] });
+    const { seeds, failed } = await explore(base, { seeds: 3, runTrial, signal });
     expect(seeds).toBe(1);
     expect(failed?.violations).toMatchObject([{ invariant: 'lost-status' }]);
     expect(failed?.trial).toMatchObject({
       plan: { devices: 2, seed: 'small-1' },
-      faults: [swallowed],
+      faults: [ackLost],
       isInterleaved: false,
     });
     expect(failed?.trial.plan.durationMs).toBeLessThan(30 * MINUTE_MS);
-    expect(failed && (await play(failed.trial))).toEqual(failed?.violations);
+    expect(failed && (await runTrial(failed.trial))).toEqual(failed?.violations);
     const words = [
       '--virtual',
       '--explore=3',
@@ -57,7 +57,7 @@ describe('an exploration', () => {
       /^fleetbed simulate --virtual --poll 10m --seed small-1 --devices 2 --duration \d+m?s --fault '/,
     );
     expect(line).toMatch(
-      / --fault 'swallowed, device: 1, exchange: 4, operation: put-deployment-status'$/,
+      / --fault 'ack-lost, device: 1, exchange: 4, operation: put-deployment-status'$/,
     );
   });
 });
@@ -66,10 +66,10 @@ describe('an exploration with restarts', () => {
   it('finds a status that only a restart of the server loses, and prints how to repeat it', {
     timeout: 300_000,
   }, async () => {
-    const unkept = { ...planted, name: 'unkept' } as const;
-    const base = smallTrial({ devices: 2, durationMs: 60 * MINUTE_MS }, { faults: [unkept] });
-    expect(await play(base)).toEqual([]);
-    const { failed } = await explore(base, { seeds: 30, play, signal });
+    const notStored = { ...planted, name: 'not-stored' } as const;
+    const base = smallTrial({ devices: 2, durationMs: 60 * MINUTE_MS }, { faults: [notStored] });
+    expect(await runTrial(base)).toEqual([]);
+    const { failed } = await explore(base, { seeds: 30, runTrial, signal });
     if (failed === undefined) return expect.unreachable('nothing was found');
     const { trial } = failed;
     expect(failed.violations).toContainEqual({
@@ -81,11 +81,11 @@ describe('an exploration with restarts', () => {
       ...trial.restarts,
     ];
     expect([serverRestarts.length, trial.faults.length + trial.restarts.length]).toEqual([1, 2]);
-    expect(await play({ ...trial, faults: [unkept], restarts: [] })).toEqual([]);
+    expect(await runTrial({ ...trial, faults: [notStored], restarts: [] })).toEqual([]);
     const words = ['--virtual', '--explore=30', '--restart', 'device: 1, at: 0s'];
     const line = repeatLine(words, addRunOptions(new Command()), trial);
     expect(line).toMatch(/server(-restart)?, .*lasting: \w+'$/);
     expect(line).not.toContain('device: 1, at');
-    expect(await play(readBack(line, trial))).toEqual(failed.violations);
+    expect(await runTrial(readBack(line, trial))).toEqual(failed.violations);
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { explore, type Play } from './explore.ts';
+import { explore, type RunTrial } from './explore.ts';
 import { type VirtualTrial, virtualRun } from './run.ts';
 import { smallTrial } from './testing/small-trial.ts';
 
 const { signal } = new AbortController();
-const play: Play = async (trial) => (await virtualRun(trial, { signal })).violations;
+const runTrial: RunTrial = async (trial) => (await virtualRun(trial, { signal })).violations;
 describe('an exploration', () => {
   it('finds nothing in a good server', { timeout: 60_000 }, async () => {
     const base = smallTrial({ devices: 3 });
-    expect(await explore(base, { seeds: 3, play, signal })).toEqual({
+    expect(await explore(base, { seeds: 3, runTrial, signal })).toEqual({
       seeds: 3,
       failed: undefined,
     });
@@ -16,15 +16,15 @@ describe('an exploration', () => {
 
   it('places restarts by the seed: of the server in exchanges and between them, and of devices', async () => {
     const tried: VirtualTrial[] = [];
-    const noting: Play = async (trial) => {
+    const noting: RunTrial = async (trial) => {
       tried.push(trial);
       return [];
     };
     const given = { device: undefined, atMs: 1, lastingMs: 1 };
     const base = smallTrial({}, { restarts: [given] });
-    await explore(base, { seeds: 40, play: noting, signal });
+    await explore(base, { seeds: 40, runTrial: noting, signal });
     const first = tried.splice(0);
-    await explore(base, { seeds: 40, play: noting, signal });
+    await explore(base, { seeds: 40, runTrial: noting, signal });
     expect(tried).toEqual(first);
     const placed = first.flatMap(({ restarts: [own, ...rest] }) => {
       expect(own).toBe(given);
@@ -50,11 +50,11 @@ describe('an exploration', () => {
       needed,
       { ...needed, device: 3 },
     ];
-    const fails: Play = async (trial) =>
+    const fails: RunTrial = async (trial) =>
       trial.restarts.includes(needed) ? [{ invariant: 'lost-status', said: 'it is' }] : [];
     const { failed } = await explore(smallTrial({}, { restarts }), {
       seeds: 1,
-      play: fails,
+      runTrial: fails,
       signal,
     });
     expect(failed?.trial).toMatchObject({ plan: { devices: 1 }, faults: [], restarts: [needed] });
@@ -62,11 +62,15 @@ describe('an exploration', () => {
 
   it('ends with the signal, and claims nothing then', async () => {
     const stop = new AbortController();
-    const stopped: Play = async () => {
+    const stopped: RunTrial = async () => {
       stop.abort();
       return [{ invariant: 'run-ends', said: 'it was interrupted' }];
     };
-    const outcome = await explore(smallTrial(), { seeds: 9, play: stopped, signal: stop.signal });
+    const outcome = await explore(smallTrial(), {
+      seeds: 9,
+      runTrial: stopped,
+      signal: stop.signal,
+    });
     expect(outcome).toEqual({ seeds: 1, failed: undefined });
   });
 });

@@ -7,7 +7,7 @@ import type { Violation } from './invariants.ts';
 import type { VirtualTrial } from './run.ts';
 
 /** Runs a trial and returns what it violates. */
-export type Play = (trial: VirtualTrial) => Promise<readonly Violation[]>;
+export type RunTrial = (trial: VirtualTrial) => Promise<readonly Violation[]>;
 
 /** A trial that fails, as small as it was made. */
 export interface FailedTrial {
@@ -27,7 +27,7 @@ export interface Exploration {
 /** How far to explore, and who watches. */
 interface ExploreOptions {
   readonly seeds: number;
-  readonly play: Play;
+  readonly runTrial: RunTrial;
   readonly signal: AbortSignal;
   readonly onSeed?: (done: number) => void;
 }
@@ -38,25 +38,25 @@ const OUTAGE_MAX_MS = 60_000;
 /** Exchanges of a device before its first poll. */
 const ONBOARDING_EXCHANGES = 12;
 const SHRINK_RUNS_MAX = 60;
-const DURATION_LEAST_MS = 1000;
+const DURATION_MIN_MS = 1000;
 const placedFaults = ['request-lost', 'answer-lost', 'power-loss'] as const;
 const restartKinds = ['server-at-exchange', 'server', 'device'] as const;
 
 /** Tries seeds derived from the trial's own until one fails; shrinks that one. */
 export async function explore(
   base: VirtualTrial,
-  { seeds, play, signal, onSeed }: ExploreOptions,
+  { seeds, runTrial, signal, onSeed }: ExploreOptions,
 ): Promise<Exploration> {
   let tried = 0;
   while (tried < seeds && !signal.aborted) {
     const trial = trialOf(base, `${base.plan.seed}-${++tried}`);
-    const violations = await play(trial);
+    const violations = await runTrial(trial);
     // A run that was interrupted has proved nothing.
     if (signal.aborted) break;
     if (violations.length > 0) {
       return {
         seeds: tried,
-        failed: await shrunk({ trial, violations, shrinkRuns: 0 }, play, signal),
+        failed: await shrunk({ trial, violations, shrinkRuns: 0 }, runTrial, signal),
       };
     }
     onSeed?.(tried);
@@ -107,22 +107,26 @@ function placeOf({ durationMs = 0, pollIntervalMs, devices }: FleetPlan, random:
 }
 
 /** Takes away whatever the failure does not need, as long as something can be. */
-async function shrunk(failed: FailedTrial, play: Play, signal: AbortSignal): Promise<FailedTrial> {
+async function shrunk(
+  failed: FailedTrial,
+  runTrial: RunTrial,
+  signal: AbortSignal,
+): Promise<FailedTrial> {
   const wanted = new Set(failed.violations.map(({ invariant }) => invariant));
-  let least = failed;
+  let smallest = failed;
   for (let isSmaller = true; isSmaller; ) {
     isSmaller = false;
-    for (const trial of smallerTrials(least.trial)) {
-      if (least.shrinkRuns === SHRINK_RUNS_MAX || signal.aborted) return least;
-      const violations = await play(trial);
-      least = { ...least, shrinkRuns: least.shrinkRuns + 1 };
+    for (const trial of smallerTrials(smallest.trial)) {
+      if (smallest.shrinkRuns === SHRINK_RUNS_MAX || signal.aborted) return smallest;
+      const violations = await runTrial(trial);
+      smallest = { ...smallest, shrinkRuns: smallest.shrinkRuns + 1 };
       if (!violations.some(({ invariant }) => wanted.has(invariant))) continue;
-      least = { ...least, trial, violations };
+      smallest = { ...smallest, trial, violations };
       isSmaller = true;
       break;
     }
   }
-  return least;
+  return smallest;
 }
 
 /** The greatest steps first. */
@@ -149,14 +153,14 @@ function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
     yield { ...trial, restarts: restarts.filter((each) => each !== restart) };
   }
   if (trial.isInterleaved) yield { ...trial, isInterleaved: false };
-  for (const durationMs of fewer(plan.durationMs ?? 0, DURATION_LEAST_MS)) {
+  for (const durationMs of fewer(plan.durationMs ?? 0, DURATION_MIN_MS)) {
     yield { ...trial, plan: { ...plan, durationMs } };
   }
 }
 
 /** The least, a half and three quarters, as far as these are less. */
-function fewer(count: number, least: number): number[] {
+function fewer(count: number, smallest: number): number[] {
   const half = Math.floor(count / 2);
   const most = Math.floor((3 * count) / 4);
-  return [...new Set([least, half, most])].filter((each) => each >= least && each < count);
+  return [...new Set([smallest, half, most])].filter((each) => each >= smallest && each < count);
 }

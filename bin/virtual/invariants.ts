@@ -5,8 +5,8 @@ import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 export interface Violation {
   readonly invariant:
     | 'lost-status'
-    | 'sums-balance'
-    | 'stranger-served'
+    | 'sums-agree'
+    | 'unauthorized-served'
     | 'token-outlives-device'
     | 'contract-holds'
     | 'server-returns'
@@ -16,17 +16,17 @@ export interface Violation {
 }
 
 /** Returns what a result shows to be wrong. */
-export function violationsIn({ balance, checks }: FleetResult): Violation[] {
-  const unread = `the records of the server could not be read: ${balance.because ?? ''}`;
+export function violationsIn({ reconciliation, checks }: FleetResult): Violation[] {
+  const unread = `the records of the server could not be read: ${reconciliation.because ?? ''}`;
   const broken = checks?.requirements.filter((each) => each.broken > 0) ?? [];
   return [
-    ...(balance.checked ? [] : [{ invariant: 'run-ends' as const, said: unread }]),
-    ...balance.differences.map(({ deviceIndex, ours, servers }) => ({
+    ...(reconciliation.checked ? [] : [{ invariant: 'run-ends' as const, said: unread }]),
+    ...reconciliation.differences.map(({ deviceIndex, ours, servers }) => ({
       invariant: 'lost-status' as const,
       said: `device ${deviceIndex} reported ${ours}, and the server has ${servers}`,
     })),
-    ...balance.statistics.map(({ status, listed, stated }) => ({
-      invariant: 'sums-balance' as const,
+    ...reconciliation.statistics.map(({ status, listed, stated }) => ({
+      invariant: 'sums-agree' as const,
       said: `the server lists ${listed} devices as ${status}, and its statistics say ${stated}`,
     })),
     ...broken.map(({ requirement }) => ({

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addRunOptions } from '../commands/simulate/simulate.ts';
-import { type VirtualOptions, virtualFault, virtualPlanFault } from './options.ts';
+import { type VirtualOptions, virtualPlanProblem, virtualProblem } from './options.ts';
 import { smallTrial } from './testing/small-trial.ts';
 
 function parsed(...words: string[]): Command {
@@ -14,7 +14,7 @@ const { plan } = smallTrial();
 
 describe('options of virtual time', () => {
   it('exclude a server, its user, connections and other processes', () => {
-    const wrong = (...words: string[]) => virtualFault(parsed('--virtual', ...words));
+    const wrong = (...words: string[]) => virtualProblem(parsed('--virtual', ...words));
     expect(wrong('--url', 'http://127.0.0.1:1')).toBe(
       "option '--virtual' cannot be used with option '--url <url>': it has its own server",
     );
@@ -24,15 +24,15 @@ describe('options of virtual time', () => {
   });
 
   it('need --virtual', () => {
-    expect(virtualFault(parsed('--explore', '3'))).toBe(
+    expect(virtualProblem(parsed('--explore', '3'))).toBe(
       "option '--explore <count>' needs --virtual",
     );
-    expect(virtualFault(parsed('--url', 'http://127.0.0.1:1'))).toBeUndefined();
+    expect(virtualProblem(parsed('--url', 'http://127.0.0.1:1'))).toBeUndefined();
   });
 
   it('refuse a fault that is none', () => {
     expect(() => parsed('--fault', 'lost, device: 0, exchange: 1')).toThrow(
-      'must be one of request-lost, answer-lost, power-loss, server-restart, swallowed, unkept',
+      'must be one of request-lost, answer-lost, power-loss, server-restart, ack-lost, not-stored',
     );
     expect(() => parsed('--fault', 'answer-lost, device: 0, exchange: 0')).toThrow(
       'exchange: must be a whole number from 1',
@@ -68,19 +68,21 @@ describe('a plan in virtual time', () => {
   delete endless.durationMs;
 
   it('needs an end', () => {
-    expect(virtualPlanFault(endless, options)).toContain('needs an end: --duration');
-    expect(virtualPlanFault({ ...endless, until: 'settled' }, options)).toBeUndefined();
+    expect(virtualPlanProblem(endless, options)).toContain('needs an end: --duration');
+    expect(virtualPlanProblem({ ...endless, until: 'settled' }, options)).toBeUndefined();
   });
 
   it('has no websockets', () => {
-    expect(virtualPlanFault({ ...plan, connect: true }, options)).toContain('has no websockets');
+    expect(virtualPlanProblem({ ...plan, connect: true }, options)).toContain('has no websockets');
   });
 
   it('has the devices that faults name', () => {
     const fault = [{ name: 'answer-lost', device: 4, exchange: 1 } as const];
-    expect(virtualPlanFault(plan, { ...options, fault })).toContain('there is no device 4 among 4');
+    expect(virtualPlanProblem(plan, { ...options, fault })).toContain(
+      'there is no device 4 among 4',
+    );
     const restart = [{ device: 4, atMs: 1, lastingMs: 1 }];
-    expect(virtualPlanFault(plan, { ...options, restart })).toBe(
+    expect(virtualPlanProblem(plan, { ...options, restart })).toBe(
       "option '--restart <words>': there is no device 4 among 4; the first is 0",
     );
   });
@@ -88,23 +90,23 @@ describe('a plan in virtual time', () => {
   it('has a server that is back before its user gives up', () => {
     const lastingMs = plan.requestTimeLimitMs;
     const ofServer = [{ device: undefined, atMs: 1, lastingMs }];
-    expect(virtualPlanFault(plan, { ...options, restart: ofServer })).toBe(
+    expect(virtualPlanProblem(plan, { ...options, restart: ofServer })).toBe(
       "option '--restart <words>': the server must be back within --request-time-limit, 30s",
     );
     const ofDevice = [{ device: 1, atMs: 1, lastingMs }];
-    expect(virtualPlanFault(plan, { ...options, restart: ofDevice })).toBeUndefined();
+    expect(virtualPlanProblem(plan, { ...options, restart: ofDevice })).toBeUndefined();
     const fault = [{ name: 'server-restart', device: 1, exchange: 1, lasting: lastingMs } as const];
-    expect(virtualPlanFault(plan, { ...options, fault })).toContain("option '--fault <words>'");
+    expect(virtualPlanProblem(plan, { ...options, fault })).toContain("option '--fault <words>'");
   });
 
   it('has a deployment and a duration where it is explored', () => {
     const exploring = { ...options, explore: 3 };
-    expect(virtualPlanFault(plan, exploring)).toBeUndefined();
-    expect(virtualPlanFault({ ...endless, iterations: 3 }, exploring)).toContain(
+    expect(virtualPlanProblem(plan, exploring)).toBeUndefined();
+    expect(virtualPlanProblem({ ...endless, iterations: 3 }, exploring)).toContain(
       'needs --duration',
     );
     const idle = { ...plan };
     delete idle.deploy;
-    expect(virtualPlanFault(idle, exploring)).toContain('needs --deploy');
+    expect(virtualPlanProblem(idle, exploring)).toContain('needs --deploy');
   });
 });

@@ -28,7 +28,7 @@ const virtualRows = inGroup(group, {
     flag: '--virtual-start <moment>',
     help: 'date at which the run starts',
     cli: { kind: 'moment' },
-    usual: { value: Date.parse('2026-11-21T12:00:00Z'), shown: '2026-11-21T12:00:00Z' },
+    default: { value: Date.parse('2026-11-21T12:00:00Z'), shown: '2026-11-21T12:00:00Z' },
   },
   interleave: {
     flag: '--interleave',
@@ -44,7 +44,7 @@ const virtualRows = inGroup(group, {
   explore: {
     flag: '--explore <count>',
     help: 'try so many seeds, each with its own order, faults and restarts, until an invariant breaks',
-    cli: { kind: 'count', least: 1, most: SEEDS_MAX },
+    cli: { kind: 'count', min: 1, max: SEEDS_MAX },
   },
 } as const satisfies UngroupedRows);
 
@@ -97,7 +97,7 @@ const foreign = [
 const ownNames = ['virtualStart', 'interleave', 'explore', 'fault', 'restart'];
 
 /** The sentence about options that contradict one another, if any. */
-export function virtualFault(command: Command): string | undefined {
+export function virtualProblem(command: Command): string | undefined {
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   const flagOf = (name: string): string =>
     command.options.find((option) => option.attributeName() === name)?.flags ?? name;
@@ -123,8 +123,8 @@ function strangeDevice(
   );
 }
 
-/** The sentence about a plan that cannot be played in virtual time, if any. */
-export function virtualPlanFault(plan: FleetPlan, options: VirtualOptions): string | undefined {
+/** The sentence about a plan that cannot be run in virtual time, if any. */
+export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): string | undefined {
   const { durationMs, iterations, until, stages, deploy } = plan;
   if ([durationMs, iterations, until, stages].every((end) => end === undefined)) {
     return "option '--virtual' needs an end: --duration, --iterations, --until or --stage";

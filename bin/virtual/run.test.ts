@@ -2,23 +2,23 @@ import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { dataFolderPrefix } from './server-process.ts';
-import { MINUTE_MS, played, smallTrial } from './testing/small-trial.ts';
+import { MINUTE_MS, runTrial, smallTrial } from './testing/small-trial.ts';
 
 describe('a run in virtual time', () => {
   it('brings every device to its end, and the server agrees', async () => {
-    const { result, violations } = await played(smallTrial());
+    const { result, violations } = await runTrial(smallTrial());
     expect(result.durationMs).toBe(120 * MINUTE_MS);
     expect(result.validity).toBe('valid');
-    expect(result.balance).toMatchObject({ checked: true, ok: true });
+    expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
     expect(result.funnel).toMatchObject({ devices: 4, success: 4 });
     expect(violations).toEqual([]);
   });
 
   it('has the same event log when the seed is the same, and another one when it is not', async () => {
     const [one, again, other] = [
-      await played(smallTrial()),
-      await played(smallTrial()),
-      await played(smallTrial({ seed: 'other' })),
+      await runTrial(smallTrial()),
+      await runTrial(smallTrial()),
+      await runTrial(smallTrial({ seed: 'other' })),
     ];
     expect(again.log).toEqual(one.log);
     expect(again.result.devices).toEqual(one.result.devices);
@@ -37,7 +37,7 @@ describe('a run in virtual time', () => {
         ],
       },
     );
-    const [one, again] = [await played(trial), await played(trial)];
+    const [one, again] = [await runTrial(trial), await runTrial(trial)];
     expect(again.log).toEqual(one.log);
     expect(one.violations).toEqual([]);
     const causes = one.result.errors.map(({ cause }) => cause);
@@ -56,7 +56,7 @@ describe('a run in virtual time', () => {
         restarts: [{ device: undefined, atMs: 30_000, lastingMs: 25_000 }],
       },
     );
-    const [one, again] = [await played(trial), await played(trial)];
+    const [one, again] = [await runTrial(trial), await runTrial(trial)];
     expect(again.log).toEqual(one.log);
     expect(one.violations).toEqual([]);
     expect(one.result.funnel).toMatchObject({ devices: 4, success: 4 });
@@ -70,19 +70,19 @@ describe('a run in virtual time', () => {
     const restarts = [0, 5 * MINUTE_MS, 119.9 * MINUTE_MS].map((atMs) => ({
       ...{ device: undefined, atMs, lastingMs: 20_000 },
     }));
-    const { result, violations } = await played(smallTrial({}, { restarts }));
+    const { result, violations } = await runTrial(smallTrial({}, { restarts }));
     expect(violations).toEqual([]);
-    expect(result.balance).toMatchObject({ checked: true, ok: true });
+    expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
     const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
     // At first, and after the reboot of the update: none because of a restart.
     expect(signIns?.answers['2xx']).toBe(8);
   });
 
   it('finds a report that the store of the server does not keep over a restart', async () => {
-    const unkept = { name: 'unkept', device: 1, exchange: 4 } as const;
-    const faults = [{ ...unkept, operation: 'put-deployment-status' }];
+    const notStored = { name: 'not-stored', device: 1, exchange: 4 } as const;
+    const faults = [{ ...notStored, operation: 'put-deployment-status' }];
     const restarts = [{ device: undefined, atMs: 45 * MINUTE_MS, lastingMs: 1000 }];
-    const { violations } = await played(smallTrial({}, { faults, restarts }));
+    const { violations } = await runTrial(smallTrial({}, { faults, restarts }));
     expect(violations).toContainEqual({
       invariant: 'lost-status',
       said: expect.stringMatching(/^device 1 reported success, and the server has /),
@@ -93,23 +93,23 @@ describe('a run in virtual time', () => {
     const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(dataFolderPrefix));
     const before = new Set(folders());
     const restarts = [{ device: undefined, atMs: MINUTE_MS, lastingMs: 1000 }];
-    await played(smallTrial({ durationMs: 2 * MINUTE_MS }, { restarts }));
+    await runTrial(smallTrial({ durationMs: 2 * MINUTE_MS }, { restarts }));
     expect(folders().filter((name) => !before.has(name))).toEqual([]);
   });
 
   it('restarts one device at its moment, which leaves the others alone', async () => {
     const restarts = [{ device: 2, atMs: 45 * MINUTE_MS, lastingMs: 7 * MINUTE_MS }];
-    const { events, violations } = await played(smallTrial({}, { restarts }));
+    const { events, violations } = await runTrial(smallTrial({}, { restarts }));
     expect(violations).toEqual([]);
     const offs = events.filter((event) => event.kind === 'life' && event.state === 'silent');
     expect(offs).toMatchObject([{ device: 2 }]);
   });
 
   it('deploys in phases, and leaves those alone that an abort came before', async () => {
-    const { result, events, violations } = await played(
+    const { result, events, violations } = await runTrial(
       smallTrial({
         deploymentPhases: [{ batchPercent: 50 }, { afterMs: 60 * MINUTE_MS }],
-        scenes: [{ name: 'abort-deployment', atMs: 40 * MINUTE_MS }],
+        incidents: [{ name: 'abort-deployment', atMs: 40 * MINUTE_MS }],
       }),
     );
     expect(result.funnel).toMatchObject({ success: 2, idle: 2 });
@@ -120,7 +120,7 @@ describe('a run in virtual time', () => {
   });
 
   it('lets tokens expire and be renewed within days', async () => {
-    const { result } = await played(
+    const { result } = await runTrial(
       smallTrial({ durationMs: 8 * 24 * 60 * MINUTE_MS, pollIntervalMs: 360 * MINUTE_MS }),
     );
     const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
@@ -130,9 +130,9 @@ describe('a run in virtual time', () => {
   });
 
   it('finds a report that the server acknowledged and does not have', async () => {
-    const swallowed = { name: 'swallowed', device: 1, exchange: 4 } as const;
-    const { violations } = await played(
-      smallTrial({}, { faults: [{ ...swallowed, operation: 'put-deployment-status' }] }),
+    const ackLost = { name: 'ack-lost', device: 1, exchange: 4 } as const;
+    const { violations } = await runTrial(
+      smallTrial({}, { faults: [{ ...ackLost, operation: 'put-deployment-status' }] }),
     );
     expect(violations).toEqual([
       {

@@ -1,5 +1,5 @@
 /** One run in virtual time: a fleet and the reference server in one process, on one clock. */
-import { playFast } from '../../fixtures/clock.ts';
+import { runFast } from '../../fixtures/clock.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import type { MemoryListener } from '../../server/listeners/memory-listener.ts';
 import {
@@ -15,10 +15,10 @@ import { cohortsOf } from '../../simulator/plan/cohort.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { Restart } from '../../simulator/plan/restarts.ts';
 import { MemoryCarrier } from './carrier.ts';
+import { exchangePlans } from './exchange-plans.ts';
 import { type Violation, violationsIn } from './invariants.ts';
-import { passagesOf } from './passages.ts';
-import { Stranger } from './stranger.ts';
-import { openWorld, virtualHost, virtualUser } from './world.ts';
+import { UnauthorizedDevice } from './unauthorized-device.ts';
+import { openVirtualServer, virtualHost, virtualUser } from './virtual-server.ts';
 
 /** What decides a run: the same values give the same events. */
 export interface VirtualTrial {
@@ -33,7 +33,7 @@ export interface VirtualTrial {
 
 /** Who observes a run, and who ends it. */
 export interface VirtualHooks
-  extends Pick<FleetHooks, 'signal' | 'hurry' | 'onProgress' | 'onKeys' | 'version' | 'judge'> {
+  extends Pick<FleetHooks, 'signal' | 'forceStop' | 'onProgress' | 'onKeys' | 'version' | 'judge'> {
   readonly onEvent?: (event: FleetEvent) => void;
   /** False while time has to wait for whoever receives the events. */
   readonly mayContinue?: () => boolean;
@@ -47,10 +47,10 @@ export interface VirtualOutcome {
   readonly violations: readonly Violation[];
 }
 
-const PROGRESS_LEAST_MS = 1000;
+const PROGRESS_MIN_MS = 1000;
 /** Each looks at every device. */
 const PROGRESS_MAX_LOOKS = 300;
-const OPERATOR_LEAST_MS = 250;
+const OPERATOR_MIN_MS = 250;
 /** A device waits at most a tenth of its interval to be accepted. */
 const OPERATOR_LOOKS_PER_POLL = 10;
 
@@ -70,44 +70,44 @@ export async function virtualRun(
   const plan = virtualPlan(trial);
   const random = seededRandom(plan.seed);
   const chance = (name: string) => (trial.isInterleaved ? random.stream(name) : undefined);
-  const { clock, server } = await openWorld(plan, {
+  const { clock, server } = await openVirtualServer(plan, {
     ...{ startMs: trial.startMs, mayRestart: restartsServer(trial) },
     order: chance('virtual/order'),
   });
   const way = { server, host: virtualHost, clock };
-  const passageOf = passagesOf({ faults: trial.faults, delays: chance('virtual/delays') });
-  const pollIntervalMs = leastPollMs(plan);
-  const stranger = new Stranger({
+  const planOf = exchangePlans({ faults: trial.faults, delays: chance('virtual/delays') });
+  const pollIntervalMs = minPollMs(plan);
+  const unauthorizedDevice = new UnauthorizedDevice({
     ...{ plan, clock, pollIntervalMs },
     ...{ server, carrier: new MemoryCarrier(way) },
-    random: random.stream('virtual/stranger'),
+    random: random.stream('virtual/unauthorized-device'),
   });
   const trouble = new AbortController();
   server.onTrouble = (error) => trouble.abort(error);
   for (const { device, atMs, lastingMs } of trial.restarts) {
     if (device === undefined) server.restartAfter(atMs, lastingMs);
   }
-  const visits = stranger.live().catch((error: unknown) => trouble.abort(error));
+  const visits = unauthorizedDevice.live().catch((error: unknown) => trouble.abort(error));
   try {
     const result = await simulateFleet(plan, {
       ...hooks,
       signal: AbortSignal.any([hooks.signal, trouble.signal]),
       clock,
-      carrier: new MemoryCarrier({ ...way, listener: between(server.listener), passageOf }),
+      carrier: new MemoryCarrier({ ...way, listener: between(server.listener), planOf }),
       looks: looksAt(plan, pollIntervalMs),
       machine: () => idleMachine,
       drive: (isQuiet) => {
-        const isBusy = (): boolean => stranger.isBusy || server.isBusy;
+        const isBusy = (): boolean => unauthorizedDevice.isBusy || server.isBusy;
         const mayAdvance = (): boolean => isQuiet() && !isBusy() && mayContinue();
-        return playFast(clock, mayAdvance, { quietTurns: 1, singly: true });
+        return runFast(clock, mayAdvance, { quietTurns: 1, singly: true });
       },
     });
-    stranger.stop();
+    unauthorizedDevice.stop();
     await visits;
     if (trouble.signal.aborted) throw trouble.signal.reason;
-    return { result, violations: [...violationsIn(result), ...stranger.violations] };
+    return { result, violations: [...violationsIn(result), ...unauthorizedDevice.violations] };
   } finally {
-    stranger.stop();
+    unauthorizedDevice.stop();
     await server.close();
   }
 }
@@ -118,7 +118,7 @@ function virtualPlan({ plan, restarts }: VirtualTrial): FleetPlan {
     device === undefined ? [] : [{ name: 'power-cut' as const, atMs, lastingMs, device }],
   );
   const own = onOwnServer(plan);
-  return reboots.length === 0 ? own : { ...own, scenes: [...(own.scenes ?? []), ...reboots] };
+  return reboots.length === 0 ? own : { ...own, incidents: [...(own.incidents ?? []), ...reboots] };
 }
 
 /** The plan on this server, by its user; what belongs to connections and other servers is left out. */
@@ -133,15 +133,15 @@ function onOwnServer({
   return { ...plan, baseUrl: `http://${virtualHost}`, acceptWith: virtualUser };
 }
 
-function leastPollMs(plan: FleetPlan): number {
+function minPollMs(plan: FleetPlan): number {
   return Math.min(...cohortsOf(plan).map(({ policy }) => policy.pollIntervalMs));
 }
 
 /** Looking at every device of a large fleet once a second would take longer than all of its polls. */
 function looksAt({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetLooks {
   return {
-    progressMs: Math.max(PROGRESS_LEAST_MS, durationMs / PROGRESS_MAX_LOOKS),
-    operatorMs: Math.max(OPERATOR_LEAST_MS, pollIntervalMs / OPERATOR_LOOKS_PER_POLL),
+    progressMs: Math.max(PROGRESS_MIN_MS, durationMs / PROGRESS_MAX_LOOKS),
+    operatorMs: Math.max(OPERATOR_MIN_MS, pollIntervalMs / OPERATOR_LOOKS_PER_POLL),
   };
 }
 

@@ -70,9 +70,9 @@ export class ServerProcess {
     try {
       await started.#start(started.#root && join(started.#root, '0'));
       return started;
-    } catch (fault) {
+    } catch (error) {
       await started.close();
-      throw fault;
+      throw error;
     }
   }
 

@@ -30,7 +30,7 @@ export interface ControlAddress {
 }
 
 /** A tenant as the control listener knows it. */
-interface World {
+interface HeldTenant {
   readonly session: Session;
   readonly id: string;
   readonly adminToken: string;
@@ -39,7 +39,7 @@ interface World {
 /** The scope of a control: the whole target without a tenant. */
 interface Scope {
   readonly hasTenants?: boolean;
-  readonly world?: World;
+  readonly tenant?: HeldTenant;
   /** Number of fault plans created; each has its own name. */
   readonly plans?: { made: number };
 }
@@ -64,7 +64,7 @@ export class HttpControl implements Control {
   readonly isolates: boolean;
   readonly #address: ControlAddress;
   readonly #lasting: Session;
-  readonly #world: World | undefined;
+  readonly #tenant: HeldTenant | undefined;
   readonly #plans: { made: number };
 
   /**
@@ -74,11 +74,11 @@ export class HttpControl implements Control {
   constructor(
     address: ControlAddress,
     lasting: Session,
-    { hasTenants = true, world, plans = { made: 0 } }: Scope = {},
+    { hasTenants = true, tenant, plans = { made: 0 } }: Scope = {},
   ) {
     this.#address = address;
     this.#lasting = lasting;
-    this.#world = world;
+    this.#tenant = tenant;
     this.#plans = plans;
     this.isolates = hasTenants;
     this.offers = new Set(hasTenants ? capabilitiesOf('control') : withoutTenants);
@@ -104,7 +104,7 @@ export class HttpControl implements Control {
       tenantToken: made.tenantToken,
       admin: new ManagementAdmin(session, adminToken),
       control: new HttpControl(this.#address, this.#lasting, {
-        world: { session, id: made.id, adminToken },
+        tenant: { session, id: made.id, adminToken },
       }),
       remove: async () => void (await this.#remove(made.id)),
     };
@@ -181,8 +181,8 @@ export class HttpControl implements Control {
   }
 
   /** Returns the tenant of this control; its actions must not affect other tenants. */
-  #own(capability: Capability): World {
-    if (this.#world) return this.#world;
+  #own(capability: Capability): HeldTenant {
+    if (this.#tenant) return this.#tenant;
     throw new MissingCapability(capability, 'the case has no tenant of its own to control');
   }
 
@@ -195,7 +195,7 @@ export class HttpControl implements Control {
     method: string,
     path: string,
     body?: unknown,
-    session = this.#world?.session ?? this.#lasting,
+    session = this.#tenant?.session ?? this.#lasting,
   ): Promise<Answer> {
     const { url, token } = this.#address;
     const json = body === undefined ? {} : { 'content-type': 'application/json' };

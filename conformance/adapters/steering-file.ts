@@ -22,6 +22,6 @@ export function readSteeringFile<const Shape extends v.GenericSchema>(
   }
   const read = readYaml(text, shape);
   if ('content' in read) return read.content;
-  const [fault] = read.faults;
-  throw new SteeringFileError(`line ${fault?.line}: ${fault?.message}`);
+  const [problem] = read.problems;
+  throw new SteeringFileError(`line ${problem?.line}: ${problem?.message}`);
 }

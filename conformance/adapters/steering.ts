@@ -44,7 +44,7 @@ export interface Steering {
   readonly findings: readonly CapabilityFinding[];
 }
 
-interface Means {
+interface RunTarget {
   readonly target: Target;
   readonly session: Session;
   readonly mask: Mask;
@@ -52,8 +52,11 @@ interface Means {
 }
 
 /** Logs in and detects the capabilities. @throws SetupError */
-export async function openSteering(means: Means, options: SteeringOptions): Promise<Steering> {
-  const { target, session, mask, baseUrl } = means;
+export async function openSteering(
+  operator: RunTarget,
+  options: SteeringOptions,
+): Promise<Steering> {
+  const { target, session, mask, baseUrl } = operator;
   const { credentials, hooks: book, control: address } = options;
   learnSecrets(mask, credentials, address);
   const login = await logIn(session, credentials, mask);
@@ -146,7 +149,7 @@ async function findCapabilities(
   { admin, control, userToken }: Found,
 ): Promise<readonly CapabilityFinding[]> {
   const isThere = admin.kind === 'token' || admin.kind === 'hooks';
-  const means = compareGiven('operator', declared, isThere);
+  const operator = compareGiven('operator', declared, isThere);
   const parts = capabilitiesOf('part').map(async (part) => {
     const probed = probe ? await probeOn(target.session({ signal }), part, userToken) : unprobed;
     return compareCapability(part, declared, probed);
@@ -157,7 +160,7 @@ async function findCapabilities(
   const controls = capabilitiesOf('control').map((name) =>
     compareGiven(name, declared, control?.offers.has(name) ?? false),
   );
-  return [means, ...(await Promise.all(parts)), ...behaviours, ...controls];
+  return [operator, ...(await Promise.all(parts)), ...behaviours, ...controls];
 }
 
 const unprobed: Probed = { found: 'unknown', evidence: 'not probed', exchanges: [] };

@@ -2,7 +2,7 @@
 
 import { hostileCases } from '../model/hostile.ts';
 import { modelCases } from '../model/random-life.ts';
-import type { PlayableCase } from '../suite/case.ts';
+import type { RunnableCase } from '../suite/case.ts';
 import { artifactEditCases } from './artifact-edits.ts';
 import { artifactFieldCases } from './artifact-fields.ts';
 import { artifactLinkCases } from './artifact-link.ts';
@@ -23,7 +23,7 @@ import { authenticationRequestCases } from './authentication-request.ts';
 import { authenticationSeenCases } from './authentication-seen.ts';
 import { authenticationSignatureCases } from './authentication-signature.ts';
 import { authorizationCases } from './authorization.ts';
-import { authorizationStrangerCases } from './authorization-strangers.ts';
+import { authorizationOtherDeviceCases } from './authorization-other-devices.ts';
 import { bodyFieldCases } from './body-fields.ts';
 import { configurationCases } from './configuration.ts';
 import { configurationDownloadCases } from './configuration-download.ts';
@@ -59,7 +59,7 @@ import { updateControlMapCases } from './update-control-map.ts';
 import { versioningCases } from './versioning.ts';
 
 /** The life of a device from first contact on, then what users see, then the rest. */
-export const allCases: readonly PlayableCase[] = [
+export const allCases: readonly RunnableCase[] = [
   ...serviceCases,
   ...errorCases,
   ...requestIdCases,
@@ -72,7 +72,7 @@ export const allCases: readonly PlayableCase[] = [
   ...authenticationSignatureCases,
   ...authenticationRaceCases,
   ...authorizationCases,
-  ...authorizationStrangerCases,
+  ...authorizationOtherDeviceCases,
   ...inventoryCases,
   ...inventoryRefusalCases,
   ...emptyingCases,

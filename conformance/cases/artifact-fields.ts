@@ -29,7 +29,7 @@ interface Telling {
   /** Where it was read: `in the list` or `alone`. */
   readonly where: string;
   readonly members: Members;
-  readonly toldMs: number;
+  readonly answeredMs: number;
 }
 
 /** An uploaded artifact and what the target reports about it. */
@@ -39,7 +39,10 @@ interface ReportedArtifact {
 }
 
 /** Fetches the artifact twice: in the list of its release, and alone. */
-async function toldArtifact(context: TestContext, sample: SampleName): Promise<ReportedArtifact> {
+async function describedArtifact(
+  context: TestContext,
+  sample: SampleName,
+): Promise<ReportedArtifact> {
   const { device, artifact } = await deviceAndArtifact(context, sample);
   const query = { release_name: artifact.name, device_type: boardType };
   const list = await device.call('list-artifacts', { query });
@@ -54,8 +57,8 @@ async function toldArtifact(context: TestContext, sample: SampleName): Promise<R
   return {
     artifact,
     tellings: [
-      { where: 'in the list', members: inList, toldMs: context.serverNowMs(list) },
-      { where: 'alone', members: alone, toldMs: context.serverNowMs(one) },
+      { where: 'in the list', members: inList, answeredMs: context.serverNowMs(list) },
+      { where: 'alone', members: alone, answeredMs: context.serverNowMs(one) },
     ],
   };
 }
@@ -211,11 +214,15 @@ const ownFields: readonly FieldRow[] = [
     id: 'modified-is-a-past-moment',
     title: 'The time of the last change is there: a date-time that is not still to come.',
     requirement: 'artifacts.modified',
-    holds: ({ where, members: { modified }, toldMs }) => {
+    holds: ({ where, members: { modified }, answeredMs }) => {
       const isMoment = typeof modified === 'string' && isTimestamp(modified);
       expectThat(isMoment, `a date-time as modified ${where}`, shown(modified ?? 'none'));
-      const isPast = timestampMs(modified) <= toldMs + CLOCK_SKEW_MS;
-      expectThat(isPast, `modified ${where} not after ${new Date(toldMs).toISOString()}`, modified);
+      const isPast = timestampMs(modified) <= answeredMs + CLOCK_SKEW_MS;
+      expectThat(
+        isPast,
+        `modified ${where} not after ${new Date(answeredMs).toISOString()}`,
+        modified,
+      );
     },
   },
 ];
@@ -346,7 +353,7 @@ const full = defineScenario({
   ...described,
   name: 'What the file holds',
   start: 'what is told of an uploaded artifact that is signed and has two files',
-  arrange: (context) => toldArtifact(context, 'signed'),
+  arrange: (context) => describedArtifact(context, 'signed'),
   cases: [...ownFields, ...nestedFields].map(fieldCase),
 });
 
@@ -354,7 +361,7 @@ const unsigned = defineScenario({
   ...described,
   name: 'An artifact without a signature',
   start: 'what is told of an uploaded artifact that is not signed',
-  arrange: (context) => toldArtifact(context, 'plain'),
+  arrange: (context) => describedArtifact(context, 'plain'),
   cases: [
     fieldCase({
       id: 'unsigned-is-told',
@@ -369,7 +376,7 @@ const withData = defineScenario({
   ...described,
   name: 'Update data',
   start: 'what is told of an uploaded artifact with update data',
-  arrange: (context) => toldArtifact(context, 'dependent'),
+  arrange: (context) => describedArtifact(context, 'dependent'),
   cases: [
     ...deprecatedFields.map(fieldCase),
     {
@@ -391,7 +398,7 @@ const empty = defineScenario({
   ...described,
   name: 'An empty artifact',
   start: 'what is told of an uploaded artifact without payload',
-  arrange: (context) => toldArtifact(context, 'empty'),
+  arrange: (context) => describedArtifact(context, 'empty'),
   cases: [
     fieldCase({
       id: 'empty-type-is-null',

@@ -9,17 +9,17 @@ import { ENTRY_WAIT_MAX_MS, entries, textAt } from './audit-reading.ts';
 /** Ids of two devices that have acted in different ways. */
 interface Actors {
   /** First seen unknown, then again with another key. */
-  readonly stranger: string;
+  readonly pending: string;
   /** Accepted before its first contact. */
   readonly trusted: string;
 }
 
 async function actors(context: TestContext): Promise<Actors> {
-  const stranger = await pendingDevice(context);
+  const pending = await pendingDevice(context);
   const signedBy = await context.newKey();
   const members = { pubkey: signedBy.publicKeyPem };
-  needStatus('a new key that waits', await stranger.authenticate({ members, signedBy }), 401);
-  return { stranger: stranger.id, trusted: (await acceptedDevice(context)).id };
+  needStatus('a new key that waits', await pending.authenticate({ members, signedBy }), 401);
+  return { pending: pending.id, trusted: (await acceptedDevice(context)).id };
 }
 
 /** Returns the actions with the device as actor, oldest first. */
@@ -41,15 +41,15 @@ export const auditDeviceActs = defineScenario({
       id: 'acts-of-devices',
       title: 'Which entries have the device itself as their actor.',
       requirements: ['audit.device-actors'],
-      observe: async ({ stranger, trusted }, context) => {
-        const [ofStranger, ofTrusted] = await context.settled(
-          async () => [await actsOf(context, stranger), await actsOf(context, trusted)] as const,
+      observe: async ({ pending, trusted }, context) => {
+        const [ofPending, ofTrusted] = await context.settled(
+          async () => [await actsOf(context, pending), await actsOf(context, trusted)] as const,
           ([unknown, known]) => unknown.length > 1 && known.length > 0,
           ENTRY_WAIT_MAX_MS,
         );
         const reported = (acts: readonly string[]): string => acts.join(', ') || 'none';
         return observed(
-          `of a stranger: ${reported(ofStranger)}; of a trusted one: ${reported(ofTrusted)}`,
+          `of a pending device: ${reported(ofPending)}; of an accepted one: ${reported(ofTrusted)}`,
         );
       },
     },

@@ -229,7 +229,7 @@ async function actionsOn(
   for (const entry of found) {
     const isOwn = [id, undefined].includes(textAt(entry, 'object.id'));
     if (isOwn && actions.includes(textAt(entry, 'action') ?? '')) continue;
-    throw new StartStateMissed(`entries on ${id} with an action`, `saw ${shown(entry)}`);
+    throw new StartStateMissed(`entries on ${id} with an action`, `got ${shown(entry)}`);
   }
   return found.map((entry) => textAt(entry, 'action') ?? '');
 }
@@ -367,7 +367,7 @@ async function ofAccess(context: TestContext, type: string): Promise<Recorded> {
   const found = await entries(context, { object_type: type });
   if (found.length === 0) throw new StartStateMissed(`an entry on a ${type}`, 'there is none');
   const other = found.find((entry) => at(entry, 'object.type') !== type);
-  if (other) throw new StartStateMissed(`entries on a ${type} only`, `saw ${shown(other)}`);
+  if (other) throw new StartStateMissed(`entries on a ${type} only`, `got ${shown(other)}`);
   return { found, facts: {} };
 }
 

@@ -13,7 +13,7 @@ import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import type { Answer } from '../target/answer.ts';
-import { csvFault, readCsv } from '../target/csv.ts';
+import { csvProblem, readCsv } from '../target/csv.ts';
 import { ExpectationFailure, expectEqual, expectThat, shown } from '../target/expectations.ts';
 import {
   at,
@@ -159,8 +159,8 @@ const values = defineScenario<Awkward>({
         requirements: ['audit.export-fields-are-quoted'],
       },
       (document) => {
-        const fault = csvFault(document);
-        expectThat(fault === undefined, 'CSV', `${fault} in ${shown(document)}`);
+        const problem = csvProblem(document);
+        expectThat(problem === undefined, 'CSV', `${problem} in ${shown(document)}`);
       },
     ),
     exportCase(

@@ -88,7 +88,7 @@ export const auditFilters: Readonly<Record<string, Filter>> = {
 /** Returns a query by a value that both entries share; empty when they do not report it. */
 function reported(both: readonly Entry[], path: string, name: string): Query {
   const [one, other] = both.map((entry) => textAt(entry, path));
-  const isTold = one !== undefined && one === other;
+  const isShared = one !== undefined && one === other;
   // Another case checks that it is an e-mail address.
-  return isTold && (!path.endsWith('email') || one.includes('@')) ? { [name]: one } : {};
+  return isShared && (!path.endsWith('email') || one.includes('@')) ? { [name]: one } : {};
 }

@@ -369,9 +369,9 @@ const byObject = defineScenario({
       id: 'object-id-filters',
       title: 'With object_id only the entries on that object are listed.',
       requirements: ['audit.object-filters'],
-      run: async (worlds, context) => {
+      run: async (deployments, context) => {
         const recent = await entries(context, { per_page: 100 });
-        for (const { deploymentId } of worlds) {
+        for (const { deploymentId } of deployments) {
           await expectOwn(context, deploymentId);
           const isThere = recent.some((entry) => at(entry, 'object.id') === deploymentId);
           const found = await entries(context, { object_id: deploymentId });

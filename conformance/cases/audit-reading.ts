@@ -108,7 +108,7 @@ export function actionsOf(found: readonly Entry[]): readonly string[] {
 /** Throws StartStateMissed when the actions are not one `create` and one `abort`. */
 export function needCreateAndAbort(actions: readonly string[]): void {
   if ([...actions].sort().join() === 'abort,create') return;
-  throw new StartStateMissed('an entry `create` and an entry `abort`', `saw ${shown(actions)}`);
+  throw new StartStateMissed('an entry `create` and an entry `abort`', `got ${shown(actions)}`);
 }
 
 /**
@@ -123,7 +123,7 @@ export function secondsAround(found: readonly Entry[]): {
   const times = found.map((entry) => Date.parse(textAt(entry, 'time') ?? ''));
   // Another case checks implausible times.
   if (times.length === 0 || !times.every((time) => time > CENTURY_BEGAN_MS)) {
-    throw new StartStateMissed('entries with a time', `saw ${shown(found)}`);
+    throw new StartStateMissed('entries with a time', `got ${shown(found)}`);
   }
   return {
     before: Math.floor(Math.min(...times) / 1000),

@@ -44,7 +44,7 @@ const known = defineScenario({
         await device.authenticate({ members: { external_id: 'first' } });
         const reported = await shownExternalId(context, device);
         await askByAnotherKey(context, device, { external_id: 'second' });
-        const byStranger = await shownExternalId(context, device);
+        const byPendingKey = await shownExternalId(context, device);
         await device.authenticate({ members: { external_id: 'third' } });
         const changed = await shownExternalId(context, device);
         await context.admin.decide(device.id, device.key, 'rejected');
@@ -53,7 +53,7 @@ const known = defineScenario({
         const fresh = await context.newDevice();
         const { status } = await fresh.authenticate({ members: { external_id: 'fifth' } });
         return observed(
-          `first contact: ${status}; reported: ${reported}; by a key that waits: ${byStranger}; changed: ${changed}; while it is rejected: ${rejected}`,
+          `first contact: ${status}; reported: ${reported}; by a key that waits: ${byPendingKey}; changed: ${changed}; while it is rejected: ${rejected}`,
         );
       },
     },

@@ -8,7 +8,7 @@ import { granted } from '../context/granted.ts';
 import { acceptedDevice, preauthorizedDevice, unknownDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { signingAlgorithms } from '../signing/algorithms.ts';
-import { tellsTextsApart, wrongTexts } from '../signing/header-text.ts';
+import { distinguishesTexts, wrongTexts } from '../signing/header-text.ts';
 import type { Sign } from '../signing/signing-key.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { expectEach, expectStatus, observed } from '../target/expectations.ts';
@@ -49,7 +49,7 @@ function tellingRequest(device: SuiteDevice): { text: string; signature: Buffer 
   for (let spaces = 0; spaces < BODIES_MAX; spaces++) {
     const text = `${device.authRequest()}${' '.repeat(spaces)}`;
     const signature = device.key.sign(Buffer.from(text));
-    if (tellsTextsApart(signature)) return { text, signature };
+    if (distinguishesTexts(signature)) return { text, signature };
   }
   throw new Error('no signature tells the alphabets of Base64 apart');
 }

@@ -72,8 +72,8 @@ const firstContact = defineScenario({
       run: async (device) => {
         const answer = refused(await device.authenticate());
         const { error } = expectShape(answer, errorBody);
-        const isTold = error !== undefined && error !== '';
-        expectThat(isTold, 'a text in `error`', shownAnswer(answer));
+        const isStated = error !== undefined && error !== '';
+        expectThat(isStated, 'a text in `error`', shownAnswer(answer));
       },
     },
   ],

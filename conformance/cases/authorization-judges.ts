@@ -47,7 +47,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/get-next-deployment-with-user-token-is-401',
     rejected: 'authorization/get-next-deployment-of-rejected-device-is-401',
     decommissioned: 'authorization/get-next-deployment-of-decommissioned-device-is-401',
-    stranger: 'authorization/get-offers-nothing-of-another-device',
+    otherDevice: 'authorization/get-offers-nothing-of-another-device',
     expired: 'time/expired-token-is-refused',
   },
   'post-next-deployment': {
@@ -57,7 +57,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/post-next-deployment-with-user-token-is-401',
     rejected: 'authorization/post-next-deployment-of-rejected-device-is-401',
     decommissioned: 'authorization/post-next-deployment-of-decommissioned-device-is-401',
-    stranger: 'authorization/post-offers-nothing-of-another-device',
+    otherDevice: 'authorization/post-offers-nothing-of-another-device',
     expired: 'time/expired-token-is-refused',
   },
   'put-deployment-status': {
@@ -67,7 +67,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/put-deployment-status-with-user-token-is-401',
     rejected: 'authorization/put-deployment-status-of-rejected-device-is-401',
     decommissioned: 'authorization/put-deployment-status-of-decommissioned-device-is-401',
-    stranger: 'authorization/status-of-another-device-is-404',
+    otherDevice: 'authorization/status-of-another-device-is-404',
     expired: 'time/expired-token-is-refused',
     otherTenant: 'tenants/things-of-another-tenant-are-refused',
   },
@@ -78,7 +78,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/put-deployment-log-with-user-token-is-401',
     rejected: 'authorization/put-deployment-log-of-rejected-device-is-401',
     decommissioned: 'authorization/put-deployment-log-of-decommissioned-device-is-401',
-    stranger: 'authorization/log-of-another-device-is-404',
+    otherDevice: 'authorization/log-of-another-device-is-404',
     expired: 'time/expired-token-is-refused',
     otherTenant: 'tenants/things-of-another-tenant-are-refused',
   },
@@ -89,7 +89,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/post-next-deployment-v2-with-user-token-is-401',
     rejected: 'authorization/post-next-deployment-v2-of-rejected-device-is-401',
     decommissioned: 'authorization/post-next-deployment-v2-of-decommissioned-device-is-401',
-    stranger: 'authorization/v2-offers-nothing-of-another-device',
+    otherDevice: 'authorization/v2-offers-nothing-of-another-device',
     expired: 'time/expired-token-is-refused',
   },
   'get-update-control-map': {
@@ -99,7 +99,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/get-update-control-map-with-user-token-is-401',
     rejected: 'authorization/get-update-control-map-of-rejected-device-is-401',
     decommissioned: 'authorization/get-update-control-map-of-decommissioned-device-is-401',
-    stranger: 'authorization/control-map-of-another-device-is-404',
+    otherDevice: 'authorization/control-map-of-another-device-is-404',
     expired: 'time/expired-token-is-refused',
     otherTenant: 'tenants/things-of-another-tenant-are-refused',
   },
@@ -110,7 +110,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/get-configuration-with-user-token-is-401',
     rejected: 'authorization/get-configuration-of-rejected-device-is-401',
     decommissioned: 'authorization/get-configuration-of-decommissioned-device-is-401',
-    stranger: 'authorization/get-configuration-is-of-no-other-device',
+    otherDevice: 'authorization/get-configuration-is-of-no-other-device',
     expired: 'time/expired-token-is-refused',
   },
   'put-configuration': {
@@ -120,7 +120,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/put-configuration-with-user-token-is-401',
     rejected: 'authorization/put-configuration-of-rejected-device-is-401',
     decommissioned: 'authorization/put-configuration-of-decommissioned-device-is-401',
-    stranger: 'authorization/put-configuration-reaches-no-other-device',
+    otherDevice: 'authorization/put-configuration-reaches-no-other-device',
     expired: 'time/expired-token-is-refused',
   },
   connect: {
@@ -139,7 +139,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/post-alerts-with-user-token-is-401',
     rejected: 'authorization/post-alerts-of-rejected-device-is-401',
     decommissioned: 'authorization/post-alerts-of-decommissioned-device-is-401',
-    stranger: 'authorization/post-alerts-reaches-no-other-device',
+    otherDevice: 'authorization/post-alerts-reaches-no-other-device',
     expired: 'time/expired-token-is-refused',
   },
   'post-monitor-configuration': {
@@ -149,7 +149,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/post-monitor-configuration-with-user-token-is-401',
     rejected: 'authorization/post-monitor-configuration-of-rejected-device-is-401',
     decommissioned: 'authorization/post-monitor-configuration-of-decommissioned-device-is-401',
-    stranger: 'authorization/post-monitor-configuration-reaches-no-other-device',
+    otherDevice: 'authorization/post-monitor-configuration-reaches-no-other-device',
     expired: 'time/expired-token-is-refused',
   },
   'patch-attributes': {
@@ -159,7 +159,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/patch-attributes-with-user-token-is-401',
     rejected: 'authorization/patch-attributes-of-rejected-device-is-401',
     decommissioned: 'authorization/patch-attributes-of-decommissioned-device-is-401',
-    stranger: 'authorization/patch-attributes-reaches-no-other-device',
+    otherDevice: 'authorization/patch-attributes-reaches-no-other-device',
     expired: 'time/expired-token-is-refused',
   },
   'put-attributes': {
@@ -169,7 +169,7 @@ export const authorizationJudges: Readonly<
     otherKind: 'authorization/put-attributes-with-user-token-is-401',
     rejected: 'authorization/put-attributes-of-rejected-device-is-401',
     decommissioned: 'authorization/put-attributes-of-decommissioned-device-is-401',
-    stranger: 'authorization/put-attributes-reaches-no-other-device',
+    otherDevice: 'authorization/put-attributes-reaches-no-other-device',
     expired: 'time/expired-token-is-refused',
   },
   'list-audit-logs': {

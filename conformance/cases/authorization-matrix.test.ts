@@ -63,8 +63,8 @@ describe('the authorisation matrix', () => {
 
   it.each(rows)('says of %s whose id it takes', (id, row) => {
     const takesId = operations[id].path.includes('{id}') && !id.includes('artifact');
-    if (takesId) expect([row.stranger, row.otherTenant]).toEqual([404, 404]);
-    else expect(row.stranger).not.toBe(404);
+    if (takesId) expect([row.otherDevice, row.otherTenant]).toEqual([404, 404]);
+    else expect(row.otherDevice).not.toBe(404);
   });
 
   it.each(kinds)('has a judge for each status of the kind %s, and for nothing else', (kind) => {

@@ -104,7 +104,7 @@ const bodies: readonly Body[] = [
     }),
     send: ({ device, id }, body) => device.call('put-deployment-status', { path: { id }, body }),
     read: async ({ device, deploymentId }, { admin }) =>
-      JSON.stringify((await admin.devicePart(deploymentId, device.id)) ?? {}),
+      JSON.stringify((await admin.deviceDeployment(deploymentId, device.id)) ?? {}),
   },
   {
     operation: 'put-deployment-log',
@@ -208,7 +208,7 @@ function isTaken({ status }: Answer): boolean {
   return anySuccess.some((success) => success === status);
 }
 
-/** Asserts that a body is taken, unless the example of the contract is not taken either. */
+/** Asserts that a body is accepted, unless the example of the contract is not taken either. */
 async function expectTaken(sender: Sender, body: Body, input: Input): Promise<void> {
   const refusal = await body.send(sender, input.resource);
   if (isTaken(refusal)) return;

@@ -256,7 +256,8 @@ const legal = defineScenario({
     },
     {
       id: 'fragments-are-taken',
-      title: 'A message in three fragments, a ping between them, is taken: the ping has its pong.',
+      title:
+        'A message in three fragments, a ping between them, is accepted: the ping has its pong.',
       requirements: ['connect.fragments'],
       run: async (device, context) => {
         const line = await lineOf(context, device);

@@ -309,7 +309,7 @@ const active = defineScenario({
       run: async (arranged) => {
         await reportOnTheWay(arranged, 'failure');
         const answer = await upload(arranged, entry);
-        expectThat(answer.status < 400, 'a log that is taken', shownAnswer(answer));
+        expectThat(answer.status < 400, 'a log that is accepted', shownAnswer(answer));
       },
     },
     {

@@ -7,7 +7,7 @@ import {
   abortOnTheWay,
   report,
   reportOnTheWay,
-  shownPart,
+  shownDeviceDeployment,
   shownStatus,
 } from '../context/deployment-life.ts';
 import {
@@ -59,7 +59,10 @@ export const endedStates = ['success', 'failure', 'already-installed'] as const;
 type Reported = (typeof abortableStates)[number] | (typeof endedStates)[number];
 
 /** Arranges a device whose device deployment is in that state. */
-async function partIn(context: TestContext, state: Reported): Promise<OfferedDeployment> {
+async function deviceDeploymentIn(
+  context: TestContext,
+  state: Reported,
+): Promise<OfferedDeployment> {
   const arranged = await activeDeployment(context);
   if (state !== 'offered') await reportOnTheWay(arranged, state);
   return arranged;
@@ -73,11 +76,11 @@ function takenCase(state: Reported): JudgingCase<void> {
   const statuses = statusColumns.filter((status) => status !== state);
   return {
     id: `after-${slugOf(state)}-reports-are-204`,
-    title: `A device whose part is ${state} is answered 204 whatever it reports, also what lies behind it.`,
+    title: `A device whose deployment is ${state} is answered 204 whatever it reports, also what lies behind it.`,
     requirements: ['status.each-value-is-accepted'],
     run: async (_, context) => {
       for (const status of statuses) {
-        const answer = await report(await partIn(context, state), { status });
+        const answer = await report(await deviceDeploymentIn(context, state), { status });
         if (answer.status === 204) continue;
         throw new ExpectationFailure(`status 204 for ${status}`, shownAnswer(answer));
       }
@@ -91,7 +94,7 @@ function repeatedCase(state: Status): JudgingCase<void> {
     title: `A device that reports ${state} twice, after a lost answer say, is answered 204 twice.`,
     requirements: ['status.repeated'],
     run: async (_, context) => {
-      const arranged = await partIn(context, state);
+      const arranged = await deviceDeploymentIn(context, state);
       await expectEach(204, { again: state }, (status) => report(arranged, { status }));
     },
   };
@@ -113,7 +116,7 @@ const matrix = defineScenario<void>({
       requirements: ['status.intermediate-is-optional'],
       run: async (_, context) => {
         for (const status of endedStates) {
-          const answer = await report(await partIn(context, 'offered'), { status });
+          const answer = await report(await deviceDeploymentIn(context, 'offered'), { status });
           if (answer.status === 204) continue;
           throw new ExpectationFailure(`status 204 for ${status}`, shownAnswer(answer));
         }
@@ -154,7 +157,7 @@ function shownAfterEndCase(end: (typeof endedStates)[number]): JudgingCase<void>
     requirements: ['status.becomes-the-state'],
     run: async (_, context) => {
       for (const status of ['installing', ...endedStates.filter((other) => other !== end)]) {
-        const arranged = await partIn(context, end);
+        const arranged = await deviceDeploymentIn(context, end);
         await reportOnTheWay(arranged, status);
         expectEqual('status', await shownStatus(context, arranged, status), status);
       }
@@ -197,14 +200,14 @@ function abortCases(state: (typeof abortableStates)[number]): JudgingCase<Offere
       title: `Reports that are refused after an abort in the state ${state} leave it aborted.`,
       requirements: ['status.aborted-stays'],
       run: async (arranged, context) => {
-        const before = await shownPart(context, arranged, 'aborted');
+        const before = await shownDeviceDeployment(context, arranged, 'aborted');
         for (const status of statusColumns) {
           const body = { status, substate: 'reported after the abort' };
           const { status: answered } = await report(arranged, body);
           if (answered !== 409) throw new NotObservable('a report is not refused with 409');
         }
         expectEqual('status', await shownStatus(context, arranged, 'aborted'), 'aborted');
-        const after = await shownPart(context, arranged, 'aborted');
+        const after = await shownDeviceDeployment(context, arranged, 'aborted');
         expectEqual('substate', after?.substate, before?.substate);
       },
     },
@@ -222,11 +225,11 @@ const aborts = abortableStates.map((state) =>
   defineScenario({
     area: 'deployment-states',
     name: `An abort in the state ${state}`,
-    start: `a device whose part was ${state} when a user aborted the deployment`,
+    start: `a device whose deployment was ${state} when a user aborted the deployment`,
     risk: 'write',
     needs: ['operator'],
     arrange: async (context) => {
-      const arranged = await partIn(context, state);
+      const arranged = await deviceDeploymentIn(context, state);
       await abortOnTheWay(context, arranged);
       return arranged;
     },
@@ -247,7 +250,7 @@ const abortAfterTheEnd = defineScenario<void>({
       title: `A user aborts a deployment after its device has reported ${state}.`,
       requirements: ['status.abort-after-the-end'],
       observe: async (_, context) => {
-        const arranged = await partIn(context, state);
+        const arranged = await deviceDeploymentIn(context, state);
         await context.admin.abort(arranged.deploymentId);
         const status = await shownStatus(context, arranged, state);
         const { status: answered } = await report(arranged, { status: state });

@@ -138,7 +138,7 @@ const active = defineScenario({
   cases: [
     {
       id: 'report-is-204',
-      title: 'A report that is taken is answered 204.',
+      title: 'A report that is accepted is answered 204.',
       requirements: ['status.is-204'],
       covers: ['put-deployment-status 204'],
       run: async (arranged) => expectStatus(await report(arranged, goodReport), 204),

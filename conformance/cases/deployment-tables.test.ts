@@ -33,7 +33,7 @@ describe('the reports in states', () => {
     expect(new Set(Object.values(statusRequirements)).size).toBe(reportableStatuses.length);
   });
 
-  it('are played in each state that a part can be in while its device reports', () => {
+  it('are run in each state that a device deployment can be in while its device reports', () => {
     const notMet = ['pending', 'noartifact', 'decommissioned', 'aborted'];
     const met = deviceDeploymentStatuses.filter((state) => !notMet.includes(state));
     expect([...abortableStates, ...endedStates].sort()).toEqual(['offered', ...met].sort());
@@ -45,7 +45,7 @@ describe('the reports in states', () => {
     expect(abortableStates).toEqual(['offered', ...statusColumns.filter((each) => !isEnd(each))]);
   });
 
-  it('are played to the last', () => {
+  it('are run to the last', () => {
     const ids = deploymentStateCases.map(({ id }) => id.split('/')[1]);
     const slugs = (names: readonly string[]) => names.map((name) => name.replaceAll('_', '-'));
     const played = [

@@ -1,6 +1,6 @@
 /**
  * Cases: bodies that hold nothing, or leave out what they may leave out. Whether a server takes an
- * empty list is left open; what one that is taken does is not. Spec: Device inventory; Device
+ * empty list is left open; what one that is accepted does is not. Spec: Device inventory; Device
  * monitor; Device configuration
  */
 import { acceptedDevice } from '../context/start-states.ts';
@@ -61,7 +61,7 @@ const attributes = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'empty-put-clears',
-      title: 'PUT of an empty array, where it is taken, leaves no attribute.',
+      title: 'PUT of an empty array, where it is accepted, leaves no attribute.',
       requirements: ['inventory.empty-put-clears'],
       run: async (device, context) => {
         if (!(await isEmptyTaken(device, 'put-attributes'))) return;
@@ -112,7 +112,7 @@ const monitors = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'empty-configuration-is-current',
-      title: 'An empty configuration, where it is taken, is the current one: users read none.',
+      title: 'An empty configuration, where it is accepted, is the current one: users read none.',
       requirements: ['monitor.empty-is-current'],
       run: async (device, context) => {
         const read = () => context.admin.monitorConfiguration(device.id);

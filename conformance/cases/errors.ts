@@ -22,7 +22,7 @@ import { TransportFailure } from '../target/transport-failure.ts';
 const TWO_MEBIBYTES = 2 * 1_048_576;
 /** Longer than the request ids that servers accept, and shorter than the headers that they read. */
 const LONG_ID_CHARACTERS = 2000;
-/** Refusals after which a server is taken to omit the request id from all of them. */
+/** Refusals after which a server is assumed to omit the request id from all of them. */
 const REFUSALS_MAX = 12;
 
 const withText = v.looseObject({ error: v.optional(v.string()) });

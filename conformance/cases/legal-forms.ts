@@ -10,7 +10,7 @@ import {
   deviceWithEverything,
   expectForm,
   failureOf,
-  faultOf,
+  mismatchOf,
   notObservable,
   requestsTo,
 } from './legal-requests.ts';
@@ -21,7 +21,7 @@ interface Form {
   readonly title: string;
   readonly requirement: RequirementId;
   /** The request in each variant of the form, by what is special about it. */
-  readonly variants: Readonly<Record<string, (request: WireRequest) => WireRequest | undefined>>;
+  readonly forms: Readonly<Record<string, (request: WireRequest) => WireRequest | undefined>>;
 }
 
 function withHeaders(request: WireRequest, headers: Readonly<Record<string, string>>): WireRequest {
@@ -77,13 +77,13 @@ const forms: readonly Form[] = [
     id: 'chunked-bodies',
     title: 'A body in chunks, without Content-Length, is read like any other by every operation.',
     requirement: 'service.chunked-bodies',
-    variants: { 'a body in chunks': inPieces },
+    forms: { 'a body in chunks': inPieces },
   },
   {
     id: 'labels-of-json',
     title: 'JSON may be labelled with a charset, and in capital letters.',
     requirement: 'service.equal-forms',
-    variants: {
+    forms: {
       'a charset': labelled('application/json; charset=utf-8'),
       'a charset in quotes': labelled('application/json;charset="UTF-8"'),
       'capital letters': labelled('Application/JSON'),
@@ -93,13 +93,13 @@ const forms: readonly Form[] = [
     id: 'names-of-headers',
     title: 'The names of headers may be written in capital letters.',
     requirement: 'service.equal-forms',
-    variants: { 'names in capital letters': withCapitalHeaders },
+    forms: { 'names in capital letters': withCapitalHeaders },
   },
   {
     id: 'content-type-without-a-body',
     title: 'A request without a body may carry a Content-Type.',
     requirement: 'service.equal-forms',
-    variants: {
+    forms: {
       'a Content-Type': (request) =>
         request.body === undefined
           ? withHeaders(request, { 'content-type': 'application/json' })
@@ -110,25 +110,25 @@ const forms: readonly Form[] = [
     id: 'encoded-paths',
     title: 'A letter of the path may be percent-encoded.',
     requirement: 'service.equal-forms',
-    variants: { 'a percent-encoded letter in the path': withEncodedPath },
+    forms: { 'a percent-encoded letter in the path': withEncodedPath },
   },
   {
     id: 'encoded-queries',
     title: 'Letters in names and values of the query may be percent-encoded.',
     requirement: 'service.equal-forms',
-    variants: { 'percent-encoded letters in the query': withQueryParts(encodedParts) },
+    forms: { 'percent-encoded letters in the query': withQueryParts(encodedParts) },
   },
   {
     id: 'order-of-queries',
     title: 'The parameters of a query may come in any order.',
     requirement: 'service.equal-forms',
-    variants: { 'parameters in reverse order': withQueryParts((parts) => parts.toReversed()) },
+    forms: { 'parameters in reverse order': withQueryParts((parts) => parts.toReversed()) },
   },
   {
     id: 'accepted-types',
     title: 'A client may say in several ways that it accepts the media type of the answer.',
     requirement: 'service.equal-forms',
-    variants: {
+    forms: {
       'Accept: */*': accepting('*/*'),
       'Accept with several types': accepting('application/json, text/csv, text/plain, */*;q=0.1'),
       'Accept with weights': accepting('text/html;q=0.2, */*;q=0.5'),
@@ -138,7 +138,7 @@ const forms: readonly Form[] = [
     id: 'closed-connections',
     title: 'A client may ask for the connection to be closed after the answer.',
     requirement: 'service.equal-forms',
-    variants: {
+    forms: {
       'Connection: close': (request) =>
         // An upgrade has another use for the header.
         request.headers?.upgrade === undefined
@@ -150,7 +150,7 @@ const forms: readonly Form[] = [
     id: 'other-headers',
     title: 'Headers that have no meaning for the operation change nothing.',
     requirement: 'service.equal-forms',
-    variants: {
+    forms: {
       cookies: (request) => withHeaders(request, { cookie: 'theme=dark; session=none' }),
       'headers of a proxy': (request) =>
         withHeaders(request, { 'x-forwarded-for': '192.0.2.7', via: '1.1 proxy' }),
@@ -164,13 +164,13 @@ const forms: readonly Form[] = [
   },
 ];
 
-function formCase({ id, title, requirement, variants }: Form): JudgingCase<Arranged> {
+function formCase({ id, title, requirement, forms }: Form): JudgingCase<Arranged> {
   return {
     id,
     title,
     requirements: [requirement],
     run: async (arranged, context) => {
-      for (const [what, change] of Object.entries(variants)) {
+      for (const [what, change] of Object.entries(forms)) {
         for (const row of requestsTo(arranged, context)) {
           if (change(row.good.request('')) === undefined) continue;
           const sending = { change: (request: WireRequest) => change(request) ?? request };
@@ -199,10 +199,10 @@ export const legalFormCases = defineScenario({
         const rows = requestsTo(arranged, context);
         for (const what of ['the first time', 'the second time', 'the third time']) {
           for (const row of rows) {
-            const fault = await faultOf(context, row);
-            if (fault === undefined) continue;
+            const mismatch = await mismatchOf(context, row);
+            if (mismatch === undefined) continue;
             const isFirst = what === 'the first time';
-            throw isFirst ? notObservable(row.id, fault) : failureOf(row.id, what, fault);
+            throw isFirst ? notObservable(row.id, mismatch) : failureOf(row.id, what, mismatch);
           }
         }
       },

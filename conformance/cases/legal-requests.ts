@@ -137,7 +137,7 @@ function goodRequests(arranged: Arranged, context: TestContext): GoodRequests {
 }
 
 /** What a request lacked: a success of its operation, or the effect of that success. */
-export interface Fault {
+export interface Mismatch {
   readonly expected: string;
   readonly actual: string;
 }
@@ -158,11 +158,11 @@ export interface Sending {
 }
 
 /** Sends the good request in that way; undefined when it succeeds and has its effect. */
-export async function faultOf(
+export async function mismatchOf(
   context: TestContext,
   { id, good }: GoodRow,
   { change = (request) => request, declines = [], ...way }: Sending = {},
-): Promise<Fault | undefined> {
+): Promise<Mismatch | undefined> {
   const marker = context.newName();
   const send = way.send ?? good.send ?? ((request) => context.session.send(request));
   const answer = await send(change(good.request(marker)));
@@ -178,14 +178,14 @@ export async function faultOf(
 export function failureOf(
   id: OperationId,
   what: string,
-  { expected, actual }: Fault,
+  { expected, actual }: Mismatch,
 ): ExpectationFailure {
   const how = `${id}, ${what}: `;
   return new ExpectationFailure(how + expected, how + actual);
 }
 
 /** A request that does not succeed in its usual form is for other cases to judge. */
-export function notObservable(id: OperationId, { actual }: Fault): NotObservable {
+export function notObservable(id: OperationId, { actual }: Mismatch): NotObservable {
   return new NotObservable(`${id} does not succeed in the usual form either: ${actual}`);
 }
 
@@ -201,11 +201,12 @@ export async function expectForm(
   row: GoodRow,
   { what, sending }: { readonly what: string; readonly sending: Sending },
 ): Promise<void> {
-  const fault = await faultOf(context, row, sending);
-  if (fault === undefined) return;
-  const plainFault = await faultOf(context, row);
-  if (plainFault) throw notObservable(row.id, plainFault);
+  const mismatch = await mismatchOf(context, row, sending);
+  if (mismatch === undefined) return;
+  const plainMismatch = await mismatchOf(context, row);
+  if (plainMismatch) throw notObservable(row.id, plainMismatch);
   // Once only: it was not for its form that the target refused the request.
-  if ((await faultOf(context, row, sending)) === undefined) throw notObservable(row.id, fault);
-  throw failureOf(row.id, what, fault);
+  if ((await mismatchOf(context, row, sending)) === undefined)
+    throw notObservable(row.id, mismatch);
+  throw failureOf(row.id, what, mismatch);
 }

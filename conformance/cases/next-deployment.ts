@@ -26,7 +26,7 @@ import {
 } from '../target/expectations.ts';
 
 /** Provides that no deployment matches. */
-const strangerProvides = { ...factoryProvides, artifact_name: 'conformance-stranger' };
+const otherProvides = { ...factoryProvides, artifact_name: 'conformance-stranger' };
 
 /**
  * Asserts that the answer offers no deployment, whatever else it contains. Throws NotObservable on
@@ -118,7 +118,7 @@ function pendingCases({ operation, slug, words, needs, ask }: AskingForm): Offer
       run: async ({ device }, context) => {
         const other = await acceptedDevice(context);
         needStatus('a pending deployment', await ask(device, factoryProvides), 200);
-        expectNoOffer(await ask(other, strangerProvides));
+        expectNoOffer(await ask(other, otherProvides));
       },
     },
     {

@@ -235,11 +235,11 @@ const deployments = defineScenario<SuiteDevice>({
           const id = instructedId(answer);
           const end = number % 2 === 0 ? 'failure' : 'success';
           await reportOnTheWay({ device, id }, 'downloading', 'installing', end);
-          const part = await context.settled(
-            () => context.admin.devicePart(made.id, device.id),
+          const deviceDeployment = await context.settled(
+            () => context.admin.deviceDeployment(made.id, device.id),
             (found) => found?.status === end,
           );
-          expectEqual(`status of deployment ${number}`, part?.status, end);
+          expectEqual(`status of deployment ${number}`, deviceDeployment?.status, end);
         }
       },
     },

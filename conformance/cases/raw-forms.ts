@@ -13,8 +13,8 @@ import {
   type Arranged,
   deviceWithEverything,
   expectForm,
-  faultOf,
   type GoodRow,
+  mismatchOf,
   notObservable,
   requestsTo,
 } from './legal-requests.ts';
@@ -138,8 +138,8 @@ export const rawFormCases = defineScenario<Arranged>({
           // Other cases judge an answer without one.
           if (told !== undefined) expectEqual(`request id of ${row.id}`, told, requestId);
           if (String(answer.status) in operations[row.id].success) continue;
-          const plainFault = await faultOf(context, row);
-          if (plainFault) throw notObservable(row.id, plainFault);
+          const plainMismatch = await mismatchOf(context, row);
+          if (plainMismatch) throw notObservable(row.id, plainMismatch);
           const what = `${row.id}, pipelined: `;
           throw new ExpectationFailure(`${what}a success`, `${what}${answer.status}`);
         }

@@ -12,7 +12,7 @@ import { membersOf } from '../target/json-members.ts';
 const noBodyIsShown: readonly OperationId[] = ['patch-attributes', 'put-attributes'];
 
 /** Refused to a caller without a token. */
-const refusedToStrangers: Calls = {
+const refusedWithoutToken: Calls = {
   ...Object.fromEntries(
     Object.entries(tokenCalls).filter(([id]) => !noBodyIsShown.some((each) => each === id)),
   ),
@@ -63,7 +63,7 @@ export const requestIdCases = [
         id: 'every-operation-names-the-request',
         title: 'The 401 of every operation has the request id that the caller sent.',
         requirements: ['errors.request-id-of-the-caller'],
-        run: (context) => expectOwnIds(context, refusedToStrangers),
+        run: (context) => expectOwnIds(context, refusedWithoutToken),
       },
     ],
   }),

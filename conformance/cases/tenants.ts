@@ -86,8 +86,8 @@ const lockedOut = defineScenario({
 async function neighbours(context: TestContext) {
   const owner = await activeDeployment(context);
   const elsewhere = await context.inNewTenant();
-  const stranger = await acceptedDevice(elsewhere);
-  return { owner, stranger, otherUser: elsewhere.admin.caller };
+  const foreignDevice = await acceptedDevice(elsewhere);
+  return { owner, foreignDevice, otherUser: elsewhere.admin.caller };
 }
 
 type Ask = (
@@ -125,9 +125,9 @@ const apart = defineScenario({
       id: 'things-of-another-tenant-are-refused',
       title: 'Artifacts and deployments of a tenant are refused to a device of another one.',
       requirements: ['tenants.are-apart'],
-      run: async ({ owner, stranger }, context) => {
+      run: async ({ owner, foreignDevice }, context) => {
         const ids = { artifact: owner.artifact.id, deployment: owner.id };
-        const thief = context.caller(stranger.token);
+        const thief = context.caller(foreignDevice.token);
         await expectEach(refusals, context.offered(namedResources), (ask) => ask(thief, ids));
       },
     },
@@ -146,14 +146,14 @@ const apart = defineScenario({
       title:
         'A device is offered nothing of what another tenant deploys, in none of the three ways.',
       requirements: ['tenants.are-apart'],
-      run: async ({ owner, stranger }, context) => {
+      run: async ({ owner, foreignDevice }, context) => {
         const asked = context.offered({
           'get-next-deployment': () =>
-            stranger.call('get-next-deployment', { query: factoryProvides }),
+            foreignDevice.call('get-next-deployment', { query: factoryProvides }),
           'post-next-deployment': () =>
-            stranger.call('post-next-deployment', { body: factoryProvides }),
+            foreignDevice.call('post-next-deployment', { body: factoryProvides }),
           'post-next-deployment-v2': () =>
-            stranger.call('post-next-deployment-v2', {
+            foreignDevice.call('post-next-deployment-v2', {
               body: { device_provides: factoryProvides },
             }),
         });
@@ -180,10 +180,10 @@ const apart = defineScenario({
       title: 'A device lists none of the artifacts of another tenant.',
       requirements: ['tenants.are-apart'],
       needs: ['artifact-listing'],
-      run: async ({ owner, stranger }) => {
+      run: async ({ owner, foreignDevice }) => {
         const [deviceType = ''] = owner.artifact.deviceTypes;
         const query = { release_name: owner.artifact.name, device_type: deviceType };
-        const listed = await stranger.call('list-artifacts', { query });
+        const listed = await foreignDevice.call('list-artifacts', { query });
         const isListed = listed.text.includes(owner.artifact.id);
         expectThat(!isListed, 'no artifact of it', shownAnswer(listed));
       },

@@ -11,7 +11,7 @@ import {
   StartStateMissed,
 } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
-import type { DevicePart } from './target-admin.ts';
+import type { DeviceDeployment } from './target-admin.ts';
 import type { TestContext } from './test-context.ts';
 
 /** A device, and its id for the deployment. */
@@ -35,15 +35,16 @@ export async function reportOnTheWay(
   }
 }
 
-/** Returns the device's part as users see it, once it has that status or the wait has ended. */
-export function shownPart(
+/** Returns the device deployment as users see it, once it has that status or the wait has ended. */
+export function shownDeviceDeployment(
   context: TestContext,
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   ...statuses: readonly string[]
-): Promise<DevicePart | undefined> {
+): Promise<DeviceDeployment | undefined> {
   return context.settled(
-    () => context.admin.devicePart(deploymentId, device.id),
-    (part) => part !== undefined && statuses.includes(part.status),
+    () => context.admin.deviceDeployment(deploymentId, device.id),
+    (deviceDeployment) =>
+      deviceDeployment !== undefined && statuses.includes(deviceDeployment.status),
   );
 }
 
@@ -53,11 +54,11 @@ export async function shownSubstate(
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   substate: string,
 ): Promise<string | undefined> {
-  const part = await context.settled(
-    () => context.admin.devicePart(deploymentId, device.id),
+  const deviceDeployment = await context.settled(
+    () => context.admin.deviceDeployment(deploymentId, device.id),
     (found) => found?.substate === substate,
   );
-  return part?.substate;
+  return deviceDeployment?.substate;
 }
 
 /** Returns the status that users see; throws NotObservable when they do not see the device. */
@@ -66,9 +67,9 @@ export async function shownStatus(
   arranged: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   ...statuses: readonly string[]
 ): Promise<string> {
-  const part = await shownPart(context, arranged, ...statuses);
-  if (!part) throw new NotObservable('users do not see the deployment of the device');
-  return part.status;
+  const deviceDeployment = await shownDeviceDeployment(context, arranged, ...statuses);
+  if (!deviceDeployment) throw new NotObservable('users do not see the deployment of the device');
+  return deviceDeployment.status;
 }
 
 /** Aborts the deployment, and waits until users see it aborted on the device. */
@@ -77,11 +78,11 @@ export async function abortOnTheWay(
   arranged: OfferedDeployment,
 ): Promise<void> {
   await context.admin.abort(arranged.deploymentId);
-  const part = await shownPart(context, arranged, 'aborted');
-  if (part?.status === 'aborted') return;
+  const deviceDeployment = await shownDeviceDeployment(context, arranged, 'aborted');
+  if (deviceDeployment?.status === 'aborted') return;
   throw new StartStateMissed(
     'an aborted deployment',
-    `users see ${part?.status ?? 'no device deployment'}`,
+    `users see ${deviceDeployment?.status ?? 'no device deployment'}`,
   );
 }
 

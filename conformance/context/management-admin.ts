@@ -16,8 +16,8 @@ import {
   alertViews,
   configurationView,
   connectionView,
-  type DevicePart,
-  deviceParts,
+  type DeviceDeployment,
+  deviceDeployments,
   inventoryView,
   listedArtifacts,
   listedDeployments,
@@ -145,10 +145,13 @@ export class ManagementAdmin implements TargetAdmin {
     this.#done('abort a deployment', answer, 204, 404, 422);
   }
 
-  async devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined> {
+  async deviceDeployment(
+    deploymentId: string,
+    deviceId: string,
+  ): Promise<DeviceDeployment | undefined> {
     const answer = await this.#call('list-deployment-devices', { path: { id: deploymentId } });
-    const parts = this.#read('list the devices of a deployment', answer, deviceParts);
-    return parts.find(({ id }) => id === deviceId);
+    const entries = this.#read('list the devices of a deployment', answer, deviceDeployments);
+    return entries.find(({ id }) => id === deviceId);
   }
 
   async deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined> {

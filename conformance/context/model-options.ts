@@ -34,14 +34,14 @@ export const modelOptions = {
     flag: '--model-sequences <count>',
     group,
     help: 'random sequences per model/ case',
-    cli: { kind: 'count', least: 1, most: SEQUENCES_MAX },
+    cli: { kind: 'count', min: 1, max: SEQUENCES_MAX },
   },
   /** In place of the run's. */
   seed: {
     flag: '--model-seed <number>',
     group,
     help: 'seed of the random sequences',
-    cli: { kind: 'count', least: 0, most: SEED_MAX },
+    cli: { kind: 'count', min: 0, max: SEED_MAX },
   },
   /** The only sequence that is tried. */
   replay: {

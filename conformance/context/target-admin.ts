@@ -32,10 +32,10 @@ export const listedArtifacts = v.array(
 export const listedDeployments = v.array(v.looseObject({ id: v.string(), name: v.string() }));
 
 /** The device deployments of a deployment. */
-export const deviceParts = v.array(
+export const deviceDeployments = v.array(
   v.looseObject({ id: v.string(), status: v.string(), substate: v.optional(v.string()) }),
 );
-export type DevicePart = v.InferOutput<typeof deviceParts>[number];
+export type DeviceDeployment = v.InferOutput<typeof deviceDeployments>[number];
 
 const texts = v.record(v.string(), v.string());
 
@@ -112,8 +112,8 @@ export interface TargetAdmin {
   findDeployment(name: string): Promise<string | undefined>;
   /** Aborts a deployment; one that has already ended is fine. */
   abort(id: string): Promise<void>;
-  /** Returns the device's part in a deployment as the server shows it. */
-  devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined>;
+  /** Returns the device deployment as the server shows it. */
+  deviceDeployment(deploymentId: string, deviceId: string): Promise<DeviceDeployment | undefined>;
   /** Returns the log that a device uploaded, as text; undefined when there is none. */
   deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined>;
   configure(deviceId: string, configuration: Readonly<Record<string, string>>): Promise<void>;

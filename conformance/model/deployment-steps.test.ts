@@ -26,12 +26,12 @@ async function take(baseUrl: string, steps: readonly Step[]): Promise<void> {
   const reality: Reality = {
     context,
     devices: [await context.newDevice()],
-    parts: ['one', 'two'].map((id) => ({ deploymentId: id, id })),
+    deployments: ['one', 'two'].map((id) => ({ deploymentId: id, id })),
     note: () => undefined,
     settled: (read) => read(),
   };
   await startOf(life, reality);
-  life.parts.push({ device: 0, offer: 'waiting' }, { device: 0, offer: 'waiting' });
+  life.deployments.push({ device: 0, offer: 'waiting' }, { device: 0, offer: 'waiting' });
   for (const step of steps) {
     expect(step.can(life), step.words).toBe(true);
     await step.take(life, reality);

@@ -5,31 +5,32 @@ import type { AskingForm } from '../context/asking.ts';
 import { factoryProvides } from '../context/start-states.ts';
 import type { Answer } from '../target/answer.ts';
 import { shown, shownAnswer } from '../target/expectations.ts';
-import type { Life, PartLife } from './life.ts';
+import type { ExpectedDeployment, Life } from './life.ts';
 import {
   isLetIn,
   judge,
   miss,
+  type RealDeployment,
   type Reality,
-  type RealPart,
   realDevice,
   type Step,
 } from './step.ts';
 
-const PARTS_MAX = 3;
+const DEPLOYMENTS_MAX = 3;
 
 /** A user creates a deployment for one device. */
 export function isDeployedTo(device: number): Step {
   return {
     words: `a user makes a deployment for device ${'AB'.charAt(device)}`,
-    can: (life) => life.device(device).identity === 'accepted' && life.parts.length < PARTS_MAX,
+    can: (life) =>
+      life.device(device).identity === 'accepted' && life.deployments.length < DEPLOYMENTS_MAX,
     take: async (life, reality) => {
-      const { context, parts } = reality;
+      const { context, deployments } = reality;
       const { name } = await context.artifact('plain');
       const { id } = realDevice(reality, device);
       const { id: deploymentId } = await context.deploy({ artifact_name: name, devices: [id] });
-      parts.push({ deploymentId, id: deploymentId });
-      life.parts.push({ device, offer: 'waiting' });
+      deployments.push({ deploymentId, id: deploymentId });
+      life.deployments.push({ device, offer: 'waiting' });
     },
   };
 }
@@ -39,15 +40,17 @@ export function isAborted(number: number): Step {
   return {
     words: `a user aborts deployment ${number + 1}`,
     can: (life) => {
-      const part = life.parts[number];
-      return part !== undefined && part.over === undefined && part.offer !== 'unsure';
+      const deployment = life.deployments[number];
+      return (
+        deployment !== undefined && deployment.over === undefined && deployment.offer !== 'unsure'
+      );
     },
     take: async (life, reality) => {
-      const { part, real } = both(life, reality, number);
+      const { deployment, real } = both(life, reality, number);
       await reality.context.admin.abort(real.deploymentId);
-      part.over = 'aborted';
+      deployment.over = 'aborted';
       // The contract leaves open if a device may report on a deployment it was never offered.
-      if (part.offer === 'waiting') part.offer = 'unsure';
+      if (deployment.offer === 'waiting') deployment.offer = 'unsure';
     },
   };
 }
@@ -60,7 +63,7 @@ export function asks(index: number, form: AskingForm): Step {
     take: async (life, reality) => {
       const answer = await form.ask(realDevice(reality, index), factoryProvides);
       if (!isLetIn(life.device(index), answer)) return;
-      const own = life.parts.filter(({ device }) => device === index);
+      const own = life.deployments.filter(({ device }) => device === index);
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
       if (answer.status === 409 && active !== undefined && active.openedBy !== form.slug) {
         // The contract leaves open if two request forms contradict each other.
@@ -79,7 +82,7 @@ interface Offer {
   readonly index: number;
   readonly form: AskingForm;
   readonly answer: Answer;
-  readonly active: PartLife | undefined;
+  readonly active: ExpectedDeployment | undefined;
 }
 
 const pendingIs200 = {
@@ -96,7 +99,7 @@ const instructionsHaveId = {
 } as const;
 
 function judgeOffer({ life, reality, index, form, answer, active }: Offer): void {
-  const own = life.parts.filter(({ device }) => device === index);
+  const own = life.deployments.filter(({ device }) => device === index);
   const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
   const again = active ? (['next.repeatable'] as const) : [];
   if (due.length > 0) judge(answer, [200], pendingIs200[form.slug], ...again);
@@ -104,7 +107,7 @@ function judgeOffer({ life, reality, index, form, answer, active }: Offer): void
   if (answer.status !== 200) return;
   const unasked = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
   const id = offeredId(answer, ...instructionsHaveId[form.slug], ...unasked);
-  const offered = life.parts[indexOfPart(reality, id)];
+  const offered = life.deployments[indexOfDeployment(reality, id)];
   if (!offered) {
     judgeUnknownId({ life, reality, index, form, answer, active }, id);
     return;
@@ -128,13 +131,13 @@ function judgeOffer({ life, reality, index, form, answer, active }: Offer): void
 }
 
 /** Version 2 may give a deployment a second id, which works as well. */
-function indexOfPart({ parts }: Reality, id: string): number {
-  return parts.findIndex((real) => real.id === id || real.deploymentId === id);
+function indexOfDeployment({ deployments }: Reality, id: string): number {
+  return deployments.findIndex((real) => real.id === id || real.deploymentId === id);
 }
 
 /** Version 2 may create an id for the device; the others use the deployment's. */
 function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, id: string): void {
-  const own = life.parts.filter(({ device }) => device === index);
+  const own = life.deployments.filter(({ device }) => device === index);
   if (own.length === 0) miss('no update', shownAnswer(answer), 'next.nothing-is-204');
   if (form.slug !== 'v2') {
     miss("a deployment's id", shownAnswer(answer), 'next.id-of-the-deployment');
@@ -144,7 +147,8 @@ function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, i
     ({ offer, over }) => over === undefined || (over === 'finished' && offer === 'unsure'),
   );
   const [only] = active ? [active] : possible;
-  const real = only && possible.length === 1 ? reality.parts[life.parts.indexOf(only)] : undefined;
+  const real =
+    only && possible.length === 1 ? reality.deployments[life.deployments.indexOf(only)] : undefined;
   // The deployment cannot be identified, so none of them is checked any more.
   if (!only || !real) {
     life.doubt(index);
@@ -155,8 +159,8 @@ function judgeUnknownId({ life, reality, index, form, answer, active }: Offer, i
   only.openedBy = form.slug;
 }
 
-function note(reality: Reality, life: Life, offered: PartLife): void {
-  const waiting = life.parts.filter(
+function note(reality: Reality, life: Life, offered: ExpectedDeployment): void {
+  const waiting = life.deployments.filter(
     ({ device, offer, over }) => device === offered.device && offer === 'waiting' && !over,
   );
   if (offered.offer !== 'waiting' || waiting.length < 2) return;
@@ -183,42 +187,42 @@ function withoutArtifact(text: string): string {
 export function reports(index: number, number: number, status: ReportableStatus): Step {
   return {
     words: `device ${'AB'.charAt(index)} reports ${status} for deployment ${number + 1}`,
-    can: (life) => life.device(index).canCall && number < life.parts.length,
+    can: (life) => life.device(index).canCall && number < life.deployments.length,
     take: async (life, reality) => {
-      const { part, real } = both(life, reality, number);
+      const { deployment, real } = both(life, reality, number);
       const answer = await report(reality, index, real, { status });
       if (!isLetIn(life.device(index), answer)) return;
-      if (part.device !== index) {
+      if (deployment.device !== index) {
         judge(answer, [404], 'status.foreign-deployment-is-404');
         return;
       }
-      if (part.offer !== 'offered') {
+      if (deployment.offer !== 'offered') {
         judge(answer, [204, 404, 409], 'status.each-value-is-accepted');
         reality.note('a report for what was never offered', `${answer.status}`);
-        part.offer = 'unsure';
+        deployment.offer = 'unsure';
         return;
       }
-      if (part.over === 'aborted') {
+      if (deployment.over === 'aborted') {
         judge(answer, [409], 'status.aborted-is-409');
         return;
       }
-      judgeReport(part, real, { status, answer });
-      if (answer.status === 204) become(life, part, status);
+      judgeReport(deployment, real, { status, answer });
+      if (answer.status === 204) become(life, deployment, status);
     },
   };
 }
 
 function judgeReport(
-  part: PartLife,
-  { id, deploymentId }: RealPart,
+  deployment: ExpectedDeployment,
+  { id, deploymentId }: RealDeployment,
   { status, answer }: { readonly status: ReportableStatus; readonly answer: Answer },
 ): void {
   const ofId = id === deploymentId ? [] : (['next.v2-id-is-usable'] as const);
-  if (part.status === status) {
+  if (deployment.status === status) {
     judge(answer, [204], 'status.repeated', ...ofId);
     return;
   }
-  const first = part.status === undefined ? optional(status) : [];
+  const first = deployment.status === undefined ? optional(status) : [];
   judge(answer, [204], 'status.each-value-is-accepted', ...first, ...ofId);
 }
 
@@ -226,32 +230,35 @@ function optional(status: ReportableStatus): readonly RequirementId[] {
   return ['success', 'failure'].includes(status) ? ['status.intermediate-is-optional'] : [];
 }
 
-function become(life: Life, part: PartLife, status: ReportableStatus): void {
-  part.status = status;
+function become(life: Life, deployment: ExpectedDeployment, status: ReportableStatus): void {
+  deployment.status = status;
   const isFinal = status === 'success' || status === 'failure';
-  if (isFinal && part.over === undefined) {
-    part.over = 'finished';
+  if (isFinal && deployment.over === undefined) {
+    deployment.over = 'finished';
     // The contract leaves open if an update older than the last one can still be used.
-    for (const older of life.parts.slice(0, life.parts.indexOf(part))) {
-      if (older.device === part.device && older.offer === 'waiting') older.offer = 'unsure';
+    for (const older of life.deployments.slice(0, life.deployments.indexOf(deployment))) {
+      if (older.device === deployment.device && older.offer === 'waiting') older.offer = 'unsure';
     }
     return;
   }
   // The contract leaves open what may follow an end, and if `already-installed` is one.
-  if (part.over === 'finished' && !isFinal) part.offer = 'unsure';
-  if (status === 'already-installed') part.offer = 'unsure';
+  if (deployment.over === 'finished' && !isFinal) deployment.offer = 'unsure';
+  if (status === 'already-installed') deployment.offer = 'unsure';
 }
 
 /** A device reports a status that the contract does not know. */
 export function reportsWrongly(index: number, number: number, status: unknown): Step {
   return {
     words: `device ${'AB'.charAt(index)} reports ${shown(status)} for deployment ${number + 1}`,
-    can: (life) => life.device(index).canCall && number < life.parts.length,
+    can: (life) => life.device(index).canCall && number < life.deployments.length,
     take: async (life, reality) => {
-      const { part, real } = both(life, reality, number);
+      const { deployment, real } = both(life, reality, number);
       const answer = await report(reality, index, real, { status });
       if (!isLetIn(life.device(index), answer)) return;
-      const isPlain = part.device === index && part.offer === 'offered' && part.over !== 'aborted';
+      const isPlain =
+        deployment.device === index &&
+        deployment.offer === 'offered' &&
+        deployment.over !== 'aborted';
       const rule = typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-a-text';
       judge(answer, isPlain ? [400] : [400, 404, 409], rule);
     },
@@ -263,17 +270,17 @@ export function isLookedAt(number: number): Step {
   return {
     words: `a user looks at deployment ${number + 1}`,
     can: (life) => {
-      const part = life.parts[number];
-      if (part === undefined || part.offer !== 'offered') return false;
-      return part.status !== undefined || part.over === 'aborted';
+      const deployment = life.deployments[number];
+      if (deployment === undefined || deployment.offer !== 'offered') return false;
+      return deployment.status !== undefined || deployment.over === 'aborted';
     },
     take: async (life, reality) => {
-      const { part, real } = both(life, reality, number);
-      const expected = part.over === 'aborted' ? 'aborted' : (part.status ?? '');
-      const { id } = realDevice(reality, part.device);
+      const { deployment, real } = both(life, reality, number);
+      const expected = deployment.over === 'aborted' ? 'aborted' : (deployment.status ?? '');
+      const { id } = realDevice(reality, deployment.device);
       const found = await reality.settled(
-        () => reality.context.admin.devicePart(real.deploymentId, id),
-        (shownPart) => shownPart?.status === expected,
+        () => reality.context.admin.deviceDeployment(real.deploymentId, id),
+        (shownDeviceDeployment) => shownDeviceDeployment?.status === expected,
       );
       if (found?.status === expected) return;
       const because = expected === 'aborted' ? 'status.aborted-stays' : 'status.becomes-the-state';
@@ -286,24 +293,25 @@ export function isLookedAt(number: number): Step {
 export function uploadsLog(index: number, number: number, text: string): Step {
   return {
     words: `device ${'AB'.charAt(index)} uploads the log "${text}" for deployment ${number + 1}`,
-    can: (life) => life.device(index).canCall && number < life.parts.length,
+    can: (life) => life.device(index).canCall && number < life.deployments.length,
     take: async (life, reality) => {
-      const { part, real } = both(life, reality, number);
+      const { deployment, real } = both(life, reality, number);
       const messages = [{ timestamp: '2026-01-01T00:00:00Z', level: 'info', message: text }];
       const path = { id: real.id };
       const device = realDevice(reality, index);
       const answer = await device.call('put-deployment-log', { path, body: { messages } });
       if (!isLetIn(life.device(index), answer)) return;
-      if (part.device !== index) {
+      if (deployment.device !== index) {
         judge(answer, [404], 'log.foreign-deployment-is-404');
         return;
       }
-      const isPlain = part.offer === 'offered' && part.over !== 'aborted';
+      const isPlain = deployment.offer === 'offered' && deployment.over !== 'aborted';
       judge(answer, isPlain ? [204] : [204, 404, 409], 'log.is-accepted');
       if (answer.status !== 204) return;
-      if (part.log !== undefined && part.log !== text) part.olderLog = part.log;
-      if (part.olderLog === text) delete part.olderLog;
-      part.log = text;
+      if (deployment.log !== undefined && deployment.log !== text)
+        deployment.olderLog = deployment.log;
+      if (deployment.olderLog === text) delete deployment.olderLog;
+      deployment.log = text;
     },
   };
 }
@@ -313,13 +321,13 @@ export function isRead(number: number): Step {
   return {
     words: `a user reads the log of deployment ${number + 1}`,
     can: (life) => {
-      const part = life.parts[number];
-      return part?.log !== undefined && part.offer === 'offered';
+      const deployment = life.deployments[number];
+      return deployment?.log !== undefined && deployment.offer === 'offered';
     },
     take: async (life, reality) => {
-      const { part, real } = both(life, reality, number);
-      const { id } = realDevice(reality, part.device);
-      const { log = '', olderLog } = part;
+      const { deployment, real } = both(life, reality, number);
+      const { id } = realDevice(reality, deployment.device);
+      const { log = '', olderLog } = deployment;
       const isOld = (found: string): boolean => olderLog !== undefined && found.includes(olderLog);
       const found = await reality.settled(
         async () => (await reality.context.admin.deploymentLog(real.deploymentId, id)) ?? '',
@@ -334,14 +342,18 @@ export function isRead(number: number): Step {
 function report(
   reality: Reality,
   index: number,
-  { id }: RealPart,
+  { id }: RealDeployment,
   body: { readonly status: unknown },
 ): Promise<Answer> {
   return realDevice(reality, index).call('put-deployment-status', { path: { id }, body });
 }
 
-function both(life: Life, reality: Reality, number: number): { part: PartLife; real: RealPart } {
-  const [part, real] = [life.parts[number], reality.parts[number]];
-  if (!part || !real) throw new Error(`the sequence has no deployment ${number}`);
-  return { part, real };
+function both(
+  life: Life,
+  reality: Reality,
+  number: number,
+): { deployment: ExpectedDeployment; real: RealDeployment } {
+  const [deployment, real] = [life.deployments[number], reality.deployments[number]];
+  if (!deployment || !real) throw new Error(`the sequence has no deployment ${number}`);
+  return { deployment, real };
 }

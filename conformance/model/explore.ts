@@ -49,7 +49,7 @@ export async function explore(context: TestContext, exploration: Exploration): P
     }),
   );
   const property = fc.asyncProperty(sequence, ([starts, commands]) =>
-    explorer.play(starts, commands),
+    explorer.run(starts, commands),
   );
   const ownSeed = context.random.stream('sequences').integer(-0x80000000, 0x7fffffff);
   const seed = replay?.seed ?? context.model.seed ?? exploration.seed ?? ownSeed;
@@ -100,7 +100,7 @@ class Explorer {
   }
 
   /** Runs one sequence. Only a missed requirement makes it a counterexample. */
-  async play(starts: readonly Start[], commands: Iterable<Command>): Promise<void> {
+  async run(starts: readonly Start[], commands: Iterable<Command>): Promise<void> {
     if (this.#isOver()) return;
     if (this.#shortest) this.#shrinkRuns += 1;
     this.#words = starts.map((start, index) => `device ${'AB'.charAt(index)} is ${start}`);
@@ -135,7 +135,7 @@ class Explorer {
     const real: Reality = {
       context: this.#context,
       devices,
-      parts: [],
+      deployments: [],
       note: (matter, seen) => {
         this.readings.set(matter, (this.readings.get(matter) ?? new Set()).add(seen));
       },

@@ -49,7 +49,7 @@ export class DeviceLife {
 }
 
 /** One deployment for one device. */
-export interface PartLife {
+export interface ExpectedDeployment {
   /** Index of the device. */
   readonly device: number;
   /** `unsure` where the contract does not say if it is offered or may be reported on. */
@@ -67,7 +67,7 @@ export interface PartLife {
 /** The whole model. */
 export class Life {
   readonly devices: readonly DeviceLife[];
-  readonly parts: PartLife[] = [];
+  readonly deployments: ExpectedDeployment[] = [];
 
   constructor(starts: readonly Start[]) {
     this.devices = starts.map((start, index) => new DeviceLife('AB'.charAt(index), start));
@@ -84,7 +84,7 @@ export class Life {
     const { configuration, attributes } = this.device(index);
     configuration.blur();
     attributes.blur();
-    doubtParts(this.parts, index);
+    doubtDeployments(this.deployments, index);
   }
 
   /** Marks what the contract leaves open after a decommission: everything. */
@@ -92,10 +92,11 @@ export class Life {
     const { configuration, attributes } = this.device(index);
     configuration.forget();
     attributes.forget();
-    doubtParts(this.parts, index);
+    doubtDeployments(this.deployments, index);
   }
 }
 
-function doubtParts(parts: readonly PartLife[], device: number): void {
-  for (const part of parts) if (part.device === device) part.offer = 'unsure';
+function doubtDeployments(deployments: readonly ExpectedDeployment[], device: number): void {
+  for (const deployment of deployments)
+    if (deployment.device === device) deployment.offer = 'unsure';
 }

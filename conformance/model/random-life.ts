@@ -15,7 +15,7 @@ import * as store from './store-steps.ts';
 
 const device = fc.nat({ max: 1 });
 /** The first deployment is used more often than the others. */
-const part = fc.constantFrom(0, 0, 0, 1, 1, 2);
+const deploymentIndex = fc.constantFrom(0, 0, 0, 1, 1, 2);
 const how = fc.constantFrom('PATCH' as const, 'PUT' as const);
 
 const deviceStatuses = [
@@ -45,25 +45,25 @@ const asking = fc
   .tuple(device, fc.constantFrom(...askingForms))
   .map(([index, form]) => deployment.asks(index, form));
 const reporting = fc
-  .tuple(device, part, fc.constantFrom(...deviceStatuses))
+  .tuple(device, deploymentIndex, fc.constantFrom(...deviceStatuses))
   .map(([index, number, status]) => deployment.reports(index, number, status));
 
 /** Requesting and reporting are listed twice, since they advance a deployment. */
 const deploymentSteps: readonly fc.Arbitrary<Step>[] = [
   device.map(deployment.isDeployedTo),
-  part.map(deployment.isAborted),
+  deploymentIndex.map(deployment.isAborted),
   asking,
   asking,
   reporting,
   reporting,
   fc
-    .tuple(device, part, fc.constantFrom(...wrongStatuses))
+    .tuple(device, deploymentIndex, fc.constantFrom(...wrongStatuses))
     .map(([index, number, status]) => deployment.reportsWrongly(index, number, status)),
-  part.map(deployment.isLookedAt),
+  deploymentIndex.map(deployment.isLookedAt),
   fc
-    .tuple(device, part, fc.constantFrom('began', 'went on', 'ended'))
+    .tuple(device, deploymentIndex, fc.constantFrom('began', 'went on', 'ended'))
     .map(([index, number, text]) => deployment.uploadsLog(index, number, text)),
-  part.map(deployment.isRead),
+  deploymentIndex.map(deployment.isRead),
 ];
 
 const pairs = fc.dictionary(
@@ -227,7 +227,7 @@ async function judged(context: TestContext, life: RandomLife): Promise<void> {
   } catch (error) {
     if (!(error instanceof ExpectationFailure)) throw error;
     const own = error.missed?.filter((id) => life.requirements.includes(id)) ?? [];
-    if (own.length === 0) throw new StartStateMissed(error.expected, `saw ${error.actual}`);
+    if (own.length === 0) throw new StartStateMissed(error.expected, `got ${error.actual}`);
     throw new ExpectationFailure(error.expected, error.actual, own);
   }
 }

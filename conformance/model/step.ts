@@ -7,7 +7,7 @@ import { ExpectationFailure, shownAnswer } from '../target/expectations.ts';
 import type { DeviceLife, Life } from './life.ts';
 
 /** A deployment on the target. */
-export interface RealPart {
+export interface RealDeployment {
   readonly deploymentId: string;
   /** The id that the device uses for it. */
   id: string;
@@ -17,7 +17,7 @@ export interface RealPart {
 export interface Reality {
   readonly context: TestContext;
   readonly devices: readonly SuiteDevice[];
-  readonly parts: RealPart[];
+  readonly deployments: RealDeployment[];
   /** Records the target's choice where the contract is silent. */
   readonly note: (matter: string, seen: string) => void;
   /** Reads until the predicate holds or the time limit ends, since effects may be delayed. */

@@ -5,7 +5,7 @@ import type { RequirementLevel } from '../../fixtures/contract/requirements/requ
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { type Exchange, reportedExchange } from '../target/exchange.ts';
 import { recognized } from '../target/operation-at.ts';
-import type { Sight, WireRequest } from '../target/target.ts';
+import type { ObservedExchange, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { invariants } from './catalogue.ts';
 import { DeviceMemory } from './device-memory.ts';
@@ -68,10 +68,13 @@ export class InvariantJudge {
 
   /** @param plansFaults whether the case itself has faults brought about in the server */
   forCase(plansFaults = false): CaseJudge {
-    return new CaseJudge((sight) => this.#judge(sight, plansFaults));
+    return new CaseJudge((observed) => this.#judge(observed, plansFaults));
   }
 
-  #judge({ request, url, outcome, record }: Sight, plansFaults: boolean): readonly Breach[] {
+  #judge(
+    { request, url, outcome, record }: ObservedExchange,
+    plansFaults: boolean,
+  ): readonly Breach[] {
     const row = this.#rowOf(request, url);
     if (row === undefined) return [];
     if (outcome instanceof Error) return hang(row.id, outcome, record);
@@ -116,16 +119,16 @@ export class InvariantJudge {
 
 /** Collects what the exchanges of one case break. */
 export class CaseJudge {
-  readonly #judge: (sight: Sight) => readonly Breach[];
+  readonly #judge: (observed: ObservedExchange) => readonly Breach[];
   readonly #breaches = new Map<string, Breach>();
 
-  constructor(judge: (sight: Sight) => readonly Breach[]) {
+  constructor(judge: (observed: ObservedExchange) => readonly Breach[]) {
     this.#judge = judge;
   }
 
   /** Sees an exchange; to be called with each one of the case as it ends. */
-  readonly see = (sight: Sight): void => {
-    for (const breach of this.#judge(sight)) {
+  readonly see = (observed: ObservedExchange): void => {
+    for (const breach of this.#judge(observed)) {
       const key = `${breach.operation} ${breach.requirements.join()}`;
       const isNews = !this.#breaches.has(key) && this.#breaches.size < BREACHES_MAX;
       if (isNews) this.#breaches.set(key, breach);

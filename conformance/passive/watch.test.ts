@@ -14,7 +14,7 @@ const base = 'https://server.example';
 const sourceUri = `${base}/files/1?x-svc-signature=c2VjcmV0`;
 
 /** One exchange; every one takes a millisecond, and begins a second after the one before. */
-interface Step {
+interface GivenExchange {
   readonly operation: OperationId | typeof SOURCE;
   readonly status: number;
   /** JSON, or the text itself. */
@@ -37,7 +37,7 @@ const first = tokenOf('first');
 const second = tokenOf('second');
 
 /** What the steps decide, by the last one. */
-function verdictsOn(steps: readonly Step[]): readonly WatchVerdict[] {
+function verdictsOn(steps: readonly GivenExchange[]): readonly WatchVerdict[] {
   const watch = new Watch('X-SVC');
   let nowMs = noonMs;
   let verdicts: readonly WatchVerdict[] = [];
@@ -48,7 +48,7 @@ function verdictsOn(steps: readonly Step[]): readonly WatchVerdict[] {
   return verdicts;
 }
 
-function exchangeOf(step: Step, sentMs: number) {
+function exchangeOf(step: GivenExchange, sentMs: number) {
   const { operation, status, answer, sent, id = 'd-1', headers = {}, token = first } = step;
   const isSource = operation === SOURCE;
   const url = isSource ? sourceUri : base + operations[operation].path.replace(/\{\w+\}/, id);
@@ -72,7 +72,7 @@ function exchangeOf(step: Step, sentMs: number) {
   };
 }
 
-const signIn = (answer: unknown = first, status = 200, pubkey = 'key-1'): Step => ({
+const signIn = (answer: unknown = first, status = 200, pubkey = 'key-1'): GivenExchange => ({
   operation: 'post-auth-request',
   status,
   answer,
@@ -82,7 +82,11 @@ const signIn = (answer: unknown = first, status = 200, pubkey = 'key-1'): Step =
 type Asking = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
 const provides = { device_type: 'board', artifact_name: 'one' };
 
-const ask = (operation: Asking, answer?: unknown, change: Partial<Step> = {}): Step => ({
+const ask = (
+  operation: Asking,
+  answer?: unknown,
+  change: Partial<GivenExchange> = {},
+): GivenExchange => ({
   operation,
   status: answer === undefined ? 204 : 200,
   answer,
@@ -90,7 +94,7 @@ const ask = (operation: Asking, answer?: unknown, change: Partial<Step> = {}): S
   ...(operation === 'post-next-deployment-v2' && { sent: { device_provides: provides } }),
   ...change,
 });
-const askV2 = (answer?: unknown, change: Partial<Step> = {}) =>
+const askV2 = (answer?: unknown, change: Partial<GivenExchange> = {}) =>
   ask('post-next-deployment-v2', answer, change);
 
 const instructions = {
@@ -107,7 +111,11 @@ function otherInstructions(id: string) {
   return { id, artifact: { ...instructions.artifact, update_control_map: { id } } };
 }
 
-const report = (status: string, answered: number, change: Partial<Step> = {}): Step => ({
+const report = (
+  status: string,
+  answered: number,
+  change: Partial<GivenExchange> = {},
+): GivenExchange => ({
   operation: 'put-deployment-status',
   status: answered,
   sent: { status },
@@ -115,7 +123,7 @@ const report = (status: string, answered: number, change: Partial<Step> = {}): S
 });
 
 const error = { error: 'no', request_id: 'r-1' };
-const refusedWith = (answer: unknown, change: Partial<Step> = {}): Step => ({
+const refusedWith = (answer: unknown, change: Partial<GivenExchange> = {}): GivenExchange => ({
   ...signIn(answer, 401),
   ...change,
 });
@@ -123,8 +131,8 @@ const refusedWith = (answer: unknown, change: Partial<Step> = {}): Step => ({
 const simple = (
   operation: OperationId | typeof SOURCE,
   status: number,
-  change: Partial<Step> = {},
-): Step => ({
+  change: Partial<GivenExchange> = {},
+): GivenExchange => ({
   operation,
   status,
   ...change,
@@ -133,7 +141,7 @@ const log = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', mes
 const free = { sent: { device_provides: { ...provides, kernel: '6' } } };
 
 /** A life in which the server does everything right, whichever door the device asks at. */
-const honest: readonly Step[] = [
+const honest: readonly GivenExchange[] = [
   refusedWith(error, { headers: { 'x-svc-requestid': 'r-1' } }),
   signIn(),
   simple('put-attributes', 200, { sent: [] }),
@@ -193,7 +201,7 @@ const statusBreaches = reportableStatuses.map((status) => {
 });
 
 /** Each requirement with a life whose last exchange breaks it. */
-const breaches: readonly (readonly [RequirementId, readonly Step[]])[] = [
+const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] = [
   ...fieldBreaches,
   ...statusBreaches,
   ['auth.token-is-plain-text', [signIn(`"${first}"`)]],
@@ -277,7 +285,7 @@ const breaches: readonly (readonly [RequirementId, readonly Step[]])[] = [
   ['inventory.patch-has-no-body', [simple('patch-attributes', 200, { answer: {} })]],
 ];
 
-function brokenBy(steps: readonly Step[]): string[] {
+function brokenBy(steps: readonly GivenExchange[]): string[] {
   return verdictsOn(steps).flatMap(({ requirement, breach }) => (breach ? requirement : []));
 }
 
@@ -318,7 +326,7 @@ describe('the watch', () => {
 });
 
 describe('the watch decides nothing', () => {
-  it.each<[string, readonly Step[]]>([
+  it.each<[string, readonly GivenExchange[]]>([
     ['of a server that is overloaded', [askV2(page, { status: 503 })]],
     ['of a gateway that has no such path', [askV2(page, { status: 404 })]],
     ['of a refusal for which the contract shows no body', [report('installing', 409)]],
@@ -380,7 +388,7 @@ describe('the watch decides nothing', () => {
 });
 
 describe('the evidence of a breach', () => {
-  const evidenceOf = (steps: readonly Step[], requirement: RequirementId) =>
+  const evidenceOf = (steps: readonly GivenExchange[], requirement: RequirementId) =>
     verdictsOn(steps)
       .find((each) => each.requirement === requirement)
       ?.breach?.();
@@ -403,7 +411,7 @@ describe('the evidence of a breach', () => {
     });
   });
 
-  it.each<[RequirementId, readonly Step[], string]>([
+  it.each<[RequirementId, readonly GivenExchange[], string]>([
     ['next.finished-is-over', [...offered, report('success', 204), askV2(instructions)], first],
     [
       'next.finished-is-over',

@@ -36,31 +36,39 @@ function parsed(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new RecordingError(file, '', `is cut off or not JSON: ${faultOf(error)}.`);
+    throw new RecordingError(file, '', `is cut off or not JSON: ${messageOf(error)}.`);
   }
 }
 
-function faultOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function exchangeOf(entry: unknown, place: string, fault: (what: string) => Error): FullExchange {
-  if (!isRecord(entry)) throw fault('is not a JSON object.');
+function exchangeOf(
+  entry: unknown,
+  place: string,
+  recordingError: (what: string) => Error,
+): FullExchange {
+  if (!isRecord(entry)) throw recordingError('is not a JSON object.');
   const { startedDateTime: at, time, request, response } = entry;
   if (typeof at !== 'string' || !isTimestamp(at)) {
-    throw fault(`startedDateTime must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`);
+    throw recordingError(
+      `startedDateTime must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`,
+    );
   }
-  if (!isRecord(request)) throw fault(`request must be an object, ${shownValue(request)}.`);
-  if (!isRecord(response)) throw fault(`response must be an object, ${shownValue(response)}.`);
+  if (!isRecord(request))
+    throw recordingError(`request must be an object, ${shownValue(request)}.`);
+  if (!isRecord(response))
+    throw recordingError(`response must be an object, ${shownValue(response)}.`);
   const { method, url } = request;
   if (typeof method !== 'string' || method === '') {
-    throw fault(`request.method must be a text, ${shownValue(method)}.`);
+    throw recordingError(`request.method must be a text, ${shownValue(method)}.`);
   }
   if (typeof url !== 'string' || !URL.canParse(url)) {
-    throw fault(`request.url must be an absolute URL, ${shownValue(url)}.`);
+    throw recordingError(`request.url must be an absolute URL, ${shownValue(url)}.`);
   }
   if (!Number.isInteger(response.status)) {
-    throw fault(`response.status must be a whole number, ${shownValue(response.status)}.`);
+    throw recordingError(`response.status must be a whole number, ${shownValue(response.status)}.`);
   }
   const sentMs = timestampMs(at);
   const tookMs = typeof time === 'number' && time > 0 ? time : 0;

@@ -69,9 +69,9 @@ function exchangeIn(
   value: unknown,
   skipped?: SkippedEntry,
 ): FullExchange | undefined {
-  const fault = (what: string) => new RecordingError(file, place, what);
+  const recordingError = (what: string) => new RecordingError(file, place, what);
   if (!isRecord(value)) {
-    throw fault(
+    throw recordingError(
       'is not a JSON object; a journal has one on each line, a HAR file begins with {"log":.',
     );
   }
@@ -81,17 +81,17 @@ function exchangeIn(
     return undefined;
   }
   if (typeof at !== 'string' || !isTimestamp(at)) {
-    throw fault(`"at" must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`);
+    throw recordingError(`"at" must be a time such as 2026-01-31T12:00:00Z, ${shownValue(at)}.`);
   }
   if (typeof method !== 'string' || method === '') {
-    throw fault(`"method" must be a text, ${shownValue(method)}.`);
+    throw recordingError(`"method" must be a text, ${shownValue(method)}.`);
   }
   if (typeof status !== 'number' || !Number.isInteger(status)) {
-    throw fault(`"status" must be a whole number, ${shownValue(status)}.`);
+    throw recordingError(`"status" must be a whole number, ${shownValue(status)}.`);
   }
   const url = targetOf(value);
   if (url === undefined) {
-    throw fault('needs "url" as an absolute URL, or "path" beginning with a slash.');
+    throw recordingError('needs "url" as an absolute URL, or "path" beginning with a slash.');
   }
   const endedMs = timestampMs(at);
   const { id } = isRecord(value.device) ? value.device : {};

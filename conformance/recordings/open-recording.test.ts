@@ -27,13 +27,13 @@ async function read(file: string, limits?: Parameters<typeof openRecording>[1]) 
 }
 
 /** The sentence of the fault, without the folder. */
-async function faultOf(file: string, limits?: Parameters<typeof openRecording>[1]) {
-  const fault = await read(file, limits).then(
+async function problemOf(file: string, limits?: Parameters<typeof openRecording>[1]) {
+  const problem = await read(file, limits).then(
     () => undefined,
     (error: unknown) => error,
   );
-  if (!(fault instanceof RecordingError)) throw new Error('no fault of the recording');
-  return { sentence: fault.message.replaceAll(`${folder}/`, '') };
+  if (!(problem instanceof RecordingError)) throw new Error('no fault of the recording');
+  return { sentence: problem.message.replaceAll(`${folder}/`, '') };
 }
 
 const entry = {
@@ -115,9 +115,9 @@ describe('a HAR file', () => {
     ['no log', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no list log.entries.'],
     ['entries that are no list', '{"log":{"entries":{}}}', 'it has no list log.entries.'],
   ])('with %s is refused in one sentence', async (_, content, sentence) => {
-    const fault = await faultOf(fileOf('bad.har', content));
-    expect(fault.sentence).toMatch(/^bad\.har: is [^\n]+\.$/);
-    expect(fault.sentence).toContain(sentence);
+    const problem = await problemOf(fileOf('bad.har', content));
+    expect(problem.sentence).toMatch(/^bad\.har: is [^\n]+\.$/);
+    expect(problem.sentence).toContain(sentence);
   });
 
   it.each<[string, unknown, string]>([
@@ -150,8 +150,8 @@ describe('a HAR file', () => {
       'response.status must be a whole number, not "200".',
     ],
   ])('with %s is refused by the number of the entry', async (_, wrong, sentence) => {
-    const fault = await faultOf(fileOf('bad.har', har(entry, wrong)));
-    expect(fault).toEqual({ sentence: `bad.har, entry 2: ${sentence}` });
+    const problem = await problemOf(fileOf('bad.har', har(entry, wrong)));
+    expect(problem).toEqual({ sentence: `bad.har, entry 2: ${sentence}` });
   });
 
   it('is read up to its limit and no further', async () => {
@@ -159,8 +159,8 @@ describe('a HAR file', () => {
     const file = fileOf('large.har', content);
     const limits = { harMaxBytes: content.length, lineMaxCharacters: 10 };
     expect((await read(file, limits)).all).toHaveLength(1);
-    const fault = await faultOf(file, { ...limits, harMaxBytes: content.length - 1 });
-    expect(fault.sentence).toMatch(/^large\.har: is larger than .* MiB; save it in parts/);
+    const problem = await problemOf(file, { ...limits, harMaxBytes: content.length - 1 });
+    expect(problem.sentence).toMatch(/^large\.har: is larger than .* MiB; save it in parts/);
   });
 });
 
@@ -244,13 +244,13 @@ describe('a journal', () => {
       'needs "url" as an absolute URL, or "path" beginning with a slash.',
     ],
   ])('with %s is refused by the number of the line', async (_, wrong, sentence) => {
-    const fault = await faultOf(fileOf('bad.ndjson', `${JSON.stringify(line)}\n\n${wrong}\n`));
-    expect(fault).toEqual({ sentence: `bad.ndjson, line 3: ${sentence}` });
+    const problem = await problemOf(fileOf('bad.ndjson', `${JSON.stringify(line)}\n\n${wrong}\n`));
+    expect(problem).toEqual({ sentence: `bad.ndjson, line 3: ${sentence}` });
   });
 
   it('cannot fill the terminal or steer it by what is wrong in it', async () => {
     const at = `\u202e\u001b[2J${'x'.repeat(10_000)}`;
-    const { sentence } = await faultOf(fileOf('bad.ndjson', journal({ ...line, at })));
+    const { sentence } = await problemOf(fileOf('bad.ndjson', journal({ ...line, at })));
     expect(sentence.length).toBeLessThan(200);
     expect(sentence).toMatch(/not "\\u\{202e\}\\u001b\[2Jx+….$/);
   });
@@ -262,7 +262,7 @@ describe('a journal', () => {
       3,
     );
     const bad = `${good}\n${JSON.stringify({ ...line, responseBody: 'x'.repeat(400) })}`;
-    expect(await faultOf(fileOf('b.ndjson', bad), limits)).toEqual({
+    expect(await problemOf(fileOf('b.ndjson', bad), limits)).toEqual({
       sentence: 'b.ndjson, line 2: is longer than 300 characters; leave out large bodies.',
     });
   });
@@ -283,11 +283,11 @@ describe('a file', () => {
   it('that is no UTF-8 is refused', async () => {
     const utf16 = Buffer.from(`\ufeff${har(entry)}`, 'utf16le');
     for (const name of ['utf16.har', 'utf16.ndjson']) {
-      const { sentence } = await faultOf(fileOf(name, utf16));
+      const { sentence } = await problemOf(fileOf(name, utf16));
       expect(sentence).toBe(`${name}: is not UTF-8 text.`);
     }
     const cut = Buffer.concat([Buffer.from(journal(line)), Buffer.from([0xc3])]);
-    expect((await faultOf(fileOf('cut.ndjson', cut))).sentence).toBe(
+    expect((await problemOf(fileOf('cut.ndjson', cut))).sentence).toBe(
       'cut.ndjson: is not UTF-8 text.',
     );
   });

@@ -1,5 +1,7 @@
 /** The schedule, and what traffic uses of it, as tables for a terminal. */
+
 import Table from 'cli-table3';
+import { counted } from '../../fixtures/counted.ts';
 import { daysBetween } from './day.ts';
 import type { Finding, Traffic } from './findings.ts';
 import { rowName, type Schedule, type ScheduleRow } from './schedule.ts';
@@ -51,10 +53,6 @@ export function trafficSentence(traffic: Traffic): string {
   }[traffic.outcome];
   const blind = `${counted(unseen, 'call')} may carry a deprecated field in a body that was not recorded.`;
   return unseen > 0 ? `${verdict} ${blind}` : verdict;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function distance(from: string, to: string): string {

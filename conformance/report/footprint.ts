@@ -1,5 +1,6 @@
 /** What a run asks of its target and leaves there, in words. */
 
+import { counted } from '../../fixtures/counted.ts';
 import type { Made, ResourceKind } from '../context/resource.ts';
 import type { ConformanceResult } from '../result/result.ts';
 
@@ -25,7 +26,7 @@ export function footprintLines({
   const asked = `${counted(footprint.requests, 'request')}, ${perSecond.toFixed(0)}/s`;
   return [
     `${asked}; ${removed === '' ? 'nothing was created' : what}`,
-    ...(stays === '' ? [] : [`stays, because the API cannot delete it: ${stays}`]),
+    ...(stays === '' ? [] : [`left on the server (the API has no delete): ${stays}`]),
   ];
 }
 
@@ -47,10 +48,4 @@ export function stayingText({ made, footprint }: Trace): string {
 
 function madeText(made: Made, kinds: readonly ResourceKind[]): string {
   return kinds.flatMap((kind) => (made[kind] ? [counted(made[kind], kind)] : [])).join(', ');
-}
-
-/** `1 device`, `1,200 audit-log entries`. */
-export function counted(count: number, noun: string): string {
-  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
-  return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
 }

@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { browserOn } from '../../fixtures/testing/browser.ts';
 import {
-  accessibilityFaults,
+  accessibilityProblems,
   beginPrinting,
   overhangOf,
 } from '../../fixtures/testing/page-checks.ts';
@@ -59,7 +59,7 @@ describe('the page of a run', () => {
     expect(await first.locator('> summary').textContent()).toContain('1 fail');
     expect(await shown().count()).toBe(3);
     expect(await shown().first().locator('summary').textContent()).toContain(
-      `expected status 400, saw ${hostile}`,
+      `expected status 400, actual ${hostile}`,
     );
     await page.getByText('errors', { exact: true }).click();
     expect(await caseLine(waived).isVisible()).toBe(true);
@@ -117,7 +117,7 @@ describe('the page of a run', () => {
     const seed = hostile.replaceAll("'", "\\'").replace('\u2028', '\\342\\200\\250');
     expect(command).toContain(`--seed $'${seed}'`);
     expect(command.endsWith(` ${failedId}`)).toBe(true);
-    expect(await copied('Copy repro script')).toBe(failed?.byHand);
+    expect(await copied('Copy repro script')).toBe(failed?.reproScript);
   });
 
   it('opens the case that a link names, though a filter and a closed group hide it', async () => {
@@ -253,7 +253,7 @@ describe.each(schemes)('the page in %s colours', (colorScheme) => {
   it('has nothing that axe finds fault with', { timeout: 60_000 }, async () => {
     for (const name of views) {
       await tab(name);
-      expect(await accessibilityFaults(page), name).toEqual([]);
+      expect(await accessibilityProblems(page), name).toEqual([]);
     }
   });
 });

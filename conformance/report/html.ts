@@ -72,13 +72,14 @@ function commandOf({ target, seed, settings }: ConformanceResult): readonly stri
     [suiteOptions.seed.flag, seed],
     ...replayedOptions(settings),
   ];
-  const isUsual = (flag: string, value: unknown): boolean =>
+  const isDefault = (flag: string, value: unknown): boolean =>
     Object.values(suiteOptions).some((row) => {
-      return row.flag === flag && 'usual' in row && row.usual.value === value;
+      return row.flag === flag && 'default' in row && row.default.value === value;
     });
   const words = options.flatMap(([flag, value]) => {
     const [name = ''] = flag.split(' ');
-    if (value === undefined || value === null || value === false || isUsual(flag, value)) return [];
+    if (value === undefined || value === null || value === false || isDefault(flag, value))
+      return [];
     return value === true ? [name] : [name, String(value)];
   });
   return ['fleetbed', 'conform', ...words];
@@ -98,18 +99,18 @@ function withEvidence(facts: PageFacts, verdicts: readonly CaseVerdict[]): reado
   return facts.verdicts.map((each) => ({ ...each, ...evidence.get(each.id) }));
 }
 
-type Evidence = Pick<ShownVerdict, 'exchanges' | 'exchangesDropped' | 'byHand'>;
+type Evidence = Pick<ShownVerdict, 'exchanges' | 'exchangesDropped' | 'reproScript'>;
 
 function evidenceOf(
-  { exchanges = [], exchangesDropped = 0, byHand = '' }: CaseVerdict,
+  { exchanges = [], exchangesDropped = 0, reproScript = '' }: CaseVerdict,
   room: number,
 ): Evidence {
-  const script = sizeOf(byHand) <= room ? byHand : '# The script is in the JSON report.';
+  const script = sizeOf(reproScript) <= room ? reproScript : '# The script is in the JSON report.';
   const left = room - sizeOf(script);
   const kept = newestWithin(exchanges, Math.min(left, CASE_EVIDENCE_MAX_BYTES));
   const dropped = exchangesDropped + exchanges.length - kept.length;
   return {
-    ...(script !== '' && { byHand: script }),
+    ...(script !== '' && { reproScript: script }),
     ...(kept.length > 0 && { exchanges: kept }),
     ...(dropped > 0 && { exchangesDropped: dropped }),
   };
@@ -117,8 +118,16 @@ function evidenceOf(
 
 /** What the page shows of a verdict without its exchanges. */
 function withoutEvidence(whole: CaseVerdict): ShownVerdict {
-  const { exchanges, exchangesDropped, byHand, sentences, covers, made, scenario, ...verdict } =
-    whole;
+  const {
+    exchanges,
+    exchangesDropped,
+    reproScript,
+    sentences,
+    covers,
+    made,
+    scenario,
+    ...verdict
+  } = whole;
   const { breaches, ...rest } = verdict;
   return {
     ...rest,

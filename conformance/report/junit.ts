@@ -134,7 +134,7 @@ function outcome(each: CaseVerdict): Element {
     [
       ...sentences,
       ...breaches.map(breachText),
-      ...(each.byHand === undefined ? [] : ['', boundedScript(each.byHand), '']),
+      ...(each.reproScript === undefined ? [] : ['', boundedScript(each.reproScript), '']),
       JSON.stringify(each.exchanges ?? [], null, 1),
     ].join('\n'),
   );
@@ -143,16 +143,16 @@ function outcome(each: CaseVerdict): Element {
     case 'fail':
       if (each.waiver) {
         const { owner, expires, reason: why } = each.waiver;
-        const message = `waived by ${owner} until ${expires}: ${why}; saw ${actual}`;
+        const message = `waived by ${owner} until ${expires}: ${why}; actual ${actual}`;
         return { skipped: { '@message': printableText(message) } };
       }
       if (each.tolerated) {
-        const message = `a SHOULD, which does not fail this run: expected ${expected}, saw ${actual}`;
+        const message = `a SHOULD, which does not fail this run: expected ${expected}, actual ${actual}`;
         return { skipped: { '@message': printableText(message) } };
       }
       return {
         failure: {
-          '@message': printableText(`expected ${expected}, saw ${actual}`),
+          '@message': printableText(`expected ${expected}, actual ${actual}`),
           '@type': each.level,
           '#text': evidence,
         },

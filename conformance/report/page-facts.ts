@@ -39,7 +39,7 @@ export interface ShownVerdict {
   readonly attempts?: readonly { readonly verdict: string; readonly durationMs: number }[];
   readonly exchanges?: readonly ShownExchange[];
   readonly exchangesDropped?: number;
-  readonly byHand?: string;
+  readonly reproScript?: string;
   readonly leftBehind?: readonly string[];
 }
 

@@ -30,7 +30,7 @@ const verdicts = [
   verdictOf('authentication/first-contact-is-401', { verdict: 'pass' }),
   verdictOf('authentication/rsa-signature-is-accepted', {
     verdict: 'error',
-    reason: { code: 'suite-fault', text: 'TypeError: x' },
+    reason: { code: 'suite-error', text: 'TypeError: x' },
   }),
   verdictOf('connect/ping-gets-pong', {
     verdict: 'inconclusive',
@@ -56,7 +56,7 @@ describe('the text report', () => {
         '    A report without a status is answered 400.',
         '    requires  The sentence of status.is-required. [status.is-required]',
         '    expected  status 400',
-        '    saw       204 without a body',
+        '    actual    204 without a body',
         '      > PUT http://host/status',
         '      > accept: */*',
         '      > {"status":7}',
@@ -114,7 +114,7 @@ describe('a line of progress', () => {
     const [first] = verdicts;
     expect(first && verdictLine(first)).toBe(
       'fail         deployment-status/missing-status-is-400: ' +
-        'expected status 400, saw 204 without a body',
+        'expected status 400, actual 204 without a body',
     );
   });
 });
@@ -179,7 +179,7 @@ describe('the JUnit report', () => {
       '@value': 'a seed',
     });
     expect(testcase.failure['#text']).toContain("curl -sS -i --globoff --path-as-is -X 'PUT'");
-    expect(testcase.failure['@message']).toBe('expected status 400, saw 204 without a body');
+    expect(testcase.failure['@message']).toBe('expected status 400, actual 204 without a body');
   });
 
   it('stays readable as XML whatever the target has answered', () => {
@@ -198,7 +198,7 @@ describe('a SHOULD that is missed with --fail-on must', () => {
     const xml = conformanceJunit(tolerated);
     expect(xml).toContain('failures="0"');
     expect(xml).toContain(
-      '<skipped message="a SHOULD, which does not fail this run: expected a label, saw none"',
+      '<skipped message="a SHOULD, which does not fail this run: expected a label, actual none"',
     );
   });
 });
@@ -217,7 +217,9 @@ describe('a failure that is waived', () => {
 
   it('is skipped for a CI that reads JUnit, and says why', () => {
     const xml = conformanceJunit(waived);
-    expect(xml).toContain('<skipped message="waived by Ada until 2026-12-31: ticket 7; saw none"');
+    expect(xml).toContain(
+      '<skipped message="waived by Ada until 2026-12-31: ticket 7; actual none"',
+    );
     expect(xml).toContain('failures="0"');
     expect(xml).not.toContain('<failure');
   });

@@ -56,12 +56,12 @@ export function conformanceReport(result: ConformanceResult): string {
 /** One line as soon as a verdict is found. */
 export function verdictLine(each: CaseVerdict): string {
   const { verdict, id, expected, actual, reason, observation } = each;
-  const found = expected === undefined ? undefined : `expected ${expected}, saw ${actual}`;
+  const found = expected === undefined ? undefined : `expected ${expected}, actual ${actual}`;
   const words = found ?? reason?.text ?? observation;
   return `${verdict.padEnd(12)} ${id}${words === undefined ? '' : `: ${oneLine(words)}`}`;
 }
 
-/** What the suite can judge, in the order of play, under the names of the scenarios. */
+/** What the suite can judge, in run order, under the names of the scenarios. */
 export function caseList(cases: readonly CaseListing[]): string {
   const lines: string[] = [];
   let heading = '';
@@ -148,7 +148,7 @@ function cutShortLines(verdicts: readonly CaseVerdict[]): readonly string[] {
   const ends = verdicts.flatMap(({ attempts = [] }) => attempts);
   const count = ends.filter(({ reason }) => reason?.code === 'connection-closed').length;
   if (count === 0) return [];
-  return [`${count} plays of cases were cut short by a closed connection, and repeated`];
+  return [`${count} runs of cases were cut short by a closed connection, and repeated`];
 }
 
 /**
@@ -172,12 +172,12 @@ function capabilityLines(rows: readonly CapabilityRow[], skipped: number): reado
 
 function evidenceLines(each: CaseVerdict, scriptLinesMax: number): readonly string[] {
   const { id, title, sentences, requirements, expected, actual, reason, exchanges = [] } = each;
-  const { byHand: script, missed, breaches = [] } = each;
+  const { reproScript: script, missed, breaches = [] } = each;
   const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
   const finding =
     expected === undefined
       ? [`  because   ${printableText(reason?.text ?? '')}`]
-      : [`  expected  ${printableText(expected)}`, `  saw       ${printableText(actual ?? '')}`];
+      : [`  expected  ${printableText(expected)}`, `  actual    ${printableText(actual ?? '')}`];
   const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
   const broken = breaches.map((breach) => `  breaks    ${printableText(breachText(breach))}`);
   const narrowed = missed === undefined ? [] : [`  missed    ${missed.join(', ')}`];
@@ -243,8 +243,10 @@ function observationLine({ id, observation = '' }: CaseVerdict): string {
 function readingLines({ id, question, ours, seen }: OpenPointReading): readonly string[] {
   const looked = seen.filter(({ verdict }) => !['skip', 'inconclusive', 'error'].includes(verdict));
   if (looked.length === 0) return [];
-  const told = looked.map(({ caseId, text }) => `  target            ${oneLine(text)} [${caseId}]`);
-  return [`${question} [${id}]`, `  reference server  ${ours}`, ...told];
+  const lines = looked.map(
+    ({ caseId, text }) => `  target            ${oneLine(text)} [${caseId}]`,
+  );
+  return [`${question} [${id}]`, `  reference server  ${ours}`, ...lines];
 }
 
 /** White space of every kind is one space here, as bodies and reasons come in many lines. */

@@ -5,7 +5,7 @@ import { headerOf, type SentRequest } from './request.ts';
 import { maskedWord } from './shell.ts';
 
 /** A step of a script. */
-interface Step {
+interface CleanupRequest {
   /** With marks in place of values that the script takes from answers. */
   readonly request: SentRequest;
   /** The id of the operation that it calls. */
@@ -24,7 +24,7 @@ const endings: Readonly<Record<string, readonly [Management, string?]>> = {
 };
 
 /** Returns true when a step's answer must be kept because it identifies what was created. */
-export function isMaking({ request, operation }: Step): boolean {
+export function isMaking({ request, operation }: CleanupRequest): boolean {
   return tenantsUrl(request) !== undefined || (operation ?? '') in endings;
 }
 
@@ -36,7 +36,7 @@ function tenantsUrl({ line }: SentRequest): string | undefined {
 }
 
 /** Returns the lines; none where nothing was created. */
-export function cleanupLines(steps: readonly Step[], baseUrl: string): readonly string[] {
+export function cleanupLines(steps: readonly CleanupRequest[], baseUrl: string): readonly string[] {
   const lines = [...new Set(steps.flatMap((step) => endLines(step, baseUrl)))].reverse();
   return lines.length === 0
     ? []
@@ -48,7 +48,10 @@ export function cleanupLines(steps: readonly Step[], baseUrl: string): readonly 
       ];
 }
 
-function endLines({ request, operation, file }: Step, baseUrl: string): readonly string[] {
+function endLines(
+  { request, operation, file }: CleanupRequest,
+  baseUrl: string,
+): readonly string[] {
   const { line } = request;
   const ending = endings[operation ?? ''];
   if (ending) {

@@ -78,7 +78,9 @@ export function withReproScript(
   const { exchanges, exchangesDropped: dropped, ...rest } = verdict;
   if (exchanges === undefined) return mask.value(verdict);
   const isWanted = exchanges.length > 0 && (always || verdict.verdict === 'fail');
-  const script = isWanted ? { byHand: reproScript(exchanges, { baseUrl, mask, dropped }) } : {};
+  const script = isWanted
+    ? { reproScript: reproScript(exchanges, { baseUrl, mask, dropped }) }
+    : {};
   return { ...mask.value({ ...rest, ...reportedExchanges(exchanges, dropped) }), ...script };
 }
 
@@ -163,14 +165,14 @@ function marked(
       (rest, { value, mark }) => rest.replaceAll(value, mark).replaceAll(escaped(value), mark),
       text,
     );
-  const told = (own: string, otherwise: string): string => {
+  const wording = (own: string, otherwise: string): string => {
     const text = withMarks(own);
     return text === own ? otherwise : mask.text(text);
   };
   const headers = Object.entries(raw.headers).map(([name, value]) => {
     const basic = name === 'authorization' ? basicText(value) : undefined;
     const hiddenValue = hidden.headers[name] ?? '';
-    if (basic === undefined) return [name, told(value, hiddenValue)];
+    if (basic === undefined) return [name, wording(value, hiddenValue)];
     const text = mask.text(withMarks(basic));
     return [name, text === basic ? hiddenValue : `Basic <text:${text}>`];
   });
@@ -178,9 +180,9 @@ function marked(
   const isText = bodyForm === undefined && bodyBytes === undefined;
   return {
     ...hidden,
-    line: told(raw.line, hidden.line),
+    line: wording(raw.line, hidden.line),
     headers: Object.fromEntries(headers),
-    ...(body !== undefined && isText && { body: told(body, hidden.body ?? '') }),
+    ...(body !== undefined && isText && { body: wording(body, hidden.body ?? '') }),
   };
 }
 

@@ -37,7 +37,7 @@ const member =
 const namedKey = v.pipe(v.string(), v.parseJson(), v.looseObject({ pubkey: v.string() }));
 
 /** As openssl writes it; in another form the key itself is the subject of the case. */
-const usualKey =
+const plainName =
   /^-----BEGIN PUBLIC KEY-----\n(?:[\w+/=]{64}\n)*[\w+/=]{1,64}\n-----END PUBLIC KEY-----\n?$/;
 
 /** A value in an answer, under a name that describes it. */
@@ -109,7 +109,7 @@ export function keyTextOf({ body = '', bodyForm, bodyBytes }: Exchange['request'
   if (bodyForm !== undefined || bodyBytes !== undefined || body.includes('\0')) return undefined;
   const parsed = v.safeParse(namedKey, body);
   if (!parsed.success) return undefined;
-  if (!usualKey.test(parsed.output.pubkey)) return undefined;
+  if (!plainName.test(parsed.output.pubkey)) return undefined;
   const written = JSON.stringify(parsed.output.pubkey).slice(1, -1);
   return body.split(written).length === 2 ? written : undefined;
 }

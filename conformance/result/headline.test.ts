@@ -51,7 +51,7 @@ describe('what decides the outcome', () => {
       { ...untested(['a', 'clock-control']), problems: [] },
     ],
     [
-      'fail: 1 of 2 cases failed; first: authentication/first-contact-is-401: expected status 400, saw 204',
+      'fail: 1 of 2 cases failed; first: authentication/first-contact-is-401: expected status 400, actual 204',
       [pass, fail],
       {},
     ],

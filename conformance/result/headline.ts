@@ -95,7 +95,7 @@ function withVerdict(verdicts: readonly CaseVerdict[], name: VerdictName) {
 }
 
 function said({ id, expected, actual, reason }: CaseVerdict): string {
-  const finding = expected === undefined ? reason?.text : `expected ${expected}, saw ${actual}`;
+  const finding = expected === undefined ? reason?.text : `expected ${expected}, actual ${actual}`;
   return `${id}: ${finding ?? ''}`;
 }
 

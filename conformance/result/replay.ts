@@ -1,4 +1,4 @@
-/** Which cases of an earlier result are played again, and what has become of each. */
+/** Which cases of an earlier result are run again, and what has become of each. */
 
 import type { CaseVerdict, VerdictName } from './result.ts';
 import type { Report } from './schema.ts';
@@ -10,7 +10,7 @@ import type { Report } from './schema.ts';
 export const replayEnds = ['still-failing', 'waived', 'other', 'fixed'] as const;
 type ReplayEnd = (typeof replayEnds)[number];
 
-/** A case that was played again. */
+/** A case that was run again. */
 export interface ReplayedCase {
   readonly id: string;
   readonly end: ReplayEnd;

@@ -26,7 +26,7 @@ export interface Finding {
   readonly missed?: readonly RequirementId[];
 }
 
-/** One of several plays of a case, by which its stability is known. */
+/** One of several runs of a case, by which its stability is known. */
 export interface Attempt extends Finding {
   readonly startedMs: number;
   readonly durationMs: number;
@@ -80,7 +80,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   /** From the start of the run to the start of the case; for a timeline. */
   readonly startedMs: number;
   readonly durationMs: number;
-  /** Each play of the case when it was played more than once. */
+  /** Each play of the case when it was run more than once. */
   readonly attempts?: readonly Attempt[];
   /** Fail: the invariants that its exchanges broke, whatever the case itself looked at. */
   readonly breaches?: readonly ReportedBreach[];
@@ -92,7 +92,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly exchanges?: readonly Exchange[];
   readonly exchangesDropped?: number;
   /** Fail: the repro script, as bash; the name is that of schema `fleetbed-conformance/2`. */
-  readonly byHand?: string;
+  readonly reproScript?: string;
   /** What the case made of its own; absent when it made nothing. */
   readonly made?: Made;
   /** What the case made and could not remove. */
@@ -102,9 +102,9 @@ export interface CaseVerdict extends Finding, CaseListing {
 /** A must of the contract that no case passed or failed. */
 interface UndecidedMust {
   readonly id: string;
-  /** One phrase: the verdict of the case that came nearest, or that none was played. */
+  /** One phrase: the verdict of the case that came nearest, or that none was run. */
   readonly because: string;
-  /** The reason code of that case; absent when none was played. */
+  /** The reason code of that case; absent when none was run. */
   readonly code?: string;
 }
 
@@ -291,7 +291,7 @@ function whyUndecided(
   return { because: 'no case that tests it was selected' };
 }
 
-/** What is known when the first case is about to be played. */
+/** What is known when the first case is about to be run. */
 export interface RunStart {
   readonly runId: string;
   readonly seed: string;

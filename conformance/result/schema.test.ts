@@ -5,7 +5,7 @@ import { resultOf, verdictOn } from '../testing/results.ts';
 import { runAgainst } from '../testing/run-against.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { observationsOf } from './observations.ts';
-import { ReportFault, readReport, resultSchema } from './schema.ts';
+import { ReportError, readReport, resultSchema } from './schema.ts';
 
 /** The reader of JSON Schema that the mutation tester brings along; it shares no code with ours. */
 const ownModules = createRequire(import.meta.url);
@@ -57,7 +57,7 @@ describe('the JSON Schema of a result', () => {
     const result = JSON.parse(JSON.stringify(whole));
     change(result);
     expect(check(result)).toBe(false);
-    expect(() => readReport(JSON.stringify(result))).toThrow(ReportFault);
+    expect(() => readReport(JSON.stringify(result))).toThrow(ReportError);
   });
 
   it('takes fields that a later version adds', () => {
@@ -81,6 +81,6 @@ describe('a file that is no report', () => {
       'is a damaged report: verdicts.0.verdict is not ("fail" | "error" | "inconclusive" | "pass" | "observed" | "skip")',
     ],
   ])('is refused with what is wrong: %s', (json, message) => {
-    expect(() => readReport(json)).toThrow(new ReportFault(message));
+    expect(() => readReport(json)).toThrow(new ReportError(message));
   });
 });

@@ -84,7 +84,7 @@ const caseVerdict = v.pipe(
     tolerated: v.optional(v.literal(true)),
     exchanges: v.optional(v.array(exchange)),
     exchangesDropped: v.optional(count),
-    byHand: v.optional(v.pipe(text, v.description('The repro script, for bash.'))),
+    reproScript: v.optional(v.pipe(text, v.description('The repro script, for bash.'))),
     made: v.optional(made),
     leftBehind: v.optional(texts),
   }),
@@ -171,20 +171,20 @@ export function resultSchema(): object {
 }
 
 /** A file that is no report, or one of another version; the message is the rest of a sentence. */
-export class ReportFault extends Error {
-  override readonly name = 'ReportFault';
+export class ReportError extends Error {
+  override readonly name = 'ReportError';
 }
 
 const anyReport = v.object({ schema: v.string() });
 
-/** The report that a text holds. Throws a ReportFault that says what is wrong with it. */
+/** The report that a text holds. Throws a ReportError that says what is wrong with it. */
 export function readReport(json: string): Report {
   const value = parsed(json);
   const named = v.safeParse(anyReport, value);
-  if (!named.success) throw new ReportFault('is not a conformance report');
+  if (!named.success) throw new ReportError('is not a conformance report');
   const { schema } = named.output;
   if (schema !== conformanceSchema) {
-    throw new ReportFault(
+    throw new ReportError(
       `is a report of schema ${schema}; this version reads ${conformanceSchema}`,
     );
   }
@@ -192,13 +192,13 @@ export function readReport(json: string): Report {
   if (report.success) return report.output;
   const [issue] = report.issues;
   const where = v.getDotPath(issue) ?? 'the report';
-  throw new ReportFault(`is a damaged report: ${where} is not ${issue.expected ?? 'as described'}`);
+  throw new ReportError(`is a damaged report: ${where} is not ${issue.expected ?? 'as described'}`);
 }
 
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new ReportFault('is not JSON', { cause: error });
+    throw new ReportError('is not JSON', { cause: error });
   }
 }

@@ -26,8 +26,10 @@ export type Waiver = v.InferOutput<typeof waiverShape>;
 export class WaiverFileError extends SetupError {
   readonly code = 'waivers-unreadable';
 
-  constructor(file: string, faults: readonly string[]) {
-    super(`the waivers cannot be used: ${faults.map((fault) => `${file}:${fault}`).join('; ')}`);
+  constructor(file: string, problems: readonly string[]) {
+    super(
+      `the waivers cannot be used: ${problems.map((problem) => `${file}:${problem}`).join('; ')}`,
+    );
     this.name = 'WaiverFileError';
   }
 }
@@ -38,9 +40,11 @@ export class WaiverFileError extends SetupError {
  */
 export function readWaivers(text: string, file: string): readonly Waiver[] {
   const read = readYaml(text, waiversShape);
-  if ('faults' in read) {
-    const faults = read.faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
-    throw new WaiverFileError(file, faults);
+  if ('problems' in read) {
+    const problems = read.problems.map(
+      ({ line, column, message }) => `${line}:${column} ${message}`,
+    );
+    throw new WaiverFileError(file, problems);
   }
   const { waivers } = read.content;
   const repeated = waivers.findIndex(({ check }, index) =>
@@ -48,8 +52,8 @@ export function readWaivers(text: string, file: string): readonly Waiver[] {
   );
   if (repeated === -1) return waivers;
   const { line, column } = read.placeOf(['waivers', repeated, 'check']);
-  const fault = `${line}:${column} ${waivers[repeated]?.check} has a waiver already`;
-  throw new WaiverFileError(file, [fault]);
+  const problem = `${line}:${column} ${waivers[repeated]?.check} has a waiver already`;
+  throw new WaiverFileError(file, [problem]);
 }
 
 /** What the waivers of a run come to. */

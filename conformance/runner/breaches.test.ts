@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Breach } from '../passive/invariant-judge.ts';
 import type { Finding } from '../result/result.ts';
-import type { PlayableCase } from '../suite/case.ts';
+import type { RunnableCase } from '../suite/case.ts';
 import { withBreaches } from './breaches.ts';
 
 const answer = { status: 500, headers: {} };
@@ -13,7 +13,7 @@ const breach: Breach = {
   text: 'the status must be below 500, not 500',
   exchange: { ...exchange, answer },
 };
-const observing: PlayableCase = {
+const observing: RunnableCase = {
   id: 'errors/example',
   title: 'An example.',
   scenario: 'one',
@@ -26,7 +26,7 @@ const observing: PlayableCase = {
   isLong: false,
   arrange: async () => async () => undefined,
 };
-const judging: PlayableCase = {
+const judging: RunnableCase = {
   ...observing,
   level: 'must',
   requirements: ['errors.body-is-error'],
@@ -34,7 +34,7 @@ const judging: PlayableCase = {
 const observed: Finding = { verdict: 'observed', observation: 'something' };
 
 describe('a breach', () => {
-  it.each<[string, PlayableCase, Finding]>([
+  it.each<[string, RunnableCase, Finding]>([
     ['passed', judging, { verdict: 'pass' }],
     ['observed', observing, observed],
     ['was inconclusive', judging, { verdict: 'inconclusive', reason: { code: 'x', text: 'y' } }],
@@ -62,7 +62,7 @@ describe('a breach', () => {
   });
 
   it('leaves an error of the suite what it is', () => {
-    const own: Finding = { verdict: 'error', reason: { code: 'suite-fault', text: 'oh' } };
+    const own: Finding = { verdict: 'error', reason: { code: 'suite-error', text: 'oh' } };
     expect(withBreaches(judging, own, [breach]).finding).toEqual(own);
   });
 

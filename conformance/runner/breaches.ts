@@ -3,14 +3,14 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import { type Breach, isHang } from '../passive/invariant-judge.ts';
 import { breachText, type CaseVerdict, type Finding } from '../result/result.ts';
-import { asListed, type PlayableCase } from '../suite/case.ts';
+import { asListed, type RunnableCase } from '../suite/case.ts';
 
 type Listing = Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'>;
 
 const levels: readonly RequirementLevel[] = ['must', 'should', 'may'];
 
 /** A case as its verdict names it, with the sentences of its requirements. */
-export function listed(each: PlayableCase): Listing {
+export function listed(each: RunnableCase): Listing {
   return { ...asListed(each), sentences: each.requirements.map(sentenceOf) };
 }
 
@@ -19,7 +19,7 @@ export function listed(each: PlayableCase): Listing {
  * that were broken beside its own. An error of the suite stays one.
  */
 export function withBreaches(
-  each: PlayableCase,
+  each: RunnableCase,
   own: Finding,
   seen: readonly Breach[],
 ): { readonly finding: Finding; readonly listing: Listing } {

@@ -85,7 +85,7 @@ describe('credentials that are refused midway', () => {
 });
 
 describe('an interrupted run of eight cases at a time', () => {
-  it('gives up those at hand, removes what they made, and plays no further one', async () => {
+  it('gives up those at hand, removes what they made, and runs no further one', async () => {
     const ender = new AbortController();
     const made = new Set<string>();
     let afterwards = 0;

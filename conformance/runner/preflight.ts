@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Answer } from '../target/answer.ts';
 import { Caller } from '../target/call.ts';
 import { shown } from '../target/expectations.ts';
-import { certificateFault } from '../target/setup.ts';
+import { certificateError } from '../target/setup.ts';
 import { SilentTargetError, UnreachableError, WrongTargetError } from '../target/setup-error.ts';
 import type { Session, Target } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
@@ -18,7 +18,7 @@ const PAGE_READ_CHARACTERS = 20_000;
 /** How a server of this API refuses a request without token and signature. */
 const refusals: readonly number[] = [400, 401, 403, 415, 422, 429];
 /** How a gateway answers for a server that does not run. */
-const gatewayFaults: readonly number[] = [502, 503, 504];
+const gatewayErrors: readonly number[] = [502, 503, 504];
 
 /**
  * Resolves when a server of this API answers, also when the run is interrupted.
@@ -33,7 +33,7 @@ export async function preflight(target: Target, signal?: AbortSignal): Promise<v
   });
   const session = target.session({
     signal: AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]),
-    isImpatient: true,
+    noRateWait: true,
   });
   try {
     const answers = await refusedRequests(new Caller(session));
@@ -67,7 +67,7 @@ function wrongTarget(baseUrl: string, answer: Answer): WrongTargetError {
     const way = 'use the address that it redirects to';
     return new WrongTargetError(baseUrl, `${status}, a redirect to ${shown(location)}`, way);
   }
-  const isDown = gatewayFaults.includes(status);
+  const isDown = gatewayErrors.includes(status);
   const way = isDown
     ? 'wait until the server is up, or check --url'
     : 'this is not the device API; check --url';
@@ -88,7 +88,7 @@ function describe(answer: Answer): string {
 
 async function setUpErrorOf(failure: TransportFailure, session: Session, baseUrl: string) {
   if (failure.code === 'unreachable') return new UnreachableError(baseUrl, failure);
-  const certificate = certificateFault(failure, baseUrl);
+  const certificate = certificateError(failure, baseUrl);
   if (certificate) return certificate;
   if (baseUrl.startsWith('http:') && (await speaksTls(session, baseUrl))) {
     const url = baseUrl.replace('http:', 'https:');

@@ -1,4 +1,4 @@
-/** One run over the cases: contexts, shared artifacts, progress, the brake for a lost target. */
+/** One run over the cases: contexts, shared artifacts, progress, the stop for a lost target. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../fixtures/clock.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
@@ -17,13 +17,13 @@ import { type CaseJudge, InvariantJudge } from '../passive/invariant-judge.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
 import { judgedEverywhere } from '../result/judged-everywhere.ts';
 import type { CaseVerdict, Finding, JudgedEverywhere, RunStart } from '../result/result.ts';
-import type { PlayableCase } from '../suite/case.ts';
+import type { RunnableCase } from '../suite/case.ts';
 import type { GivenOptions } from '../suite/options.ts';
 import type { Mask } from '../target/mask.ts';
 import type { Session, Target } from '../target/target.ts';
 import type { TrafficCounts } from '../target/traffic.ts';
 import { transportCodes } from '../target/transport-failure.ts';
-import { type Gates, gate, inconclusive, play, unplayed } from './runner.ts';
+import { type Gates, gate, inconclusive, notRun, runCase } from './runner.ts';
 import { eachOf, inTurn, judgesRateLimit, lanesOf } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
@@ -31,7 +31,7 @@ import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 const SILENT_CASES_MAX = 5;
 
 /** Plays of a case whose connections are closed. */
-const PLAYS_MAX = 3;
+const ATTEMPTS_MAX = 3;
 
 const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
 
@@ -41,7 +41,7 @@ export interface Progress {
   readonly onStart?: (start: RunStart) => void;
   /** Called with each verdict as soon as it is found. */
   readonly onVerdict?: (verdict: CaseVerdict) => void;
-  /** Ends the run: the case at hand is given up and cleaned up, the others are not played. */
+  /** Ends the run: the case at hand is given up and cleaned up, the others are not run. */
   readonly signal?: AbortSignal;
 }
 
@@ -107,18 +107,18 @@ export class Run {
     this.#invariants = new InvariantJudge(baseUrl, names, operationsWith(offered));
   }
 
-  /** The verdict on each case, in the order of the cases whatever the order of play. */
-  async play(cases: readonly PlayableCase[]): Promise<readonly CaseVerdict[]> {
+  /** The verdict on each case, in the order of the cases whatever the run order. */
+  async run(cases: readonly RunnableCase[]): Promise<readonly CaseVerdict[]> {
     const { control, onVerdict, jobs = 1 } = this.#options;
     const verdicts = new Map<string, CaseVerdict>();
-    const playInto = async (each: PlayableCase): Promise<void> => {
-      const verdict = this.#reported(await this.#playOne(each));
+    const runInto = async (each: RunnableCase): Promise<void> => {
+      const verdict = this.#reported(await this.#runOne(each));
       verdicts.set(each.id, verdict);
       onVerdict?.(verdict);
     };
     const { together, alone } = lanesOf(cases, control?.isolates ?? false);
-    await eachOf(inTurn(together, jobs), jobs, playInto);
-    await eachOf(alone, 1, playInto);
+    await eachOf(inTurn(together, jobs), jobs, runInto);
+    await eachOf(alone, 1, runInto);
     return reported(cases, verdicts);
   }
 
@@ -149,10 +149,10 @@ export class Run {
     return mask.value(await this.#artifacts.release(this.#adminOn(target.session())));
   }
 
-  async #playOne(each: PlayableCase): Promise<CaseVerdict> {
+  async #runOne(each: RunnableCase): Promise<CaseVerdict> {
     const { repeat = 1 } = this.#options;
     const barred = gate(each, this.#gates);
-    if (barred) return unplayed(each, barred, this.#elapsedMs());
+    if (barred) return notRun(each, barred, this.#elapsedMs());
     const attempts: CaseVerdict[] = [];
     for (let attempt = 1; attempt <= repeat; attempt += 1) {
       const stream = attempt === 1 ? each.id : `${each.id}, attempt ${attempt}`;
@@ -161,24 +161,24 @@ export class Run {
     return verdictOfAttempts(attempts);
   }
 
-  /** A case that a closed connection cut short is played again: networks do that now and then. */
-  async #undisturbed(each: PlayableCase, stream: string): Promise<CaseVerdict> {
+  /** A case that a closed connection cut short is run again: networks do that now and then. */
+  async #undisturbed(each: RunnableCase, stream: string): Promise<CaseVerdict> {
     const bar = this.#bar();
-    if (bar) return unplayed(each, bar, this.#elapsedMs());
-    const plays = [await this.#play(each, stream)];
-    while (plays.length < PLAYS_MAX && isCutShort(plays.at(-1))) {
-      plays.push(await this.#play(each, `${stream}, play ${plays.length + 1}`));
+    if (bar) return notRun(each, bar, this.#elapsedMs());
+    const attempts = [await this.#runRepeatedly(each, stream)];
+    while (attempts.length < ATTEMPTS_MAX && isCutShort(attempts.at(-1))) {
+      attempts.push(await this.#runRepeatedly(each, `${stream}, play ${attempts.length + 1}`));
     }
-    const verdict = verdictOfLast(plays);
+    const verdict = verdictOfLast(attempts);
     this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
     return verdict;
   }
 
-  #play(each: PlayableCase, stream: string): Promise<CaseVerdict> {
+  #runRepeatedly(each: RunnableCase, stream: string): Promise<CaseVerdict> {
     const { clock, caseTimeLimitMs, target, signal } = this.#options;
     const judge = this.#invariants.forCase(each.needs.includes('fault-control'));
     const lasting = target.session({ onExchange: judge.see });
-    return play(each, {
+    return runCase(each, {
       clock,
       runStartedMs: this.#startedMs,
       caseTimeLimitMs,
@@ -202,10 +202,10 @@ export class Run {
     return inconclusive('target-lost', `${SILENT_CASES_MAX} cases in a row got no answer`);
   }
 
-  #openContext(each: PlayableCase, { stream, signal, judge }: ContextOptions): TestContext {
+  #openContext(each: RunnableCase, { stream, signal, judge }: ContextOptions): TestContext {
     const { target, headerPrefix, clock, mask, control, tenantToken } = this.#options;
-    const isImpatient = judgesRateLimit(each);
-    const session = target.session({ signal, isImpatient, onExchange: judge.see });
+    const noRateWait = judgesRateLimit(each);
+    const session = target.session({ signal, noRateWait, onExchange: judge.see });
     const random = this.#options.random.stream(stream);
     return new TestContext({
       session,
@@ -232,7 +232,7 @@ export class Run {
   }
 }
 
-/** The caller's signal, to which every case that is played at the moment may listen. */
+/** The caller's signal, to which every case that is run at the moment may listen. */
 function endOfRun(signal: AbortSignal | undefined): AbortSignal {
   const own = AbortSignal.any(signal ? [signal] : []);
   // Node would take so many listeners for a leak.
@@ -242,9 +242,9 @@ function endOfRun(signal: AbortSignal | undefined): AbortSignal {
 
 /** A verdict for each case; one that never reported is inconclusive, so that it is not overlooked. */
 export function reported(
-  cases: readonly PlayableCase[],
+  cases: readonly RunnableCase[],
   verdicts: ReadonlyMap<string, CaseVerdict>,
 ): readonly CaseVerdict[] {
   const silent = inconclusive('never-reported', 'the case did not report a verdict');
-  return cases.map((each) => verdicts.get(each.id) ?? unplayed(each, silent, 0));
+  return cases.map((each) => verdicts.get(each.id) ?? notRun(each, silent, 0));
 }

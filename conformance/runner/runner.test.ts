@@ -6,7 +6,7 @@ import { ControlFailure } from '../context/control.ts';
 import { StartStateMissed } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { CaseVerdict } from '../result/result.ts';
-import { defineScenario, type PlayableCase } from '../suite/case.ts';
+import { defineScenario, type RunnableCase } from '../suite/case.ts';
 import {
   ExpectationFailure,
   expectEqual,
@@ -15,7 +15,7 @@ import {
 } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { contextOn } from '../testing/context-on.ts';
-import { gate, play } from './runner.ts';
+import { gate, runCase } from './runner.ts';
 
 const clock = new ManualClock(Date.UTC(2026, 0, 1));
 
@@ -25,13 +25,13 @@ interface Parts {
   readonly requirement?: RequirementId;
 }
 
-function theOnly(cases: readonly PlayableCase[]): PlayableCase {
+function theOnly(cases: readonly RunnableCase[]): RunnableCase {
   const [first] = cases;
   if (!first) throw new Error('there is no case');
   return first;
 }
 
-function judging(parts: Parts): PlayableCase {
+function judging(parts: Parts): RunnableCase {
   const done = async (): Promise<void> => undefined;
   return theOnly(
     defineScenario({
@@ -43,7 +43,7 @@ function judging(parts: Parts): PlayableCase {
       cases: [
         {
           id: 'one',
-          title: 'One case is played.',
+          title: 'One case is run.',
           requirements: [parts.requirement ?? 'auth.rsa'],
           run: parts.act ?? done,
         },
@@ -52,7 +52,7 @@ function judging(parts: Parts): PlayableCase {
   );
 }
 
-function observing(act: () => Promise<{ seen: string }>): PlayableCase {
+function observing(act: () => Promise<{ seen: string }>): RunnableCase {
   return theOnly(
     defineScenario({
       area: 'example',
@@ -63,7 +63,7 @@ function observing(act: () => Promise<{ seen: string }>): PlayableCase {
       cases: [
         {
           id: 'one',
-          title: 'One case is played.',
+          title: 'One case is run.',
           requirements: ['log.empty'],
           observe: act,
         },
@@ -72,8 +72,8 @@ function observing(act: () => Promise<{ seen: string }>): PlayableCase {
   );
 }
 
-function playOn(each: PlayableCase, leftBehind: readonly string[] = []): Promise<CaseVerdict> {
-  return play(each, {
+function playOn(each: RunnableCase, leftBehind: readonly string[] = []): Promise<CaseVerdict> {
+  return runCase(each, {
     clock,
     caseTimeLimitMs: 1000,
     runStartedMs: 0,
@@ -136,7 +136,7 @@ describe('a case that judges', () => {
   it('is an error of the suite when the suite itself breaks down', async () => {
     const act = () => Promise.reject(new TypeError('x is not a function'));
     const verdict = await playOn(judging({ act }));
-    expect(verdict).toMatchObject({ verdict: 'error', reason: { code: 'suite-fault' } });
+    expect(verdict).toMatchObject({ verdict: 'error', reason: { code: 'suite-error' } });
     expect(verdict.reason?.text).not.toContain('\n');
   });
 

@@ -8,22 +8,22 @@ import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { Breach } from '../passive/invariant-judge.ts';
 import type { CaseVerdict, Finding } from '../result/result.ts';
-import type { Capability, PlayableCase } from '../suite/case.ts';
+import type { Capability, RunnableCase } from '../suite/case.ts';
 import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { listed, withBreaches } from './breaches.ts';
 
-/** What decides whether a case can be played at all. */
+/** What decides whether a case can be run at all. */
 export interface Gates {
   readonly capabilities: ReadonlySet<Capability>;
   readonly disruptive: boolean;
-  /** Whether only cases may be played that change nothing. */
+  /** Whether only cases may be run that change nothing. */
   readonly readOnly?: boolean;
   /** Why the target admin is missing although credentials were given. */
   readonly adminUnusable?: string | undefined;
 }
 
-export interface PlayOptions {
+export interface CaseRunOptions {
   readonly clock: Clock;
   readonly caseTimeLimitMs: number;
   /** Keeps the exchanges of a case that passed too. */
@@ -31,7 +31,7 @@ export interface PlayOptions {
   /** When the run began, on the clock's monotonic scale. */
   readonly runStartedMs: number;
   /** Makes the context of a case; `signal` ends every request of it. */
-  readonly openContext: (each: PlayableCase, signal: AbortSignal) => TestContext;
+  readonly openContext: (each: RunnableCase, signal: AbortSignal) => TestContext;
   /** What the exchanges of the case broke, those of its clean-up among them. */
   readonly breaches?: () => readonly Breach[];
   /** Removes what the case made, and gives a line for each resource that stayed. */
@@ -40,8 +40,8 @@ export interface PlayOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Why a case is not played; undefined when it can be. */
-export function gate(each: PlayableCase, gates: Gates): Finding | undefined {
+/** Why a case is not run; undefined when it can be. */
+export function gate(each: RunnableCase, gates: Gates): Finding | undefined {
   const missing = each.needs.find((need) => !gates.capabilities.has(need));
   if (missing === 'operator' && gates.adminUnusable !== undefined) {
     return inconclusive('operator-unusable', gates.adminUnusable);
@@ -56,13 +56,13 @@ export function gate(each: PlayableCase, gates: Gates): Finding | undefined {
   return undefined;
 }
 
-/** The verdict of a case that was not played. @param startedMs from the start of the run */
-export function unplayed(each: PlayableCase, finding: Finding, startedMs: number): CaseVerdict {
+/** The verdict of a case that was not run. @param startedMs from the start of the run */
+export function notRun(each: RunnableCase, finding: Finding, startedMs: number): CaseVerdict {
   return { ...listed(each), ...finding, startedMs, durationMs: 0 };
 }
 
 /** Plays a case and removes what it made, also when it failed or ran out of time. */
-export async function play(each: PlayableCase, options: PlayOptions): Promise<CaseVerdict> {
+export async function runCase(each: RunnableCase, options: CaseRunOptions): Promise<CaseVerdict> {
   const { clock } = options;
   const startedMs = clock.monotonicMs();
   const limit = new AbortController();
@@ -88,7 +88,7 @@ export async function play(each: PlayableCase, options: PlayOptions): Promise<Ca
 /** A clean-up that never ends would keep all other cases from their verdicts. */
 async function releaseInTime(
   context: TestContext,
-  { clock, caseTimeLimitMs, release }: PlayOptions,
+  { clock, caseTimeLimitMs, release }: CaseRunOptions,
 ): Promise<readonly string[]> {
   const over = new AbortController();
   const text = `the cleanup took longer than ${caseTimeLimitMs} ms`;
@@ -113,7 +113,7 @@ function skip(code: string, text: string): Finding {
 async function withinLimit(
   finding: Promise<Finding>,
   { limit, context }: { readonly limit: AbortController; readonly context: TestContext },
-  { clock, caseTimeLimitMs, signal }: PlayOptions,
+  { clock, caseTimeLimitMs, signal }: CaseRunOptions,
 ): Promise<Finding> {
   let release = (): void => undefined;
   const expiry = new Promise<Finding>((resolve) => {
@@ -157,7 +157,7 @@ function watchTime(
   return { cancel: () => timer.cancel() };
 }
 
-async function perform(each: PlayableCase, context: TestContext): Promise<Finding> {
+async function perform(each: RunnableCase, context: TestContext): Promise<Finding> {
   try {
     const act = await each.arrange(context);
     try {
@@ -177,7 +177,7 @@ async function perform(each: PlayableCase, context: TestContext): Promise<Findin
   }
 }
 
-function missedBy(each: PlayableCase, failure: ExpectationFailure): Finding {
+function missedBy(each: RunnableCase, failure: ExpectationFailure): Finding {
   const { expected, actual, missed } = failure;
   if (each.level !== 'may') {
     return { verdict: 'fail', expected, actual, ...(missed === undefined ? {} : { missed }) };
@@ -195,9 +195,9 @@ function undecided(error: unknown): Finding {
   if (error instanceof StartStateMissed || error instanceof ExpectationFailure) {
     return inconclusive('start-state-missed', error.message);
   }
-  return suiteFault(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+  return suiteError(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 }
 
-function suiteFault(text: string): Finding {
-  return { verdict: 'error', reason: { code: 'suite-fault', text } };
+function suiteError(text: string): Finding {
+  return { verdict: 'error', reason: { code: 'suite-error', text } };
 }

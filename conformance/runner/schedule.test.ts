@@ -36,7 +36,7 @@ describe('inTurn', () => {
 
 describe('eachOf', () => {
   /** How many were at hand at a time, and in which order they began. */
-  async function play(jobs: number, count: number) {
+  async function runAll(jobs: number, count: number) {
     const begun: number[] = [];
     let atHand = 0;
     let atHandMax = 0;
@@ -60,7 +60,7 @@ describe('eachOf', () => {
     [8, 2, 2],
     [4, 0, 0],
   ])('with %i jobs and %i items has %i at hand at most', async (jobs, count, most) => {
-    const { begun, atHandMax, atHand } = await play(jobs, count);
+    const { begun, atHandMax, atHand } = await runAll(jobs, count);
     expect([atHandMax, atHand]).toEqual([most, 0]);
     expect(begun).toEqual(Array.from({ length: count }, (_, index) => index));
   });
@@ -74,7 +74,7 @@ describe('eachOf', () => {
 describe('what is reported', () => {
   const cases = allCases.slice(0, 3);
 
-  it('stands in the order of the cases, not in that of play', () => {
+  it('stands in the order of the cases, not in run order', () => {
     const verdicts = new Map<string, CaseVerdict>(
       cases.toReversed().map(({ id }) => [id, verdictOn(id, { verdict: 'pass' })]),
     );

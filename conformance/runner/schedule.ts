@@ -1,17 +1,17 @@
-/** Which cases may be played together, which see refusals themselves, and how jobs share them. */
+/** Which cases may be run together, which see refusals themselves, and how jobs share them. */
 import { isControl } from '../context/capabilities.ts';
-import type { CaseListing, PlayableCase } from '../suite/case.ts';
+import type { CaseListing, RunnableCase } from '../suite/case.ts';
 
-/** The cases of a run by how they are played. */
+/** The cases of a run by how they are run. */
 interface Lanes<Case> {
   /** Each with devices of its own, so that none disturbs another. */
   readonly together: readonly Case[];
-  /** One after the other, when nothing else is played. */
+  /** One after the other, when nothing else is run. */
   readonly alone: readonly Case[];
 }
 
 /**
- * Parts the cases. One has to be played alone when it touches what is not its own, or steers time,
+ * Parts the cases. One has to be run alone when it touches what is not its own, or steers time,
  * faults or limits that it shares with others.
  * @param controlIsolates whether each tenant has time, faults and limits of its own
  */
@@ -31,7 +31,7 @@ export function lanesOf<Case extends Pick<CaseListing, 'risk' | 'needs'>>(
  * The cases in the order in which so many jobs take them: of several jobs none ends with a long case
  * while the others have nothing left to do.
  */
-export function inTurn<Case extends Pick<PlayableCase, 'isLong'>>(
+export function inTurn<Case extends Pick<RunnableCase, 'isLong'>>(
   cases: readonly Case[],
   jobs: number,
 ): readonly Case[] {

@@ -84,7 +84,7 @@ describe('a case that a closed connection cut short', () => {
     expect([cut, late, failed, undefined].map(isCutShort)).toEqual([true, false, false, false]);
   });
 
-  it('has the verdict of its last play, and shows the others', () => {
+  it('has the verdict of its last run, and shows the others', () => {
     const verdict = verdictOfLast([cut, failed]);
     expect(verdict).toMatchObject({ verdict: 'fail', actual: 'status 500', durationMs: 24 });
     expect(verdict.reason).toBeUndefined();
@@ -94,7 +94,7 @@ describe('a case that a closed connection cut short', () => {
     ]);
   });
 
-  it('keeps its plays when it is repeated to find out whether it is stable', () => {
+  it('keeps its runs when it is repeated to find out whether it is stable', () => {
     const verdict = verdictOfAttempts([verdictOfLast([cut, attempt('pass')]), attempt('pass')]);
     expect(verdict.verdict).toBe('pass');
     expect(verdict.attempts).toHaveLength(3);

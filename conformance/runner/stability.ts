@@ -1,4 +1,4 @@
-/** What several plays of one case come to: a case that comes out otherwise decides nothing. */
+/** What several runs of one case come to: a case that comes out otherwise decides nothing. */
 
 import { sumOfMade } from '../context/resource.ts';
 import { type Attempt, type CaseVerdict, countVerdicts, verdictNames } from '../result/result.ts';
@@ -25,11 +25,11 @@ export function isCutShort(verdict: CaseVerdict | undefined): boolean {
   return verdict?.reason?.code === 'connection-closed';
 }
 
-/** The verdict of the last play, at least one; those before it were cut short. */
-export function verdictOfLast(plays: readonly CaseVerdict[]): CaseVerdict {
-  const last = plays.at(-1);
-  if (!last) throw new Error('a case without a play has no verdict');
-  return plays.length === 1 ? last : summed(last, plays);
+/** The verdict of the last run, at least one; those before it were cut short. */
+export function verdictOfLast(attempts: readonly CaseVerdict[]): CaseVerdict {
+  const last = attempts.at(-1);
+  if (!last) throw new Error('a case without a run has no verdict');
+  return attempts.length === 1 ? last : summed(last, attempts);
 }
 
 /** The verdict with the time, the traces and the list of all attempts. */

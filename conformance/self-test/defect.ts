@@ -105,8 +105,8 @@ export interface Defect {
   readonly id: string;
   /** A full sentence: what the server does wrong. */
   readonly title: string;
-  /** Every requirement that it breaks; a failing case must name at least one of them. */
-  readonly breaks: readonly [RequirementId, ...RequirementId[]];
+  /** Every requirement that it violates; a failing case must name at least one of them. */
+  readonly violates: readonly [RequirementId, ...RequirementId[]];
   /**
    * The operations whose exchanges it may change; `all` includes requests that match no operation.
    */
@@ -115,7 +115,7 @@ export interface Defect {
   readonly mutation: () => Mutation;
   /** The kind of mistake; only those have one that are made of the contract's rows. */
   readonly kind?: string;
-  /** How many of the cases that it touches are played, chosen by its id; all when absent. */
+  /** How many of the cases that it touches are run, chosen by its id; all when absent. */
   readonly sample?: number;
   /** Why nothing outside can see it; it must then survive. */
   readonly equivalent?: string;

@@ -12,7 +12,7 @@ const id = 'configuration/set-by-user-is-read';
 const defect: Defect = {
   id: 'configuration-is-404',
   title: 'Reading is answered 404.',
-  breaks: ['configuration.read'],
+  violates: ['configuration.read'],
   operations: ['get-configuration'],
   mutation: statusBecomes(200, 404),
 };
@@ -80,7 +80,7 @@ describe('the sample of cases', () => {
   });
 
   it('is of all that name what is broken, and of forty others, unless a defect names its size', () => {
-    const named = new Map([...touched].slice(0, 30).map((id) => [id, defect.breaks]));
+    const named = new Map([...touched].slice(0, 30).map((id) => [id, defect.violates]));
     const chosen = chosenCases(defect, touched, named);
     expect(chosen.size).toBe(70);
     expect([...named.keys()].filter((id) => !chosen.has(id))).toEqual([]);
@@ -92,7 +92,7 @@ describe('the table of kinds', () => {
   it('counts what was killed of what was planted, and leaves out what cannot be', () => {
     const row = (kind: string, operation: string, outcome: MatrixRow['outcome']): MatrixRow => ({
       ...judgedDefect(defect, { verdicts: [], changes: 0 }),
-      ...{ title: '', breaks: [], untouched: 0, kind, operation, outcome },
+      ...{ title: '', violates: [], untouched: 0, kind, operation, outcome },
     });
     const rows = [
       row('fault', 'get-configuration', 'killed'),

@@ -36,7 +36,7 @@ export interface DefectResult {
   /** Cases in which the suite itself broke down. */
   readonly suiteErrors: readonly string[];
   /** Number of cases that were run. */
-  readonly played: number;
+  readonly casesRun: number;
   /** Number of requests, answers and frames that the defect changed. */
   readonly changes: number;
 }
@@ -61,7 +61,7 @@ const sweeping: ReadonlySet<RequirementId> = new Set([
 
 /** Judges a defect by the verdicts of the cases that were run with it. */
 export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect): DefectResult {
-  const broken = new Set<RequirementId>(defect.breaks);
+  const broken = new Set<RequirementId>(defect.violates);
   const failed = verdicts.filter(({ verdict }) => verdict === 'fail');
   const catches = failed.filter((each) => missedBy(each).some((id) => broken.has(id)));
   const missed = new Set(catches.flatMap(missedBy));
@@ -73,13 +73,13 @@ export function judgedDefect(defect: Defect, { verdicts, changes }: PlayedDefect
     id: defect.id,
     outcome: outcomeOf(defect, { isCaught: killedBy.length > 0, isExercised: changes > 0 }),
     killedBy,
-    proves: defect.breaks.filter((id) => missed.has(id)),
+    proves: defect.violates.filter((id) => missed.has(id)),
     falseCatches: failed
       .filter((each) => !catches.includes(each) && !beside.includes(each))
       .map(falseCatchOf),
     alsoBreaks: [...new Set(beside.flatMap(missedBy))].sort(),
     suiteErrors: verdicts.filter(({ verdict }) => verdict === 'error').map(({ id }) => id),
-    played: verdicts.length,
+    casesRun: verdicts.length,
     changes,
   };
 }

@@ -14,7 +14,7 @@ const OTHERS_MAX = 40;
 /** A defect and what became of it. */
 export interface MatrixRow extends DefectResult {
   readonly title: string;
-  readonly breaks: readonly RequirementId[];
+  readonly violates: readonly RequirementId[];
   /** The kind of a generated defect, and the operation that it is on. */
   readonly kind?: string;
   readonly operation?: string;
@@ -29,7 +29,7 @@ export interface MatrixTotals extends Readonly<Record<DefectOutcome, number>> {
   readonly defects: number;
   readonly falseCatches: number;
   readonly suiteErrors: number;
-  readonly played: number;
+  readonly casesRun: number;
   readonly untouched: number;
 }
 
@@ -38,7 +38,7 @@ export interface KillMatrix {
   /** Number of cases in the run without a defect. */
   readonly cases: number;
   /** Cases that failed, or ended with a suite error, without a defect. */
-  readonly baselineFaults: readonly string[];
+  readonly baselineFailures: readonly string[];
   readonly totals: MatrixTotals;
   /** Observable musts that no defect breaks. */
   readonly undefended: readonly RequirementId[];
@@ -50,7 +50,7 @@ export interface KillMatrix {
 }
 
 /** Runs one defect against these cases; undefined when it was interrupted. */
-export type PlayDefect = (
+export type RunDefect = (
   defect: Defect,
   ids: ReadonlySet<string>,
 ) => Promise<DefectResult | undefined>;
@@ -60,35 +60,35 @@ export interface MatrixOptions {
   readonly defects: readonly Defect[];
   readonly affectedCases: AffectedCases;
   readonly named: NamedRequirements;
-  readonly baselineFaults: readonly string[];
+  readonly baselineFailures: readonly string[];
   /** Each runs one defect at a time. */
-  readonly players: readonly PlayDefect[];
+  readonly workers: readonly RunDefect[];
   readonly onRow?: (row: MatrixRow) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Runs every defect. Each player takes the next one as soon as it is free. */
-export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
-  const { defects, affectedCases, named, baselineFaults, players, onRow, signal } = options;
+/** Runs every defect. Each worker takes the next one as soon as it is free. */
+export async function runMatrix(options: MatrixOptions): Promise<KillMatrix> {
+  const { defects, affectedCases, named, baselineFailures, workers, onRow, signal } = options;
   const rows = new Map<string, MatrixRow>();
   const waiting = defects.values();
-  const work = async (play: PlayDefect): Promise<void> => {
+  const work = async (runOf: RunDefect): Promise<void> => {
     for (const defect of waiting) {
       if (signal?.aborted) return;
       const touched = casesTouched(defect, affectedCases);
-      const result = await play(defect, chosenCases(defect, touched, named));
+      const result = await runOf(defect, chosenCases(defect, touched, named));
       if (result === undefined) return;
       const row = rowOf(defect, result, affectedCases.size);
       rows.set(defect.id, row);
       onRow?.(row);
     }
   };
-  await Promise.all(players.map(work));
+  await Promise.all(workers.map(work));
   const inOrder = defects.flatMap(({ id }) => rows.get(id) ?? []);
   const undefended = undefendedMusts(defects);
   return {
     cases: affectedCases.size,
-    baselineFaults,
+    baselineFailures,
     totals: totalsOf(inOrder),
     undefended,
     unproven: unprovenMusts(inOrder).filter((id) => !undefended.includes(id)),
@@ -98,7 +98,7 @@ export async function playMatrix(options: MatrixOptions): Promise<KillMatrix> {
 }
 
 /**
- * Of the cases that a defect touches those that are played, always the same ones: as many as the
+ * Of the cases that a defect touches those that are run, always the same ones: as many as the
  * defect says, else all that name what it breaks and some of the others, which must not fail.
  */
 export function chosenCases(
@@ -106,10 +106,10 @@ export function chosenCases(
   touched: ReadonlySet<string>,
   named: NamedRequirements,
 ): ReadonlySet<string> {
-  const { id, sample, breaks } = defect;
+  const { id, sample, violates } = defect;
   if (sample !== undefined) return sampleOf({ id, sample }, touched);
   const isNamed = (each: string): boolean =>
-    named.get(each)?.some((requirement) => breaks.includes(requirement)) ?? false;
+    named.get(each)?.some((requirement) => violates.includes(requirement)) ?? false;
   const others = new Set([...touched].filter((each) => !isNamed(each)));
   const chosen = sampleOf({ id, sample: OTHERS_MAX }, others);
   return new Set([...touched].filter((each) => isNamed(each) || chosen.has(each)));
@@ -127,14 +127,14 @@ export function sampleOf(
   return new Set(chosen.map(({ each }) => each));
 }
 
-/** Whether suite and defects are as they should be, so far as they were played. */
-export function holds({ baselineFaults, rows, interrupted }: KillMatrix): boolean {
-  return baselineFaults.length === 0 && !interrupted && rows.every(isSound);
+/** Whether suite and defects are as they should be, so far as they were run. */
+export function holds({ baselineFailures, rows, interrupted }: KillMatrix): boolean {
+  return baselineFailures.length === 0 && !interrupted && rows.every(isSound);
 }
 
 /** Returns the observable musts that no defect breaks. */
 export function undefendedMusts(defects: readonly Defect[]): readonly RequirementId[] {
-  return mustsBeside(defects.flatMap(({ breaks }) => breaks));
+  return mustsBeside(defects.flatMap(({ violates }) => violates));
 }
 
 /** Returns the observable musts for which no defect was caught. */
@@ -155,12 +155,12 @@ function mustsBeside(known: readonly RequirementId[]): readonly RequirementId[] 
 }
 
 function rowOf(defect: Defect, result: DefectResult, cases: number): MatrixRow {
-  const { title, breaks, equivalent } = defect;
-  const untouched = cases - result.played;
+  const { title, violates, equivalent } = defect;
+  const untouched = cases - result.casesRun;
   return {
     ...result,
     title,
-    breaks,
+    violates,
     untouched,
     ...kindOf(defect),
     ...(equivalent !== undefined && { equivalent }),
@@ -187,7 +187,7 @@ function totalsOf(rows: readonly MatrixRow[]): MatrixTotals {
     'stale-reason': outcome('stale-reason'),
     falseCatches: sum(({ falseCatches }) => falseCatches.length),
     suiteErrors: sum(({ suiteErrors }) => suiteErrors.length),
-    played: sum(({ played }) => played),
+    casesRun: sum(({ casesRun }) => casesRun),
     untouched: sum(({ untouched }) => untouched),
   };
 }

@@ -21,7 +21,7 @@ function planting(mutation: Mutation, operations_: Defect['operations'] = 'all')
   return new ActiveDefect({
     id: 'a-defect',
     title: 'Something is wrong.',
-    breaks: ['errors.body-is-error'],
+    violates: ['errors.body-is-error'],
     operations: operations_,
     mutation: () => mutation,
   });
@@ -349,7 +349,7 @@ describe('a websocket through a proxy', () => {
       answer: (answer) => withHeaders(answer, { 'sec-websocket-accept': 'wrong' }),
     });
     const socket = new WebSocket(await echo(planted));
-    const [fault] = await once(socket, 'error');
-    expect(String(fault)).toContain('Sec-WebSocket-Accept');
+    const [error] = await once(socket, 'error');
+    expect(String(error)).toContain('Sec-WebSocket-Accept');
   });
 });

@@ -125,8 +125,8 @@ export class DefectProxy {
       this.#own(socket);
       this.#passUpgrade(request, socket, head).catch(() => socket.destroy());
     });
-    this.#server.on('clientError', (fault: Error & { readonly rawPacket?: Buffer }, socket) => {
-      if (fault.rawPacket && socket.writable) this.#passUnreadable(fault.rawPacket, socket);
+    this.#server.on('clientError', (error: Error & { readonly rawPacket?: Buffer }, socket) => {
+      if (error.rawPacket && socket.writable) this.#passUnreadable(error.rawPacket, socket);
       else socket.destroy();
     });
   }
@@ -283,7 +283,7 @@ async function responseTo(
   });
   const [received] = (await once(outgoing, 'response')) as [IncomingMessage];
   // The rest of a request that was answered early may fail; the suite gets the answer.
-  outgoing.on('error', (fault) => received.destroy(fault));
+  outgoing.on('error', (error) => received.destroy(error));
   return received;
 }
 

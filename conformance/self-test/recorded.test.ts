@@ -56,7 +56,7 @@ describe('the committed result of the self-test', () => {
     const { defects, totals } = record;
     expect(totals.defects).toBe(defects.length);
     expect(totals.killed).toBe(defects.filter(({ outcome }) => outcome === 'killed').length);
-    expect(totals.played).toBe(defects.reduce((sum, { played }) => sum + played, 0));
+    expect(totals.casesRun).toBe(defects.reduce((sum, { casesRun }) => sum + casesRun, 0));
   });
 });
 
@@ -68,11 +68,11 @@ describe('a recorded result', () => {
   /** As many ids as the defect touched, all of cases that exist. */
   const touched = new Set(
     listCases()
-      .slice(0, row.played)
+      .slice(0, row.casesRun)
       .map(({ id }) => id),
   );
 
-  it('is taken while the defect and the cases that it touches are as they were', async () => {
+  it('is accepted while the defect and the cases that it touches are as they were', async () => {
     expect((await recordedResults())(defect, touched)).toEqual(row);
   });
 

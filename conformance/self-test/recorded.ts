@@ -21,7 +21,7 @@ type RecordedRow = Pick<
   | 'falseCatches'
   | 'alsoBreaks'
   | 'suiteErrors'
-  | 'played'
+  | 'casesRun'
   | 'changes'
 >;
 
@@ -53,7 +53,7 @@ export function readmeText(): string {
   return readFileSync(join(packageFolder(), 'README.md'), 'utf8').replace(/\s+/g, ' ');
 }
 
-/** Finds the recorded result of a defect, where playing it on these cases could change nothing. */
+/** Finds the recorded result of a defect, where running it on these cases could change nothing. */
 export type FindRecorded = (
   defect: Defect,
   touched: ReadonlySet<string>,
@@ -73,7 +73,7 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
   return ({ id }, touched) => {
     const row = rows.get(id);
     // As many cases, and each of a module that is as it was, are the same cases.
-    if (row?.played !== touched.size) return undefined;
+    if (row?.casesRun !== touched.size) return undefined;
     return [id, ...touched].every(isUnchanged) ? row : undefined;
   };
 }
@@ -92,6 +92,16 @@ export function recordPath(): string {
 
 function recordedRow(row: RecordedRow): RecordedRow {
   const { id, outcome, killedBy, proves, falseCatches, alsoBreaks } = row;
-  const { suiteErrors, played, changes } = row;
-  return { id, outcome, killedBy, proves, falseCatches, alsoBreaks, suiteErrors, played, changes };
+  const { suiteErrors, casesRun, changes } = row;
+  return {
+    id,
+    outcome,
+    killedBy,
+    proves,
+    falseCatches,
+    alsoBreaks,
+    suiteErrors,
+    casesRun,
+    changes,
+  };
 }

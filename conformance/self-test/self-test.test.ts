@@ -8,15 +8,15 @@ import { resultOf, verdictOn } from '../testing/results.ts';
 import { serve } from '../testing/tiny-server.ts';
 import type { Defect } from './defect.ts';
 import { isSound } from './judgement.ts';
-import { holds, type MatrixRow, playMatrix, undefendedMusts, unprovenMusts } from './matrix.ts';
+import { holds, type MatrixRow, runMatrix, undefendedMusts, unprovenMusts } from './matrix.ts';
 import { bodyBecomes, statusBecomes } from './mutations.ts';
 import { matrixHtml } from './report/html.ts';
 import { matrixText } from './report/text.ts';
 import {
   casesTouched,
   type JudgeRequest,
-  playBaseline,
-  playDefect,
+  runBaseline,
+  runDefect,
   type SelfTestOptions,
 } from './self-test.ts';
 
@@ -85,31 +85,34 @@ async function tinySuite(cases = tinyCases): Promise<SelfTestOptions> {
 const defect: Defect = {
   id: 'configuration-is-empty',
   title: 'The configuration is always empty.',
-  breaks: ['configuration.set-by-user', 'errors.says-why'],
+  violates: ['configuration.set-by-user', 'errors.says-why'],
   operations: ['get-configuration'],
   mutation: bodyBecomes(() => ({})),
 };
 
 async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<MatrixRow> {
   const options = await tinySuite(cases);
-  const { affectedCases, named, faults } = await playBaseline([{ ...defect, ...changes }], options);
-  const { rows } = await playMatrix({
+  const { affectedCases, named, failures } = await runBaseline(
+    [{ ...defect, ...changes }],
+    options,
+  );
+  const { rows } = await runMatrix({
     defects: [{ ...defect, ...changes }],
     affectedCases,
     named,
-    baselineFaults: faults,
-    players: [(each, ids) => playDefect(each, ids, options)],
+    baselineFailures: failures,
+    workers: [(each, ids) => runDefect(each, ids, options)],
   });
   const [row] = rows;
-  if (!row) throw new Error('the defect was not played');
+  if (!row) throw new Error('the defect was not run');
   return row;
 }
 
 describe('the run without a defect', () => {
   it('tells which defects would change something in each case', async () => {
     const both = [defect, { ...defect, id: 'other', operations: ['list-audit-logs'] as const }];
-    const { affectedCases, faults } = await playBaseline(both, await tinySuite());
-    expect(faults).toEqual([]);
+    const { affectedCases, failures } = await runBaseline(both, await tinySuite());
+    expect(failures).toEqual([]);
     expect([...affectedCases].map(([id, called]) => [id, ...called])).toEqual([
       ['configuration/set-by-user-is-read', defect.id],
       ['errors/error-says-why', defect.id],
@@ -126,21 +129,21 @@ describe('the run without a defect', () => {
         return answer;
       },
     });
-    const { affectedCases } = await playBaseline([{ ...defect, mutation }], await tinySuite());
+    const { affectedCases } = await runBaseline([{ ...defect, mutation }], await tinySuite());
     expect([...affectedCases.values()].map(({ size }) => size)).toEqual([1, 1, 0]);
     expect(asked).toBe(0);
   });
 
   it('lets what is made once for all cases touch every case', async () => {
     const upload: Defect = { ...defect, operations: ['upload-artifact'] };
-    const { affectedCases } = await playBaseline([upload], await tinySuite());
+    const { affectedCases } = await runBaseline([upload], await tinySuite());
     expect(casesTouched(upload, affectedCases).size).toBe(3);
   });
 
   it('tells which cases fail although nothing is planted', async () => {
     const wrong = tinyCases.map((each) => ({ ...each, wants: '200 other' }));
-    const { faults } = await playBaseline([defect], await tinySuite(wrong));
-    expect(faults).toHaveLength(3);
+    const { failures } = await runBaseline([defect], await tinySuite(wrong));
+    expect(failures).toHaveLength(3);
   });
 });
 
@@ -152,9 +155,9 @@ describe('a defect', () => {
     expect(isSound(row)).toBe(true);
   });
 
-  it('is not played against cases that never call its operations', async () => {
-    expect(await rowFor({})).toMatchObject({ played: 2, untouched: 1 });
-    expect(await rowFor({ operations: 'all' })).toMatchObject({ played: 3, untouched: 0 });
+  it('is not run against cases that never call its operations', async () => {
+    expect(await rowFor({})).toMatchObject({ casesRun: 2, untouched: 1 });
+    expect(await rowFor({ operations: 'all' })).toMatchObject({ casesRun: 3, untouched: 0 });
   });
 
   it('survives when nobody catches it', async () => {
@@ -167,14 +170,14 @@ describe('a defect', () => {
 
   it('is told apart when nothing ever brought it about', async () => {
     const row = await rowFor({ mutation: statusBecomes(409, 204) });
-    expect(row).toMatchObject({ outcome: 'unexercised', played: 0, changes: 0 });
+    expect(row).toMatchObject({ outcome: 'unexercised', casesRun: 0, changes: 0 });
     expect(isSound(row)).toBe(false);
-    const unplayed = await rowFor({ operations: ['connect'] });
-    expect(unplayed).toMatchObject({ outcome: 'unexercised', played: 0, untouched: 3 });
+    const notRun = await rowFor({ operations: ['connect'] });
+    expect(notRun).toMatchObject({ outcome: 'unexercised', casesRun: 0, untouched: 3 });
   });
 
   it('is not sound when a case catches it that names nothing of it', async () => {
-    const row = await rowFor({ breaks: ['configuration.set-by-user'] });
+    const row = await rowFor({ violates: ['configuration.set-by-user'] });
     expect(row.outcome).toBe('killed');
     expect(row.falseCatches).toEqual([
       {
@@ -188,38 +191,38 @@ describe('a defect', () => {
   });
 
   it('is not held to a false catch that does not come again', async () => {
-    let plays = 0;
+    let runs = 0;
     const options = await tinySuite();
     const judge: SelfTestOptions['judge'] = async (request) => {
-      plays += 1;
+      runs += 1;
       const result = await options.judge(request);
-      if (plays === 1) return result;
+      if (runs === 1) return result;
       const verdicts = result.verdicts.map((each) => ({ ...each, verdict: 'pass' as const }));
       return { ...result, verdicts };
     };
     const ids = new Set(tinyCases.map(({ id }) => id));
-    const narrow: Defect = { ...defect, breaks: ['configuration.set-by-user'] };
-    const result = await playDefect(narrow, ids, { ...options, judge });
+    const narrow: Defect = { ...defect, violates: ['configuration.set-by-user'] };
+    const result = await runDefect(narrow, ids, { ...options, judge });
     expect(result).toMatchObject({ outcome: 'killed', falseCatches: [] });
-    expect(plays).toBe(2);
+    expect(runs).toBe(2);
   });
 
   it('is not held to an error of the suite that does not come again', async () => {
-    let plays = 0;
+    let runs = 0;
     const options = await tinySuite();
     const judge: SelfTestOptions['judge'] = async (request) => {
-      plays += 1;
+      runs += 1;
       const result = await options.judge(request);
-      if (plays > 1) return result;
+      if (runs > 1) return result;
       const verdicts = result.verdicts.map((each, index) =>
         index === 0 ? { ...each, verdict: 'error' as const } : each,
       );
       return { ...result, verdicts };
     };
     const ids = new Set(tinyCases.map(({ id }) => id));
-    const result = await playDefect(defect, ids, { ...options, judge });
+    const result = await runDefect(defect, ids, { ...options, judge });
     expect(result?.suiteErrors).toEqual([]);
-    expect(plays).toBe(2);
+    expect(runs).toBe(2);
   });
 
   it('that nobody can see needs its reason to hold', async () => {
@@ -252,7 +255,7 @@ describe('what a failed case missed', () => {
       return { ...rest, verdicts: verdicts.map((verdict) => ({ ...verdict, missed })) };
     };
     const ids = new Set(tinyCases.map(({ id }) => id));
-    const result = await playDefect(defect, ids, { ...options, judge });
+    const result = await runDefect(defect, ids, { ...options, judge });
     expect(result).toMatchObject({ outcome: 'survived', killedBy: [] });
     expect(result?.falseCatches.map(({ requirements }) => requirements)).toEqual([
       ['audit.total'],
@@ -264,14 +267,14 @@ describe('what a failed case missed', () => {
 describe('a matrix', () => {
   async function matrixOf(defects: readonly Defect[], signal?: AbortSignal) {
     const options = { ...(await tinySuite()), ...(signal && { signal }) };
-    const { affectedCases, named, faults } = await playBaseline(defects, options);
-    const play = (each: Defect, ids: ReadonlySet<string>) => playDefect(each, ids, options);
-    return playMatrix({
+    const { affectedCases, named, failures } = await runBaseline(defects, options);
+    const runOf = (each: Defect, ids: ReadonlySet<string>) => runDefect(each, ids, options);
+    return runMatrix({
       defects,
       affectedCases,
       named,
-      baselineFaults: faults,
-      players: [play, play],
+      baselineFailures: failures,
+      workers: [runOf, runOf],
       ...(signal && { signal }),
     });
   }
@@ -281,7 +284,7 @@ describe('a matrix', () => {
   it('holds when every defect is sound, and is in the order of the defects', async () => {
     const matrix = await matrixOf([defect, { ...defect, id: 'another' }]);
     expect(matrix.rows.map(({ id }) => id)).toEqual(['configuration-is-empty', 'another']);
-    expect(matrix.totals).toMatchObject({ defects: 2, killed: 2, played: 4, untouched: 2 });
+    expect(matrix.totals).toMatchObject({ defects: 2, killed: 2, casesRun: 4, untouched: 2 });
     expect(holds(matrix)).toBe(true);
   });
 
@@ -293,7 +296,7 @@ describe('a matrix', () => {
 
   it('does not hold when cases fail without a defect, or when it was interrupted', async () => {
     const matrix = await matrixOf([defect]);
-    expect(holds({ ...matrix, baselineFaults: ['errors/error-says-why'] })).toBe(false);
+    expect(holds({ ...matrix, baselineFailures: ['errors/error-says-why'] })).toBe(false);
     const ended = AbortSignal.abort();
     const interrupted = await matrixOf([defect], ended);
     expect(interrupted).toMatchObject({ interrupted: true, rows: [] });
@@ -303,13 +306,13 @@ describe('a matrix', () => {
   it('names the musts that no defect breaks', () => {
     const all = undefendedMusts([]);
     expect(all).toContain('audit.total');
-    expect(undefendedMusts([{ ...defect, breaks: ['audit.total'] }])).toEqual(
+    expect(undefendedMusts([{ ...defect, violates: ['audit.total'] }])).toEqual(
       all.filter((id) => id !== 'audit.total'),
     );
   });
 
   it('names the musts by whose name no defect was caught', async () => {
-    const row = await rowFor({ breaks: ['configuration.set-by-user', 'audit.total'] });
+    const row = await rowFor({ violates: ['configuration.set-by-user', 'audit.total'] });
     expect(row.proves).toEqual(['configuration.set-by-user']);
     expect(unprovenMusts([row])).toContain('audit.total');
     expect(unprovenMusts([row])).not.toContain('configuration.set-by-user');

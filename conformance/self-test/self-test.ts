@@ -65,11 +65,11 @@ export interface Baseline {
   readonly affectedCases: AffectedCases;
   readonly named: NamedRequirements;
   /** Cases that failed, or ended with a suite error, without a defect. */
-  readonly faults: readonly string[];
+  readonly failures: readonly string[];
 }
 
 /** Runs all or the given cases through an unmodified proxy which only probes the defects. */
-export async function playBaseline(
+export async function runBaseline(
   defects: readonly Defect[],
   options: SelfTestOptions,
   ids?: ReadonlySet<string>,
@@ -85,7 +85,7 @@ export async function playBaseline(
   await probe.settled();
   const bad = verdicts?.filter(({ verdict }) => verdict === 'fail' || verdict === 'error') ?? [];
   const named = new Map((verdicts ?? []).map(({ id, requirements }) => [id, requirements]));
-  return { affectedCases, named, faults: bad.map(({ id }) => id) };
+  return { affectedCases, named, failures: bad.map(({ id }) => id) };
 }
 
 /**
@@ -106,21 +106,21 @@ export function casesTouched(
  * Runs the cases with the defect active and judges it; undefined when interrupted. A false catch
  * and an error of the suite count only if they recur when their cases are run once more.
  */
-export async function playDefect(
+export async function runDefect(
   defect: Defect,
   ids: ReadonlySet<string>,
   options: SelfTestOptions,
 ): Promise<DefectResult | undefined> {
-  const result = await playOnce(defect, ids, options);
+  const result = await runOnce(defect, ids, options);
   if (!result) return undefined;
   const { falseCatches, suiteErrors } = result;
   const doubted = new Set([...falseCatches.map(({ caseId }) => caseId), ...suiteErrors]);
   if (doubted.size === 0) return result;
-  const again = await playOnce(defect, doubted, options);
+  const again = await runOnce(defect, doubted, options);
   return again && { ...result, falseCatches: again.falseCatches, suiteErrors: again.suiteErrors };
 }
 
-async function playOnce(
+async function runOnce(
   defect: Defect,
   ids: ReadonlySet<string>,
   options: SelfTestOptions,

@@ -12,6 +12,6 @@ export const wrongTexts: Readonly<Record<string, (signature: Buffer) => string>>
 };
 
 /** True when all these texts differ from the right one: the two alphabets do in two signs only. */
-export function tellsTextsApart(signature: Buffer): boolean {
+export function distinguishesTexts(signature: Buffer): boolean {
   return /[+/]/.test(signature.toString('base64'));
 }

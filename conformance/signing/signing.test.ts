@@ -6,7 +6,7 @@ import { authRequestVectors, publishedVectors } from '../../fixtures/vectors/sig
 import { signingAlgorithms } from './algorithms.ts';
 import { ecdsaKeyFromScalar, makeEcdsaKey, sideBySide } from './ecdsa.ts';
 import { ed25519KeyFromSeed } from './ed25519.ts';
-import { tellsTextsApart, wrongTexts } from './header-text.ts';
+import { distinguishesTexts, wrongTexts } from './header-text.ts';
 import { rsaKeyOf } from './rsa.ts';
 
 const body = Buffer.from('{"id_data":"{}"}\n');
@@ -24,7 +24,7 @@ function hex(text: string): Buffer {
 function signatureThatTells(sign: (bytes: Buffer) => Buffer): Buffer {
   for (let serial = 0; serial < 100; serial++) {
     const signature = sign(Buffer.from(`body ${serial}`));
-    if (tellsTextsApart(signature)) return signature;
+    if (distinguishesTexts(signature)) return signature;
   }
   throw new Error('no signature tells the alphabets apart');
 }
@@ -162,8 +162,8 @@ describe('the DER check', () => {
 
   it.each(['r and s side by side', 'superfluous zero', 'truncated'])(
     'refuses one that has %s',
-    (fault) => {
-      expect(() => sideBySide(bytesOf(`ECDSA P-256, ${fault}`))).toThrow();
+    (problem) => {
+      expect(() => sideBySide(bytesOf(`ECDSA P-256, ${problem}`))).toThrow();
     },
   );
 

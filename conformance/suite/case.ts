@@ -70,22 +70,22 @@ export interface CaseListing {
   readonly risk: Risk;
 }
 
-/** A case that the runner can play, whatever its scenario arranges. */
-export interface PlayableCase extends CaseListing {
+/** A case that the runner can run, whatever its scenario arranges. */
+export interface RunnableCase extends CaseListing {
   readonly isLong: boolean;
   /** Reaches the start state; the function that it gives acts and judges. */
   readonly arrange: (context: TestContext) => Promise<() => Promise<Observation | undefined>>;
 }
 
 /** A case without what only the runner needs. */
-export function asListed({ arrange: _, isLong: __, ...listing }: PlayableCase): CaseListing {
+export function asListed({ arrange: _, isLong: __, ...listing }: RunnableCase): CaseListing {
   return listing;
 }
 
-/** The cases of a scenario, ready to play. Throws when one does not fit its requirements. */
+/** The cases of a scenario, ready to run. Throws when one does not fit its requirements. */
 export function defineScenario<Arranged>(
   scenario: ScenarioDefinition<Arranged>,
-): readonly PlayableCase[] {
+): readonly RunnableCase[] {
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
     isLong: scenario.isLong ?? false,

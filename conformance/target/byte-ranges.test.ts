@@ -49,6 +49,6 @@ describe('the parts of an answer 206', () => {
   it('are not taken when one of them does not say which it is', () => {
     const type = { 'content-type': 'multipart/byteranges; boundary=cut' };
     const without = twoParts.replace(/content-range: bytes 8-9.*\r\n/, '');
-    expect(() => partsOf(answered(without, type))).toThrow('saw none');
+    expect(() => partsOf(answered(without, type))).toThrow('actual none');
   });
 });

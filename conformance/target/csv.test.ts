@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvFault, readCsv } from './csv.ts';
+import { csvProblem, readCsv } from './csv.ts';
 import { relationsOf } from './link-header.ts';
 
 describe('readCsv', () => {
@@ -35,7 +35,7 @@ describe('readCsv', () => {
 
 describe('csvFault', () => {
   it.each(['', 'a,b\r\n1,2\r\n', 'a\n"x, ""y""\nz"', 'a,b\n,'])('finds none in %j', (document) => {
-    expect(csvFault(document)).toBeUndefined();
+    expect(csvProblem(document)).toBeUndefined();
   });
 
   it.each([
@@ -43,8 +43,8 @@ describe('csvFault', () => {
     ['a\n"x" y\n', 'no field can be read at character 2: "\\"x\\" y\\n"'],
     ['a\n"x\n', 'no field can be read at character 2: "\\"x\\n"'],
     ['a\rb\n', 'no field can be read at character 0: "a\\rb\\n"'],
-  ])('finds one in %j', (document, fault) => {
-    expect(csvFault(document)).toBe(fault);
+  ])('finds one in %j', (document, problem) => {
+    expect(csvProblem(document)).toBe(problem);
   });
 });
 

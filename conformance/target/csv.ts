@@ -21,7 +21,7 @@ export function readCsv(document: string): readonly (readonly string[])[] {
 }
 
 /** Returns where a document breaks the grammar, in words; undefined when it keeps it. */
-export function csvFault(document: string): string | undefined {
+export function csvProblem(document: string): string | undefined {
   let end = 0;
   for (const [whole] of document.matchAll(field)) end += whole.length;
   if (end === document.length) return undefined;

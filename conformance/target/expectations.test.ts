@@ -34,16 +34,20 @@ describe('expectations about what may be absent, more, or in any order', () => {
   it('take a field that is absent, and no other value of it', () => {
     expect(complaint(() => expectEqualIfThere('size', undefined, 1))).toBeUndefined();
     expect(complaint(() => expectEqualIfThere('size', 1, 1))).toBeUndefined();
-    expect(complaint(() => expectEqualIfThere('size', 2, 1))).toBe('expected size 1, saw size 2');
-    expect(complaint(() => expectEqualIfThere('size', null, 1))).toContain('saw size null');
+    expect(complaint(() => expectEqualIfThere('size', 2, 1))).toBe(
+      'expected size 1, actual size 2',
+    );
+    expect(complaint(() => expectEqualIfThere('size', null, 1))).toContain('actual size null');
   });
 
   it('take further members, and none that is missing or other', () => {
     const wanted = { name: 'a' };
     expect(complaint(() => expectMembers('it', { name: 'a', more: 1 }, wanted))).toBeUndefined();
     expect(complaint(() => expectMembers('it', { name: 'b' }, wanted))).toContain('{"name":"b"}');
-    expect(complaint(() => expectMembers('it', { more: 1 }, wanted))).toContain('saw it {}');
-    expect(complaint(() => expectMembers('it', undefined, wanted))).toContain('saw it undefined');
+    expect(complaint(() => expectMembers('it', { more: 1 }, wanted))).toContain('actual it {}');
+    expect(complaint(() => expectMembers('it', undefined, wanted))).toContain(
+      'actual it undefined',
+    );
   });
 
   it('compare lists without their order, and tell a doubled element', () => {
@@ -62,12 +66,12 @@ describe('expectations', () => {
     ['a number for a text', () => expectEqual('total', 2, '2')],
     ['a missing value', () => expectPresent('a device', undefined)],
   ])('fail on %s', (_, act) => {
-    expect(complaint(act)).toMatch(/^expected .+, saw .+/s);
+    expect(complaint(act)).toMatch(/^expected .+, actual .+/s);
   });
 
   it('tell both sides in words', () => {
     expect(complaint(() => expectStatus(answer(500, 'oops'), 200, 204))).toBe(
-      'expected status 200 or 204, saw 500 with the body oops',
+      'expected status 200 or 204, actual 500 with the body oops',
     );
   });
 
@@ -85,7 +89,7 @@ describe('expectations', () => {
   it('name the row of a table that is answered otherwise', async () => {
     const rows = { good: 400, bad: 204 };
     const each = expectEach(400, rows, async (status) => answer(status));
-    await expect(each).rejects.toThrow('expected status 400 for bad, saw 204 without a body');
+    await expect(each).rejects.toThrow('expected status 400 for bad, actual 204 without a body');
   });
 
   it('cut what is long', () => {

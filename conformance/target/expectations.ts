@@ -14,7 +14,7 @@ export class ExpectationFailure extends Error {
   readonly missed?: readonly RequirementId[];
 
   constructor(expected: string, actual: string, missed?: readonly RequirementId[]) {
-    super(`expected ${expected}, saw ${actual}`);
+    super(`expected ${expected}, actual ${actual}`);
     this.name = 'ExpectationFailure';
     this.expected = expected;
     this.actual = actual;

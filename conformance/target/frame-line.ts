@@ -33,11 +33,11 @@ export class FrameLine {
     const reader = new FrameReader();
     socket.on('data', (bytes: Buffer) => {
       for (const item of reader.read(bytes)) if (!this.#keeps(item)) socket.destroy();
-      this.#tell();
+      this.#notify();
     });
     const end = (): void => {
       this.ended = true;
-      this.#tell();
+      this.#notify();
     };
     // A connection that the other side cut has ended, which is what cases check.
     socket.on('error', end);
@@ -82,7 +82,7 @@ export class FrameLine {
     return true;
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const watch of [...this.#watchers]) watch();
   }
 }

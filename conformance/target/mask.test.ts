@@ -29,7 +29,7 @@ describe('Mask', () => {
   });
 
   it.each([300, 60, 40, 25])('takes out a JWT that was cut to %i characters', (length) => {
-    expect(new Mask().text(`saw ${token.slice(0, length)}…`)).toMatch(/^saw <masked>…$/);
+    expect(new Mask().text(`got ${token.slice(0, length)}…`)).toMatch(/^got <masked>…$/);
   });
 
   it.each([

@@ -127,7 +127,7 @@ describe('an answer that asks for patience', () => {
 
   it('goes to a case that judges it', async () => {
     const { target, moments } = await targetOn([[429, { 'retry-after': '2' }], ok]);
-    expect((await target.session({ isImpatient: true }).send(get)).status).toBe(429);
+    expect((await target.session({ noRateWait: true }).send(get)).status).toBe(429);
     expect(moments).toHaveLength(1);
   });
 

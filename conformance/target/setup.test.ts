@@ -70,7 +70,7 @@ describe('a base URL with a path', () => {
 });
 
 describe('listCases', () => {
-  it('gives what a reader needs, and nothing to play', () => {
+  it('gives what a reader needs, and nothing to run', () => {
     const [first] = listCases();
     expect(Object.keys(first ?? {}).sort()).toEqual([
       'covers',

@@ -43,13 +43,13 @@ export async function reachTarget(session: Session, baseUrl: string): Promise<vo
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
     if (error.code === 'unreachable') throw new UnreachableError(baseUrl, error);
-    const certificate = certificateFault(error, baseUrl);
+    const certificate = certificateError(error, baseUrl);
     if (certificate) throw certificate;
   }
 }
 
 /** Returns the error for an untrusted certificate; undefined for another failure. */
-export function certificateFault(
+export function certificateError(
   failure: TransportFailure,
   baseUrl: string,
 ): UntrustedCertificateError | undefined {

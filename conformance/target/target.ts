@@ -44,7 +44,7 @@ export interface WireRequest {
 }
 
 /** A request, what came of it, and what is written down of both. */
-export interface Sight {
+export interface ObservedExchange {
   readonly request: WireRequest;
   /** Absolute, unless the request is none to a target. */
   readonly url: string;
@@ -57,9 +57,9 @@ export interface SessionOptions {
   /** Ends every request on the line. */
   readonly signal?: AbortSignal | undefined;
   /** Whether an answer that asks for patience is what is judged, and so is not repeated. */
-  readonly isImpatient?: boolean;
+  readonly noRateWait?: boolean;
   /** Called with each exchange as it ends. */
-  readonly onExchange?: ((sight: Sight) => void) | undefined;
+  readonly onExchange?: ((observed: ObservedExchange) => void) | undefined;
 }
 
 /** Writes a request on a connection; its answer is the next one there. */
@@ -147,10 +147,10 @@ export class Session {
   }
 
   async #sendPatiently(request: WireRequest): Promise<Answer> {
-    const { pace, isImpatient } = this.#parts;
+    const { pace, noRateWait } = this.#parts;
     for (let repetition = 0; ; repetition += 1) {
       const answer = await this.#sendOnce(request);
-      const heeded = isImpatient ? undefined : pace.heed(answer, repetition);
+      const heeded = noRateWait ? undefined : pace.heed(answer, repetition);
       if (heeded === undefined) return answer;
       if (heeded !== 'repeat') throw new TransportFailure('asked-to-wait', heeded.giveUp);
     }

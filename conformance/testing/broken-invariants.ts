@@ -18,10 +18,10 @@ export interface Given {
 }
 
 /** One exchange. */
-export type Step = readonly [operation: OperationId, status: number, given?: Given];
+export type GivenExchange = readonly [operation: OperationId, status: number, given?: Given];
 
 /** What the exchanges break, as `requirement: text`. */
-export function broken(steps: readonly Step[]): readonly string[] {
+export function broken(steps: readonly GivenExchange[]): readonly string[] {
   const judge = new InvariantJudge(base, names);
   return steps.flatMap(([id, status, given = {}]) => {
     const { sent = {}, body, headers = {}, path, request, plansFaults } = given;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import type { Artifact } from '../../fixtures/contract/resources.ts';
 import { artifactBytes, publish } from '../testing/test-artifacts.ts';
-import { board, deploy, doors } from '../testing/test-deployments.ts';
+import { board, deploy, nextRequests } from '../testing/test-deployments.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
 
@@ -114,7 +114,7 @@ describe('from_release and to_release of a delta job', () => {
     for (const name of ['release-0', 'release-1']) await publish(server, { name });
     const device = await acceptedDevice(server, 'updated');
     await deploy(server, [device], { autogenerate_delta: true });
-    await doors['POST v2'](server, device.token, board);
+    await nextRequests['POST v2'](server, device.token, board);
     const [listed] = await json<Record<string, string>[]>('list-delta-jobs', user());
     for (const gone of ['from_release', 'to_release']) expect(listed).not.toHaveProperty(gone);
     return json('get-delta-job', { ...user(), parameters: { id: `${listed?.id}` } });

@@ -23,7 +23,7 @@ function smallValues(): Buffer {
 }
 
 describe('a message with more values than are read', () => {
-  const reason = 'the message is no msgpack that is taken: it holds more than 4096 values';
+  const reason = 'the message is not a msgpack message: it holds more than 4096 values';
 
   it('ends the socket of the device that sent it, with the reason', async () => {
     const peer = await connectPeer(server, device);

@@ -1,7 +1,7 @@
 /** Files of devices, for users: each action is one session. Spec: Device connect */
 import type { FileInfo, PutFile } from '../../fixtures/formats/connect-bodies.ts';
 import type { DeviceAccess, DeviceSessions } from './device-access.ts';
-import { type DeviceSession, DeviceSessionFault, type Failure } from './device-session.ts';
+import { type DeviceSession, DeviceSessionError, type Failure } from './device-session.ts';
 import { abortTransfer, fetchFile, openTransfer, statFile, storeFile } from './file-transfer.ts';
 
 /** A file being received from a device. */
@@ -54,9 +54,9 @@ export class DeviceFiles {
       await openTransfer(session);
       try {
         await storeFile(session, put, content);
-      } catch (fault) {
+      } catch (error) {
         abortTransfer(session, 'the upload was cut off');
-        throw fault;
+        throw error;
       }
       this.#sockets.recorderOf(access)('upload_file', put.path);
       session.end();
@@ -75,9 +75,9 @@ async function* contentOf(
     for (let chunk = first; !chunk.done; chunk = await rest.next()) yield chunk.value;
     isWhole = true;
     return undefined;
-  } catch (fault) {
-    if (fault instanceof DeviceSessionFault) return fault.failure;
-    throw fault;
+  } catch (error) {
+    if (error instanceof DeviceSessionError) return error.failure;
+    throw error;
   } finally {
     if (!isWhole) abortTransfer(session, 'the download was not taken to its end');
     session.end();

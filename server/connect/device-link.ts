@@ -117,9 +117,9 @@ function bytesForDevice(message: ConnectMessage): Buffer | undefined {
   try {
     const bytes = encodeConnectMessage(message);
     return bytes.length > limits.connectDeviceMessageMaxBytes ? undefined : bytes;
-  } catch (fault) {
+  } catch (error) {
     // The server's two fields can push a message of maximum size over the limit.
-    if (fault instanceof ConnectMessageError) return undefined;
-    throw fault;
+    if (error instanceof ConnectMessageError) return undefined;
+    throw error;
   }
 }

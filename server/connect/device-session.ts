@@ -25,8 +25,8 @@ export interface Failure {
 }
 
 /** A failure that ends a session. */
-export class DeviceSessionFault extends Error {
-  override readonly name = 'DeviceSessionFault';
+export class DeviceSessionError extends Error {
+  override readonly name = 'DeviceSessionError';
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -50,7 +50,7 @@ export class DeviceSession implements SessionEnd {
   readonly #session: Session;
   readonly #inbox: ConnectMessage[] = [];
   #inboxBytes = 0;
-  #fault: DeviceSessionFault | undefined;
+  #error: DeviceSessionError | undefined;
   #waiting: Waiting | undefined;
   #isEnded = false;
 
@@ -61,29 +61,29 @@ export class DeviceSession implements SessionEnd {
 
   /** True when `next` resolves at once. */
   get hasMessage(): boolean {
-    return this.#inbox.length > 0 || this.#fault !== undefined;
+    return this.#inbox.length > 0 || this.#error !== undefined;
   }
 
-  /** Does nothing once ended. @throws DeviceSessionFault when it is longer than devices read */
+  /** Does nothing once ended. @throws DeviceSessionError when it is longer than devices read */
   send(message: ConnectMessage): void {
     if (this.#isEnded || this.#session.send(message)) return;
     const most = limits.connectDeviceMessageMaxBytes;
-    throw new DeviceSessionFault(400, `the device reads at most ${most} bytes, path included`);
+    throw new DeviceSessionError(400, `the device reads at most ${most} bytes, path included`);
   }
 
   /**
    * Returns the device's next message.
-   * @throws DeviceSessionFault on an error or close message, a lost connection, or a timeout
+   * @throws DeviceSessionError on an error or close message, a lost connection, or a timeout
    */
   async next(): Promise<ConnectMessage> {
     if (!this.hasMessage) await this.#heard();
     const message = this.#inbox.shift();
     // Messages that arrived before the fault are still returned.
-    if (!message) throw this.#fault ?? timeOut();
+    if (!message) throw this.#error ?? timeOut();
     this.#inboxBytes -= message.body?.length ?? 0;
-    if (message.typ === 'error') throw faultOf(message);
+    if (message.typ === 'error') throw errorOf(message);
     if (message.proto === control && message.typ === 'close') {
-      throw new DeviceSessionFault(502, 'the device closed the session');
+      throw new DeviceSessionError(502, 'the device closed the session');
     }
     return message;
   }
@@ -94,12 +94,12 @@ export class DeviceSession implements SessionEnd {
     if (proto === control && typ === 'ping') {
       const isRead = this.#session.backlogBytes <= limits.deviceBacklogMaxBytes;
       if (isRead) this.#session.send({ proto: control, typ: 'pong' });
-      else this.#fail(new DeviceSessionFault(502, 'the device asks, and does not read'));
+      else this.#fail(new DeviceSessionError(502, 'the device asks, and does not read'));
       return;
     }
     this.#inboxBytes += body?.length ?? 0;
     if (this.#inbox.length >= INBOX_MAX_MESSAGES || this.#inboxBytes > INBOX_MAX_BYTES) {
-      this.#fail(new DeviceSessionFault(502, 'the device does not wait for acknowledgements'));
+      this.#fail(new DeviceSessionError(502, 'the device does not wait for acknowledgements'));
       return;
     }
     this.#inbox.push(message);
@@ -107,7 +107,7 @@ export class DeviceSession implements SessionEnd {
   }
 
   onClose(): void {
-    this.#fail(new DeviceSessionFault(409, 'device disconnected'));
+    this.#fail(new DeviceSessionError(409, 'device disconnected'));
   }
 
   /** Notifies the device of the end, and stops listening. */
@@ -125,8 +125,8 @@ export class DeviceSession implements SessionEnd {
     });
   }
 
-  #fail(fault: DeviceSessionFault): void {
-    this.#fault ??= fault;
+  #fail(error: DeviceSessionError): void {
+    this.#error ??= error;
     this.end();
     this.#wake();
   }
@@ -138,21 +138,21 @@ export class DeviceSession implements SessionEnd {
   }
 }
 
-function timeOut(): DeviceSessionFault {
+function timeOut(): DeviceSessionError {
   const { connectReplyMaxSeconds: seconds } = limits;
-  return new DeviceSessionFault(408, `the device did not answer within ${seconds} s`);
+  return new DeviceSessionError(408, `the device did not answer within ${seconds} s`);
 }
 
 /**
  * Returns the error that the device reports; its code becomes the status if it is an error status.
  */
-function faultOf({ body }: ConnectMessage): DeviceSessionFault {
+function errorOf({ body }: ConnectMessage): DeviceSessionError {
   try {
     const { err, code } = decodeBody(connectErrorShape, body);
     const isStatus = code !== undefined && code >= 400 && code <= 599;
-    return new DeviceSessionFault(isStatus ? code : 400, `the device says: ${err}`);
-  } catch (fault) {
-    if (!(fault instanceof ConnectMessageError)) throw fault;
-    return new DeviceSessionFault(502, `the device's error cannot be read: ${fault.message}`);
+    return new DeviceSessionError(isStatus ? code : 400, `the device says: ${err}`);
+  } catch (error) {
+    if (!(error instanceof ConnectMessageError)) throw error;
+    return new DeviceSessionError(502, `the device's error cannot be read: ${error.message}`);
   }
 }

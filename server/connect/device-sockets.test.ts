@@ -172,7 +172,7 @@ describe('what a device sends', () => {
     ['a message of an unknown session', encodeConnectMessage({ proto: 1, sid: 'nobody' })],
     ['a message of an unknown protocol', encodeConnectMessage({ proto: 999, typ: 'unheard' })],
     ['a message of 8 MiB', messageOf(limits.websocketMessageMaxBytes)],
-  ])('%s is taken, and the socket stays', async (_, message) => {
+  ])('%s is accepted, and the socket stays', async (_, message) => {
     const socket = await openSocket(server, device);
     socket.send(message);
     socket.ping();

@@ -10,7 +10,7 @@ import type { Random } from '../../fixtures/random.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { UpgradeRequest } from '../http/upgrade-request.ts';
 import type { Settings } from '../settings.ts';
-import { unlessUnwritable } from '../store/engine/storage-fault.ts';
+import { unlessUnwritable } from '../store/engine/storage-error.ts';
 import type { Store } from '../store/store.ts';
 import { audit, deviceObject, userActor } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';
@@ -19,7 +19,7 @@ import { closeAll, closeCodes, closeWith } from './closing.ts';
 import type { DeviceAccess, DeviceSessions } from './device-access.ts';
 import { DeviceFiles } from './device-files.ts';
 import { DeviceLink } from './device-link.ts';
-import { DeviceSession, DeviceSessionFault, type Failure } from './device-session.ts';
+import { DeviceSession, DeviceSessionError, type Failure } from './device-session.ts';
 import { Handshakes } from './handshakes.ts';
 import { watchHeartbeat } from './heartbeat.ts';
 import { Relay } from './relay.ts';
@@ -39,7 +39,7 @@ export class DeviceSockets implements DeviceSessions {
   /** Files of the devices, for users. */
   readonly files = new DeviceFiles(this);
   readonly #random: Random;
-  readonly #settings: Pick<Settings, 'variants'>;
+  readonly #settings: Pick<Settings, 'dialects'>;
   readonly #handshakes: Handshakes;
   readonly #underway: ByteBudget;
   readonly #observers: readonly SocketObserver[];
@@ -51,7 +51,7 @@ export class DeviceSockets implements DeviceSessions {
 
   constructor(options: {
     random: Random;
-    settings: Pick<Settings, 'variants'>;
+    settings: Pick<Settings, 'dialects'>;
     requestIdHeader: string;
     underway: ByteBudget;
     observers: readonly SocketObserver[];
@@ -141,10 +141,10 @@ export class DeviceSockets implements DeviceSessions {
     const session = new DeviceSession(link, options);
     try {
       return await lead(session);
-    } catch (fault) {
+    } catch (error) {
       session.end();
-      if (!(fault instanceof DeviceSessionFault)) throw fault;
-      return fault.failure;
+      if (!(error instanceof DeviceSessionError)) throw error;
+      return error.failure;
     }
   }
 
@@ -158,10 +158,10 @@ export class DeviceSockets implements DeviceSessions {
         wideAction: name,
         object: deviceObject(device),
       };
-      const told = detail === undefined ? change : `${change}: ${detail}`;
+      const message = detail === undefined ? change : `${change}: ${detail}`;
       const { store, clock } = tenant;
       const context = { store, settings: this.#settings, nowMs: clock.now() };
-      audit(context, { ...act, change: told });
+      audit(context, { ...act, change: message });
     };
   }
 
@@ -203,8 +203,8 @@ export class DeviceSockets implements DeviceSessions {
     });
   }
 
-  #report(...told: Parameters<NonNullable<SocketObserver['onSocket']>>): void {
-    for (const observer of this.#observers) observer.onSocket?.(...told);
+  #report(...message: Parameters<NonNullable<SocketObserver['onSocket']>>): void {
+    for (const observer of this.#observers) observer.onSocket?.(...message);
   }
 
   #keep(socket: WebSocket, store: Store): void {

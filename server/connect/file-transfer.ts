@@ -14,7 +14,7 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../fixtures/formats/connect-message.ts';
-import { type DeviceSession, DeviceSessionFault } from './device-session.ts';
+import { type DeviceSession, DeviceSessionError } from './device-session.ts';
 
 const { control, fileTransfer } = connectProtocols;
 const PROTOCOL_VERSION = 1;
@@ -24,44 +24,44 @@ const windowBytes = limits.fileChunksAhead * limits.fileChunkBytes;
 const statKinds = 0o170000;
 const statPlainFile = 0o100000;
 
-/** Negotiates file transfer with the device. @throws DeviceSessionFault when it refuses */
+/** Negotiates file transfer with the device. @throws DeviceSessionError when it refuses */
 export async function openTransfer(session: DeviceSession): Promise<void> {
   session.send({
     proto: control,
     typ: 'open',
     body: encodeBody({ versions: [PROTOCOL_VERSION] }),
   });
-  const answer = await session.next().catch((fault: unknown) => {
+  const answer = await session.next().catch((error: unknown) => {
     // Whatever the device rejects, it was the server that could not pass the request on.
-    const isRefusal = fault instanceof DeviceSessionFault && ![408, 409].includes(fault.status);
-    throw isRefusal ? new DeviceSessionFault(502, fault.message) : fault;
+    const isRefusal = error instanceof DeviceSessionError && ![408, 409].includes(error.status);
+    throw isRefusal ? new DeviceSessionError(502, error.message) : error;
   });
   if (answer.proto !== control || answer.typ !== 'accept') {
-    throw new DeviceSessionFault(502, 'file transfer not implemented on device');
+    throw new DeviceSessionError(502, 'file transfer not implemented on device');
   }
   const { version, protocols } = readBody(answer, () => decodeBody(acceptShape, answer.body));
   if (version !== PROTOCOL_VERSION) {
-    throw new DeviceSessionFault(502, `the device accepts version ${version}; this is version 1`);
+    throw new DeviceSessionError(502, `the device accepts version ${version}; this is version 1`);
   }
   if (!protocols.includes(fileTransfer)) {
-    throw new DeviceSessionFault(502, 'file transfer disabled on device');
+    throw new DeviceSessionError(502, 'file transfer disabled on device');
   }
 }
 
 /**
- * Returns the device's description of a regular file. @throws DeviceSessionFault when it is not one
+ * Returns the device's description of a regular file. @throws DeviceSessionError when it is not one
  */
 export async function statFile(session: DeviceSession, path: string): Promise<FileInfo> {
   session.send({ proto: fileTransfer, typ: 'stat', body: encodeBody({ path }) });
   const answer = await nextOfType(session, 'file_info');
   const info = readBody(answer, () => decodeBody(fileInfoShape, answer.body));
   if (info.mode === undefined || !isRegular(info.mode)) {
-    throw new DeviceSessionFault(400, `path: ${path} is not a regular file`);
+    throw new DeviceSessionError(400, `path: ${path} is not a regular file`);
   }
   return info;
 }
 
-/** Yields the content in order, acknowledged as it is consumed. @throws DeviceSessionFault */
+/** Yields the content in order, acknowledged as it is consumed. @throws DeviceSessionError */
 export async function* fetchFile(
   session: DeviceSession,
   path: string,
@@ -78,7 +78,7 @@ export async function* fetchFile(
     const offset = props?.offset;
     const isEnd = body === undefined;
     if (offset !== received && !(isEnd && offset === undefined)) {
-      throw new DeviceSessionFault(
+      throw new DeviceSessionError(
         502,
         `the device sent the chunk at offset ${printed(offset)} where ${received} was due`,
       );
@@ -92,7 +92,7 @@ export async function* fetchFile(
   acknowledge();
 }
 
-/** Writes the content, within the allowed window ahead of the device. @throws DeviceSessionFault */
+/** Writes the content, within the allowed window ahead of the device. @throws DeviceSessionError */
 export async function storeFile(
   session: DeviceSession,
   put: PutFile,
@@ -126,7 +126,7 @@ async function nextAcknowledged(session: DeviceSession, sent: number): Promise<n
   const { props } = await nextOfType(session, 'ack');
   const offset = props?.offset;
   if (typeof offset === 'number' && offset >= 0 && offset <= sent) return offset;
-  throw new DeviceSessionFault(
+  throw new DeviceSessionError(
     502,
     `the device acknowledged offset ${printed(offset)} where ${sent} bytes were sent`,
   );
@@ -135,7 +135,7 @@ async function nextAcknowledged(session: DeviceSession, sent: number): Promise<n
 async function nextOfType(session: DeviceSession, typ: string): Promise<ConnectMessage> {
   const message = await session.next();
   if (message.proto === fileTransfer && message.typ === typ) return message;
-  throw new DeviceSessionFault(
+  throw new DeviceSessionError(
     502,
     `the device sent "${message.typ}" of protocol ${message.proto} where "${typ}" was due`,
   );
@@ -144,9 +144,9 @@ async function nextOfType(session: DeviceSession, typ: string): Promise<ConnectM
 function readBody<Body>({ typ }: ConnectMessage, read: () => Body): Body {
   try {
     return read();
-  } catch (fault) {
-    if (!(fault instanceof ConnectMessageError)) throw fault;
-    throw new DeviceSessionFault(502, `the device's "${typ}" cannot be read: ${fault.message}`);
+  } catch (error) {
+    if (!(error instanceof ConnectMessageError)) throw error;
+    throw new DeviceSessionError(502, `the device's "${typ}" cannot be read: ${error.message}`);
   }
 }
 

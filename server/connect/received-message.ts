@@ -20,9 +20,9 @@ export function messageIn(bytes: Uint8Array): ConnectMessage | ConnectMessageErr
 function attempt(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
   try {
     return decodeConnectMessage(bytes);
-  } catch (fault) {
-    if (fault instanceof ConnectMessageError) return fault;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ConnectMessageError) return error;
+    throw error;
   }
 }
 

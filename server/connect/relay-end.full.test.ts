@@ -308,7 +308,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  async function toldChanges(): Promise<unknown[]> {
+  async function auditedChanges(): Promise<unknown[]> {
     return (await changes()).map((entry) => (entry as string[])[0]);
   }
 
@@ -321,7 +321,7 @@ describe('the audit log', () => {
     const ended = endOf(lost.socket);
     device.socket.terminate();
     await ended;
-    expect(await toldChanges()).toEqual([
+    expect(await auditedChanges()).toEqual([
       'terminal opened',
       'terminal closed',
       'terminal opened',
@@ -344,7 +344,7 @@ describe('the audit log', () => {
 
   it('tells of a port forward that cannot be read too', async () => {
     await userSaying({ proto: portForward, typ: 'new', body: Buffer.from([0xc1]) });
-    expect(await toldChanges()).toEqual(['port forward opened']);
+    expect(await auditedChanges()).toEqual(['port forward opened']);
   });
 
   it('says nothing of what the device never got', async () => {

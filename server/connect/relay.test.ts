@@ -101,9 +101,9 @@ describe('a message of the device', () => {
 
   it("of another device's session is dropped", async () => {
     const { user, session } = await userInSession();
-    const stranger = await connectPeer(server, await acceptedDevice(server, 'stranger'));
-    stranger.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('forged') });
-    await stranger.settled();
+    const otherDevice = await connectPeer(server, await acceptedDevice(server, 'stranger'));
+    otherDevice.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('forged') });
+    await otherDevice.settled();
     device.reply(session, { proto: control, typ: 'pong' });
     expect((await user.next()).typ).toBe('pong');
   });

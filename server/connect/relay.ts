@@ -171,8 +171,8 @@ function targetOf(body: Uint8Array | undefined): string | undefined {
   try {
     const { protocol, remote_host: host, remote_port: port } = decodeBody(portForwardShape, body);
     return `${protocol} ${host}:${port}`;
-  } catch (fault) {
-    if (fault instanceof ConnectMessageError) return undefined;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ConnectMessageError) return undefined;
+    throw error;
   }
 }

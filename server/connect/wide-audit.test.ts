@@ -23,8 +23,8 @@ let server: TestServer;
 afterEach(() => server.close());
 
 /** A complete terminal, port forward, download and upload. */
-async function actions(variants: readonly 'wide-audit-actions'[]): Promise<[string, string][]> {
-  const stage = await openStage({ variants: new Set(variants) });
+async function actions(dialects: readonly 'wide-audit-actions'[]): Promise<[string, string][]> {
+  const stage = await openStage({ dialects: new Set(dialects) });
   server = stage.server;
   const { device, identity } = stage;
   const user = await connectUser(server, identity);

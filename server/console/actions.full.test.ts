@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { endOfLife } from '../../fixtures/contract/deprecations.ts';
 import { artifactBytes } from '../testing/test-artifacts.ts';
-import { doors } from '../testing/test-deployments.ts';
+import { nextRequests } from '../testing/test-deployments.ts';
 import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
@@ -40,7 +40,7 @@ async function savedBy(name: string): Promise<{ file: string; text: string }> {
 }
 
 describe('artifacts', () => {
-  it('are taken where they are dropped', async () => {
+  it('are accepted where they are dropped', async () => {
     await openConsole(page, server, '/artifacts');
     const bytes = (await artifactBytes()).toString('base64');
     const drop = `(() => {
@@ -118,7 +118,7 @@ describe('the audit log', () => {
 describe('faults', () => {
   it('are planned, seen to fire, and removed', async () => {
     const device = await acceptedDevice(server, 'FB-2');
-    const poll = () => doors['GET v1'](server, device.token, installed);
+    const poll = () => nextRequests['GET v1'](server, device.token, installed);
     await openConsole(page, server, '/faults');
     await press('Add to the plan');
     await press('Plan');
@@ -137,7 +137,7 @@ describe('faults', () => {
 describe('a device', () => {
   it('is given settings, and gets them with its next poll', async () => {
     const device = await acceptedDevice(server, 'FB-3');
-    const poll = () => doors['POST v1'](server, device.token, installed);
+    const poll = () => nextRequests['POST v1'](server, device.token, installed);
     await openConsole(page, server, `/devices/${device.id}?tab=configuration`);
     const settings = page.getByLabel('One setting a line, as name=value');
     await settings.fill('timezone');

@@ -55,7 +55,7 @@ describe('signing in', () => {
     expect(page.url()).toBe(`${server.controlUrl}/#/`);
     await page.reload();
     await page.getByText('No deployment yet').waitFor();
-    await page.getByRole('button', { name: 'Forget token' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Control token').waitFor();
     await page.reload();
     await page.getByLabel('Control token').waitFor();
@@ -212,7 +212,7 @@ describe('the page', () => {
     expect(reached.slice(0, 4)).toEqual([
       'Skip to the content',
       'Theme: system',
-      'Forget token',
+      'Sign out',
       'Overview',
     ]);
     await page.getByRole('link', { name: 'Devices', exact: true }).focus();

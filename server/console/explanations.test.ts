@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { publish } from '../testing/test-artifacts.ts';
-import { board, deploy, doors, report } from '../testing/test-deployments.ts';
+import { board, deploy, nextRequests, report } from '../testing/test-deployments.ts';
 import { acceptedDevice, authenticate, newDevice, signatureOf } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { launchBrowser, newPage, openConsole } from './testing/console-page.ts';
@@ -36,9 +36,9 @@ describe('the panel of a device that has finished its update', () => {
     await publish(server, { name: 'release-1' });
     const device = await acceptedDevice(server, 'FB-1');
     const id = await deploy(server, [device]);
-    await doors['GET v1'](server, device.token, board);
+    await nextRequests['GET v1'](server, device.token, board);
     await report(server, device, { id, status: 'success' });
-    await doors['GET v1'](server, device.token, { ...board, artifact_name: 'release-1' });
+    await nextRequests['GET v1'](server, device.token, { ...board, artifact_name: 'release-1' });
     await openConsole(page, server, `/devices/${device.id}`);
     await verdict().waitFor();
     const panel = await title();

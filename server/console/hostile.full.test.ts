@@ -4,7 +4,7 @@ import type { operations } from '../../fixtures/contract/operations.ts';
 import { connectProtocols } from '../../fixtures/formats/connect-message.ts';
 import type { RunStarter } from '../control/sources/runs.ts';
 import { publish } from '../testing/test-artifacts.ts';
-import { deploy, doors, report } from '../testing/test-deployments.ts';
+import { deploy, nextRequests, report } from '../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { connectPeer } from '../testing/test-peer.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
@@ -77,23 +77,26 @@ async function fill(): Promise<void> {
     { name: 'device_type', value: 'board' },
     { name: 'artifact_name', value: short },
   ];
-  const tell = async (id: keyof typeof operations, json: unknown, parameters = {}) => {
+  const send = async (id: keyof typeof operations, json: unknown, parameters = {}) => {
     const { status, text } = await server.call(id, { token, json, parameters });
     if (status >= 300) throw new Error(`${id}: ${status} ${text}`);
   };
-  await tell('put-attributes', [...attributes, ...own]);
-  await tell('put-configuration', Object.fromEntries(attacks.map((each, at) => [`c${at}`, each])));
+  await send('put-attributes', [...attributes, ...own]);
+  await send('put-configuration', Object.fromEntries(attacks.map((each, at) => [`c${at}`, each])));
   const line = { line_number: 1, data: all };
   const details = { description: all, line_matching: line };
   const subject = { name: all, type: all, status: all, details };
   const alert = { name: all, level: 'CRITICAL', subject, timestamp: '2026-11-21T12:00:00Z' };
-  await tell('post-alerts', [alert]);
+  await send('post-alerts', [alert]);
   await publish(server, { name: short });
   deploymentId = await deploy(server, [device], { name: short, artifact_name: short });
-  await doors['POST v1'](server, token, { device_type: 'board', artifact_name: 'release-1' });
+  await nextRequests['POST v1'](server, token, {
+    device_type: 'board',
+    artifact_name: 'release-1',
+  });
   await report(server, device, { id: deploymentId, status: 'failure', substate: all });
   const messages = [{ timestamp: '2026-11-21T12:00:00Z', level: all, message: all }];
-  await tell('put-deployment-log', { messages }, { id: deploymentId });
+  await send('put-deployment-log', { messages }, { id: deploymentId });
   const headers = { 'X-SVC-RequestID': attacks[0] ?? '', 'User-Agent': attacks[1] ?? '' };
   await server.request('GET', `/${encodeURIComponent(all)}?${all.replaceAll(' ', '')}`, {
     headers,

@@ -38,7 +38,7 @@ function block(label: string, body: string): string {
 describe.each(kinds)('a public key of kind %s', (kind) => {
   const pem = spki(keys[kind].publicKey);
 
-  it('is taken, and its kind is known', () => {
+  it('is accepted, and its kind is known', () => {
     expect(read(pem)).toMatchObject({ keyType: kind, pem });
   });
 
@@ -183,7 +183,7 @@ describe('the size of an RSA key', () => {
     );
   });
 
-  it('is taken from 1024 bits on', () => {
+  it('is accepted from 1024 bits on', () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
     expect(read(spki(publicKey)).keyType).toBe('rsa');
   });

@@ -33,7 +33,7 @@ const held = new Map<string, PublicKey>();
 export function readPublicKey(text: string): PublicKey | UnusableKey {
   const known = held.get(text);
   if (known) return known;
-  const read = readUsualEd25519(text) ?? parse(text);
+  const read = readPlainEd25519(text) ?? parse(text);
   if ('because' in read || text.length > HELD_TEXT_MAX_CHARACTERS) return read;
   if (held.size >= HELD_KEYS_MAX) held.clear();
   held.set(text, read);
@@ -44,12 +44,12 @@ export function readPublicKey(text: string): PublicKey | UnusableKey {
 export const publicKeyForm = 'SubjectPublicKeyInfo in PEM of an RSA, ECDSA P-256 or Ed25519 key';
 
 /** An Ed25519 key as nearly everyone writes it: after 12 bytes that never differ, its 32 (RFC 8410). */
-const usualEd25519 =
+const plainEd25519 =
   /^-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048])=\n-----END PUBLIC KEY-----\n?$/;
 
 /** The general way takes ten times as long, more than the key's first signature. */
-function readUsualEd25519(text: string): PublicKey | undefined {
-  const [, bytes] = usualEd25519.exec(text) ?? [];
+function readPlainEd25519(text: string): PublicKey | undefined {
+  const [, bytes] = plainEd25519.exec(text) ?? [];
   if (bytes === undefined) return undefined;
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: bytes.replaceAll('+', '-').replaceAll('/', '_') };
   const pem = text.endsWith('\n') ? text : `${text}\n`;
@@ -77,13 +77,13 @@ function parse(text: string): PublicKey | UnusableKey {
   }
   const unfit = algorithm.unfit?.(key);
   if (unfit) return { because: unfit };
-  const plain = withoutVariants(key);
+  const plain = plainKey(key);
   const pem = plain.export({ type: 'spki', format: 'pem' }).toString();
   return { keyType: algorithm.keyType, key: plain, pem };
 }
 
 /** SubjectPublicKeyInfo has several encodings of one key (point compressed, curve spelled out). */
-function withoutVariants(key: KeyObject): KeyObject {
+function plainKey(key: KeyObject): KeyObject {
   return createPublicKey({ key: key.export({ format: 'jwk' }), format: 'jwk' });
 }
 

@@ -49,9 +49,9 @@ export function textOf({ body }: Pick<Asked, 'body'>): string | undefined {
   if (!body) return undefined;
   try {
     return utf8.decode(body);
-  } catch (fault) {
-    if (fault instanceof TypeError) return undefined;
-    throw fault;
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
   }
 }
 

@@ -11,11 +11,11 @@ import { jsonOf } from './asked.ts';
 import type { Correction } from './correction.ts';
 import type { FormPart, Planned } from './planned.ts';
 import { escapingLines, quotedText } from './shell-text.ts';
-import type { Step } from './steps.ts';
+import type { PreparationStep } from './steps.ts';
 import { readable, type Text } from './text.ts';
 
 /** Facts about the server that a command needs. */
-interface Surroundings {
+interface CommandFacts {
   readonly names: VendorNames;
   /** Who can log in, where no other user is known. */
   readonly adminEmail: string;
@@ -39,7 +39,7 @@ const signers: Readonly<Record<KeyType, string>> = {
 const anySigner = `{ ${signers.rsa} 2>/dev/null || ${signers.ed25519}; }`;
 
 /** Lines of bash that do the steps and then make the request. */
-export function commandOf(correction: Correction, around: Surroundings): string {
+export function commandOf(correction: Correction, around: CommandFacts): string {
   const { request, steps, followsLink } = correction;
   const before = steps.flatMap((step) => linesOf(step, around));
   if (request.operation.authorization === 'signature') {
@@ -51,7 +51,7 @@ export function commandOf(correction: Correction, around: Surroundings): string 
   return [...before, callOf(request)].join('\n');
 }
 
-function linesOf(step: Step, around: Surroundings): string[] {
+function linesOf(step: PreparationStep, around: CommandFacts): string[] {
   switch (step.does) {
     case 'wait':
       return [`sleep ${step.seconds}`];
@@ -84,8 +84,8 @@ function emailLine(email: string): string {
 }
 
 function deviceTokenLines(
-  { identity, keyType }: Extract<Step, { does: 'device-token' }>,
-  around: Surroundings,
+  { identity, keyType }: Extract<PreparationStep, { does: 'device-token' }>,
+  around: CommandFacts,
 ): string[] {
   const { names, namesTenant } = around;
   const known = identity === undefined ? '"$ID_DATA"' : quoted(identity);
@@ -103,7 +103,7 @@ function deviceTokenLines(
 }
 
 /** The body goes into a file, so that what is signed and what is sent are the same bytes. */
-function signed(request: Planned, { names }: Surroundings): string[] {
+function signed(request: Planned, { names }: CommandFacts): string[] {
   const body = request.isBodyInFile ? [] : (request.body ?? []);
   const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
   return [

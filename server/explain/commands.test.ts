@@ -12,7 +12,7 @@ import {
   board,
   createDeployment,
   deploy,
-  doors,
+  nextRequests,
   report,
 } from '../testing/test-deployments.ts';
 import {
@@ -307,7 +307,7 @@ describe('the command of an authentication request', () => {
 describe('the command of what the state forbids', () => {
   it('asks for the next deployment when this one has ended', async () => {
     const id = await deploy(server, [device]);
-    await doors['GET v1'](server, device.token, board);
+    await nextRequests['GET v1'](server, device.token, board);
     await abort(server, id);
     await expectAfter(await report(server, device, { id, status: 'success' }), {
       refused: 409,

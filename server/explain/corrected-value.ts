@@ -14,7 +14,7 @@ import {
   type Shape,
   shapeAt,
 } from '../../fixtures/shapes.ts';
-import { shapeDetail } from '../http/fault-detail.ts';
+import { shapeDetail } from '../http/problem-detail.ts';
 import { jsonOf } from './asked.ts';
 import { markFor, type Needs, rawMarkFor, variableNamed } from './text.ts';
 
@@ -31,7 +31,7 @@ interface CorrectionOptions {
 }
 
 /** Of more faults than these the reader is asked for the whole. */
-const FAULTS_MAX = 100;
+const PROBLEMS_MAX = 100;
 /** What was corrected may be wrong on a deeper level. */
 const ROUNDS_MAX = 10;
 
@@ -48,38 +48,38 @@ export function correctedValue(
     const issues = v.safeParse(schema, value).issues ?? [];
     const open = issues.filter((one) => !marked.has(placeOf(one)));
     if (open.length === 0) return { value, needs };
-    if (open.length > FAULTS_MAX) return undefined;
+    if (open.length > PROBLEMS_MAX) return undefined;
     for (const issue of open) {
-      const fault = { schema, value, issue, keys: reachable(value, keysOf(issue)) };
-      const better = converted(fault, options);
+      const problem = { schema, value, issue, keys: reachable(value, keysOf(issue)) };
+      const better = converted(problem, options);
       // Of the whole nothing more is said than of what is asked for in it.
-      const isOfMarked = fault.keys.length === 0 && marked.size > 0;
+      const isOfMarked = problem.keys.length === 0 && marked.size > 0;
       if (better) value = better.value;
       else if (isOfMarked) return { value, needs };
-      else if (!isAskable(fault)) return undefined;
+      else if (!isAskable(problem)) return undefined;
       else {
-        const asked = askedAt(schema, value, fault.keys, options);
-        const meaning = meaningOf(fault, asked.isText);
+        const asked = askedAt(schema, value, problem.keys, options);
+        const meaning = meaningOf(problem, asked.isText);
         if (meaning !== undefined) needs[asked.variable] = meaning;
         marked.add(placeOf(issue));
         value = asked.value;
       }
       // The places of the others are those of the value as it was.
-      if (fault.keys.length === 0) break;
+      if (problem.keys.length === 0) break;
     }
   }
   return undefined;
 }
 
 /** With a name that cannot be there, or a member that is not taken, what was meant would be lost. */
-function isAskable(fault: Fault): boolean {
-  const { schema, issue, keys } = fault;
+function isAskable(problem: Problem): boolean {
+  const { schema, issue, keys } = problem;
   const isPlace = keys.length > 0 && shapeAt(schema, keys) !== undefined;
-  return isPlace && !isOfName(fault) && issue.expected !== 'never';
+  return isPlace && !isOfName(problem) && issue.expected !== 'never';
 }
 
 /** What is expected at a place; undefined where that says less than the name of the member. */
-function meaningOf({ schema, issue, keys }: Fault, isText: boolean): string | undefined {
+function meaningOf({ schema, issue, keys }: Problem, isText: boolean): string | undefined {
   const { expected = 'a string' } = shapeDetail('body', issue, { schema });
   const shape = shapeAt(schema, keys);
   if (!isText) return `${(shape && formOf(shape)) ?? expected}, as JSON`;
@@ -93,7 +93,7 @@ function meaningOf({ schema, issue, keys }: Fault, isText: boolean): string | un
   return /^(a string|an array|a value|filled)\b/.test(each) ? undefined : each;
 }
 
-interface Fault {
+interface Problem {
   readonly schema: v.GenericSchema;
   readonly value: unknown;
   readonly issue: v.BaseIssue<unknown>;
@@ -102,11 +102,11 @@ interface Fault {
 
 /** The value without a fault, where what was sent says what was meant. */
 function converted(
-  fault: Fault,
+  problem: Problem,
   options: CorrectionOptions,
 ): { readonly value: unknown } | undefined {
-  const { schema, value, issue, keys } = fault;
-  if (isOfName(fault)) {
+  const { schema, value, issue, keys } = problem;
+  if (isOfName(problem)) {
     // What is unknown may be what matters; only of what is known is it said that it is not taken.
     const isNeedless = issue.expected === 'never' && !issue.message.startsWith('Invalid ');
     return isNeedless ? { value: replaced(value, keys, undefined) } : undefined;
@@ -122,7 +122,7 @@ function converted(
 }
 
 /** Whether it is the name of a member that is wrong; of a missing one the fault has the same form. */
-function isOfName({ issue, value, keys }: Fault): boolean {
+function isOfName({ issue, value, keys }: Problem): boolean {
   const last = issue.path?.[keys.length - 1];
   const isName = last?.origin === 'key' && !Array.isArray(last.input);
   return isName && valueAt(value, keys) !== undefined;
@@ -290,7 +290,7 @@ function isNearly(text: string, word: string): boolean {
   return 4 * lettersApart(given, wanted) <= given.length;
 }
 
-/** In seconds what was milliseconds; the least and the greatest that is taken, the nearer one first. */
+/** In seconds what was milliseconds; the least and the greatest that is accepted, the nearer one first. */
 function boundsNear(number: number, shape: Shape): readonly unknown[] {
   const distance = (bound: number): number => Math.abs(bound - number);
   const bounds = boundsOf(shape).toSorted((one, other) => distance(one) - distance(other));

@@ -22,14 +22,14 @@ import { neighbourOf, operationsOf } from './neighbour.ts';
 import { type Planned, plan } from './planned.ts';
 import { isPollOperation, ownerOf, safePoll } from './polls.ts';
 import { isDeviceAsUser, remedyOf } from './remedy.ts';
-import { type KnownStore, type Step, stepsOf } from './steps.ts';
+import { type KnownStore, type PreparationStep, stepsOf } from './steps.ts';
 import { readable } from './text.ts';
 import type { RefusedRequest } from './wrong.ts';
 
 /** A request that succeeds, with the steps before it. */
 export interface Correction {
   readonly request: Planned;
-  readonly steps: readonly Step[];
+  readonly steps: readonly PreparationStep[];
   /** Set when the answer holds a link, which is then fetched. */
   readonly followsLink?: true;
 }

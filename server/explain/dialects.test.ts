@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { type DialectName, dialectNames } from '../../fixtures/contract/dialects.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { type VariantName, variantNames } from '../../fixtures/contract/variants.ts';
 import { absenceOf, listenerOf } from '../pipeline/mounted.ts';
 import { sendCorrected } from '../testing/corrected-request.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
@@ -17,7 +17,7 @@ import { type Call, startTestServer, type TestServer } from '../testing/test-ser
 import { control, testPassword } from '../testing/test-tenants.ts';
 
 const rows: readonly Operation[] = Object.values({ ...operations, ...managementOperations });
-const openSource = new Set<VariantName>(['open-source']);
+const openSource = new Set<DialectName>(['open-source']);
 const absent = rows.filter((row) => absenceOf(row, openSource));
 /** Servers by their dialects; those that nothing changes are shared. */
 const servers = new Map<string, Promise<TestServer>>();
@@ -26,11 +26,11 @@ afterAll(async () => {
   for (const server of servers.values()) await (await server).close();
 });
 
-function startAs(...variants: VariantName[]): Promise<TestServer> {
-  const name = variants.join();
+function startAs(...dialects: DialectName[]): Promise<TestServer> {
+  const name = dialects.join();
   const known = servers.get(name);
   if (known) return known;
-  const options = { variants: new Set(variants), adminPassword: testPassword };
+  const options = { dialects: new Set(dialects), adminPassword: testPassword };
   const starting = startTestServer(options);
   servers.set(name, starting);
   return starting;
@@ -99,7 +99,7 @@ describe('what the dialect open-source lacks', () => {
   });
 });
 
-describe.each(variantNames)('the nearest path under the dialect %s', (name) => {
+describe.each(dialectNames)('the nearest path under the dialect %s', (name) => {
   const next = operations['get-next-deployment'].path;
   it.each([
     ['GET', next.replace('/v1', ''), 'get-next-deployment'],
@@ -203,8 +203,8 @@ describe('the dialect token-before-routing', () => {
 });
 
 it('the dialect asynchronous-provisioning lets a device wait for its records', async () => {
-  const variants = new Set<VariantName>(['asynchronous-provisioning']);
-  const server = await startTestServer({ variants, provisioningDelayMs: 60_000 });
+  const dialects = new Set<DialectName>(['asynchronous-provisioning']);
+  const server = await startTestServer({ dialects, provisioningDelayMs: 60_000 });
   servers.set('asynchronous', Promise.resolve(server));
   const { token } = await acceptedDevice(server, 'early');
   const { path } = operations['get-configuration'];
@@ -217,7 +217,7 @@ it.each(['open-source', 'storage-host'] as const)(
   'corrected requests are of operations that %s has',
   async (name) => {
     const server = await startAs(name);
-    const dialects = new Set<VariantName>([name]);
+    const dialects = new Set<DialectName>([name]);
     for (const row of rows) {
       const reply = await server.request(row.method, `${idPath(row.path)}/x`);
       const { correctedRequest } = await explanationOf(server, reply);

@@ -57,7 +57,7 @@ async function ask(method: string, row: Operation, call: Call & { path?: string 
   needed.set(explanation.command, Object.keys(explanation.needs));
   expect(explanation).toMatchObject({
     requestId: filled,
-    world: filled,
+    tenant: filled,
     at: '2026-11-21T12:00:00.000Z',
     asked: { method, path: filled },
     status: reply.status,

@@ -49,7 +49,7 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const { first: _first, ...rest } = advice;
   return {
     requestId: record.requestId,
-    world: tenant.name,
+    tenant: tenant.name,
     at: new Date(record.atMs).toISOString(),
     asked: askedView(record, operation),
     status: refusal.status,
@@ -185,7 +185,7 @@ function needsOf(lines: string, base: string): Record<string, string> {
   };
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
     if (own.has(name) || name === 'URL') continue;
-    const any = /(^|_)ID$/.test(name) ? 'the id of one that there is' : 'a value of your choice';
+    const any = /(^|_)ID$/.test(name) ? 'the id of one that there is' : 'a generated value';
     // Without the places in lists.
     const [field = name] = name.split(/_\d/, 1);
     needs[name] = variables[field] ?? any;

@@ -9,11 +9,11 @@ const LABEL_CHARACTERS = 12;
 
 /** A refusal; the command comes last and is not indented, so that it can be copied. */
 export function explanationText(explanation: Explanation): string {
-  const { requestId, at, world, asked, status, sentence, rule, wrong } = explanation;
+  const { requestId, at, tenant, asked, status, sentence, rule, wrong } = explanation;
   const { diagnosis, first, command, needs } = explanation;
   const ids = rule.requirements.length === 0 ? '' : ` [${rule.requirements.join(', ')}]`;
   const rows: readonly Row[] = [
-    ['request', `${requestId} at ${at} in ${world}`],
+    ['request', `${requestId} at ${at} in ${tenant}`],
     ['asked', `${asked.method} ${asked.path}`],
     ['operation', asked.operation && `${asked.operation} (${asked.heading})`],
     ['answered', `${status}: ${sentence}`],
@@ -45,10 +45,10 @@ function requestRows(explanation: Explanation): readonly Row[] {
 
 /** A missing update: the reason first, then the rules before it and the other deployments. */
 export function noUpdateText(explanation: NoUpdateExplanation): string {
-  const { requestId, at, world, device, polled, outcome, rule, because } = explanation;
+  const { requestId, at, tenant, device, polled, outcome, rule, because } = explanation;
   const { passed, deployments } = explanation;
   return labelled([
-    ['request', `${requestId ?? 'the next one'} at ${at} in ${world}`],
+    ['request', `${requestId ?? 'the next one'} at ${at} in ${tenant}`],
     ['device', device.identity === undefined ? device.id : `${device.identity} (${device.id})`],
     ['polled', polled],
     ['outcome', `${outcome}: ${because}`],

@@ -8,14 +8,14 @@ import { jsonObject } from '../journal/facts.ts';
 import { SAID_MAX_CHARACTERS, saidIn } from '../journal/last-poll.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import { mayTryAgain } from '../rules/device-deployment.ts';
+import { keptBack } from '../rules/device-deployment-choice.ts';
 import { decideInstruction, decideTurn, type Turn } from '../rules/instruction.ts';
 import type { NextRequest } from '../rules/next-deployment.ts';
 import { type NoUpdate, toReported } from '../rules/no-update.ts';
 import { keptBackText, labelOf, pairsText, timeText } from '../rules/no-update-sentences.ts';
-import { keptBack } from '../rules/part-choice.ts';
 import { candidate } from '../store/artifacts.ts';
+import type { DeviceDeploymentWithFacts } from '../store/device-deployment-rows.ts';
 import type { LastPoll } from '../store/last-poll.ts';
-import type { PartWithFacts } from '../store/part-rows.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { outcomeOf } from './no-update-view.ts';
 import { passedRules } from './passed-rules.ts';
@@ -75,7 +75,7 @@ function explanationOf({ tenant, id, nowMs }: Device, answer: Answer) {
   const identity = tenant.store.devices.find(id)?.identity;
   const { outcome, rule, deploymentId, because, passed } = answer;
   return {
-    world: tenant.name,
+    tenant: tenant.name,
     at: timeText(nowMs),
     device: { id, ...(identity !== undefined && { identity: maskText(identity) }) },
     outcome,
@@ -109,13 +109,13 @@ const waitingText = {
 function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest): Answer {
   const { tenant, id } = device;
   // Known only where the device has polled since anything has changed for it.
-  const known = tenant.store.parts.whyNothing(id);
+  const known = tenant.store.deviceDeployments.whyNothing(id);
   if (known) return answerOf(request ? toReported(known, request.artifactName) : known, tenant);
   const turn = turnOf(device);
   if (!request) {
     const choice = decideTurn(turn);
     if ('noUpdate' in choice) return answerOf(choice.noUpdate, tenant);
-    const label = labelOf(choice.part.deployment);
+    const label = labelOf(choice.deviceDeployment.deployment);
     if (!lastPoll) {
       return stopped(
         'polling',
@@ -125,30 +125,35 @@ function answerToPoll(device: Device, lastPoll?: LastPoll, request?: NextRequest
     const unknown = `its last poll is not kept, as it has more than ${SAID_MAX_CHARACTERS} bytes`;
     return stopped('polling', `${label} is waiting for the device; ${unknown}`);
   }
-  const candidatesOf = (part: PartWithFacts) => candidatesFor(part, tenant);
+  const candidatesOf = (deviceDeployment: DeviceDeploymentWithFacts) =>
+    candidatesFor(deviceDeployment, tenant);
   const decided = decideInstruction({ ...turn, request, candidatesOf });
   if ('noUpdate' in decided) return answerOf(decided.noUpdate, tenant, request);
-  const { deployment } = decided.part;
+  const { deployment } = decided.deviceDeployment;
   const passed = passedRules(undefined, deployment, request);
   const deploymentId = deployment.id;
   if (decided.decision === 'conflict') {
     const because = `the device reports other data than when it was offered ${labelOf(deployment)}, so that its next poll is answered with 409 and the deployment fails for it`;
     return { ...stopped('request', because), passed, deploymentId };
   }
-  return { outcome: 'update', because: offerText(decided.part), passed, deploymentId };
+  return { outcome: 'update', because: offerText(decided.deviceDeployment), passed, deploymentId };
 }
 
-function turnOf({ tenant: { store }, id, nowMs }: Device): Turn<PartWithFacts> {
-  return { ...store.parts.open(id), nowMs, newest: () => store.parts.newest(id, 1).parts[0] };
+function turnOf({ tenant: { store }, id, nowMs }: Device): Turn<DeviceDeploymentWithFacts> {
+  return {
+    ...store.deviceDeployments.open(id),
+    nowMs,
+    newest: () => store.deviceDeployments.newest(id, 1).deviceDeployments[0],
+  };
 }
 
-function offerText(part: PartWithFacts): string {
-  const label = labelOf(part.deployment);
-  if (mayTryAgain(part)) {
+function offerText(deviceDeployment: DeviceDeploymentWithFacts): string {
+  const label = labelOf(deviceDeployment.deployment);
+  if (mayTryAgain(deviceDeployment)) {
     return `the next poll gets ${label} again, as it failed on the device and may be tried again`;
   }
-  if (part.offeredMs === undefined) return `the next poll gets ${label}`;
-  return `the next poll gets ${label} again, as the device has not finished it: ${part.status}`;
+  if (deviceDeployment.offeredMs === undefined) return `the next poll gets ${label}`;
+  return `the next poll gets ${label} again, as the device has not finished it: ${deviceDeployment.status}`;
 }
 
 function answerOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest): Answer {
@@ -162,21 +167,24 @@ function stopped(rule: string, because: string): Answer {
   return { outcome: 'no update', rule, because, passed: [] };
 }
 
-function candidatesFor({ deployment }: PartWithFacts, { store }: Tenant) {
+function candidatesFor({ deployment }: DeviceDeploymentWithFacts, { store }: Tenant) {
   if (deployment.type === 'configuration') return [];
   return store.artifacts.findByName(deployment.artifactName).map(candidate);
 }
 
 /** How the others of a device's newest deployments are now. */
 function otherDeployments({ tenant, id, nowMs }: Device, except: string | undefined): string[] {
-  const { parts, lastFinishedSeq } = tenant.store.parts.newest(id, DEPLOYMENTS_MAX);
-  return parts
+  const { deviceDeployments, lastFinishedSeq } = tenant.store.deviceDeployments.newest(
+    id,
+    DEPLOYMENTS_MAX,
+  );
+  return deviceDeployments
     .filter(({ deployment }) => deployment.id !== except)
-    .map((part) => {
-      const rule = keptBack(part, { nowMs, lastFinishedSeq });
-      if (rule) return maskText(keptBackText(rule, part, nowMs));
-      const status = part.offeredMs === undefined ? 'open' : part.status;
-      return maskText(`${labelOf(part.deployment)}: ${status}`);
+    .map((deviceDeployment) => {
+      const rule = keptBack(deviceDeployment, { nowMs, lastFinishedSeq });
+      if (rule) return maskText(keptBackText(rule, deviceDeployment, nowMs));
+      const status = deviceDeployment.offeredMs === undefined ? 'open' : deviceDeployment.status;
+      return maskText(`${labelOf(deviceDeployment.deployment)}: ${status}`);
     });
 }
 

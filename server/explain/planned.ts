@@ -146,9 +146,9 @@ function idsIn(operation: Operation, path: string): Readonly<Record<string, stri
 function isDecodable(segment: string): boolean {
   try {
     return decodeURIComponent(segment) !== '';
-  } catch (fault) {
-    if (fault instanceof URIError) return false;
-    throw fault;
+  } catch (error) {
+    if (error instanceof URIError) return false;
+    throw error;
   }
 }
 

@@ -5,7 +5,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { isObject } from '../../fixtures/json.ts';
 import { requestIn, requestText } from '../rules/next-deployment.ts';
 import { pairsText } from '../rules/no-update-sentences.ts';
-import type { DeviceParts } from '../store/deployment-devices.ts';
+import type { DeviceDeployments } from '../store/device-deployments.ts';
 import type { Poll as KnownPoll } from '../store/last-poll.ts';
 import { type Asked, hasUnknownBody, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
 import type { KnownStore } from './steps.ts';
@@ -37,7 +37,7 @@ interface Poll {
  */
 export function safePoll(
   { operation, asked }: Poll,
-  { devices, parts }: KnownStore,
+  { devices, deviceDeployments }: KnownStore,
   deviceId: string,
 ): Poll {
   const last = devices.facts(deviceId)?.lastPoll?.answered;
@@ -50,7 +50,7 @@ export function safePoll(
     said && Object.entries(sent).every(([name, value]) => String(said[name]) === String(value));
   const isWhole = required.every((name) => name in sent);
   if (again && isSaid && !isWhole && !isUnknown) return again;
-  const warning = endedBy(isUnknown ? undefined : asked, parts.open(deviceId));
+  const warning = endedBy(isUnknown ? undefined : asked, deviceDeployments.open(deviceId));
   if (isWhole && isInOtherForm(asked, operation)) {
     return { operation, asked: inForm(asked, operation, sent), ...warning };
   }
@@ -62,9 +62,11 @@ export function safePoll(
 /** The update under way that a poll ends, as it says other things than the one that got it. */
 function endedBy(
   asked: Asked | undefined,
-  { parts }: Pick<DeviceParts, 'parts'>,
+  { deviceDeployments }: Pick<DeviceDeployments, 'deviceDeployments'>,
 ): Pick<Poll, 'endsUpdateOf'> {
-  const underWay = parts.find(({ request, offeredMs }) => offeredMs !== undefined && request);
+  const underWay = deviceDeployments.find(
+    ({ request, offeredMs }) => offeredMs !== undefined && request,
+  );
   if (!underWay?.request) return {};
   const isSame = asked && textOfPoll(asked) === underWay.request;
   return isSame ? {} : { endsUpdateOf: pairsText(requestIn(underWay.request)) };

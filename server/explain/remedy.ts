@@ -17,7 +17,7 @@ import {
   isOfToken,
   isUnaccepted,
   type KnownStore,
-  type Step,
+  type PreparationStep,
 } from './steps.ts';
 import type { RefusedRequest } from './wrong.ts';
 
@@ -45,7 +45,7 @@ const instruction =
 export function remedyOf(
   refused: Refused,
   next: Operation | undefined,
-  steps: readonly Step[],
+  steps: readonly PreparationStep[],
 ): string | undefined {
   const { refusal, operation, asked } = refused;
   const { evidence } = refusal.detail ?? {};
@@ -68,11 +68,14 @@ export function remedyOf(
   if (wait?.does === 'wait' && refusal.status === 429) {
     return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;
   }
-  const told =
-    otherWay(refused) ?? refusal.detail?.remedy ?? told401(refused, steps) ?? toldIn(refusal.error);
+  const known =
+    otherWay(refused) ??
+    refusal.detail?.remedy ??
+    remedyOf401(refused, steps) ??
+    remedyIn(refusal.error);
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =
-    told ?? (isRole ? 'use another user, or a role that permits it' : words[refusal.status]);
+    known ?? (isRole ? 'use another user, or a role that permits it' : words[refusal.status]);
   if (!next || next === operation || isOfLink(refusal.status) || !operation) return first;
   const look = lookUpWords(next);
   return first === undefined ? look : `${first}; ${look}`;
@@ -111,7 +114,7 @@ function isOfLink(status: number): boolean {
 }
 
 /** The remedy after the semicolon of the sentence. */
-function toldIn(error: string): string | undefined {
+function remedyIn(error: string): string | undefined {
   const end = error.lastIndexOf('; ');
   const last = error.slice(end + 2);
   return end >= 0 && instruction.test(last) ? last : undefined;
@@ -127,7 +130,7 @@ function lookUpWords(operation: Operation): string {
   return `${method} ${path} ${verb}`;
 }
 
-function told401(refused: Refused, steps: readonly Step[]): string | undefined {
+function remedyOf401(refused: Refused, steps: readonly PreparationStep[]): string | undefined {
   const { refusal, operation, place, asked, mounts } = refused;
   if (refusal.status !== 401) return undefined;
   if (operation?.id === operations['post-auth-request'].id) {
@@ -157,7 +160,7 @@ export function isDeviceAsUser({ asked, refusal, operation }: RefusedRequest): b
   return refusal.status === 401 && isForUsers && tokenOwnerIn(asked)?.isDevice === true;
 }
 
-function tokenWords(steps: readonly Step[]): string {
+function tokenWords(steps: readonly PreparationStep[]): string {
   for (const step of steps) {
     if (step.does === 'accept') {
       return `run "npx fleetbed accept ${step.deviceId}", then sign in for a new token: the device is not accepted now`;
@@ -176,7 +179,7 @@ function tokenWords(steps: readonly Step[]): string {
 }
 
 /** What becomes of a device that was refused for its status: nothing is wrong with its request. */
-function acceptanceWords(refused: Refused, steps: readonly Step[]): string {
+function acceptanceWords(refused: Refused, steps: readonly PreparationStep[]): string {
   const { asked, store, otherTenant, refusal } = refused;
   const fine = 'nothing is wrong with the request';
   const step = steps.find(({ does }) => does === 'accept');

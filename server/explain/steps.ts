@@ -13,7 +13,7 @@ import { type Asked, jsonOf, textOf, tokenOwnerIn } from './asked.ts';
 import type { RefusedRequest } from './wrong.ts';
 
 /** A step before the request itself. */
-export type Step =
+export type PreparationStep =
   | {
       readonly does: 'device-token';
       readonly deviceId?: string;
@@ -30,7 +30,7 @@ export type Step =
   | { readonly does: 'wait'; readonly seconds: number };
 
 /** The part of a store that tells who is known. */
-export type KnownStore = Pick<Store, 'devices' | 'users' | 'parts'>;
+export type KnownStore = Pick<Store, 'devices' | 'users' | 'deviceDeployments'>;
 
 interface Refused extends RefusedRequest {
   readonly place: string;
@@ -38,7 +38,7 @@ interface Refused extends RefusedRequest {
 }
 
 /** The steps before the operation is called, in order. */
-export function stepsOf(refused: Refused, operation: Operation): Step[] {
+export function stepsOf(refused: Refused, operation: Operation): PreparationStep[] {
   const { refusal, place } = refused;
   const wait = Number(refusal.headers['Retry-After']);
   if (Number.isInteger(wait) && wait > 0) return [{ does: 'wait', seconds: wait }];
@@ -55,13 +55,13 @@ export function isOfToken(place: string): boolean {
   return place === 'header.Authorization' || place === 'header.Cookie';
 }
 
-function userToken({ asked, store, refusal }: Refused): Step {
+function userToken({ asked, store, refusal }: Refused): PreparationStep {
   if (refusal.status === 403) return { does: 'user-token', isOther: true };
   const user = store.users.find(tokenOwnerIn(asked)?.subject ?? '');
   return { does: 'user-token', ...(user && { email: user.email }) };
 }
 
-function deviceToken({ asked, store }: Refused): Step[] {
+function deviceToken({ asked, store }: Refused): PreparationStep[] {
   const owner = tokenOwnerIn(asked);
   const device = owner?.isDevice ? store.devices.find(owner.subject) : undefined;
   if (!device) {
@@ -85,10 +85,10 @@ function deviceToken({ asked, store }: Refused): Step[] {
   ];
 }
 
-const preauthorize: Step = { does: 'preauthorize' };
+const preauthorize: PreparationStep = { does: 'preauthorize' };
 
 /** For a known device that waits to be accepted. */
-function acceptance({ asked, refusal, operation, store }: Refused): Step[] {
+function acceptance({ asked, refusal, operation, store }: Refused): PreparationStep[] {
   if (!isUnaccepted({ refusal, operation })) return [];
   const set = authSetIn(asked, store);
   return set && !hasOtherKey(set, store) ? acceptOf(set) : [];
@@ -119,7 +119,7 @@ export function authSetIn(asked: Asked, { devices }: KnownStore): StoredAuthSet 
   return device && devices.findAuthSet(device.id, key.pem);
 }
 
-function acceptOf({ id, deviceId, status }: StoredAuthSet): Step[] {
+function acceptOf({ id, deviceId, status }: StoredAuthSet): PreparationStep[] {
   // What a user has rejected only a user lets in again.
   if (status !== 'pending') return [];
   const row = managementOperations['set-auth-set-status'];

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import type { DialectName } from '../../fixtures/contract/dialects.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import type { VariantName } from '../../fixtures/contract/variants.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
 import { createDeployment } from '../testing/test-deployments.ts';
 import {
@@ -36,7 +36,7 @@ function openSocket(): WebSocket {
   return new WebSocket(server.baseUrl.replace('http', 'ws') + operations.connect.path, { headers });
 }
 
-async function told(method: string, path: string, call: Call = {}) {
+async function explanationAt(method: string, path: string, call: Call = {}) {
   return explanationOf(server, await server.request(method, path, call));
 }
 
@@ -55,7 +55,7 @@ describe('of a body that is no JSON', () => {
     ['["x', 'ends too early'],
   ])('the place is told: %j', async (body, place) => {
     const call = { token: device.token, headers: JSON_TYPE, body };
-    const { wrong } = await told('PUT', setting, call);
+    const { wrong } = await explanationAt('PUT', setting, call);
     expect(wrong.actual).toBe(`text that is not JSON: it ${place}`);
   });
 });
@@ -66,7 +66,7 @@ describe('of a good token in a wrong header', () => {
     ['bare', (token) => ({ Authorization: token }), 'put "Bearer " in front'],
     ['of JWT', (token) => ({ Authorization: `JWT ${token}` }), 'use Bearer as the scheme'],
   ])('the form is told, and no new one is asked for: %s', async (_, headersOf, first) => {
-    const explained = await told('GET', setting, { headers: headersOf(device.token) });
+    const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
     expect([explained.status, explained.wrong.path]).toEqual([401, 'header.Authorization']);
     expect(explained.first).toContain(first);
     expect(explained.command).not.toContain(operations['post-auth-request'].path);
@@ -74,9 +74,9 @@ describe('of a good token in a wrong header', () => {
 
   it('the cookie is named where it counts, and where it does not', async () => {
     const headers = { Cookie: 'JWT=a.b.c' };
-    const connect = await told('GET', operations.connect.path, { headers });
+    const connect = await explanationAt('GET', operations.connect.path, { headers });
     expect(connect.wrong.path).toBe('header.Cookie');
-    const next = await told('GET', operations['get-next-deployment'].path, { headers });
+    const next = await explanationAt('GET', operations['get-next-deployment'].path, { headers });
     expect(next.wrong.actual).toContain('the cookie JWT counts only for users and at /connect');
   });
 });
@@ -85,7 +85,7 @@ describe('of a device that has lost its acceptance', () => {
   it('the way back is told, and its journal has the refusal', async () => {
     const own = await acceptedDevice(server, 'rejected');
     await decide(server, own, 'rejected');
-    const { first } = await told('GET', setting, { token: own.token });
+    const { first } = await explanationAt('GET', setting, { token: own.token });
     expect(first).toMatch(
       new RegExp(`^a user has rejected .* run "npx fleetbed accept ${own.id}", then sign in`),
     );
@@ -122,7 +122,7 @@ describe('of a link that is good', () => {
     const id = await publish(server, { name: `release-${status}-${path.length}` });
     await createDeployment(server, [device]);
     const { uri } = await linkTo(server, device.token, id);
-    const explained = await told('GET', uri.slice(server.baseUrl.length), { headers });
+    const explained = await explanationAt('GET', uri.slice(server.baseUrl.length), { headers });
     expect([explained.status, explained.wrong.path]).toEqual([status, path]);
     expect(explained.wrong.expected).toMatch(expected);
     expect(explained.first).toMatch(/^send it again without .*the link is good\b/);
@@ -143,7 +143,7 @@ describe('of a second key of a device', () => {
     const own = await acceptedDevice(server, 'one key');
     const path = managementOperations['preauthorize-device'].path;
     const json = { identity_data: JSON.parse(own.idData), pubkey: own.publicKeyPem };
-    const { status, first } = await told('POST', path, { token: server.adminToken, json });
+    const { status, first } = await explanationAt('POST', path, { token: server.adminToken, json });
     expect([status, first]).toEqual([409, expect.stringMatching(/^nothing is to be done/)]);
   });
 });
@@ -157,7 +157,7 @@ describe('of a form', () => {
     form.append('file', new Blob(['x']), 'x');
     form.append('device_types_compatible', 'board');
     const path = managementOperations['generate-artifact'].path;
-    const { wrong } = await told('POST', path, { token: server.adminToken, body: form });
+    const { wrong } = await explanationAt('POST', path, { token: server.adminToken, body: form });
     expect(wrong).toMatchObject({
       path: 'form.device_types_compatible',
       expected: expect.stringMatching(/in a part before that of the file$/),
@@ -168,7 +168,7 @@ describe('of a form', () => {
 
 it('of a compressed body the compression is told', async () => {
   const call = { token: device.token, headers: JSON_TYPE, body: gzipSync('{}') };
-  const { wrong, first } = await told('PUT', setting, call);
+  const { wrong, first } = await explanationAt('PUT', setting, call);
   expect([wrong.actual, first]).toEqual([
     'bytes compressed with gzip',
     expect.stringMatching(/^send the body uncompressed/),
@@ -179,7 +179,7 @@ it('of an artifact in use the deployment is named', async () => {
   const id = await publish(server, { name: 'release-used' });
   const deployed = await createDeployment(server, [device], { artifact_name: 'release-used' });
   const path = managementOperations['delete-artifact'].path.replace('{id}', id);
-  const { wrong } = await told('DELETE', path, { token: server.adminToken });
+  const { wrong } = await explanationAt('DELETE', path, { token: server.adminToken });
   expect(wrong.actual).toBe(
     `one of the deployment ${deployed.headers.get('location')?.split('/').at(-1)}`,
   );
@@ -191,7 +191,7 @@ it('of a link whose "&" was escaped the reader of JSON is missed', async () => {
   const { uri } = await linkTo(server, device.token, id);
   const path = uri.slice(server.baseUrl.length);
   for (const escaped of ['&amp;', '%26', '\\u0026']) {
-    const { first } = await told('GET', path.replaceAll('&', escaped));
+    const { first } = await explanationAt('GET', path.replaceAll('&', escaped));
     expect(first).toMatch(/^take the link out of the JSON text with a reader of JSON/);
   }
 });
@@ -207,15 +207,15 @@ describe('of what is too much', () => {
       '101 settings',
     ],
   ])('the number is told: %s %s', async (method, path, json, expected, actual) => {
-    const { wrong } = await told(method, path, { token: device.token, json });
+    const { wrong } = await explanationAt(method, path, { token: device.token, json });
     expect(wrong.expected?.replace(',', '')).toContain(expected);
     expect(wrong.actual).toBe(actual);
   });
 });
 
 describe('of a path that nothing is like', () => {
-  const tell = async (variant: VariantName, path: string, call: Call, at?: 'storage') => {
-    const other = await startTestServer({ variants: new Set([variant]) });
+  const explainedOn = async (dialect: DialectName, path: string, call: Call, at?: 'storage') => {
+    const other = await startTestServer({ dialects: new Set([dialect]) });
     try {
       const base = at === 'storage' ? (other.storageUrl ?? '') : other.baseUrl;
       const reply = await fetch(`${base}${path}`, {
@@ -229,25 +229,25 @@ describe('of a path that nothing is like', () => {
   };
 
   it('a dialect is not blamed for a path that it does not change', async () => {
-    const { wrong } = await tell('open-source', '/api/devices/v1/nothing', {});
+    const { wrong } = await explainedOn('open-source', '/api/devices/v1/nothing', {});
     expect(wrong.expected).toMatch(/^a path of the API, such as/);
   });
 
   it('the port of artifact files tells what it has', async () => {
-    const { wrong } = await tell('storage-host', '/foo', {}, 'storage');
+    const { wrong } = await explainedOn('storage-host', '/foo', {}, 'storage');
     expect(wrong.expected).toMatch(/^a link to an artifact file/);
   });
 
   it('signing in needs no token, whatever the dialect checks first', async () => {
     const path = operations['post-auth-request'].path.replace('requests', 'request');
-    const { first } = await tell('token-before-routing', path, { body: '{}' });
+    const { first } = await explainedOn('token-before-routing', path, { body: '{}' });
     expect(first).toMatch(/^correct the path: signing in needs no token/);
   });
 });
 
 it('a device that is not connected is waited for', async () => {
   const path = managementOperations['check-device-update'].path.replace('{id}', device.id);
-  const { first } = await told('POST', path, { token: server.adminToken });
+  const { first } = await explanationAt('POST', path, { token: server.adminToken });
   expect(first).toBe('wait until its websocket is open, and send the request again');
 });
 
@@ -273,7 +273,7 @@ it('a text frame is named in the reason for the end of a websocket', async () =>
 });
 
 it('the command for a websocket says that it ends the one that the device has', async () => {
-  const { first } = await told('GET', operations.connect.path, { token: device.token });
+  const { first } = await explanationAt('GET', operations.connect.path, { token: device.token });
   expect(first).toMatch(/opens a websocket of its own: one that the device has now is closed/);
 });
 
@@ -290,7 +290,7 @@ it('a text of other letters breaks no rule about its kind', async () => {
   const path = pathOf(operations['put-deployment-status'], { id: randomUUID() });
   const of = async (status: unknown) => {
     const call = { token: device.token, headers: JSON_TYPE, body: JSON.stringify({ status }) };
-    return (await told('PUT', path, call)).rule.requirements;
+    return (await explanationAt('PUT', path, call)).rule.requirements;
   };
   expect(await of(5)).toEqual(['status.is-a-text']);
   expect(await of('Downloading')).toEqual([]);
@@ -299,7 +299,7 @@ it('a text of other letters breaks no rule about its kind', async () => {
 describe('of what was meant for another operation', () => {
   it("a device's write is not done in a user's name", async () => {
     const path = pathOf(managementOperations['abort-deployment'], { id: randomUUID() });
-    const explained = await told('PUT', path, {
+    const explained = await explanationAt('PUT', path, {
       token: device.token,
       headers: JSON_TYPE,
       body: '{"status":"aborted"}',
@@ -312,13 +312,16 @@ describe('of what was meant for another operation', () => {
     const { path } = managementOperations['create-deployment'];
     const body = '{"name":"to-all-of-lab","artifact_name":"release-1","group":"lab"}';
     const call = { token: server.adminToken, headers: JSON_TYPE, body };
-    expect((await told('POST', path, call)).first).toContain('deployments/group/{name}');
+    expect((await explanationAt('POST', path, call)).first).toContain('deployments/group/{name}');
   });
 
   it('credentials in the body of a login are not asked for a second time', async () => {
     const { path } = managementOperations.login;
     const body = '{"email":"a@b.example","password":"a-long-password"}';
-    const { needs, correctedRequest } = await told('POST', path, { headers: JSON_TYPE, body });
+    const { needs, correctedRequest } = await explanationAt('POST', path, {
+      headers: JSON_TYPE,
+      body,
+    });
     expect(Object.keys(needs).toSorted()).toEqual(['EMAIL', 'PASSWORD', 'URL']);
     expect(correctedRequest).not.toHaveProperty('body');
   });
@@ -328,7 +331,7 @@ describe('of a write that would take away more than was sent', () => {
   it('by PUT, it is told that PUT replaces all', async () => {
     const { path } = operations['put-attributes'];
     const call = { token: device.token, headers: JSON_TYPE, body: '{"mem":"1"}' };
-    const { first, correctedRequest } = await told('PUT', path, call);
+    const { first, correctedRequest } = await explanationAt('PUT', path, call);
     expect(first).toContain('PUT replaces all that there is');
     expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
   });
@@ -337,7 +340,7 @@ describe('of a write that would take away more than was sent', () => {
     const path = pathOf(managementOperations['replace-tags'], { id: device.id });
     const headers = { ...JSON_TYPE, 'If-Match': '"old"' };
     const body = '[{"name":"site","value":"b"}]';
-    const { status, command, first } = await told('PUT', path, {
+    const { status, command, first } = await explanationAt('PUT', path, {
       token: server.adminToken,
       headers,
       body,
@@ -350,7 +353,10 @@ describe('of a write that would take away more than was sent', () => {
     const { path } = managementOperations['create-deployment'];
     const map = { ArtifactInstall_Enter: { action: 'pause' } };
     const json = { name: 'n', artifact_name: 'a', all_devices: true, update_control_map: map };
-    const { correctedRequest } = await told('POST', path, { token: server.adminToken, json });
+    const { correctedRequest } = await explanationAt('POST', path, {
+      token: server.adminToken,
+      json,
+    });
     expect(correctedRequest?.body).toBe('@$BODY_FILE');
   });
 });

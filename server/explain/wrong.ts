@@ -2,8 +2,8 @@
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { expectationIn } from '../../fixtures/shape-sentences.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
-import { shown } from '../http/fault-detail.ts';
 import { isSecretName, masked, maskText } from '../http/masking.ts';
+import { shown } from '../http/problem-detail.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import { UnknownPath } from '../pipeline/mounted.ts';

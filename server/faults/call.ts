@@ -69,7 +69,7 @@ export class Call {
 
   /** Whom the call counts for: a device by its identity, which is the same in every run. */
   get party(): string {
-    return this.identity ?? (this.caller.user ? 'users' : 'strangers');
+    return this.identity ?? (this.caller.user ? 'users' : 'unauthenticated');
   }
 
   /** The request id, if the caller chose it. */

@@ -13,8 +13,8 @@ import {
   abort,
   board,
   deploy,
-  doors,
   instructionsIn,
+  nextRequests,
   report,
   statusOf,
 } from '../testing/test-deployments.ts';
@@ -157,14 +157,14 @@ describe('a download', () => {
 describe('an upload', () => {
   const operation = 'upload-artifact';
 
-  it('is refused before a byte of it is taken', async () => {
+  it('is refused before a byte of it is accepted', async () => {
     await plan(server, { match: { operation }, act: 'gateway-502' });
     const other = await artifactBytes({ name: 'release-2' });
     expect((await uploadArtifact(server, other)).status).toBe(502);
     expect((await uploadArtifact(server, other)).status).toBe(201);
   });
 
-  it('is taken, and the answer lost', async () => {
+  it('is accepted, and the answer lost', async () => {
     await plan(server, { match: { operation }, when: 'after', act: 'gateway-504' });
     const other = await artifactBytes({ name: 'release-2' });
     expect((await uploadArtifact(server, other)).status).toBe(504);
@@ -189,7 +189,7 @@ describe('a deployment is aborted', () => {
     'when the device reports %s, before that counts',
     async (at) => {
       const id = await deploy(server, [device]);
-      instructionsIn(await doors['POST v2'](server, device.token, board));
+      instructionsIn(await nextRequests['POST v2'](server, device.token, board));
       await plan(server, { act: { kind: 'abort-deployment', at } });
       if (at !== 'downloading') {
         expect((await report(server, device, { id, status: 'downloading' })).status).toBe(204);
@@ -202,7 +202,7 @@ describe('a deployment is aborted', () => {
 
   it('after the report was taken: the device hears of it at its next one', async () => {
     const id = await deploy(server, [device]);
-    await doors['POST v2'](server, device.token, board);
+    await nextRequests['POST v2'](server, device.token, board);
     await plan(server, { when: 'after', act: { kind: 'abort-deployment', at: 'installing' } });
     expect((await report(server, device, { id, status: 'installing' })).status).toBe(204);
     expect((await report(server, device, { id, status: 'rebooting' })).status).toBe(409);
@@ -211,7 +211,7 @@ describe('a deployment is aborted', () => {
   it('when the device asks for it: before, it is not served; after, it is served in vain', async () => {
     const first = await deploy(server, [device]);
     await plan(server, { act: { kind: 'abort-deployment', at: 'pending' } });
-    expect((await doors['GET v1'](server, device.token, board)).status).toBe(204);
+    expect((await nextRequests['GET v1'](server, device.token, board)).status).toBe(204);
     expect(await statusOf(server, first, device)).toBe('aborted');
     const second = await deploy(server, [device], { name: 'second' });
     await plan(server, {
@@ -219,14 +219,14 @@ describe('a deployment is aborted', () => {
       when: 'after',
       act: { kind: 'abort-deployment', at: 'pending' },
     });
-    const { id } = instructionsIn(await doors['POST v1'](server, device.token, board));
+    const { id } = instructionsIn(await nextRequests['POST v1'](server, device.token, board));
     expect(id).toBe(second);
     expect((await report(server, device, { id, status: 'downloading' })).status).toBe(409);
   });
 
   it('never when it is over already, which the check tells', async () => {
     const id = await deploy(server, [device]);
-    await doors['POST v2'](server, device.token, board);
+    await nextRequests['POST v2'](server, device.token, board);
     await plan(server, { act: { kind: 'abort-deployment', at: 'installing' } });
     await abort(server, id);
     expect((await report(server, device, { id, status: 'installing' })).status).toBe(409);

@@ -135,8 +135,8 @@ export class Injection implements Interception {
     this.#isHolding = true;
     const { exchange } = this.#context.call;
     const answer = new HeldAnswer(exchange.response);
-    this.#release(answer).catch((fault: unknown) => {
-      this.#options.log.error(`planned fault ${this.#options.fault.ruleId}`, fault);
+    this.#release(answer).catch((error: unknown) => {
+      this.#options.log.error(`planned fault ${this.#options.fault.ruleId}`, error);
       exchange.response.destroy();
     });
   }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { actions } from './actions/actions.ts';
-import { planSchema, readPlan, told } from './plan-text.ts';
+import { planSchema, problemText, readPlan } from './plan-text.ts';
 
-function faultsIn(text: string): string[] {
+function problemsIn(text: string): string[] {
   const read = readPlan(text);
-  return 'faults' in read ? read.faults.map(told) : [];
+  return 'problems' in read ? read.problems.map(problemText) : [];
 }
 
 function rulesIn(text: string) {
   const read = readPlan(text);
-  if ('faults' in read) throw new Error(read.faults.map(told).join('\n'));
+  if ('problems' in read) throw new Error(read.problems.map(problemText).join('\n'));
   return read.rules;
 }
 
@@ -26,7 +26,7 @@ describe('a plan', () => {
         id: 'slow-poll',
         match: { operation: 'post-next-deployment-v2', identity: { mac: '00:11' }, nthCall: 2 },
         act: { kind: 'rate-limited', retryAfter: 'date', seconds: 30 },
-        countPer: 'world',
+        countPer: 'tenant',
         countBy: 'request',
         quiet: false,
       },
@@ -181,23 +181,23 @@ describe('a plan that is refused', () => {
       'line 1, column 1: the plan has more than 262144 characters',
     ],
   ])('says where: %s', (_, text, sentence) => {
-    expect(faultsIn(text)[0]).toContain(sentence);
+    expect(problemsIn(text)[0]).toContain(sentence);
   });
 
   it('tells of several faults at once', () => {
     const text = 'rules:\n  - id: a\n    act: fly\n  - id: b c\n    act: reset';
-    expect(faultsIn(text)).toHaveLength(2);
+    expect(problemsIn(text)).toHaveLength(2);
   });
 
   it('has no id that a tenant knows already', () => {
     const read = readPlan('rules: [{ id: known, act: reset }]', (id) => id === 'known');
     expect(read).toEqual({
-      faults: [{ line: 1, column: 15, message: 'rules.0.id: the rule "known" already exists' }],
+      problems: [{ line: 1, column: 15, message: 'rules.0.id: the rule "known" already exists' }],
     });
   });
 
   it('changes no prototype', () => {
-    faultsIn(
+    problemsIn(
       '__proto__: { polluted: true }\nrules: [{ id: a, act: reset, match: { __proto__: { x: 1 } } }]',
     );
     expect(Object.prototype).not.toHaveProperty('polluted');

@@ -1,6 +1,6 @@
 /** Reads a plan from YAML or JSON, and locates each fault in the text. */
 import { toJsonSchema } from '@valibot/to-json-schema';
-import { readYaml, type YamlFault } from '../../fixtures/yaml-text.ts';
+import { readYaml, type YamlProblem } from '../../fixtures/yaml-text.ts';
 import { documentedPlanShape, planShape, type Rule } from './rule.ts';
 
 /** Characters of a plan. */
@@ -9,29 +9,29 @@ const PLAN_MAX_CHARACTERS = 262_144;
 /** The rules of a plan, or what is wrong in it. */
 export type ReadPlan =
   | { readonly rules: readonly Rule[] }
-  | { readonly faults: readonly YamlFault[] };
+  | { readonly problems: readonly YamlProblem[] };
 
 /** Reads a plan; `isTaken` is true for ids in use. */
 export function readPlan(text: string, isTaken: (id: string) => boolean = () => false): ReadPlan {
   if (text.length > PLAN_MAX_CHARACTERS) {
     const message = `the plan has more than ${PLAN_MAX_CHARACTERS} characters`;
-    return { faults: [{ line: 1, column: 1, message }] };
+    return { problems: [{ line: 1, column: 1, message }] };
   }
   const read = readYaml(text, planShape);
-  if ('faults' in read) return read;
+  if ('problems' in read) return read;
   const { rules } = read.content;
   const ids = rules.map(({ id }) => id);
-  const faults = ids.flatMap((id, index) => {
+  const problems = ids.flatMap((id, index) => {
     if (!isTaken(id) && ids.indexOf(id) === index) return [];
     const path = ['rules', index, 'id'];
     const message = `${path.join('.')}: the rule "${id}" already exists`;
     return [{ ...read.placeOf(path), message }];
   });
-  return faults.length === 0 ? { rules } : { faults };
+  return problems.length === 0 ? { rules } : { problems };
 }
 
 /** A fault as one line. */
-export function told({ line, column, message }: YamlFault): string {
+export function problemText({ line, column, message }: YamlProblem): string {
   return `line ${line}, column ${column}: ${message}`;
 }
 

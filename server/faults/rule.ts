@@ -125,7 +125,7 @@ function ruleEntries(act: v.GenericSchema<unknown, GivenAction>) {
         v.maxLength(STEPS_MAX, `must be at most ${STEPS_MAX} steps`),
       ),
     ),
-    countPer: v.optional(v.picklist(['world', 'device'], 'must be world or device'), 'world'),
+    countPer: v.optional(v.picklist(['tenant', 'device'], 'must be tenant or device'), 'tenant'),
     countBy: v.optional(
       v.picklist(['request', 'request-id'], 'must be request or request-id'),
       'request',
@@ -149,9 +149,9 @@ const ruleShape = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const rule = dataset.value;
-    const fault = faultOf(rule);
-    if (!fault) return;
-    const { key, message } = fault;
+    const problem = problemOf(rule);
+    if (!problem) return;
+    const { key, message } = problem;
     const item = {
       type: 'object',
       origin: 'value',
@@ -176,7 +176,7 @@ export type Rule = v.InferOutput<typeof ruleShape>;
 export type Times = NonNullable<Rule['times']>;
 
 /** Contradictions between fields. */
-function faultOf(
+function problemOf(
   rule: v.InferOutput<v.ObjectSchema<ReturnType<typeof ruleEntries>, undefined>>,
 ): { key: string; message: string } | undefined {
   const { act, script, when, times } = rule;

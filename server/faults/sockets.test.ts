@@ -110,8 +110,8 @@ describe('a websocket', () => {
     async (code) => {
       await plan(server, { match, act: { kind: 'close-socket', code } });
       const socket = dial();
-      const [fault] = (await once(socket, 'error')) as [Error];
-      expect(fault.message).toContain(`invalid status code ${code}`);
+      const [error] = (await once(socket, 'error')) as [Error];
+      expect(error.message).toContain(`invalid status code ${code}`);
     },
   );
 
@@ -234,8 +234,8 @@ describe('a websocket', () => {
 
   it('gets bytes that are no frame', async () => {
     await plan(server, { match, act: { kind: 'garbage', as: 'frame' } });
-    const [fault] = (await once(dial(), 'error')) as [Error];
-    expect(fault.message).toMatch(/Invalid WebSocket frame/);
+    const [error] = (await once(dial(), 'error')) as [Error];
+    expect(error.message).toMatch(/Invalid WebSocket frame/);
   });
 
   it('of a user is met by faults as that of a device', async () => {

@@ -118,13 +118,16 @@ describe('a body of a known length', () => {
 
 describe('a body that is cut off', () => {
   it('changes nothing, and the server goes on', async () => {
-    const stranger = newDevice('cut-off');
-    const body = JSON.stringify({ id_data: stranger.idData, pubkey: stranger.publicKeyPem });
+    const unknownDevice = newDevice('cut-off');
+    const body = JSON.stringify({
+      id_data: unknownDevice.idData,
+      pubkey: unknownDevice.publicKeyPem,
+    });
     const socket = await openConnection(server);
     socket.write(
       rawRequest(`POST ${operations['post-auth-request'].path}`, [
         'Content-Type: application/json',
-        `X-SVC-Signature: ${signatureOf(body, stranger.privateKey)}`,
+        `X-SVC-Signature: ${signatureOf(body, unknownDevice.privateKey)}`,
         `Content-Length: ${body.length + 1}`,
       ]) + body,
     );

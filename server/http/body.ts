@@ -1,7 +1,7 @@
 /** Reads a request's body within a limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
 import type { ByteBudget, Holding } from './byte-budget.ts';
-import { shown } from './fault-detail.ts';
+import { shown } from './problem-detail.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
 const mediaTypePattern = /^\s*([A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+)\s*(;.*)?$/;
@@ -27,11 +27,11 @@ export const tooManyBytes = refuse.unavailable(
  */
 export function readBody(
   request: IncomingMessage,
-  mostBytes: number,
+  maxBytes: number,
   underway: ByteBudget,
 ): Buffer | Refusal | Promise<Buffer | Refusal> {
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > mostBytes) return refuse.tooLarge(mostBytes, announced);
+  if (announced > maxBytes) return refuse.tooLarge(maxBytes, announced);
   if (isWhole(request)) return request.wholeBody;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -46,8 +46,8 @@ export function readBody(
     };
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received > mostBytes) {
-        drop(refuse.tooLarge(mostBytes));
+      if (received > maxBytes) {
+        drop(refuse.tooLarge(maxBytes));
         return;
       }
       chunks.push(chunk);

@@ -12,13 +12,13 @@ export interface Holding {
 
 /** Shared by the listeners of a server. */
 export class ByteBudget {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #heldBytes = 0;
   /** Ordered from the oldest to the newest. */
   readonly #underway = new Map<Holding, () => void>();
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /** Bytes currently held. */
@@ -37,7 +37,7 @@ export class ByteBudget {
         held = bytes;
         if (bytes === 0) this.#underway.delete(holding);
         else this.#underway.set(holding, giveWay);
-        if (more > 0 && this.#heldBytes > this.#mostBytes) this.#makeRoom();
+        if (more > 0 && this.#heldBytes > this.#maxBytes) this.#makeRoom();
       },
     };
     return holding;
@@ -47,7 +47,7 @@ export class ByteBudget {
     for (const [oldest, giveWay] of this.#underway) {
       oldest.set(0);
       giveWay();
-      if (this.#heldBytes <= this.#mostBytes) return;
+      if (this.#heldBytes <= this.#maxBytes) return;
     }
   }
 }

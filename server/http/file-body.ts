@@ -75,8 +75,8 @@ export function sendFile(
     etag: false,
     lastModified: false,
   });
-  stream.on('error', (fault: Error & { status?: number; headers?: Record<string, string> }) => {
-    const status = fault.status ?? 500;
+  stream.on('error', (error: Error & { status?: number; headers?: Record<string, string> }) => {
+    const status = error.status ?? 500;
     const range = response.getHeader('Content-Range');
     for (const name of headersOfFile) response.removeHeader(name);
     const headers = typeof range === 'string' ? { 'Content-Range': range } : {};
@@ -95,9 +95,9 @@ export function sendFile(
     file.on('data', (chunk: Buffer) => {
       record.answerBytes += chunk.length;
     });
-    file.on('error', (fault) => {
+    file.on('error', (error) => {
       if (response.headersSent) response.destroy();
-      else stream.onStatError(fault);
+      else stream.onStatError(error);
     });
     file.pipe(response);
   };

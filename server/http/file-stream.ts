@@ -45,7 +45,7 @@ export class FileStream extends Readable {
     this.#end = end;
   }
 
-  override _construct(done: (fault?: Error) => void): void {
+  override _construct(done: (error?: Error) => void): void {
     openPlain(this.#path).then((file) => {
       this.#file = file;
       done();
@@ -55,13 +55,13 @@ export class FileStream extends Readable {
   override _read(): void {
     this.#next().then(
       (chunk) => this.push(chunk),
-      (fault: Error) => this.destroy(fault),
+      (error: Error) => this.destroy(error),
     );
   }
 
-  override _destroy(fault: Error | null, done: (fault?: Error | null) => void): void {
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     const closed = this.#file?.close() ?? Promise.resolve();
-    closed.then(() => done(fault), done);
+    closed.then(() => done(error), done);
   }
 
   async #next(): Promise<Buffer | null> {

@@ -156,8 +156,8 @@ function isMaskedAlready(value: string): boolean {
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
-  } catch (fault) {
-    if (fault instanceof URIError) return name;
-    throw fault;
+  } catch (error) {
+    if (error instanceof URIError) return name;
+    throw error;
   }
 }

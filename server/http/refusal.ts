@@ -81,13 +81,13 @@ export const refuse = {
     new Refusal(409, error, { body, detail }),
   gone: (error: string, detail?: Detail) => new Refusal(410, error, { detail }),
   preconditionFailed: (error: string, detail?: Detail) => new Refusal(412, error, { detail }),
-  tooLarge: (mostBytes: number, givenBytes?: number) =>
-    new Refusal(413, `the body is larger than the limit of ${mostBytes} bytes`, {
+  tooLarge: (maxBytes: number, givenBytes?: number) =>
+    new Refusal(413, `the body is larger than the limit of ${maxBytes} bytes`, {
       headers: { Connection: 'close' },
       detail: {
         path: 'body',
-        expected: `at most ${mostBytes} bytes`,
-        actual: givenBytes === undefined ? `more than ${mostBytes} bytes` : `${givenBytes} bytes`,
+        expected: `at most ${maxBytes} bytes`,
+        actual: givenBytes === undefined ? `more than ${maxBytes} bytes` : `${givenBytes} bytes`,
       },
     }),
   /** Of a body that was received whole, so that the connection goes on. */

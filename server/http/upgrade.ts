@@ -1,7 +1,7 @@
 /** Upgrades to a websocket: checks of the request, and the handover. Spec: Device connect */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';
-import { shown } from './fault-detail.ts';
+import { shown } from './problem-detail.ts';
 import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 
 const keyPattern = /^[A-Za-z0-9+/]{22}==$/;

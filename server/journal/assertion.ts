@@ -6,7 +6,7 @@ import { type Belongings, deviceOf, jsonObject, operationOf } from './facts.ts';
 import { type EntryFilter, type Matches, matcher } from './filter.ts';
 
 /** One expected event: a status that a device reported, or any entry. */
-interface Step extends Omit<EntryFilter, 'sinceMs' | 'untilMs'> {
+interface ExpectedEvent extends Omit<EntryFilter, 'sinceMs' | 'untilMs'> {
   /** A status reported by a device; a refused report counts only with `status`. */
   readonly report?: string | undefined;
 }
@@ -16,7 +16,7 @@ export interface Assertion {
   /** Every step is this device's. */
   readonly device?: string | undefined;
   /** In this order; anything may lie in between. */
-  readonly happened: readonly Step[];
+  readonly happened: readonly ExpectedEvent[];
   /** How often the last step is to have happened after the others; at least once when absent. */
   readonly times?: number | undefined;
 }
@@ -69,11 +69,11 @@ export class Judge {
     const last = this.#tests.length - 1;
     const count = this.#at === last ? Math.max(0, seen.length - last) : 0;
     const holds = times === undefined ? count > 0 : count === times;
-    const told = `${subjectOf(device)} ${holds ? 'did' : 'was to'}: ${planOf(happened, times)}`;
-    if (holds) return { holds, sentence: `${told}.`, seen };
+    const claim = `${subjectOf(device)} ${holds ? 'did' : 'was to'}: ${planOf(happened, times)}`;
+    if (holds) return { holds, sentence: `${claim}.`, seen };
     const what =
       count > 0 ? `the last of it happened ${timesText(count)}` : missing(happened, this.#at);
-    return { holds, sentence: `${told}; ${what}. Seen instead: ${this.#instead()}.`, seen };
+    return { holds, sentence: `${claim}; ${what}. Seen instead: ${this.#instead()}.`, seen };
   }
 
   /** The newest of what the device did, in words. */
@@ -84,7 +84,7 @@ export class Judge {
   }
 }
 
-function stepTest({ report, ...filter }: Step, tenant: Belongings): Matches {
+function stepTest({ report, ...filter }: ExpectedEvent, tenant: Belongings): Matches {
   const matches = matcher(
     report === undefined ? filter : { operation: reports, ...filter },
     tenant,
@@ -107,14 +107,14 @@ function subjectOf(device: string | undefined): string {
   return device === undefined ? 'the tenant' : `device ${device}`;
 }
 
-function planOf(steps: readonly Step[], times: number | undefined): string {
+function planOf(steps: readonly ExpectedEvent[], times: number | undefined): string {
   const [last = '', ...before] = steps.map(stepText).reverse();
   const often = times === undefined ? '' : `, ${timesText(times)}`;
   const after = before.length === 0 ? '' : ` after ${before.reverse().join(', then ')}`;
   return `${last}${after}${often}`;
 }
 
-function stepText({ report, ...filter }: Step): string {
+function stepText({ report, ...filter }: ExpectedEvent): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   const rest = given.map(([name, value]) => `${name} ${value}`).join(' and ');
   if (report === undefined) return rest === '' ? 'anything' : rest;
@@ -126,7 +126,7 @@ function timesText(times: number): string {
   return times === 1 ? 'once' : `${times} times`;
 }
 
-function missing(steps: readonly Step[], at: number): string {
+function missing(steps: readonly ExpectedEvent[], at: number): string {
   const step = steps[at];
   const before = at === 0 ? '' : `, after what came before it`;
   return `"${step ? stepText(step) : ''}" did not happen${before}`;

@@ -68,9 +68,9 @@ function textOf(kept: Buffer, isCut: boolean): string | undefined {
   const fitting = isCut ? kept.subarray(0, lastWhole(kept)) : kept;
   try {
     return whole.decode(fitting);
-  } catch (fault) {
-    if (fault instanceof TypeError) return undefined;
-    throw fault;
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
   }
 }
 

@@ -54,8 +54,8 @@ export function notOneDevice(named: NamedDevice, ifNone: string): string {
     return `is the value of several devices; use an id: ${named.several.join(', ')}`;
   }
   const nearest = 'nearest' in named ? named.nearest : [];
-  const told = nearest.length === 0 ? ifNone : `nearest: ${nearest.join(', ')}`;
-  return `there is no device with this id or identity value; ${told}`;
+  const hint = nearest.length === 0 ? ifNone : `nearest: ${nearest.join(', ')}`;
+  return `there is no device with this id or identity value; ${hint}`;
 }
 
 function namesIn(devices: Devices['devices']): string[] {

@@ -4,7 +4,7 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import { rawRequest, sendRaw } from '../testing/raw-http.ts';
 import { linkTo, publish } from '../testing/test-artifacts.ts';
-import { board, deploy, doors, instructionsIn } from '../testing/test-deployments.ts';
+import { board, deploy, instructionsIn, nextRequests } from '../testing/test-deployments.ts';
 import {
   type AcceptedDevice,
   acceptedDevice,
@@ -68,7 +68,7 @@ async function takeSecrets(): Promise<void> {
   secrets.set('the signature of a link', signatureIn(link.uri));
   await fetch(link.uri);
   await deploy(server, [device]);
-  const instructions = instructionsIn(await doors['POST v2'](server, device.token, board));
+  const instructions = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
   secrets.set('the signature of a download', signatureIn(instructions.artifact.source.uri ?? ''));
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

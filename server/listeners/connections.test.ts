@@ -52,7 +52,7 @@ const refusedUpgrade = 'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: webso
 
 describe('a refused upgrade whose client never ends it', () => {
   it.each<[string, ServerOptions]>([
-    ['plain', { variants: new Set(['storage-host']) }],
+    ['plain', { dialects: new Set(['storage-host']) }],
     ['encrypted', encrypted],
   ])('keeps no listener from closing: %s', async (_, options) => {
     const { server, openInside } = await openServer({ ...quiet, ...options });

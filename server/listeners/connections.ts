@@ -63,7 +63,7 @@ export class Connections {
     const { openFiles } = this.#options;
     this.closing.watch(server);
     server.on('connection', (socket: Socket) => {
-      // One that HTTP has let go of, and has got back.
+      // One that HTTP has released, and has got back.
       if (this.#open.has(socket)) return;
       this.#open.add(socket);
       const isHeld = openFiles.tryAcquire();

@@ -1,11 +1,11 @@
 /**
- * The listeners of the protocol: the API, and artifact files on a separate port where a variant
+ * The listeners of the protocol: the API, and artifact files on a separate port where a dialect
  * asks for it.
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../fixtures/clock.ts';
-import type { VariantName } from '../../fixtures/contract/variants.ts';
+import type { DialectName } from '../../fixtures/contract/dialects.ts';
 import { endpoints } from '../api/device/endpoints.ts';
 import { confirmationPages } from '../api/management/confirmation-pages.ts';
 import { managementEndpoints } from '../api/management/management.ts';
@@ -21,10 +21,10 @@ import { completeConnectionLimits } from '../settings.ts';
 import type { Watchdog } from '../watchdog.ts';
 import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
+import { createInternalApi } from './create-internal-api.ts';
 import { createMemoryListener } from './in-memory.ts';
+import type { InternalApi } from './internal-api.ts';
 import type { MemoryListener } from './memory-listener.ts';
-import { createPassage } from './open-passage.ts';
-import type { Passage } from './passage.ts';
 import { createListener } from './protocol.ts';
 import { StagedClosing } from './staged-closing.ts';
 import type { TlsIdentity } from './tls/identity.ts';
@@ -52,7 +52,7 @@ export interface OpenListeners {
   /** Opens the API to callers in this process, without connections; it needs no closing. */
   openInMemory(): MemoryListener;
   /** Opens the API to what another listener has received; it needs no closing. */
-  openPassage(): Passage;
+  openInternalApi(): InternalApi;
   /**
    * Stops accepting and ends open connections; websockets once `farewell` resolves, or shortly
    * after.
@@ -76,43 +76,44 @@ interface PlugIns {
 export async function openListeners(services: Services, plugIns: PlugIns): Promise<OpenListeners> {
   const { observers, addresses: at = { own: '' } } = plugIns;
   const pipeline = new Pipeline(services, { ...plugIns, addresses: at });
-  const { api, storage } = sharedOut(services.settings.variants);
+  const { api, storage } = sharedOut(services.settings.dialects);
   const tls = await preparedTls(services);
-  const doors = new Doors(services, { pipeline, observers });
+  const openServers = new OpenServers(services, { pipeline, observers });
   try {
-    at.own = await doors.open(api, { port: services.settings.port, tls: tls?.own });
-    if (storage.length > 0) at.storage = await doors.open(storage, { port: 0, tls: tls?.own });
+    at.own = await openServers.open(api, { port: services.settings.port, tls: tls?.own });
+    if (storage.length > 0)
+      at.storage = await openServers.open(storage, { port: 0, tls: tls?.own });
     const gallery: Record<string, string> = {};
     for (const [name, wrong] of Object.entries(tls?.gallery ?? {})) {
-      gallery[name] = await doors.open(api, { port: 0, tls: wrong });
+      gallery[name] = await openServers.open(api, { port: 0, tls: wrong });
     }
     return {
       baseUrl: at.own,
       ...(at.storage !== undefined && { storageUrl: at.storage }),
       ...(tls && { tls: { ...(tls.caPem !== undefined && { caPem: tls.caPem }), gallery } }),
       openInside: async () => {
-        const inside = new Doors(services, { pipeline, observers }, '127.0.0.1');
+        const inside = new OpenServers(services, { pipeline, observers }, '127.0.0.1');
         const url = await inside.open(api, { port: 0, tls: undefined });
         return { url, close: () => inside.close() };
       },
-      openInMemory: () => doors.openInMemory(api),
-      openPassage: () => openPassage(services, [...api, ...storage], at),
-      close: (farewell) => doors.close(farewell),
+      openInMemory: () => openServers.openInMemory(api),
+      openInternalApi: () => openInternalApi(services, [...api, ...storage], at),
+      close: (farewell) => openServers.close(farewell),
     };
-  } catch (fault) {
-    await doors.close();
-    throw fault;
+  } catch (error) {
+    await openServers.close();
+    throw error;
   }
 }
 
 /** The API without observers, transforms and rate limit. */
-function openPassage(services: Services, mounted: readonly Endpoint[], addresses: Addresses) {
+function openInternalApi(services: Services, mounted: readonly Endpoint[], addresses: Addresses) {
   const pipeline = new Pipeline(services, {
     ...{ addresses, observers: [], transforms: [] },
     isUnlimited: true,
   });
   const routes = mountRoutes(mounted, pipeline, confirmationPages);
-  return createPassage({ routes, names: services.names, newRequestId: pipeline.newRequestId });
+  return createInternalApi({ routes, names: services.names, newRequestId: pipeline.newRequestId });
 }
 
 /** Keys and certificates; loaded only on request, since a plain server starts faster without. */
@@ -128,7 +129,7 @@ interface Inner {
 }
 
 /** The open servers, each with its own routes. */
-class Doors {
+class OpenServers {
   readonly #services: Services;
   readonly #pipeline: Pipeline;
   readonly #observers: readonly ExchangeObserver[];
@@ -196,11 +197,11 @@ class Doors {
 }
 
 /** Returns which listener serves which endpoints. */
-function sharedOut(variants: ReadonlySet<VariantName>): Record<ListenerName, Endpoint[]> {
+function sharedOut(dialects: ReadonlySet<DialectName>): Record<ListenerName, Endpoint[]> {
   const all = [...endpoints, ...managementEndpoints];
   assertComplete(all);
   const of = (listener: ListenerName): Endpoint[] =>
-    all.filter(({ operation }) => listenerOf(operation, variants) === listener);
+    all.filter(({ operation }) => listenerOf(operation, dialects) === listener);
   return { api: of('api'), storage: of('storage') };
 }
 

@@ -25,7 +25,7 @@ import type { Connections } from './connections.ts';
 import { inOrder } from './pipelining.ts';
 import { spreadHandshakes } from './tls/handshake-turns.ts';
 import type { TlsIdentity } from './tls/identity.ts';
-import { answerUnreadable, bareAnswer, isTlsFault } from './unreadable.ts';
+import { answerUnreadable, bareAnswer, isTlsError } from './unreadable.ts';
 import { onUpgrade, restoreHeaders } from './upgrades.ts';
 
 interface ListenerOptions {
@@ -96,12 +96,12 @@ export function createListener(options: ListenerOptions): Server {
     take: takeBare,
   });
   const { closing } = connections;
-  answerUnreadable(server, { closing, turns }, ({ fault, status, error }) => {
+  answerUnreadable(server, { closing, turns }, ({ cause, status, error }) => {
     const { id, body, headers } = refusalWith(error);
-    const { code = '' } = fault;
-    if (isTlsFault(fault)) log.info(`a TLS connection failed: ${code}`);
+    const { code = '' } = cause;
+    if (isTlsError(cause)) log.info(`a TLS connection failed: ${code}`);
     const piece =
-      'rawPacket' in fault && Buffer.isBuffer(fault.rawPacket) ? fault.rawPacket : undefined;
+      'rawPacket' in cause && Buffer.isBuffer(cause.rawPacket) ? cause.rawPacket : undefined;
     const unreadable = { requestId: id, code, status: Number.parseInt(status, 10), piece };
     if (code !== 'ECONNRESET') options.onUnreadable?.(unreadable);
     return bareAnswer(status, body, headers);
@@ -224,7 +224,7 @@ export function makeOwn(
   app.response = response as typeof app.response;
 }
 
-/** The response to a request on a connection that HTTP has let go of. */
+/** The response to a request on a connection that HTTP has released. */
 export function responseOn(
   request: IncomingMessage,
   socket: Socket,

@@ -6,7 +6,7 @@ import type { Turns } from '../pipeline/turns.ts';
 import type { StagedClosing } from './staged-closing.ts';
 
 /** What Node says about such input. */
-export type ReadFault = Error & { readonly code?: string };
+export type ReadError = Error & { readonly code?: string };
 
 const statuses: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
@@ -17,7 +17,7 @@ const isOfTls = /^ERR_(SSL|TLS)_/;
 
 /** What is answered to it. */
 export interface Unreadable {
-  readonly fault: ReadFault;
+  readonly cause: ReadError;
   /** With its reason; `0` where there is nobody to answer. */
   readonly status: string;
   readonly error: string;
@@ -30,20 +30,20 @@ export function answerUnreadable(
   answer: (unreadable: Unreadable) => string,
 ): void {
   const waiting = new WeakSet<Socket>();
-  server.on('clientError', (fault: ReadFault, stream) => {
+  server.on('clientError', (cause: ReadError, stream) => {
     // Every connection of a listener is one.
     const socket = stream as Socket;
-    const { code = '' } = fault;
+    const { code = '' } = cause;
     if (closing.isClosing(socket)) {
       // It has its answer, and times of its own.
       if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
       return;
     }
-    const isLost = code === 'ECONNRESET' || isTlsFault(fault) || !socket.writable;
+    const isLost = code === 'ECONNRESET' || isTlsError(cause) || !socket.writable;
     const status = isLost ? '0' : (statuses[code] ?? '400 Bad Request');
     const error = `the request cannot be read as HTTP: ${status.slice(4)}`;
     const act = (): void => {
-      const text = answer({ fault, status, error });
+      const text = answer({ cause, status, error });
       if (isLost) socket.destroy();
       else closing.close(socket, text);
     };
@@ -57,7 +57,7 @@ export function answerUnreadable(
 }
 
 /** Returns true for what went wrong in a TLS connection. */
-export function isTlsFault({ code = '' }: ReadFault): boolean {
+export function isTlsError({ code = '' }: ReadError): boolean {
   return isOfTls.test(code);
 }
 

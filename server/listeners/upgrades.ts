@@ -1,5 +1,5 @@
 /**
- * Requests that ask for another protocol. Node lets go of the connection of each of them; here only
+ * Requests that ask for another protocol. Node releases the connection of each of them; here only
  * those that get the protocol keep it, and the others are answered as if they had not asked.
  * RFC 9110, section 7.8
  */
@@ -25,7 +25,7 @@ const KEPT_MAX_BYTES = 65_536;
 /** What the client sent, of connections whose request is read once more. */
 const readAgain = new WeakMap<Duplex, IncomingMessage>();
 
-/** Takes the connections of a server that HTTP lets go of, or returns them to it. */
+/** Takes the connections of a server that HTTP releases, or returns them to it. */
 export function onUpgrade(server: Server, { isTaken, take }: UpgradeOptions): void {
   const takeInTurn = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
     afterAnswers(socket, [head], (read) => take(request, socket, read));

@@ -121,8 +121,8 @@ describe('a token of another server', () => {
   it('is 401 for devices and for users', async () => {
     const other = await startTestServer({ random: seededRandom('another server') });
     try {
-      const stranger = await acceptedDevice(other, 'callers');
-      const reply = await server.call('get-configuration', { token: stranger.token });
+      const foreignDevice = await acceptedDevice(other, 'callers');
+      const reply = await server.call('get-configuration', { token: foreignDevice.token });
       expect(reply.json().error).toBe('the token has a signature that does not verify');
       const list = await server.call('list-devices', { token: other.adminToken });
       expect(list.status).toBe(401);

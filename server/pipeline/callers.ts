@@ -9,7 +9,7 @@ import type { ReadClaims, TokenIssuer } from '../crypto/tokens.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 import { activateTenant } from '../rules/authentication.ts';
-import { unlessUnwritable } from '../store/engine/storage-fault.ts';
+import { unlessUnwritable } from '../store/engine/storage-error.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredUserToken } from '../store/user-tokens.ts';
 import { accessOf } from '../tenants/access.ts';

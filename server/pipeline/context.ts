@@ -15,7 +15,7 @@ import type { Services } from './services.ts';
 import { callerNamedIn } from './turns.ts';
 
 /** What a request comes into. */
-interface Surroundings {
+interface RequestEnvironment {
   readonly services: Services;
   readonly addresses: Readonly<Addresses>;
 }
@@ -62,7 +62,7 @@ export class RequestContext implements HandlerContext {
   interception: Interception | undefined;
   readonly #addresses: Readonly<Addresses>;
 
-  constructor({ services, addresses }: Surroundings, endpoint: Endpoint, exchange: Exchange) {
+  constructor({ services, addresses }: RequestEnvironment, endpoint: Endpoint, exchange: Exchange) {
     this.endpoint = endpoint;
     this.exchange = exchange;
     this.random = services.random;

@@ -49,7 +49,7 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
     : object;
 
 /** What every handler receives besides its input. */
-export interface HandlerContext extends Omit<Services, 'storageFaults' | 'unread'>, LongTaskOf {
+export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread'>, LongTaskOf {
   /** The caller's tenant; the first one where the caller has no token. */
   readonly tenant: Tenant;
   /** The tenant's store. */

@@ -56,16 +56,16 @@ function wholeOf({ pipe = [], wrapped, item, entries }: Shape, name: string): un
   return inner && wholeExample(inner, name);
 }
 
-type Place = readonly (string | number)[];
+type JsonPath = readonly (string | number)[];
 
 /** Returns every place of a value, the value itself first. */
-function placesIn(value: unknown, before: Place = []): Place[] {
+function placesIn(value: unknown, before: JsonPath = []): JsonPath[] {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const keyOf = (key: string) => (Array.isArray(value) ? Number(key) : key);
   return [before, ...inner.flatMap(([key, one]) => placesIn(one, [...before, keyOf(key)]))];
 }
 
-function withValue(value: unknown, [key, ...rest]: Place, wrong: unknown): unknown {
+function withValue(value: unknown, [key, ...rest]: JsonPath, wrong: unknown): unknown {
   if (key === undefined) return wrong;
   const into = (old: unknown): unknown => withValue(old, rest, wrong);
   if (Array.isArray(value)) return value.map((one, index) => (index === key ? into(one) : one));

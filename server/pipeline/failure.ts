@@ -3,7 +3,7 @@ import { PasswordsBusy } from '../crypto/passwords.ts';
 import { AnswerCutOff } from '../http/answer.ts';
 import { RequestCutOff } from '../http/body.ts';
 import { refuse } from '../http/refusal.ts';
-import { StateFault } from '../store/engine/state-fault.ts';
+import { StateError } from '../store/engine/state-error.ts';
 import type { RequestContext } from './context.ts';
 import type { Recorder } from './record.ts';
 import type { Services } from './services.ts';
@@ -27,37 +27,37 @@ const droppedTenant = refuse.unauthorized('the tenant of this token no longer ex
 });
 
 interface Around {
-  readonly services: Pick<Services, 'storageFaults'>;
+  readonly services: Pick<Services, 'storageErrors'>;
   readonly recorder: Recorder;
 }
 
 /** Returns the refusal of a failed request; `answered` when the caller has disconnected. */
 export function outcomeOfFailure(
   context: RequestContext,
-  fault: unknown,
+  error: unknown,
   { services, recorder }: Around,
 ): Exclude<StageOutcome, undefined> {
   const { exchange, log, tenants, knownTenant } = context;
   const { request, requestId, path, record } = exchange;
-  if (fault instanceof RequestCutOff) {
-    log.debug(`${request.method} ${path}: ${fault.message}`);
+  if (error instanceof RequestCutOff) {
+    log.debug(`${request.method} ${path}: ${error.message}`);
     record.isCut = true;
     recorder.end(exchange, 0, knownTenant);
     return 'answered';
   }
-  if (fault instanceof AnswerCutOff) {
-    log.warn(`${request.method} ${path}: ${fault.message} (${requestId})`);
+  if (error instanceof AnswerCutOff) {
+    log.warn(`${request.method} ${path}: ${error.message} (${requestId})`);
     exchange.response.destroy();
     return 'answered';
   }
-  if (fault instanceof PasswordsBusy) return passwordsBusy;
+  if (error instanceof PasswordsBusy) return passwordsBusy;
   // The tenant was removed during the request: that is not a fault of the server.
   if (knownTenant && tenants.find(knownTenant.id) !== knownTenant) return droppedTenant;
-  const noRoom = services.storageFaults.refusalOf(fault);
+  const noRoom = services.storageErrors.refusalOf(error);
   if (noRoom) return noRoom;
-  const told = `500 ${request.method} ${path} (${requestId})`;
-  if (fault instanceof DeliberateFailure) log.info(`${told}: ${fault.message}`);
-  else if (fault instanceof StateFault) log.error(`${told}: ${fault.what}`);
-  else log.error(told, fault);
+  const line = `500 ${request.method} ${path} (${requestId})`;
+  if (error instanceof DeliberateFailure) log.info(`${line}: ${error.message}`);
+  else if (error instanceof StateError) log.error(`${line}: ${error.what}`);
+  else log.error(line, error);
   return internalError;
 }

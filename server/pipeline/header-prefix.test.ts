@@ -42,12 +42,15 @@ describe.each(names)('a server of the prefix %s', (prefix) => {
   });
 
   it('lets a good signature under another prefix not mend a wrong one', async () => {
-    const stranger = newDevice('stranger');
-    const body = JSON.stringify({ id_data: stranger.idData, pubkey: stranger.publicKeyPem });
-    const good = signatureOf(body, stranger.privateKey);
+    const unknownDevice = newDevice('stranger');
+    const body = JSON.stringify({
+      id_data: unknownDevice.idData,
+      pubkey: unknownDevice.publicKeyPem,
+    });
+    const good = signatureOf(body, unknownDevice.privateKey);
     const headers = Object.fromEntries(others.map((other) => [`${other}-Signature`, good]));
-    const wrong = signatureOf(`${body} `, stranger.privateKey);
-    const reply = await authenticate(server, stranger, { body, signature: wrong, headers });
+    const wrong = signatureOf(`${body} `, unknownDevice.privateKey);
+    const reply = await authenticate(server, unknownDevice, { body, signature: wrong, headers });
     expect(reply.json().error).toBe('signature verification failed');
   });
 

@@ -5,16 +5,16 @@ import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { readJson, readQuery } from './input.ts';
 
-function faultOf(answer: object): string {
+function problemOf(answer: object): string {
   if (!(answer instanceof Refusal)) throw new Error('it was taken');
   expect(answer.status).toBe(400);
   return answer.error;
 }
 
-function bodyFault(id: keyof typeof operations, body: unknown): string {
+function bodyProblem(id: keyof typeof operations, body: unknown): string {
   const { body: schema } = operations[id] as { body?: Parameters<typeof readJson>[0] };
   if (!schema) throw new Error(`${id} takes no body`);
-  return faultOf(readJson(schema, Buffer.from(JSON.stringify(body))));
+  return problemOf(readJson(schema, Buffer.from(JSON.stringify(body))));
 }
 
 describe('the sentence about a body', () => {
@@ -67,17 +67,17 @@ describe('the sentence about a body', () => {
       'body: a: must be a string, not 1',
     ],
   ])('names the field and the fault: %s', (_, id, body, sentence) => {
-    expect(bodyFault(id, body).startsWith(sentence)).toBe(true);
+    expect(bodyProblem(id, body).startsWith(sentence)).toBe(true);
   });
 
   it('names the first of several faults', () => {
-    expect(bodyFault('post-auth-request', {})).toBe('body: id_data: is required');
+    expect(bodyProblem('post-auth-request', {})).toBe('body: id_data: is required');
   });
 
   it('does not grow with what was sent', () => {
     const long = 'x'.repeat(100_000);
-    expect(bodyFault('put-deployment-status', { status: long }).length).toBeLessThanOrEqual(510);
-    expect(bodyFault('put-configuration', { [long]: '' }).length).toBeLessThanOrEqual(510);
+    expect(bodyProblem('put-deployment-status', { status: long }).length).toBeLessThanOrEqual(510);
+    expect(bodyProblem('put-configuration', { [long]: '' }).length).toBeLessThanOrEqual(510);
   });
 });
 
@@ -117,7 +117,7 @@ describe('the sentence about a query', () => {
     ],
     ['a parameter in capitals', next, 'Artifact_Name=a&device_type=b', 'query: artifact_name: is'],
   ])('names the parameter and the fault: %s', (_, operation, search, sentence) => {
-    expect(faultOf(readQuery(operation, search)).startsWith(sentence)).toBe(true);
+    expect(problemOf(readQuery(operation, search)).startsWith(sentence)).toBe(true);
   });
 });
 

@@ -6,11 +6,11 @@ import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { jsonExcess } from '../../fixtures/json-bounds.ts';
 import { arrayForObject, sentenceOf } from '../../fixtures/shape-sentences.ts';
-import { shapeDetail } from '../http/fault-detail.ts';
+import { shapeDetail } from '../http/problem-detail.ts';
 import { Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
 
 /** Only one is reported, and a body may have a hundred thousand. */
-const firstFault = { abortEarly: true } as const;
+const firstProblem = { abortEarly: true } as const;
 
 const querySchemas = new WeakMap<Operation, v.GenericSchema>();
 
@@ -49,10 +49,10 @@ function checkedQuery(
     if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
   }
   const schema = querySchemaOf(operation, entries);
-  const checked = v.safeParse(schema, given, firstFault);
+  const checked = v.safeParse(schema, given, firstProblem);
   if (checked.success) return checked.output as object;
   const [issue] = checked.issues;
-  return refuse.malformed(`query: ${faultOf(issue)}`, shapeDetail('query', issue, { schema }));
+  return refuse.malformed(`query: ${problemOf(issue)}`, shapeDetail('query', issue, { schema }));
 }
 
 /** Returns the checked body as the handler receives it. */
@@ -64,16 +64,16 @@ export function readJson(schema: v.GenericSchema, raw: Buffer): { body: unknown 
   try {
     text = utf8.decode(raw);
     given = JSON.parse(text);
-  } catch (fault) {
-    return refuse.malformed('body: is not JSON text in UTF-8', notJson(raw, fault));
+  } catch (error) {
+    return refuse.malformed('body: is not JSON text in UTF-8', notJson(raw, error));
   }
   // Unstorable texts can only come from escapes, so few bodies need to be searched.
   if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
   if (Array.isArray(given) && objectTypes.has(schema.type)) return noObject;
-  const checked = v.safeParse(schema, given, firstFault);
+  const checked = v.safeParse(schema, given, firstProblem);
   if (checked.success) return { body: checked.output };
   const [issue] = checked.issues;
-  return refuse.malformed(`body: ${faultOf(issue)}`, shapeDetail('body', issue, { schema }));
+  return refuse.malformed(`body: ${problemOf(issue)}`, shapeDetail('body', issue, { schema }));
 }
 
 /** Why a body holds too many values to be parsed; nothing where it does not. */
@@ -95,8 +95,8 @@ const noObject = refuse.malformed('body: must be an object, not an array', {
 /** What every gzip stream begins with. */
 const GZIP = [0x1f, 0x8b] as const;
 
-function notJson(raw: Buffer, fault: unknown): RefusalDetail {
-  const isText = fault instanceof SyntaxError;
+function notJson(raw: Buffer, error: unknown): RefusalDetail {
+  const isText = error instanceof SyntaxError;
   const expected = 'JSON text in UTF-8';
   if (raw[0] === GZIP[0] && raw[1] === GZIP[1]) {
     const remedy = 'send the body uncompressed: requests take no Content-Encoding';
@@ -116,25 +116,25 @@ const PLACED_MAX_CHARACTERS = 65_536;
 
 /** Where a text stops being the beginning of JSON: the engine does not say so for each fault. */
 function breakOf(text: string): string {
-  if (text.length > PLACED_MAX_CHARACTERS) return `breaks: ${jsonFault(text)?.message}`;
+  if (text.length > PLACED_MAX_CHARACTERS) return `breaks: ${jsonError(text)?.message}`;
   let [whole, broken] = [0, text.length + 1];
   while (broken - whole > 1) {
     const length = (whole + broken) >> 1;
-    const fault = jsonFault(text.slice(0, length));
-    const isOpen = fault === undefined || isOfEnd(fault.message, length);
+    const error = jsonError(text.slice(0, length));
+    const isOpen = error === undefined || isOfEnd(error.message, length);
     if (isOpen) whole = length;
     else broken = length;
   }
   return whole === text.length ? 'ends too early' : `breaks at position ${whole}`;
 }
 
-function jsonFault(text: string): Error | undefined {
+function jsonError(text: string): Error | undefined {
   try {
     JSON.parse(text);
     return undefined;
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return fault;
-    throw fault;
+  } catch (error) {
+    if (error instanceof SyntaxError) return error;
+    throw error;
   }
 }
 
@@ -168,7 +168,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Returns one sentence that names the field and the fault. `names` replaces fields by their wire
  * names.
  */
-export function faultOf(
+export function problemOf(
   issue: v.BaseIssue<unknown>,
   names: Readonly<Record<string, string>> = {},
 ): string {
@@ -176,12 +176,12 @@ export function faultOf(
   const object = arrayForObject(issue);
   const path = keys.slice(0, object).join('.');
   const place = path === '' ? '' : `${names[path] ?? path}: `;
-  const told = object === undefined ? sentenceOf(issue) : 'must be an object, not an array';
-  return `${place}${told}`.slice(0, FAULT_MAX_CHARACTERS);
+  const sentence = object === undefined ? sentenceOf(issue) : 'must be an object, not an array';
+  return `${place}${sentence}`.slice(0, PROBLEM_MAX_CHARACTERS);
 }
 
 /** A fault quotes the input; the quotation must not grow with it. */
-const FAULT_MAX_CHARACTERS = 500;
+const PROBLEM_MAX_CHARACTERS = 500;
 
 function querySchemaOf(operation: Operation, entries: v.ObjectEntries): v.GenericSchema {
   const known = querySchemas.get(operation);

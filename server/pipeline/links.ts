@@ -8,11 +8,11 @@ import * as v from 'valibot';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { signedLinkShape } from '../../fixtures/contract/operations.ts';
-import { shapeDetail } from '../http/fault-detail.ts';
+import { shapeDetail } from '../http/problem-detail.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { HandlerContext } from './endpoint.ts';
-import { faultOf } from './input.ts';
+import { problemOf } from './input.ts';
 import type { Services } from './services.ts';
 
 const linkRule = 'A link is opaque: it must be used unchanged, and before it expires.';
@@ -32,8 +32,9 @@ export function originOf(
 ): string {
   const host = hostOf(request, trustProxy) ?? '';
   if (!authority.test(host)) return own;
-  const told = trustProxy ? firstOf(request.headers['x-forwarded-proto']) : undefined;
-  const isSecure = told === undefined ? request.socket instanceof TLSSocket : told === 'https';
+  const forwarded = trustProxy ? firstOf(request.headers['x-forwarded-proto']) : undefined;
+  const isSecure =
+    forwarded === undefined ? request.socket instanceof TLSSocket : forwarded === 'https';
   return `${isSecure ? 'https' : 'http'}://${host}`;
 }
 
@@ -88,7 +89,7 @@ export function checkLink(
     const names = { expire: linkExpire, signature: linkSignature };
     const [issue] = given.issues;
     const detail = { ...shapeDetail('query', issue, { schema: linkQuery, names }), rule: linkRule };
-    return refuse.malformed(`query: ${faultOf(issue, names)}`, detail);
+    return refuse.malformed(`query: ${problemOf(issue, names)}`, detail);
   }
   const { expire, signature, tenant_id: tenantId } = given.output;
   if (!services.links.verifies({ path, expire, tenantId }, signature)) {

@@ -8,7 +8,7 @@ const unlimited = new ByteBudget(Number.MAX_SAFE_INTEGER);
 
 class Gone extends Error {}
 
-/** Work that goes on until it is let go, and who has begun and ended it. */
+/** Work that goes on until it is released, and who has begun and ended it. */
 function workshop(work = new LongWork(unlimited)) {
   const events: string[] = [];
   const free = new Set<string>();

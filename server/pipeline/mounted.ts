@@ -1,7 +1,8 @@
 /** Which listener has an operation under the dialects of the server, and which have none. */
+
+import { type Absence, absences, type DialectName } from '../../fixtures/contract/dialects.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { type Absence, absences, type VariantName } from '../../fixtures/contract/variants.ts';
 import type { Addresses } from '../http/addresses.ts';
 
 /** Where operations are mounted. */
@@ -9,13 +10,13 @@ export type ListenerName = 'api' | 'storage';
 
 /** The dialect that lacks an operation. */
 export interface AbsentOperation extends Absence {
-  readonly dialect: VariantName;
+  readonly dialect: DialectName;
 }
 
 /** The first of these dialects that lacks the operation; undefined where it is mounted. */
 export function absenceOf(
   { path }: Pick<Operation, 'path'>,
-  dialects: ReadonlySet<VariantName>,
+  dialects: ReadonlySet<DialectName>,
 ): AbsentOperation | undefined {
   for (const dialect of dialects) {
     const absence = absences[dialect]?.find(({ beginning }) => path.startsWith(beginning));
@@ -27,7 +28,7 @@ export function absenceOf(
 /** The listener that serves the operation; undefined where a dialect lacks it. */
 export function listenerOf(
   operation: Pick<Operation, 'id' | 'path'>,
-  dialects: ReadonlySet<VariantName>,
+  dialects: ReadonlySet<DialectName>,
 ): ListenerName | undefined {
   if (absenceOf(operation, dialects)) return undefined;
   return dialects.has('storage-host') && operation.id in storageOperations ? 'storage' : 'api';
@@ -35,7 +36,7 @@ export function listenerOf(
 
 /** What the server has, and where. */
 export interface Mounts {
-  readonly dialects: ReadonlySet<VariantName>;
+  readonly dialects: ReadonlySet<DialectName>;
   /** Filled in as listeners open. */
   readonly addresses: Readonly<Addresses>;
 }

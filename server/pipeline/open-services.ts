@@ -22,7 +22,7 @@ import { type Tenant, Tenants } from '../tenants/tenants.ts';
 import type { Log } from './log.ts';
 import { LongWork } from './long-work.ts';
 import type { Services } from './services.ts';
-import { StorageFaults } from './storage-faults.ts';
+import { StorageErrors } from './storage-errors.ts';
 import { Turns } from './turns.ts';
 
 /** Inputs of the services. */
@@ -68,7 +68,7 @@ export async function openServices({
     rateLimit: settings.rateLimit,
     onTenantCreated,
   });
-  const algorithm = tokenAlgorithms[settings.variants.has('rs256') ? 'RS256' : 'EdDSA'];
+  const algorithm = tokenAlgorithms[settings.dialects.has('rs256') ? 'RS256' : 'EdDSA'];
   const keep: SecretKeeper = data ? (name, make) => data.secret(name, make) : (_, make) => make();
   const names = vendorNames(settings.headerPrefix);
   const requestIdHeader = names.requestId;
@@ -85,7 +85,7 @@ export async function openServices({
     log,
     openFiles,
     underway,
-    storageFaults: new StorageFaults({
+    storageErrors: new StorageErrors({
       log,
       clock,
       folder: data?.path ?? tenants.first.store.files.folder,

@@ -3,7 +3,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { operations } from '../../fixtures/contract/operations.ts';
 import { rawRequest, sendRaw } from '../testing/raw-http.ts';
 import { publish } from '../testing/test-artifacts.ts';
-import { abort, board, deploy, doors } from '../testing/test-deployments.ts';
+import { abort, board, deploy, nextRequests } from '../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { type Call, startTestServer, type TestServer } from '../testing/test-server.ts';
 
@@ -12,7 +12,7 @@ import { type Call, startTestServer, type TestServer } from '../testing/test-ser
  * answer of the first of them; a request with only the last fault must get that one's, so that the
  * pair shows the order and not the absence of a rule.
  */
-interface Fault {
+interface Problem {
   readonly status: number;
   /** Adds the fault to a request that satisfies the rules before it. */
   readonly into: (request: Asked) => Asked;
@@ -38,7 +38,7 @@ beforeAll(async () => {
   device = await acceptedDevice(server, 'order');
   await publish(server);
   abortedId = await deploy(server, [device]);
-  await doors['GET v1'](server, device.token, board);
+  await nextRequests['GET v1'](server, device.token, board);
   await abort(server, abortedId);
 });
 
@@ -49,7 +49,7 @@ function withHeaders(asked: Asked, headers: Readonly<Record<string, string>>): A
 }
 
 /** In the order of the rules: the first one is decided first. */
-const faults = {
+const problems = {
   'unknown path': {
     status: 404,
     into: (asked) => ({ ...asked, path: `${asked.path}/nowhere` }),
@@ -76,34 +76,34 @@ const faults = {
     into: (asked) => ({ ...asked, path: asked.path.replace(abortedId, unknownId) }),
   },
   'state that forbids it': { status: 409, into: (asked) => asked },
-} as const satisfies Record<string, Fault>;
-type FaultName = keyof typeof faults;
+} as const satisfies Record<string, Problem>;
+type ProblemName = keyof typeof problems;
 
-const names = Object.keys(faults) as FaultName[];
+const names = Object.keys(problems) as ProblemName[];
 const pairs = names.flatMap((first, index) =>
   names.slice(index + 1).map((second) => [first, second] as const),
 );
 
 /** Sends a status report to the aborted deployment, with the given faults. */
-async function answerTo(...chosen: readonly FaultName[]): Promise<number> {
+async function answerTo(...chosen: readonly ProblemName[]): Promise<number> {
   const headers = { 'Content-Type': 'application/json' };
   const call = { token: device.token, headers };
   let asked: Asked = { method: 'PUT', path: statusPath(abortedId), call };
   // The last rule's fault first: it must not overwrite what an earlier rule needs.
-  for (const name of chosen.toReversed()) asked = faults[name].into(asked);
+  for (const name of chosen.toReversed()) asked = problems[name].into(asked);
   const body = asked.call.body ?? '{"status":"success"}';
   return (await server.request(asked.method, asked.path, { ...asked.call, body })).status;
 }
 
 describe('a request with one fault', () => {
   it.each(names)('is answered by the rule for it: %s', async (name) => {
-    expect(await answerTo(name)).toBe(faults[name].status);
+    expect(await answerTo(name)).toBe(problems[name].status);
   });
 });
 
 describe('a request with two faults', () => {
   it.each(pairs)('is answered for the first one: %s before %s', async (first, second) => {
-    expect(await answerTo(first, second)).toBe(faults[first].status);
+    expect(await answerTo(first, second)).toBe(problems[first].status);
   });
 });
 
@@ -111,7 +111,7 @@ describe('a request with every fault', () => {
   it.each(names.map((name, index) => [name, index] as const))(
     'is answered by the first rule that is left: %s',
     async (name, index) => {
-      expect(await answerTo(...names.slice(index))).toBe(faults[name].status);
+      expect(await answerTo(...names.slice(index))).toBe(problems[name].status);
     },
   );
 });

@@ -100,15 +100,15 @@ export class Pipeline {
         if (given instanceof Promise) {
           given.then(
             (later) => this.#advance(context, stages, at + 1, later),
-            (fault: unknown) => this.#fail(context, fault),
+            (error: unknown) => this.#fail(context, error),
           );
           return;
         }
         outcome = given;
       }
       this.#finish(context, outcome);
-    } catch (fault) {
-      this.#fail(context, fault);
+    } catch (error) {
+      this.#fail(context, error);
     } finally {
       watchdog?.end(begunMs, context.exchange.record);
     }
@@ -138,12 +138,12 @@ export class Pipeline {
     const { mediaType } = endpoint.operation.success[answer.status] ?? {};
     const written = this.#writer.succeed(exchange, answer, mediaType);
     // A part of a body that is made in parts may fail.
-    written?.catch((fault: unknown) => this.#fail(context, fault));
+    written?.catch((error: unknown) => this.#fail(context, error));
   }
 
-  #fail(context: RequestContext, fault: unknown): void {
+  #fail(context: RequestContext, error: unknown): void {
     const around = { services: this.#services, recorder: this.#recorder };
-    this.#finish(context, outcomeOfFailure(context, fault, around));
+    this.#finish(context, outcomeOfFailure(context, error, around));
   }
 
   #listsOf(endpoint: Endpoint): StageLists {
@@ -161,13 +161,13 @@ export class Pipeline {
   }
 
   /**
-   * Rejects a request without an operation; under the variant token-before-routing the token is
+   * Rejects a request without an operation; under the dialect token-before-routing the token is
    * checked first.
    */
   reject(exchange: Exchange, refusal: Refusal): void {
     const { settings } = this.#services;
     const isGone = exchange.request.socket.destroyed;
-    const isTokenFirst = settings.variants.has('token-before-routing') && !isGone;
+    const isTokenFirst = settings.dialects.has('token-before-routing') && !isGone;
     const kind = isTokenFirst && callerKindOf(exchange.path);
     const caller = kind && this.#callers.find(exchange, { authorization: kind });
     this.refuseUnmatched(exchange, caller instanceof Refusal ? caller : refusal);
@@ -190,7 +190,7 @@ export class Pipeline {
 
   /** What the server has under its dialects, and where. */
   get mounts(): Mounts {
-    return { dialects: this.#services.settings.variants, addresses: this.#options.addresses };
+    return { dialects: this.#services.settings.dialects, addresses: this.#options.addresses };
   }
 
   /** The message for a user who opens the root of this listener. */

@@ -31,7 +31,7 @@ describe('the request id of the caller', () => {
     ['256 characters', 'i'.repeat(256)],
     ['every kind of printable character', 'a B-9!"#$%&\'()*+,/:;<=>?@[\\]^_`{|}~'],
     ['what looks like markup', '<script>alert(1)</script>'],
-  ])('is taken as it is: %s', async (_, id) => {
+  ])('is accepted as it is: %s', async (_, id) => {
     const reply = await askWith(id);
     expect(idOf(reply)).toBe(id);
     expect(reply.json()).toEqual({ error: expect.any(String), request_id: id });

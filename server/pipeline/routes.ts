@@ -153,8 +153,8 @@ function isOpenedByBrowser({ request }: Exchange): boolean {
 function unknownIn(pipeline: Pipeline, evidence: UnknownPath): Answerer {
   return (exchange) => {
     const detail = { path: 'path', actual: exchange.path, evidence };
-    const told = exchange.path === '/' ? pipeline.whatLivesWhere : 'this API has no such path';
-    pipeline.reject(exchange, refuse.notFound(told, detail));
+    const sentence = exchange.path === '/' ? pipeline.whatLivesWhere : 'this API has no such path';
+    pipeline.reject(exchange, refuse.notFound(sentence, detail));
   };
 }
 

@@ -12,7 +12,7 @@ import type { Outbox } from '../tenants/outbox.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 import type { Log } from './log.ts';
 import type { LongWork } from './long-work.ts';
-import type { StorageFaults } from './storage-faults.ts';
+import type { StorageErrors } from './storage-errors.ts';
 import type { Turns } from './turns.ts';
 
 export interface Services {
@@ -30,7 +30,7 @@ export interface Services {
   readonly openFiles: Semaphore;
   /** Used by incomplete bodies and messages. */
   readonly underway: ByteBudget;
-  readonly storageFaults: StorageFaults;
+  readonly storageErrors: StorageErrors;
   /** Answers that their clients have not read. */
   readonly unread: ByteBudget;
   /** Taken by requests that arrive at once. */

@@ -2,13 +2,13 @@
 import { limits } from '../../fixtures/contract/limits.ts';
 import { isJsonWithin } from '../../fixtures/contract/text.ts';
 
-export type Settings = Readonly<Record<string, string>>;
+export type DeviceSettings = Readonly<Record<string, string>>;
 
 /** The settings after a change, or why the change is refused. */
-export type MergeDecision = { readonly settings: Settings } | { readonly because: string };
+export type MergeDecision = { readonly settings: DeviceSettings } | { readonly because: string };
 
 /** Updates the named settings and removes those whose new value is empty. */
-export function mergeSettings(current: Settings, change: Settings): MergeDecision {
+export function mergeSettings(current: DeviceSettings, change: DeviceSettings): MergeDecision {
   const merged = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(change)) {
     if (value === '') merged.delete(name);
@@ -18,12 +18,12 @@ export function mergeSettings(current: Settings, change: Settings): MergeDecisio
 }
 
 /** Takes the given settings in place of all others; an empty value is no setting. */
-export function replaceSettings(change: Settings): MergeDecision {
+export function replaceSettings(change: DeviceSettings): MergeDecision {
   return mergeSettings({}, change);
 }
 
 /** Takes the given settings in place of all others, those with an empty value too. */
-export function keepSettings(change: Settings): MergeDecision {
+export function keepSettings(change: DeviceSettings): MergeDecision {
   return bounded(new Map(Object.entries(change)));
 }
 

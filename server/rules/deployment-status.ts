@@ -1,13 +1,13 @@
-/** The state of a whole deployment, made from its devices' parts: which it is, when it ends, what it permits. */
+/** The state of a whole deployment, made from its device deployments: which it is, when it ends, what it permits. */
 import type {
   DeploymentStatusOverall,
   DeviceDeploymentStatus,
 } from '../../fixtures/contract/vocabulary.ts';
 
-/** Of a part that has done nothing yet. */
+/** Of a device deployment that has done nothing yet. */
 export const initialStatus = 'pending' satisfies DeviceDeploymentStatus;
 
-/** Finished once every part is over; in progress as soon as one has left pending. */
+/** Finished once every device deployment is over; in progress as soon as one has left pending. */
 export function statusOf(
   deployment: { readonly finishedMs?: number },
   statistics: ReadonlyMap<string, number>,

@@ -7,7 +7,7 @@ import { abortRefused, completedMs, controlMapRefused, statusOf } from './deploy
 describe('the state of a whole deployment', () => {
   const touched = deviceDeploymentStatuses.filter((status) => status !== 'pending');
 
-  it.each(touched)('is in progress as soon as one part is %s', (status) => {
+  it.each(touched)('is in progress as soon as one device deployment is %s', (status) => {
     expect(
       statusOf(
         {},
@@ -19,7 +19,7 @@ describe('the state of a whole deployment', () => {
     ).toBe('inprogress');
   });
 
-  it('is pending while every part is, and a count of zero is none', () => {
+  it('is pending while every device deployment is, and a count of zero is none', () => {
     expect(statusOf({}, new Map([['pending', 9]]))).toBe('pending');
     expect(
       statusOf(
@@ -33,7 +33,7 @@ describe('the state of a whole deployment', () => {
     expect(statusOf({}, new Map())).toBe('pending');
   });
 
-  it('is finished once it has an end, whatever the parts are', () => {
+  it('is finished once it has an end, whatever the device deployments are', () => {
     expect(statusOf({ finishedMs: 0 }, new Map([['pending', 9]]))).toBe('finished');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { offered, reported } from './device-deployment.ts';
-import { decideInstruction, type InstructedPart } from './instruction.ts';
+import { decideInstruction, type InstructedDeviceDeployment } from './instruction.ts';
 import { type Candidate, type NextRequest, requestText } from './next-deployment.ts';
 
 const request: NextRequest = {
@@ -18,7 +18,9 @@ const artifact: Candidate = {
 const installed = { ...request, artifactName: 'new' };
 const nowMs = 100;
 
-function part(fields: Partial<InstructedPart> = {}): InstructedPart {
+function deviceDeployment(
+  fields: Partial<InstructedDeviceDeployment> = {},
+): InstructedDeviceDeployment {
   return {
     status: 'pending',
     attempts: 0,
@@ -33,33 +35,36 @@ function part(fields: Partial<InstructedPart> = {}): InstructedPart {
 }
 
 const offer = { request: requestText(request), artifactId: 'art', nowMs: 20 };
-const served = offered(part(), offer);
+const served = offered(deviceDeployment(), offer);
 
-function after(status: 'downloading' | 'failure' | 'success', retriesLeft = 0): InstructedPart {
+function after(
+  status: 'downloading' | 'failure' | 'success',
+  retriesLeft = 0,
+): InstructedDeviceDeployment {
   const changed = reported({ ...served, retriesLeft }, { status }, 30);
   if ('because' in changed) throw new Error(changed.because);
   return changed;
 }
 
 function decide(
-  parts: readonly InstructedPart[],
+  deviceDeployments: readonly InstructedDeviceDeployment[],
   {
     asks = request,
     candidates = [artifact],
   }: { asks?: NextRequest; candidates?: Candidate[] } = {},
 ) {
   const candidatesOf = () => candidates;
-  const newest = () => parts.at(-1);
-  const turn = { parts, lastFinishedSeq: 0, nowMs, newest };
+  const newest = () => deviceDeployments.at(-1);
+  const turn = { deviceDeployments, lastFinishedSeq: 0, nowMs, newest };
   return decideInstruction({ ...turn, request: asks, candidatesOf });
 }
 
 describe('a device that is served', () => {
   it('begins an attempt, which is to be recorded', () => {
-    const begun = part();
+    const begun = deviceDeployment();
     expect(decide([begun])).toEqual({
       decision: 'serve',
-      part: begun,
+      deviceDeployment: begun,
       artifactId: 'art',
       beginsAttempt: true,
       changed: offered(begun, { ...offer, nowMs }),
@@ -72,7 +77,7 @@ describe('a device that is served', () => {
   ])('is served the same again %s, and nothing is recorded', (_, again) => {
     expect(decide([again])).toEqual({
       decision: 'serve',
-      part: again,
+      deviceDeployment: again,
       artifactId: 'art',
       beginsAttempt: false,
       changed: undefined,
@@ -99,8 +104,8 @@ describe('a device that is served', () => {
   });
 
   it('gets a configuration without an artifact', () => {
-    const { deployment } = part();
-    const own = part({ deployment: { ...deployment, type: 'configuration' } });
+    const { deployment } = deviceDeployment();
+    const own = deviceDeployment({ deployment: { ...deployment, type: 'configuration' } });
     expect(decide([own], { candidates: [] })).toMatchObject({
       decision: 'serve',
       artifactId: undefined,
@@ -128,7 +133,7 @@ describe('a device for which the update ends', () => {
     ],
     ['it has the artifact', installed, [artifact], 'already-installed', 'already-installed'],
   ] as const)('as %s', (_, asks, candidates, rule, status) => {
-    expect(decide([part()], { asks, candidates: [...candidates] })).toMatchObject({
+    expect(decide([deviceDeployment()], { asks, candidates: [...candidates] })).toMatchObject({
       decision: 'end',
       noUpdate: { rule, deploymentId: 'one', isUpToDate: rule === 'already-installed' },
       changed: { status, attempts: 1, offeredMs: nowMs, startedMs: nowMs, finishedMs: nowMs },
@@ -146,30 +151,43 @@ describe('a device for which the update ends', () => {
 
 describe('a device that is not served', () => {
   it.each([
-    ['start', part({ deployment: { ...part().deployment, createdMs: nowMs + 1 } })],
-    ['phase', part({ deployment: { ...part().deployment, phases: [] } })],
+    [
+      'start',
+      deviceDeployment({ deployment: { ...deviceDeployment().deployment, createdMs: nowMs + 1 } }),
+    ],
+    ['phase', deviceDeployment({ deployment: { ...deviceDeployment().deployment, phases: [] } })],
     [
       'max-devices',
-      part({ offeredDevices: 1, deployment: { ...part().deployment, maxDevices: 1 } }),
+      deviceDeployment({
+        offeredDevices: 1,
+        deployment: { ...deviceDeployment().deployment, maxDevices: 1 },
+      }),
     ],
   ])('waits by the rule %s, and nothing is recorded', (rule, waiting) => {
     const noUpdate = { rule, deploymentId: 'one', isUpToDate: false };
-    expect(decide([waiting])).toMatchObject({ decision: 'wait', part: waiting, noUpdate });
+    expect(decide([waiting])).toMatchObject({
+      decision: 'wait',
+      deviceDeployment: waiting,
+      noUpdate,
+    });
   });
 
   it.each([
     ['none', [], 'deployment', false],
     ['one that succeeded', [after('success')], 'finished', true],
     ['one that failed for the last time', [after('failure')], 'finished', false],
-    ['one that was aborted', [part({ status: 'aborted' })], 'aborted', false],
+    ['one that was aborted', [deviceDeployment({ status: 'aborted' })], 'aborted', false],
     [
       'one that ended without it',
-      [part({ deployment: { ...part().deployment, finishedMs: 50 } })],
+      [deviceDeployment({ deployment: { ...deviceDeployment().deployment, finishedMs: 50 } })],
       'deployment-over',
       false,
     ],
-  ] as const)('has nothing open, by its newest deployment: %s', (_, parts, rule, isUpToDate) => {
-    const noUpdate = { rule, isUpToDate };
-    expect(decide(parts)).toMatchObject({ decision: 'nothing', noUpdate });
-  });
+  ] as const)(
+    'has nothing open, by its newest deployment: %s',
+    (_, deviceDeployments, rule, isUpToDate) => {
+      const noUpdate = { rule, isUpToDate };
+      expect(decide(deviceDeployments)).toMatchObject({ decision: 'nothing', noUpdate });
+    },
+  );
 });

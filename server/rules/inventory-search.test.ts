@@ -5,8 +5,8 @@ import type {
 } from '../../fixtures/contract/management/inventory-search.ts';
 import { seededRandom } from '../../fixtures/random.ts';
 import { resultOf } from '../../fixtures/testing/result-of.ts';
-import { conditionsOf, fulfils, type ReadValue, SortedIds, SortFault } from './inventory-search.ts';
-import { PatternFault } from './pattern.ts';
+import { conditionsOf, fulfils, type ReadValue, SortError, SortedIds } from './inventory-search.ts';
+import { PatternError } from './pattern.ts';
 
 type Terms = Pick<InventoryFilter, 'type' | 'value'>;
 
@@ -79,7 +79,7 @@ describe('a condition', () => {
   });
 
   it('with a pattern that is none is a fault', () => {
-    expect(() => holds({ type: '$regex', value: '(' }, 'x')).toThrow(PatternFault);
+    expect(() => holds({ type: '$regex', value: '(' }, 'x')).toThrow(PatternError);
   });
 });
 
@@ -159,7 +159,7 @@ describe('a search', () => {
 
   it('is refused where the values to sort by are too long together', () => {
     const refused = () => sorting([['site', 'asc']], 2);
-    expect(refused).toThrow(SortFault);
+    expect(refused).toThrow(SortError);
     expect(refused).toThrow('sort by fewer attributes');
     expect(sorting([['site', 'asc']], 3).count).toBe(ids.length);
   });
@@ -172,6 +172,6 @@ describe('the patterns of one search', () => {
     const asked = (filters: readonly InventoryFilter[]) =>
       resultOf(conditionsOf(filters)).map((condition) => condition.holds(text));
     expect(asked([one, one])).toEqual([false, false]);
-    expect(() => asked(Array.from({ length: 100 }, () => one))).toThrow(PatternFault);
+    expect(() => asked(Array.from({ length: 100 }, () => one))).toThrow(PatternError);
   });
 });

@@ -14,10 +14,10 @@ export interface Condition {
 }
 
 /**
- * Makes the conditions of one search of its filters. What they are asked throws PatternFault
+ * Makes the conditions of one search of its filters. What they are asked throws PatternError
  * where the patterns together take too long. Yields wherever the work may pause, as a pattern takes
  * milliseconds to be made.
- * @throws PatternFault when one is no pattern
+ * @throws PatternError when one is no pattern
  */
 export function* conditionsOf(filters: readonly InventoryFilter[]): Generator<void, Condition[]> {
   const budget = new StepBudget();
@@ -49,8 +49,8 @@ export function* fulfils(
 const SORTED_CHARACTERS_MAX = 67_108_864;
 
 /** Why a search is refused whose devices cannot be sorted; the message is a whole sentence. */
-export class SortFault extends Error {
-  override readonly name = 'SortFault';
+export class SortError extends Error {
+  override readonly name = 'SortError';
 }
 
 /** Puts the ids of devices into the order that a search asks for. */
@@ -68,13 +68,13 @@ export class SortedIds {
     return this.#found.length;
   }
 
-  /** Adds a device. @throws SortFault where the values of all devices together are too long */
+  /** Adds a device. @throws SortError where the values of all devices together are too long */
   add(id: string, read: ReadValue): void {
     const keys = this.#sort.map((place) => keyOf(read(place)));
     for (const { value } of keys)
       if (typeof value === 'string') this.#charactersLeft -= value.length;
     if (this.#charactersLeft < 0) {
-      throw new SortFault(
+      throw new SortError(
         `sort: the values to sort by have more than ${SORTED_CHARACTERS_MAX} characters together; sort by fewer attributes, or search fewer devices`,
       );
     }

@@ -13,12 +13,12 @@ function after(first: readonly Attribute[], then: readonly Attribute[] = []) {
 
 describe('attributes', () => {
   it('are kept by name, of whatever kind', () => {
-    const told = [
+    const reported = [
       { name: 'b', value: [1, 2.5] },
       { name: 'c', value: ['x', '\u00e9'], description: 'why' },
       { name: 'a.$', value: '' },
     ];
-    expect(attributesAfter([], told, 7)).toEqual([
+    expect(attributesAfter([], reported, 7)).toEqual([
       { name: 'a.$', value: '', updatedMs: 7 },
       { name: 'b', value: [1, 2.5], updatedMs: 7 },
       { name: 'c', value: ['x', '\u00e9'], description: 'why', updatedMs: 7 },
@@ -37,12 +37,12 @@ describe('attributes', () => {
   });
 
   it('have the last of several values of one name, and names differ by their letters', () => {
-    const told = [
+    const reported = [
       { name: 'a', value: 1 },
       { name: 'A', value: 2 },
       { name: 'a', value: 3 },
     ];
-    expect(after(told)).toMatchObject([
+    expect(after(reported)).toMatchObject([
       { name: 'A', value: 2 },
       { name: 'a', value: 3 },
     ]);

@@ -14,11 +14,11 @@ export interface KeptAttribute {
 /** All attributes, by name, once some were told; an absent description leaves the former one. */
 export function attributesAfter(
   kept: readonly KeptAttribute[],
-  told: readonly Attribute[],
+  reported: readonly Attribute[],
   nowMs: number,
 ): KeptAttribute[] {
   const all = new Map(kept.map((attribute) => [attribute.name, attribute]));
-  for (const { name, value, description = all.get(name)?.description } of told) {
+  for (const { name, value, description = all.get(name)?.description } of reported) {
     const described = description !== undefined && { description };
     all.set(name, { name, value, updatedMs: nowMs, ...described });
   }
@@ -30,8 +30,8 @@ export function tooManyAttributes(all: readonly KeptAttribute[]): string | undef
   if (all.length > limits.attributesMax) {
     return `a device can have at most ${limits.attributesMax} attributes, not ${all.length}`;
   }
-  const told = all.map(({ name, value, description }) => [name, value, description]);
-  return isJsonWithin(told, limits.attributesMaxBytes)
+  const reported = all.map(({ name, value, description }) => [name, value, description]);
+  return isJsonWithin(reported, limits.attributesMaxBytes)
     ? undefined
     : `the attributes of a device can have at most ${limits.attributesMaxBytes} bytes in total`;
 }

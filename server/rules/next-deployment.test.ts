@@ -5,7 +5,7 @@ import {
   decideNext,
   type NextRequest,
   requestText,
-  type ServablePart,
+  type ServableDeviceDeployment,
 } from './next-deployment.ts';
 
 function requestOf(provides: Readonly<Record<string, string>> = {}, takesControlMap = false) {
@@ -15,7 +15,7 @@ function requestOf(provides: Readonly<Record<string, string>> = {}, takesControl
 }
 
 const request = requestOf();
-const waiting: ServablePart = {
+const waiting: ServableDeviceDeployment = {
   status: 'pending',
   deployment: { type: 'software', forceInstallation: false },
 };
@@ -70,10 +70,12 @@ describe('the artifact for a device', () => {
   });
 
   it('stays the one that was chosen first, though a smaller one came since', () => {
-    const part = { ...waiting, artifactId: 'a', request: requestText(request) };
+    const deviceDeployment = { ...waiting, artifactId: 'a', request: requestText(request) };
     const candidates = [artifact('a'), artifact('b', { sizeBytes: 1 })];
-    expect(decideNext(part, request, candidates)).toMatchObject({ artifactId: 'a' });
-    expect(decideNext(part, request, [artifact('b')])).toMatchObject({ artifactId: 'b' });
+    expect(decideNext(deviceDeployment, request, candidates)).toMatchObject({ artifactId: 'a' });
+    expect(decideNext(deviceDeployment, request, [artifact('b')])).toMatchObject({
+      artifactId: 'b',
+    });
   });
 });
 
@@ -97,18 +99,18 @@ describe('an artifact that the device has already', () => {
   );
 
   it.each(begun)('is served to a device in the middle of the update: %s', (status) => {
-    const part = { ...waiting, status, request: requestText(installed) };
-    expect(decideNext(part, installed, [artifact('a')]).decision).toBe('serve');
+    const deviceDeployment = { ...waiting, status, request: requestText(installed) };
+    expect(decideNext(deviceDeployment, installed, [artifact('a')]).decision).toBe('serve');
   });
 });
 
 describe('a request that was served before', () => {
-  const part = { ...waiting, request: requestText(request) };
+  const deviceDeployment = { ...waiting, request: requestText(request) };
 
   it('is served again when it is the same, in whatever order', () => {
     const { device_type, artifact_name } = request.provides;
     const turned = { ...request, provides: { artifact_name, device_type } };
-    expect(decideNext(part, turned, [artifact('a')]).decision).toBe('serve');
+    expect(decideNext(deviceDeployment, turned, [artifact('a')]).decision).toBe('serve');
   });
 
   it.each<[string, NextRequest]>([
@@ -117,10 +119,12 @@ describe('a request that was served before', () => {
     ['one pair more', requestOf({ more: '' })],
     ['the wish for a control map', requestOf({}, true)],
   ])('conflicts when it has %s', (_, changed) => {
-    expect(decideNext(part, changed, [artifact('a')])).toEqual({ decision: 'conflict' });
-    expect(decideNext({ ...part, deployment: bringingItsOwn }, changed, []).decision).toBe(
-      'conflict',
-    );
+    expect(decideNext(deviceDeployment, changed, [artifact('a')])).toEqual({
+      decision: 'conflict',
+    });
+    expect(
+      decideNext({ ...deviceDeployment, deployment: bringingItsOwn }, changed, []).decision,
+    ).toBe('conflict');
   });
 
   it('is not mistaken for another one whose pairs read alike', () => {
@@ -132,7 +136,7 @@ describe('a request that was served before', () => {
 
 describe('a configuration deployment', () => {
   it('brings its own artifact, whatever the device is', () => {
-    const part = { ...waiting, deployment: bringingItsOwn };
-    expect(decideNext(part, request, [])).toEqual({ decision: 'serve' });
+    const deviceDeployment = { ...waiting, deployment: bringingItsOwn };
+    expect(decideNext(deviceDeployment, request, [])).toEqual({ decision: 'serve' });
   });
 });

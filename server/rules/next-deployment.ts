@@ -11,8 +11,9 @@ export interface NextRequest {
   readonly takesControlMap: boolean;
 }
 
-/** A part that may be served. */
-export interface ServablePart extends Pick<DeviceDeployment, 'status' | 'request' | 'artifactId'> {
+/** A device deployment that may be served. */
+export interface ServableDeviceDeployment
+  extends Pick<DeviceDeployment, 'status' | 'request' | 'artifactId'> {
   readonly deployment: {
     readonly forceInstallation: boolean;
     /** Present where the deployment brings its own artifact. */
@@ -46,21 +47,26 @@ export type NextDecision =
   | { readonly decision: 'already-installed'; readonly artifactId: string }
   | { readonly decision: 'conflict' };
 
-/** Decides on one part; `candidates` are the artifacts that exist now under the release's name. */
+/** Decides on one device deployment; `candidates` are the artifacts that exist now under the release's name. */
 export function decideNext(
-  part: ServablePart,
+  deviceDeployment: ServableDeviceDeployment,
   request: NextRequest,
   candidates: readonly Candidate[],
 ): NextDecision {
-  if (part.request !== undefined && part.request !== requestText(request)) {
+  if (deviceDeployment.request !== undefined && deviceDeployment.request !== requestText(request)) {
     return { decision: 'conflict' };
   }
-  if (part.deployment.type === 'configuration') return { decision: 'serve' };
-  const chosen = candidates.find(({ id }) => id === part.artifactId) ?? choose(candidates, request);
+  if (deviceDeployment.deployment.type === 'configuration') return { decision: 'serve' };
+  const chosen =
+    candidates.find(({ id }) => id === deviceDeployment.artifactId) ?? choose(candidates, request);
   if (!chosen) return { decision: 'no-artifact', misfit: misfit(candidates, request) };
   const isInstalled = chosen.name === request.artifactName;
   // Once the device has reported anything, asking again must be safe in the middle of an update.
-  if (isInstalled && !part.deployment.forceInstallation && part.status === initialStatus) {
+  if (
+    isInstalled &&
+    !deviceDeployment.deployment.forceInstallation &&
+    deviceDeployment.status === initialStatus
+  ) {
     return { decision: 'already-installed', artifactId: chosen.id };
   }
   return { decision: 'serve', artifactId: chosen.id };

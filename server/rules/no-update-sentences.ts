@@ -1,8 +1,13 @@
 /** The reasons of missing updates in words, with the values on both sides. */
 import type { DeviceDeployment } from './device-deployment.ts';
+import {
+  type DeviceDeploymentFacts,
+  devicesByNow,
+  type Held,
+  type KeptBack,
+} from './device-deployment-choice.ts';
 import { type Misfit, requestIn } from './next-deployment.ts';
 import type { NoUpdate } from './no-update.ts';
-import { devicesByNow, type Held, type KeptBack, type PartFacts } from './part-choice.ts';
 
 /** A deployment, as sentences name it. */
 export interface NamedDeployment {
@@ -12,8 +17,8 @@ export interface NamedDeployment {
 }
 
 /** A device deployment, with all that sentences tell of it. */
-export interface DescribedPart extends DeviceDeployment, PartFacts {
-  readonly deployment: PartFacts['deployment'] &
+export interface DescribedDeviceDeployment extends DeviceDeployment, DeviceDeploymentFacts {
+  readonly deployment: DeviceDeploymentFacts['deployment'] &
     NamedDeployment & {
       readonly deviceCount: number;
       readonly type: 'software' | 'configuration';
@@ -37,39 +42,47 @@ export function timeText(ms: number): string {
 export class Waiting implements NoUpdate {
   readonly isUpToDate = false;
   readonly rule: Held;
-  readonly #part: DescribedPart;
+  readonly #deviceDeployment: DescribedDeviceDeployment;
   readonly #nowMs: number;
 
-  constructor(rule: Held, part: DescribedPart, nowMs: number) {
+  constructor(rule: Held, deviceDeployment: DescribedDeviceDeployment, nowMs: number) {
     this.rule = rule;
-    this.#part = part;
+    this.#deviceDeployment = deviceDeployment;
     this.#nowMs = nowMs;
   }
 
   get deploymentId(): string {
-    return this.#part.deployment.id;
+    return this.#deviceDeployment.deployment.id;
   }
 
   get because(): string {
-    return keptBackText(this.rule, this.#part, this.#nowMs);
+    return keptBackText(this.rule, this.#deviceDeployment, this.#nowMs);
   }
 }
 
 /** Why a device deployment is kept back at this time. */
-export function keptBackText(rule: KeptBack, part: DescribedPart, nowMs: number): string {
-  return sentences[rule](part, nowMs);
+export function keptBackText(
+  rule: KeptBack,
+  deviceDeployment: DescribedDeviceDeployment,
+  nowMs: number,
+): string {
+  return sentences[rule](deviceDeployment, nowMs);
 }
 
 /** Nothing is open for the device, whose newest deployment this is. */
-export function overFor(part: DescribedPart, rule: KeptBack, nowMs: number): NoUpdate {
-  const { id, artifactName, type } = part.deployment;
-  const isUpToDate = rule === 'finished' && installed.has(part.status);
+export function overFor(
+  deviceDeployment: DescribedDeviceDeployment,
+  rule: KeptBack,
+  nowMs: number,
+): NoUpdate {
+  const { id, artifactName, type } = deviceDeployment.deployment;
+  const isUpToDate = rule === 'finished' && installed.has(deviceDeployment.status);
   return {
     rule,
     deploymentId: id,
     isUpToDate,
     ...(isUpToDate && type === 'software' && { installed: artifactName }),
-    because: flat(keptBackText(rule, part, nowMs)),
+    because: flat(keptBackText(rule, deviceDeployment, nowMs)),
   };
 }
 
@@ -91,7 +104,9 @@ const installed: ReadonlySet<DeviceDeployment['status']> = new Set([
   'already-installed',
 ]);
 
-const sentences: Readonly<Record<KeptBack, (part: DescribedPart, nowMs: number) => string>> = {
+const sentences: Readonly<
+  Record<KeptBack, (deviceDeployment: DescribedDeviceDeployment, nowMs: number) => string>
+> = {
   start: ({ deployment }) => `${labelOf(deployment)} starts at ${timeText(deployment.createdMs)}`,
   phase: ({ deployment, offeredDevices }, nowMs) => {
     const { phases = [], deviceCount } = deployment;
@@ -112,7 +127,12 @@ const sentences: Readonly<Record<KeptBack, (part: DescribedPart, nowMs: number) 
     `${labelOf(deployment)} is older than the last one that the device finished, and is skipped`,
 };
 
-function finishedText({ deployment, status, request, finishedMs }: DescribedPart): string {
+function finishedText({
+  deployment,
+  status,
+  request,
+  finishedMs,
+}: DescribedDeviceDeployment): string {
   const label = labelOf(deployment);
   if (status === 'already-installed') {
     return `the device had ${deployment.artifactName} installed already when deployment ${deployment.name} (${deployment.id}) ended for it${at(finishedMs)}`;

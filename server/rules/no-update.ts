@@ -1,6 +1,7 @@
 /** Why a device that asks gets no update, as the record of its poll keeps it. */
+
+import type { KeptBack } from './device-deployment-choice.ts';
 import type { Misfit } from './next-deployment.ts';
-import type { KeptBack } from './part-choice.ts';
 
 /** The rules that say no. */
 export type NoUpdateRule = 'deployment' | KeptBack | Misfit['rule'] | 'already-installed';

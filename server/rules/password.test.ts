@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passwordFault } from './password.ts';
+import { passwordProblem } from './password.ts';
 
 describe('a password', () => {
   it.each([
@@ -10,13 +10,13 @@ describe('a password', () => {
     ['example.com', 'too similar'],
     ['r@example', 'too similar'],
   ])('is refused when it is %j', (password, because) => {
-    expect(passwordFault(password, 'User@example.com')).toContain(because);
+    expect(passwordProblem(password, 'User@example.com')).toContain(because);
   });
 
   it.each(['12345678', 'user@example.com!', 'mocelpmaxe', '\u00e4'.repeat(8)])(
     'can be %j',
     (password) => {
-      expect(passwordFault(password, 'user@example.com')).toBeUndefined();
+      expect(passwordProblem(password, 'user@example.com')).toBeUndefined();
     },
   );
 });

@@ -2,7 +2,7 @@
 import { limits } from '../../fixtures/contract/limits.ts';
 
 /** Why the password cannot be the one of the user with this e-mail; nothing when it can. */
-export function passwordFault(password: string, email: string): string | undefined {
+export function passwordProblem(password: string, email: string): string | undefined {
   if (password.length < limits.passwordMinCharacters) {
     return `password: must have at least ${limits.passwordMinCharacters} characters`;
   }

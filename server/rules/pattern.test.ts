@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/random.ts';
-import { compilePattern, PatternFault, StepBudget } from './pattern.ts';
+import { compilePattern, PatternError, StepBudget } from './pattern.ts';
 
 function isIn(pattern: string, text: string): boolean {
   return compilePattern(pattern).isIn(text);
@@ -111,7 +111,7 @@ describe('a pattern that other engines take years for', () => {
   });
 });
 
-describe('a text that is no pattern that is taken', () => {
+describe('a text that is no pattern that is accepted', () => {
   it.each([
     ['(', 'missing closing ): ('],
     ['(a', 'missing closing ): (a'],
@@ -137,7 +137,7 @@ describe('a text that is no pattern that is taken', () => {
     ['(?<!a)b', '(?<!a)b'],
     ['(?<=a)b', '(?<=a)b'],
   ])('%s is refused with its reason: %s', (source, because) => {
-    expect(() => compilePattern(source)).toThrow(PatternFault);
+    expect(() => compilePattern(source)).toThrow(PatternError);
     expect(() => compilePattern(source)).toThrow(because);
     expect(() => compilePattern(source)).toThrow(/^is (not in the syntax of RE2: |too large when)/);
   });

@@ -9,13 +9,13 @@ const require = createRequire(import.meta.url);
 
 /** A pattern that can be looked for in texts. */
 export interface Pattern {
-  /** True when the text holds the pattern anywhere. @throws PatternFault when the budget is used up */
+  /** True when the text holds the pattern anywhere. @throws PatternError when the budget is used up */
   isIn(text: string): boolean;
 }
 
 /** Why a pattern is refused; the message is the end of a sentence that begins with the pattern. */
-export class PatternFault extends Error {
-  override readonly name = 'PatternFault';
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
 }
 
 const PROGRAM_STEPS_MAX = 2000;
@@ -37,22 +37,22 @@ export class StepBudget {
     this.#left = stepsMax;
   }
 
-  /** @throws PatternFault when so many steps are not left */
+  /** @throws PatternError when so many steps are not left */
   spend(steps: number): void {
     this.#left -= steps;
     if (steps <= STEPS_IN_TEXT_MAX && this.#left >= 0) return;
-    throw new PatternFault(
+    throw new PatternError(
       'takes too long to match, together with the other patterns of the search; simplify it, or search fewer devices',
     );
   }
 }
 
-/** Makes a pattern of its text. @throws PatternFault */
+/** Makes a pattern of its text. @throws PatternError */
 export function compilePattern(source: string, budget = new StepBudget()): Pattern {
   const program = compiled(source);
   const size = program.programSize();
   if (size > PROGRAM_STEPS_MAX) {
-    throw new PatternFault('is too large when its repetitions are expanded; use smaller ones');
+    throw new PatternError('is too large when its repetitions are expanded; use smaller ones');
   }
   budget.spend(size * MAKING_STEPS);
   return {
@@ -72,11 +72,11 @@ function compiled(source: string): RE2JS {
   const { RE2JS, RE2JSException, RE2JSSyntaxException } = engine();
   try {
     return RE2JS.compile(source);
-  } catch (fault) {
-    if (!(fault instanceof RE2JSException)) throw fault;
-    const isSyntax = fault instanceof RE2JSSyntaxException;
-    const place = isSyntax && fault.getPattern() ? `: ${fault.getPattern()}` : '';
-    const what = isSyntax ? fault.getDescription() : fault.message;
-    throw new PatternFault(`is not in the syntax of RE2: ${what}${place}`);
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    const isSyntax = error instanceof RE2JSSyntaxException;
+    const place = isSyntax && error.getPattern() ? `: ${error.getPattern()}` : '';
+    const what = isSyntax ? error.getDescription() : error.message;
+    throw new PatternError(`is not in the syntax of RE2: ${what}${place}`);
   }
 }

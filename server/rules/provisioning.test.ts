@@ -6,9 +6,9 @@ import {
   provisioningDelayMs,
 } from './provisioning.ts';
 
-const at = { variants: new Set([]), provisioningDelayMs: 1000 };
+const at = { dialects: new Set([]), provisioningDelayMs: 1000 };
 const late = {
-  variants: new Set(['asynchronous-provisioning'] as const),
+  dialects: new Set(['asynchronous-provisioning'] as const),
   provisioningDelayMs: 1000,
 };
 
@@ -24,11 +24,11 @@ describe('the records of a device', () => {
     [4001, false],
     [4000, true],
     [0, true],
-  ])('under the variant, accepted at %s, are there at 5000: %s', (acceptedMs, expected) => {
+  ])('under the dialect, accepted at %s, are there at 5000: %s', (acceptedMs, expected) => {
     expect(isProvisioned({ acceptedMs }, late, 5000)).toBe(expected);
   });
 
-  it('under the variant are late by the delay', () => {
+  it('under the dialect are late by the delay', () => {
     expect([provisionedSinceMs(late, 5000), provisioningDelayMs(late)]).toEqual([4000, 1000]);
   });
 });

@@ -1,11 +1,11 @@
 /**
  * When a device's records of inventory, configuration and connection are there: always, or under
- * the variant asynchronous-provisioning some time after the device was first accepted.
+ * the dialect asynchronous-provisioning some time after the device was first accepted.
  */
-import type { VariantName } from '../../fixtures/contract/variants.ts';
+import type { DialectName } from '../../fixtures/contract/dialects.ts';
 
 interface ProvisioningSettings {
-  readonly variants: ReadonlySet<VariantName>;
+  readonly dialects: ReadonlySet<DialectName>;
   readonly provisioningDelayMs: number;
 }
 
@@ -19,7 +19,7 @@ export const notProvisioned = {
 
 /** How late what was asked for now appears, in milliseconds. */
 export function provisioningDelayMs(settings: ProvisioningSettings): number {
-  const isDelayed = settings.variants.has('asynchronous-provisioning');
+  const isDelayed = settings.dialects.has('asynchronous-provisioning');
   return isDelayed ? settings.provisioningDelayMs : 0;
 }
 
@@ -37,7 +37,7 @@ export function provisionedSinceMs(
   settings: ProvisioningSettings,
   nowMs: number,
 ): number | undefined {
-  const isDelayed = settings.variants.has('asynchronous-provisioning');
+  const isDelayed = settings.dialects.has('asynchronous-provisioning');
   return isDelayed ? nowMs - settings.provisioningDelayMs : undefined;
 }
 

@@ -114,7 +114,7 @@ function scopedSetNamed(action: string): PermissionSetName | undefined {
 }
 
 /**
- * The patterns that are taken are a part of what regular expressions can say: no group or class
+ * The patterns that are accepted are a part of what regular expressions can say: no group or class
  * may repeat but a whole segment, so that none of them can take long.
  */
 const pattern = /^\^?(?:[\w/-]|\.[*+]?|\[\^\/\][*+]?|\[\d-\d\]|\((?:[\w.-]|\||\[\d-\d\])+\))+\$?$/;

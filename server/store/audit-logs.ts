@@ -2,7 +2,7 @@
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
 import { AuditIdentities, type KnownIdentities } from './audit-identities.ts';
-import { AuditPlaces, endOfLog, type Place, startOfLog } from './audit-places.ts';
+import { AuditPlaces, type EntryPosition, endOfLog, startOfLog } from './audit-places.ts';
 import { equal, filterBy } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn } from './engine/row.ts';
@@ -46,9 +46,9 @@ interface Search {
 /** Entries that follow each other in the order of a search. */
 interface Stretch {
   /** The place behind which they begin. */
-  readonly after: Place;
+  readonly after: EntryPosition;
   /** The place of the last one, or one behind it. */
-  readonly upTo: Place;
+  readonly upTo: EntryPosition;
 }
 
 /** A page, and how many entries there are in all. */
@@ -147,7 +147,7 @@ export class AuditLogStore {
     const known: KnownIdentities = new Map();
     let left = most;
     for (const { after, upTo } of this.#stretches(search, lastSeq)) {
-      let place: Place | undefined = after;
+      let place: EntryPosition | undefined = after;
       while (place && left > 0) {
         const { from, values } = matching(search, { after: place, upTo }, lastSeq);
         const query = `SELECT time_ms, seq, document ${from} ${orderBy[search.order]} LIMIT ?`;
@@ -163,7 +163,7 @@ export class AuditLogStore {
   /** All of the log that a search can be about; each begins where the one before ended. */
   *#stretches({ filter, order }: Search, lastSeq: number): Generator<Stretch> {
     const { after, upTo } = span(filter, order);
-    let place: Place | undefined = after;
+    let place: EntryPosition | undefined = after;
     while (place) {
       const rest = matching(
         { filter: { object_id: filter.object_id }, order },
@@ -193,7 +193,7 @@ const orderBy = {
   desc: 'ORDER BY time_ms DESC, seq DESC',
 };
 
-function placeOf(row: SqlRow | undefined): Place | undefined {
+function placeOf(row: SqlRow | undefined): EntryPosition | undefined {
   return row && { timeMs: number(row, 'time_ms'), seq: number(row, 'seq') };
 }
 

@@ -7,7 +7,7 @@ import { number, numberIn } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
 /** The place of an entry in the order by time, and by order of appending within one millisecond. */
-export interface Place {
+export interface EntryPosition {
   readonly timeMs: number;
   readonly seq: number;
 }
@@ -16,9 +16,12 @@ export interface Place {
 const ENTRIES_APART = 1000;
 
 /** Before every entry. */
-export const startOfLog: Place = { timeMs: Number.MIN_SAFE_INTEGER, seq: 0 };
+export const startOfLog: EntryPosition = { timeMs: Number.MIN_SAFE_INTEGER, seq: 0 };
 /** After every entry. */
-export const endOfLog: Place = { timeMs: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
+export const endOfLog: EntryPosition = {
+  timeMs: Number.MAX_SAFE_INTEGER,
+  seq: Number.MAX_SAFE_INTEGER,
+};
 
 const stepQueries = {
   after: `SELECT time_ms, seq FROM audit_logs WHERE (time_ms, seq) >= (?, ?)
@@ -33,7 +36,7 @@ export class AuditPlaces {
   /** Undefined until somebody asks, as counting reads much of the file. */
   #count: number | undefined;
   /** The place of each entry that has a multiple of `ENTRIES_APART` before it, where it is known. */
-  #places: (Place | undefined)[] = [];
+  #places: (EntryPosition | undefined)[] = [];
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -66,7 +69,7 @@ export class AuditPlaces {
   }
 
   /** A place from which there are few steps to the entry that has so many others before it. */
-  near(position: number): { readonly place: Place; readonly steps: number } {
+  near(position: number): { readonly place: EntryPosition; readonly steps: number } {
     const at = Math.floor(position / ENTRIES_APART);
     return { place: this.#place(at), steps: position % ENTRIES_APART };
   }
@@ -77,19 +80,19 @@ export class AuditPlaces {
   }
 
   /** Forgets the last places, as long as they are like this. */
-  #forget(isLike: (place: Place) => boolean): void {
+  #forget(isLike: (place: EntryPosition) => boolean): void {
     for (let last = this.#places.at(-1); !last || isLike(last); last = this.#places.at(-1)) {
       this.#places.pop();
     }
   }
 
-  #place(at: number): Place {
+  #place(at: number): EntryPosition {
     return this.#places[at] ?? this.#walk(this.#nearest(at), at * ENTRIES_APART);
   }
 
   /** The nearest place that is known, and how many entries are before it. */
-  #nearest(at: number): readonly [Place, number] {
-    const isKnown = (place: Place | undefined): boolean => place !== undefined;
+  #nearest(at: number): readonly [EntryPosition, number] {
+    const isKnown = (place: EntryPosition | undefined): boolean => place !== undefined;
     const below = this.#places.slice(0, at).findLastIndex(isKnown);
     const above = this.#places.findIndex((place, other) => other > at && isKnown(place));
     const next = above < 0 ? this.count() : above * ENTRIES_APART;
@@ -99,7 +102,7 @@ export class AuditPlaces {
   }
 
   /** Goes on from place to place, and keeps those on the way. */
-  #walk([from, start]: readonly [Place, number], wanted: number): Place {
+  #walk([from, start]: readonly [EntryPosition, number], wanted: number): EntryPosition {
     const isUp = start < wanted;
     let [place, position] = [from, start];
     while (position !== wanted) {
@@ -113,7 +116,11 @@ export class AuditPlaces {
   }
 
   /** The entry so many steps from a place. */
-  #step(direction: 'after' | 'before', { timeMs, seq }: Place, steps: number): Place {
+  #step(
+    direction: 'after' | 'before',
+    { timeMs, seq }: EntryPosition,
+    steps: number,
+  ): EntryPosition {
     const row = this.#sql.first(stepQueries[direction], [timeMs, seq, steps]);
     if (!row)
       throw new RangeError(`the audit log has no entry ${steps} steps ${direction} a place`);

@@ -2,9 +2,9 @@
 
 /** Version and tables of `server.sqlite`. */
 export const serverShape = {
-  version: 1,
+  version: 2,
   schema: `
-CREATE TABLE worlds (
+CREATE TABLE tenants (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
@@ -22,13 +22,13 @@ CREATE TABLE secrets (
 };
 
 export const serverFile = 'server.sqlite';
-export const worldsFolder = 'worlds';
-/** Below `worlds`, in the folder of one. */
-export const worldFile = 'world.sqlite';
+export const tenantsFolder = 'tenants';
+/** Below `tenants`, in the folder of one. */
+export const tenantFile = 'tenant.sqlite';
 export const artifactsFolder = 'artifacts';
 /** Locked while the folder is in use; nothing is ever written to it. */
 export const lockFile = 'server.lock';
 
 /** An id is the name of a folder, and a content's digest that of a file. */
-export const worldId = /^[0-9a-f-]{36}$/;
+export const tenantFolderName = /^[0-9a-f-]{36}$/;
 export const contentName = /^[0-9a-f]{64}$/;

@@ -4,7 +4,7 @@ import {
   deviceDeploymentStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
 import { statusOf } from '../rules/deployment-status.ts';
-import { recordReport, recordStatus } from '../testing/part-steps.ts';
+import { recordReport, recordStatus } from '../testing/device-deployment-steps.ts';
 import type { DeploymentFilter, DeploymentStore, NewDeployment } from './deployments.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -35,11 +35,11 @@ function create(id: string, fields: Partial<NewDeployment> = {}): void {
 
 function endOf(id: string): void {
   const deployment = deployments.find(id);
-  if (deployment) store.parts.abortAll(deployment, 50);
+  if (deployment) store.deviceDeployments.abortAll(deployment, 50);
 }
 
 describe('a deployment', () => {
-  it('is found as it was made, with one part a device', () => {
+  it('is found as it was made, with one device deployment a device', () => {
     create('one');
     const found = deployments.find('one');
     expect(found).toEqual({
@@ -52,7 +52,7 @@ describe('a deployment', () => {
       forceInstallation: false,
       createdMs: 10,
     });
-    expect(found && store.parts.statistics(found)).toEqual(new Map([['pending', 2]]));
+    expect(found && store.deviceDeployments.statistics(found)).toEqual(new Map([['pending', 2]]));
   });
 
   it('keeps what only some have', () => {
@@ -82,7 +82,7 @@ describe('a deployment', () => {
     expect(() => create('one')).toThrow('UNIQUE');
     expect(() => create('two', { deviceIds: ['a', 'a'] })).toThrow('UNIQUE');
     expect(deployments.find('two')).toBeUndefined();
-    expect(store.parts.find('two', 'a')).toBeUndefined();
+    expect(store.deviceDeployments.find('two', 'a')).toBeUndefined();
   });
 
   it('is not found by another id', () => {
@@ -156,8 +156,9 @@ describe('the list of deployments', () => {
     create('two', { name: 'summer' });
     create('three', { name: 'autumn' });
     endOf('one');
-    const part = store.parts.find('two', 'a');
-    if (part) recordReport(store.parts, part, { status: 'installing', nowMs: 30 });
+    const deviceDeployment = store.deviceDeployments.find('two', 'a');
+    if (deviceDeployment)
+      recordReport(store.deviceDeployments, deviceDeployment, { status: 'installing', nowMs: 30 });
   });
 
   function idsOf(filter: Partial<DeploymentFilter>, page = { page: 1, perPage: 500 }) {
@@ -190,10 +191,11 @@ describe('the list of deployments', () => {
     'is filtered by the state that the rule gives: %s',
     (status) => {
       create('four');
-      const part = store.parts.find('four', 'a');
-      if (part) recordStatus(store.parts, part, { status, nowMs: 30 });
+      const deviceDeployment = store.deviceDeployments.find('four', 'a');
+      if (deviceDeployment)
+        recordStatus(store.deviceDeployments, deviceDeployment, { status, nowMs: 30 });
       const four = deployments.find('four');
-      const state = four && statusOf(four, store.parts.statistics(four));
+      const state = four && statusOf(four, store.deviceDeployments.statistics(four));
       const found = deploymentStatuses.filter((each) => idsOf({ status: each }).includes('four'));
       expect(found).toEqual([state]);
     },

@@ -1,4 +1,4 @@
-/** Deployments as users make them. The devices' parts are in `deployment-devices.ts`. */
+/** Deployments as users make them. Device deployments are in `device-deployments.ts`. */
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { DeploymentStatusOverall } from '../../fixtures/contract/vocabulary.ts';
 import { initialStatus } from '../rules/deployment-status.ts';
@@ -61,7 +61,7 @@ export interface DeploymentFilter {
 
 /**
  * The rule `statusOf` in SQL, since lists are filtered by it before they are cut into pages. A
- * deployment's own state follows from its devices' parts.
+ * deployment's own state follows from its device deployments.
  */
 const touched = `EXISTS (SELECT 1 FROM deployment_devices p
   WHERE p.deployment_seq = deployments.seq AND p.status <> '${initialStatus}')`;
@@ -93,7 +93,7 @@ export class DeploymentStore {
     this.#waiting = waiting;
   }
 
-  /** Creates the deployment with one pending part for each device. */
+  /** Creates the deployment with one pending device deployment for each device. */
   create(deployment: NewDeployment): void {
     this.#sql.atomically(() => {
       this.#insert(deployment);

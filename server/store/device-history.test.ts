@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { choiceFor } from '../testing/choice.ts';
-import { recordOffer, recordReport } from '../testing/part-steps.ts';
+import { recordOffer, recordReport } from '../testing/device-deployment-steps.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
@@ -29,12 +29,12 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 function end(id: string, deviceId: string, status: ReportableStatus): void {
-  const part = store.parts.find(id, deviceId);
-  if (!part) throw new Error(`${deviceId} has no part in ${id}`);
+  const deviceDeployment = store.deviceDeployments.find(id, deviceId);
+  if (!deviceDeployment) throw new Error(`${deviceId} has no device deployment in ${id}`);
   const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
-  const offered = recordOffer(store.parts, part, offer);
-  recordReport(store.parts, offered, { status, substate: 'step', nowMs: 30 });
-  store.parts.saveLog(part, 'log');
+  const offered = recordOffer(store.deviceDeployments, deviceDeployment, offer);
+  recordReport(store.deviceDeployments, offered, { status, substate: 'step', nowMs: 30 });
+  store.deviceDeployments.saveLog(deviceDeployment, 'log');
 }
 
 function listed(status?: string, page = { page: 1, perPage: 20 }): string[] {
@@ -66,26 +66,26 @@ describe('a history that is forgotten', () => {
 
   it('has lost the deployments that are over', () => {
     expect(listed()).toEqual(['three', 'two']);
-    expect(store.parts.findOffered('one', 'a')).toBeUndefined();
+    expect(store.deviceDeployments.findOffered('one', 'a')).toBeUndefined();
   });
 
   it('lets the device begin anew with those that still run', () => {
-    const part = store.parts.find('two', 'a');
-    expect(part).toEqual({
-      deployment: part?.deployment,
+    const deviceDeployment = store.deviceDeployments.find('two', 'a');
+    expect(deviceDeployment).toEqual({
+      deployment: deviceDeployment?.deployment,
       deviceId: 'a',
       status: 'pending',
       attempts: 0,
       retriesLeft: 1,
       hasLog: false,
     });
-    expect(choiceFor(store.parts, 'a')).toEqual(['begin', 'two']);
+    expect(choiceFor(store.deviceDeployments, 'a')).toEqual(['begin', 'two']);
   });
 
   it('leaves the figures of deployments that are over, and other devices', () => {
     const one = store.deployments.find('one');
-    expect(one && store.parts.statistics(one)).toEqual(new Map([['success', 2]]));
+    expect(one && store.deviceDeployments.statistics(one)).toEqual(new Map([['success', 2]]));
     expect(one?.finishedMs).toBe(30);
-    expect(store.parts.findOffered('one', 'b')).toMatchObject({ status: 'success' });
+    expect(store.deviceDeployments.findOffered('one', 'b')).toMatchObject({ status: 'success' });
   });
 });

@@ -1,17 +1,17 @@
-/** A device's parts in all its deployments, seen from the device. */
+/** All deployments of a device, seen from the device. */
 import { notBegun, whenForgotten } from '../rules/device-deployment.ts';
+import {
+  deviceDeployment,
+  type StoredDeviceDeployment,
+  shownDeviceDeploymentQuery,
+  stateColumns,
+  stateValues,
+  statusCondition,
+} from './device-deployment-rows.ts';
 import { filterBy } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { numberIn } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
-import {
-  part,
-  type StoredPart,
-  shownPartQuery,
-  stateColumns,
-  stateValues,
-  statusCondition,
-} from './part-rows.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
 /** The verbs for the history of a device. */
@@ -24,11 +24,11 @@ export class DeviceHistoryStore {
     this.#waiting = waiting;
   }
 
-  /** Its parts, the newest deployment first; in a status, or `pause`, `active` or `finished`. */
-  list(deviceId: string, status: string | undefined, page: Page): StoredPart[] {
+  /** Its device deployments, the newest deployment first; in a status, or `pause`, `active` or `finished`. */
+  list(deviceId: string, status: string | undefined, page: Page): StoredDeviceDeployment[] {
     const { where, values } = historyFilter(deviceId, status);
-    const query = `${shownPartQuery} ${where} ORDER BY p.deployment_seq DESC LIMIT ? OFFSET ?`;
-    return this.#sql.all(query, [...values, ...bounds(page)]).map(part);
+    const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY p.deployment_seq DESC LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, [...values, ...bounds(page)]).map(deviceDeployment);
   }
 
   count(deviceId: string, status: string | undefined): number {
@@ -38,8 +38,8 @@ export class DeviceHistoryStore {
   }
 
   /**
-   * Forgets what the device has finished: of deployments that still run it may have its part anew,
-   * those that are over it has no part in any more. The deployments' own figures stay.
+   * Forgets what the device has finished: of deployments that still run it may be offered to it anew,
+   * those that are over are no longer its own. The deployments' own figures stay.
    */
   forget(deviceId: string): void {
     this.#sql.atomically(() => {
@@ -57,13 +57,13 @@ export class DeviceHistoryStore {
     for (const begun of this.#all(deviceId, 'AND d.finished_ms IS NULL')) this.#startOver(begun);
   }
 
-  #all(deviceId: string, condition: string): StoredPart[] {
+  #all(deviceId: string, condition: string): StoredDeviceDeployment[] {
     return this.#sql
-      .all(`${shownPartQuery} WHERE p.device_id = ? ${condition}`, [deviceId])
-      .map(part);
+      .all(`${shownDeviceDeploymentQuery} WHERE p.device_id = ? ${condition}`, [deviceId])
+      .map(deviceDeployment);
   }
 
-  #startOver({ deployment: { seq, retries = 0 }, deviceId }: StoredPart): void {
+  #startOver({ deployment: { seq, retries = 0 }, deviceId }: StoredDeviceDeployment): void {
     this.#sql.run(
       `UPDATE deployment_devices SET ${stateColumns}, log = NULL
        WHERE deployment_seq = ? AND device_id = ?`,
@@ -71,7 +71,7 @@ export class DeviceHistoryStore {
     );
   }
 
-  #hide({ deployment, deviceId }: StoredPart): void {
+  #hide({ deployment, deviceId }: StoredDeviceDeployment): void {
     this.#sql.run(
       'UPDATE deployment_devices SET is_forgotten = 1 WHERE deployment_seq = ? AND device_id = ?',
       [deployment.seq, deviceId],

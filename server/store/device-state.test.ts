@@ -206,7 +206,7 @@ describe('the alerts of a device', () => {
 });
 
 describe('the subjects of alerts', () => {
-  const tell = (level: Alert['level'], name: string, issuedMs: number, device = 'd') => {
+  const recordAlert = (level: Alert['level'], name: string, issuedMs: number, device = 'd') => {
     const subject = { name, type: 't', status: 's' };
     const alert = { name: 'n', level, subject, timestamp: '2026-01-01T00:00:00Z' };
     store.monitor.appendAlerts(device, [{ id: `${name}-${issuedMs}`, alert, issuedMs }]);
@@ -215,30 +215,30 @@ describe('the subjects of alerts', () => {
     store.monitor.subjects('d', level).map((subject) => store.monitor.findLatest('d', subject)?.id);
 
   it('have their last alert by time, the oldest first, all or of one level', () => {
-    tell('CRITICAL', 'a', 5);
-    tell('OK', 'b', 3);
-    tell('OK', 'a', 4);
+    recordAlert('CRITICAL', 'a', 5);
+    recordAlert('OK', 'b', 3);
+    recordAlert('OK', 'a', 4);
     expect([latest(), latest('CRITICAL'), latest('OK')]).toEqual([
       ['b-3', 'a-5'],
       ['a-5'],
       ['b-3'],
     ]);
-    tell('OK', 'a', 5);
+    recordAlert('OK', 'a', 5);
     expect(latest('CRITICAL')).toEqual([]);
   });
 
   it('are counted when they are critical, of one device', () => {
     expect(store.monitor.criticalCount('d')).toBeUndefined();
-    tell('CRITICAL', 'a', 1);
-    tell('CRITICAL', 'b', 1);
-    tell('OK', 'c', 1, 'e');
+    recordAlert('CRITICAL', 'a', 1);
+    recordAlert('CRITICAL', 'b', 1);
+    recordAlert('OK', 'c', 1, 'e');
     expect([store.monitor.criticalCount('d'), store.monitor.criticalCount('e')]).toEqual([2, 0]);
     store.monitor.remove('d');
     expect([store.monitor.criticalCount('d'), latest()]).toEqual([undefined, []]);
   });
 
   it('are at most a thousand, the oldest being forgotten', () => {
-    for (let at = 0; at <= 1000; at += 1) tell('CRITICAL', `s${at}`, at);
+    for (let at = 0; at <= 1000; at += 1) recordAlert('CRITICAL', `s${at}`, at);
     expect([store.monitor.criticalCount('d'), latest()[0]]).toEqual([1000, 's1-1']);
   });
 });

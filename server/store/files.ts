@@ -20,8 +20,8 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import { contentName } from './data-layout.ts';
-import { StateFault, stateFault } from './engine/state-fault.ts';
-import { FilesGone } from './engine/storage-fault.ts';
+import { StateError, stateError } from './engine/state-error.ts';
+import { FilesGone } from './engine/storage-error.ts';
 import { syncPath } from './engine/sync-path.ts';
 
 /** What a file has in it. */
@@ -48,16 +48,16 @@ interface FileOptions {
 /**
  * The same path, once it is known that the file may be read: one of another size may have more, by
  * holes for instance, than can be read in any time.
- * @throws StateFault, NotAFile
+ * @throws StateError, NotAFile
  */
 export function fileOfSize(path: string, sizeBytes: number): string {
-  const fault = sizeFault(plainFile(path), sizeBytes);
-  if (fault === undefined) return path;
-  throw new StateFault('damaged', `${path} ${fault}`);
+  const problem = sizeProblem(plainFile(path), sizeBytes);
+  if (problem === undefined) return path;
+  throw new StateError('damaged', `${path} ${problem}`);
 }
 
 /** What is the matter with the size of a file that must have so many bytes. */
-export function sizeFault(path: string, sizeBytes: number): string | undefined {
+export function sizeProblem(path: string, sizeBytes: number): string | undefined {
   const actual = statSync(path, { throwIfNoEntry: false })?.size;
   if (actual === sizeBytes) return undefined;
   return actual === undefined ? 'is missing' : `has ${actual} of ${sizeBytes} bytes`;
@@ -102,11 +102,11 @@ export class FileStore {
     const file = createWriteStream(path, { mode: 0o600, flush: this.#isLasting });
     try {
       await pipeline(source, counted, file);
-    } catch (fault) {
+    } catch (error) {
       // A file that is still being opened would appear after it was removed.
       if (!file.closed) await new Promise<void>((resolve) => file.once('close', () => resolve()));
       rmSync(path, { force: true });
-      throw existsSync(this.folder) ? fault : new FilesGone(this.folder);
+      throw existsSync(this.folder) ? error : new FilesGone(this.folder);
     }
     return { path, sha256: hash.digest('hex'), sizeBytes };
   }
@@ -123,7 +123,7 @@ export class FileStore {
 
   /**
    * Reads a kept file the first time that it is asked for; nothing to wait for once that is done.
-   * Rejects with a StateFault when it is not what was kept, this time and from then on.
+   * Rejects with a StateError when it is not what was kept, this time and from then on.
    * @throws FilesGone
    */
   check(file: FileContent): Promise<void> | undefined {
@@ -140,14 +140,14 @@ export class FileStore {
     const hash = createHash('sha256');
     try {
       await pipeline(createReadStream(fileOfSize(path, sizeBytes)), hash);
-    } catch (fault) {
-      throw stateFault(path, fault);
+    } catch (error) {
+      throw stateError(path, error);
     }
     if (hash.digest('hex') === sha256) return;
-    throw new StateFault('damaged', `${path} is damaged: its content has changed`);
+    throw new StateError('damaged', `${path} is damaged: its content has changed`);
   }
 
-  /** Keeps a file of another store's folder under the same name. Rejects with StateFault for another size. */
+  /** Keeps a file of another store's folder under the same name. Rejects with StateError for another size. */
   async adopt(folder: string, { sha256, sizeBytes }: FileContent): Promise<void> {
     const [from, path] = [join(folder, sha256), this.#pathOf(sha256)];
     this.#unwanted.delete(sha256);
@@ -159,9 +159,9 @@ export class FileStore {
       await copyFile(fileOfSize(from, sizeBytes), draft, constants.COPYFILE_FICLONE);
       if (this.#isLasting) syncPath(draft);
       renameSync(draft, path);
-    } catch (fault) {
+    } catch (error) {
       rmSync(draft, { force: true });
-      throw fault;
+      throw error;
     }
     this.#syncFolder();
   }

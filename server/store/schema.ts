@@ -1,5 +1,5 @@
 /** Goes up with every change of the tables; a database of another version is refused. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */
 export const schema = `
@@ -229,4 +229,4 @@ END;
 `;
 
 /** The database of a tenant. */
-export const worldShape = { schema, version: SCHEMA_VERSION };
+export const tenantShape = { schema, version: SCHEMA_VERSION };

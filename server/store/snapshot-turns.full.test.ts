@@ -38,7 +38,7 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
   beforeEach(async () => {
     folder = new TestFolder();
     store = await openStore(folder);
-    for (let at = 0; at < devices; at++) tell(at, large);
+    for (let at = 0; at < devices; at++) write(at, large);
   });
 
   afterEach(() => {
@@ -46,7 +46,7 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
     folder.remove();
   });
 
-  function tell(at: number, value: string): void {
+  function write(at: number, value: string): void {
     store.inventory.replace(`d${at}`, [attribute(value)]);
   }
 
@@ -66,12 +66,12 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
       if (round >= WRITES) return;
       // All in one transaction: a copy has each of them or none.
       store.atomically(() => {
-        for (let at = 0; at < devices; at += 16) tell(at, `${round}${large}`);
+        for (let at = 0; at < devices; at += 16) write(at, `${round}${large}`);
       });
       written += 1;
     });
     expect(written).toBeGreaterThan(0);
-    tell(1, 'later');
+    write(1, 'later');
     await store.restore(await copying);
     const values = told();
     const changed = new Set(values.filter((_, at) => at % 16 === 0));
@@ -81,7 +81,7 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
 
   it('can be copied twice at the same time', async () => {
     const [first, second] = await Promise.all([store.snapshot(), store.snapshot()]);
-    tell(0, 'later');
+    write(0, 'later');
     first.discard();
     await store.restore(second);
     expect(told()[0]).toBe(large);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noDeployment } from '../rules/no-update.ts';
-import { recordOffer, recordReport } from '../testing/part-steps.ts';
+import { recordOffer, recordReport } from '../testing/device-deployment-steps.ts';
 import { engines, TestFolder } from './engine/testing/engines.ts';
 import type { Store } from './store.ts';
 
@@ -36,15 +36,21 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
     store.deployments.create({ id, type, name, deviceIds, ...rest });
   }
 
-  function partOf(id: string, deviceId = 'a') {
-    const part = store.parts.find(id, deviceId);
-    if (!part) throw new Error(`${deviceId} has no part in ${id}`);
-    return part;
+  function deviceDeploymentOf(id: string, deviceId = 'a') {
+    const deviceDeployment = store.deviceDeployments.find(id, deviceId);
+    if (!deviceDeployment) throw new Error(`${deviceId} has no device deployment in ${id}`);
+    return deviceDeployment;
   }
 
   function succeed(id: string, deviceId = 'a'): void {
-    recordOffer(store.parts, partOf(id, deviceId), { request: 'r', nowMs: 2 });
-    recordReport(store.parts, partOf(id, deviceId), { status: 'success', nowMs: 2 });
+    recordOffer(store.deviceDeployments, deviceDeploymentOf(id, deviceId), {
+      request: 'r',
+      nowMs: 2,
+    });
+    recordReport(store.deviceDeployments, deviceDeploymentOf(id, deviceId), {
+      status: 'success',
+      nowMs: 2,
+    });
   }
 
   function mac(id: string): unknown {
@@ -93,18 +99,18 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       expect(store.tenantSettings.deviceLimit()).toBeUndefined();
     });
 
-    it('decides anew whose tokens are taken, and which device may have work', async () => {
+    it('decides anew whose tokens are accepted, and which device may have work', async () => {
       meet('a');
       deploy('d', 'a');
       const snapshot = await store.snapshot();
       store.devices.remove('a');
-      store.parts.expectNothing('a', noDeployment);
+      store.deviceDeployments.expectNothing('a', noDeployment);
       meet('b');
       await store.restore(snapshot);
       expect(store.devices.acceptedDevice('set-a')?.deviceId).toBe('a');
       expect(store.devices.acceptedDevice('set-b')).toBeUndefined();
       expect(store.devices.acceptedCount()).toBe(1);
-      expect(store.parts.whyNothing('a')).toBeUndefined();
+      expect(store.deviceDeployments.whyNothing('a')).toBeUndefined();
     });
 
     it('brings back when a device was heard of last', async () => {
@@ -257,7 +263,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       expect([mac('a'), mac('b')]).toEqual(['a', 'changed']);
     });
 
-    it('makes it gone when it was not there, and its parts with it', async () => {
+    it('makes it gone when it was not there, and its device deployments with it', async () => {
       meet('b');
       const snapshot = await store.snapshot();
       meet('a');
@@ -267,7 +273,7 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       expect(store.devices.find('a')).toBeUndefined();
       expect(store.devices.acceptedDevice('set-a')).toBeUndefined();
       expect(mac('a')).toBeUndefined();
-      expect(store.parts.find('d', 'a')).toBeUndefined();
+      expect(store.deviceDeployments.find('d', 'a')).toBeUndefined();
       expect(store.deployments.find('d')?.finishedMs).toBe(NOW_MS);
     });
 
@@ -302,11 +308,11 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       const snapshot = await store.snapshot();
       succeed('d');
       expect(store.deployments.find('d')?.finishedMs).toBeDefined();
-      store.parts.expectNothing('a', noDeployment);
+      store.deviceDeployments.expectNothing('a', noDeployment);
       store.resetDevice('a', snapshot, NOW_MS);
-      expect(partOf('d')).toMatchObject({ status: 'pending', attempts: 0 });
+      expect(deviceDeploymentOf('d')).toMatchObject({ status: 'pending', attempts: 0 });
       expect(store.deployments.find('d')?.finishedMs).toBeUndefined();
-      expect(store.parts.whyNothing('a')).toBeUndefined();
+      expect(store.deviceDeployments.whyNothing('a')).toBeUndefined();
     });
 
     it('lets it begin anew a younger deployment that still runs, and no other', async () => {
@@ -317,7 +323,10 @@ describe.each(engines)('a snapshot of a store %s', (_engine, { openStore }) => {
       deploy('runs', 'a', 'b');
       succeed('runs');
       store.resetDevice('a', snapshot, NOW_MS);
-      expect([partOf('runs').status, partOf('over').status]).toEqual(['pending', 'success']);
+      expect([deviceDeploymentOf('runs').status, deviceDeploymentOf('over').status]).toEqual([
+        'pending',
+        'success',
+      ]);
     });
 
     it('does not end what its memory says of others', async () => {

@@ -4,7 +4,7 @@
  */
 import { contentsIn } from './artifacts.ts';
 import type { ConnectionStore } from './connections.ts';
-import type { DeploymentDeviceStore } from './deployment-devices.ts';
+import type { DeviceDeploymentStore } from './device-deployments.ts';
 import type { DeviceHistoryStore } from './device-history.ts';
 import { number, text } from './engine/row.ts';
 import { insertRow, type Sql, type SqlCopy, type SqlRow } from './engine/sql.ts';
@@ -45,7 +45,7 @@ interface ResetDevice {
 interface Areas {
   readonly connections: ConnectionStore;
   readonly files: FileStore;
-  readonly parts: DeploymentDeviceStore;
+  readonly deviceDeployments: DeviceDeploymentStore;
   readonly history: DeviceHistoryStore;
 }
 
@@ -53,7 +53,7 @@ interface Areas {
 const signIns = 'user_tokens';
 const usersTables: ReadonlySet<string> = new Set([signIns, 'users', 'roles', 'confirmations']);
 
-/** Tables with rows of one device, by `device_id`; presence and parts have rules of their own. */
+/** Tables with rows of one device, by `device_id`; presence and device deployments have rules of their own. */
 const deviceTables = [
   'device_groups',
   'auth_sets',
@@ -70,15 +70,15 @@ export class Snapshots {
   readonly #sql: Sql;
   readonly #connections: ConnectionStore;
   readonly #files: FileStore;
-  readonly #parts: DeploymentDeviceStore;
+  readonly #deviceDeployments: DeviceDeploymentStore;
   readonly #history: DeviceHistoryStore;
   readonly #live = new Set<Snapshot>();
 
-  constructor(sql: Sql, { connections, files, parts, history }: Areas) {
+  constructor(sql: Sql, { connections, files, deviceDeployments, history }: Areas) {
     this.#sql = sql;
     this.#connections = connections;
     this.#files = files;
-    this.#parts = parts;
+    this.#deviceDeployments = deviceDeployments;
     this.#history = history;
   }
 
@@ -139,7 +139,7 @@ export class Snapshots {
       const deployments = new Set(ids.flatMap((id) => this.#deploymentsOf(id, copy)));
       for (const id of ids) this.#remove(id, id === wantedId ? copy : undefined);
       if (wantedId) this.#bringBack(wantedId, copy);
-      this.#parts.refresh([...deployments], nowMs);
+      this.#deviceDeployments.refresh([...deployments], nowMs);
       const absent = isHere ? 'gone' : 'unknown';
       return { reset: wantedId ? 'restored' : absent, ids };
     });
@@ -167,7 +167,7 @@ export class Snapshots {
     return { wantedId, ids: [...ids] };
   }
 
-  /** Those that the device has, or will have, a part in. */
+  /** Those that the device is in, or will be in. */
   #deploymentsOf(deviceId: string, copy: SqlCopy): number[] {
     const rows = this.#sql.all(
       `SELECT deployment_seq AS seq FROM deployment_devices WHERE device_id = ?
@@ -209,14 +209,15 @@ export class Snapshots {
       const rows = copy.all(`SELECT * FROM ${table} WHERE device_id = ?`, [deviceId]);
       for (const row of rows) this.#insert(table, row);
     }
-    const parts = copy.all(
+    const deviceDeployments = copy.all(
       `SELECT p.*, d.id AS deployment_id FROM deployment_devices p
        JOIN deployments d ON d.seq = p.deployment_seq WHERE p.device_id = ?`,
       [deviceId],
     );
-    for (const { deployment_id: id = null, ...part } of parts) {
+    for (const { deployment_id: id = null, ...deviceDeployment } of deviceDeployments) {
       const seq = this.#sql.first('SELECT seq FROM deployments WHERE id = ?', [id])?.seq;
-      if (seq !== undefined) this.#insert('deployment_devices', { ...part, deployment_seq: seq });
+      if (seq !== undefined)
+        this.#insert('deployment_devices', { ...deviceDeployment, deployment_seq: seq });
     }
   }
 
@@ -228,7 +229,7 @@ export class Snapshots {
   }
 }
 
-/** Of the deployments that the device has a part in. */
+/** Of the deployments that the device is in. */
 function deploymentIds(sql: Pick<Sql, 'all'>, deviceId: string): string[] {
   const rows = sql.all(
     `SELECT d.id FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq

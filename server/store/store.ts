@@ -5,22 +5,22 @@ import { AuditLogStore } from './audit-logs.ts';
 import { ConfigurationStore } from './configurations.ts';
 import { ConfirmationStore } from './confirmations.ts';
 import { ConnectionStore } from './connections.ts';
-import { artifactsFolder, worldFile } from './data-layout.ts';
+import { artifactsFolder, tenantFile } from './data-layout.ts';
 import { DeltaJobStore } from './delta-jobs.ts';
-import { DeploymentDeviceStore } from './deployment-devices.ts';
 import { DeploymentStore } from './deployments.ts';
+import { DeviceDeploymentStore } from './device-deployments.ts';
 import { DeviceHistoryStore } from './device-history.ts';
 import { DeviceStore } from './devices.ts';
 import type { Sql } from './engine/sql.ts';
 import { openMemorySql } from './engine/sql-memory.ts';
-import { unlessUnwritable } from './engine/storage-fault.ts';
+import { unlessUnwritable } from './engine/storage-error.ts';
 import { FileStore } from './files.ts';
 import { GroupStore } from './groups.ts';
 import { InventoryStore } from './inventory.ts';
 import { MonitorStore } from './monitor.ts';
 import { ReleaseStore } from './releases.ts';
 import { RoleStore } from './roles.ts';
-import { schema, worldShape } from './schema.ts';
+import { schema, tenantShape } from './schema.ts';
 import { type DeviceReset, type RestoreOptions, type Snapshot, Snapshots } from './snapshot.ts';
 import { TenantSettingStore } from './tenant-settings.ts';
 import { UserTokenStore } from './user-tokens.ts';
@@ -37,7 +37,7 @@ export interface Store {
   readonly releases: ReleaseStore;
   readonly deltaJobs: DeltaJobStore;
   readonly deployments: DeploymentStore;
-  readonly parts: DeploymentDeviceStore;
+  readonly deviceDeployments: DeviceDeploymentStore;
   readonly history: DeviceHistoryStore;
   readonly configurations: ConfigurationStore;
   readonly connections: ConnectionStore;
@@ -58,7 +58,7 @@ export interface Store {
    */
   restore(snapshot: Snapshot, options?: RestoreOptions): Promise<void>;
   /**
-   * Makes one device as the snapshot has it, its parts in deployments too; in deployments that are
+   * Makes one device as the snapshot has it, its device deployments too; in deployments that are
    * younger and still run it has not begun. Presence and the audit log stay as they are.
    */
   resetDevice(deviceId: string, snapshot: Snapshot, nowMs: number): DeviceReset;
@@ -73,7 +73,7 @@ interface StoreOptions {
 
 /**
  * Opens a store: the one that the folder holds, or an empty one.
- * @throws StateFault when the folder's store cannot be used
+ * @throws StateError when the folder's store cannot be used
  */
 export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
   if (folder === undefined) {
@@ -82,7 +82,7 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
   }
   // The engine is loaded by those only who keep something.
   const { openStateFile } = await import('./engine/state-file.ts');
-  const sql = openStateFile(join(folder, worldFile), worldShape);
+  const sql = openStateFile(join(folder, tenantFile), tenantShape);
   try {
     const files = new FileStore({
       folder: join(folder, artifactsFolder),
@@ -93,9 +93,9 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
     files.keepOnly(new Set(contentsIn(sql).map(({ sha256 }) => sha256)));
     store.devices.load();
     return store;
-  } catch (fault) {
+  } catch (error) {
     sql.abandon();
-    throw fault;
+    throw error;
   }
 }
 
@@ -154,7 +154,7 @@ function areasOver(sql: Sql, waiting: WaitingDevices) {
     releases: new ReleaseStore(sql),
     deltaJobs: new DeltaJobStore(sql),
     deployments: new DeploymentStore(sql, waiting),
-    parts: new DeploymentDeviceStore(sql, waiting),
+    deviceDeployments: new DeviceDeploymentStore(sql, waiting),
     history: new DeviceHistoryStore(sql, waiting),
     configurations: new ConfigurationStore(sql),
     connections: new ConnectionStore(sql),

@@ -3,7 +3,7 @@ import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import { text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
-/** Every change of parts adds their devices here. A device too many costs only a query. */
+/** Every change of device deployments adds their devices here. A device too many costs only a query. */
 export class WaitingDevices {
   readonly #sql: Sql;
   /** Those that may have one, and why the others have none; a device in no deployment is absent. */
@@ -13,7 +13,7 @@ export class WaitingDevices {
     this.#sql = sql;
   }
 
-  /** Takes every device with a part for one that may have something to be served. */
+  /** Takes every device with a device deployment for one that may have something to be served. */
   load(): void {
     this.#known.clear();
     const rows = this.#sql.all('SELECT DISTINCT device_id FROM deployment_devices');

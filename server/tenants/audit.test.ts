@@ -7,7 +7,7 @@ import {
   board,
   createDeployment,
   deploy,
-  doors,
+  nextRequests,
   report,
 } from '../testing/test-deployments.ts';
 import {
@@ -91,7 +91,7 @@ describe('what devices do', () => {
     const written = await writtenBy(async () => {
       await authenticate(server, device);
       await authenticate(server, newDevice('audited'), { signature: 'wrong' });
-      await doors['POST v1'](server, device.token, board);
+      await nextRequests['POST v1'](server, device.token, board);
       await report(server, device, { id, status: 'success' });
       await server.call('put-attributes', { token: device.token, json: [] });
       await server.call('put-configuration', { token: device.token, json: { a: 'b' } });

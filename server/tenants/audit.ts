@@ -68,13 +68,13 @@ export interface AuditedAct {
 type AuditContext = {
   readonly store: Pick<Store, 'auditLogs'>;
   readonly nowMs: number;
-  readonly settings: Pick<Settings, 'variants'>;
+  readonly settings: Pick<Settings, 'dialects'>;
 };
 
-/** Writes the entry before the answer goes out; the variant wide-audit-actions chooses the words. */
+/** Writes the entry before the answer goes out; the dialect wide-audit-actions chooses the words. */
 export function audit({ store, nowMs, settings }: AuditContext, act: AuditedAct): void {
   const { wideAction, wideEntry, ...entry } = act;
-  const isWide = settings.variants.has('wide-audit-actions');
+  const isWide = settings.dialects.has('wide-audit-actions');
   const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry?.() };
   const all = { timeMs: nowMs, ...entry, ...wide };
   const { change } = all;

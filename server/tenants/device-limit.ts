@@ -24,7 +24,7 @@ export function hasRoomFor(context: LimitContext, device?: { status: DeviceStatu
 }
 
 /** Whether one more key may wait to be accepted. */
-export function hasPlaceFor(
+export function isBelowLimit(
   { store, settings }: LimitContext,
   { identity, publicKeyPem }: { readonly identity: string; readonly publicKeyPem: string },
 ): boolean {

@@ -38,7 +38,7 @@ describe('a rate limit', () => {
     expect(rates.ask('a', 0)).toBe(10);
   });
 
-  it('counts anew when it is set, and not at all when it is taken away', () => {
+  it('counts anew when it is set, and not at all when it is removed', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
     rates.ask('a', 0);
     rates.set({ requests: 1, windowSeconds: 5 });

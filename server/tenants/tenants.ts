@@ -48,13 +48,13 @@ export interface AddedTenant {
 }
 
 /** Why a tenant cannot be added. */
-export type TenantFault = 'too many tenants' | 'name taken' | 'e-mail taken';
+export type TenantProblem = 'too many tenants' | 'name taken' | 'e-mail taken';
 
 /** Each has a database and a folder, so there cannot be many. */
 export const TENANTS_MAX = 50;
 
 /** What tenants are made from. */
-interface Means {
+interface TenantDependencies {
   readonly clock: Clock;
   readonly random: Random;
   /** Keeps them over restarts; in memory when absent. */
@@ -69,42 +69,46 @@ interface Means {
 export class Tenants {
   readonly first: Tenant;
   readonly #all = new Map<string, Tenant>();
-  readonly #means: Means;
+  readonly #dependencies: TenantDependencies;
 
-  private constructor(first: Tenant, means: Means, others: readonly Tenant[] = []) {
+  private constructor(
+    first: Tenant,
+    dependencies: TenantDependencies,
+    others: readonly Tenant[] = [],
+  ) {
     this.first = first;
-    this.#means = means;
+    this.#dependencies = dependencies;
     for (const tenant of [first, ...others]) this.#all.set(tenant.id, tenant);
   }
 
-  /** Opens the tenants that the data folder keeps, or else the first one. @throws StateFault */
-  static async open(means: Means): Promise<Tenants> {
-    const [first, ...others] = await keptTenants(means);
-    if (first) return new Tenants(first, means, others);
-    const tenant = await newTenant('Default', true, means);
-    means.data?.completeTenant(tenant.id);
-    return new Tenants(tenant, means);
+  /** Opens the tenants that the data folder keeps, or else the first one. @throws StateError */
+  static async open(dependencies: TenantDependencies): Promise<Tenants> {
+    const [first, ...others] = await keptTenants(dependencies);
+    if (first) return new Tenants(first, dependencies, others);
+    const tenant = await newTenant('Default', true, dependencies);
+    dependencies.data?.completeTenant(tenant.id);
+    return new Tenants(tenant, dependencies);
   }
 
   /** Adds a tenant with its first user, who has no roles and so may do everything. */
-  async add(name: string, given: GivenAdmin): Promise<AddedTenant | TenantFault> {
-    const { data } = this.#means;
-    const prepared = await preparedAdmin(given, this.#means);
-    const tenant = await newTenant(name, false, this.#means);
+  async add(name: string, given: GivenAdmin): Promise<AddedTenant | TenantProblem> {
+    const { data } = this.#dependencies;
+    const prepared = await preparedAdmin(given, this.#dependencies);
+    const tenant = await newTenant(name, false, this.#dependencies);
     // Asked once the store is open: nothing else can happen from here on.
-    const fault = this.#faultOf(name, given.email);
-    if (fault) {
+    const problem = this.#problemOf(name, given.email);
+    if (problem) {
       tenant.store.close();
       data?.removeTenant(tenant.id);
-      return fault;
+      return problem;
     }
-    const admin = createAdmin(tenant, prepared, this.#means);
+    const admin = createAdmin(tenant, prepared, this.#dependencies);
     data?.completeTenant(tenant.id);
     this.#all.set(tenant.id, tenant);
     return { tenant, admin };
   }
 
-  #faultOf(name: string, email: string): TenantFault | undefined {
+  #problemOf(name: string, email: string): TenantProblem | undefined {
     if (this.#all.size >= TENANTS_MAX) return 'too many tenants';
     // A tenant is named by its id or its name, so that neither may mean two.
     if (this.list().some((tenant) => tenant.name === name || tenant.id === name))
@@ -113,7 +117,7 @@ export class Tenants {
   }
 
   /** While there is no other than the first one. */
-  get areOne(): boolean {
+  get hasSingleTenant(): boolean {
     return this.#all.size === 1;
   }
 
@@ -150,7 +154,7 @@ export class Tenants {
   /** Removes what a forgotten tenant has left behind. */
   remove(tenant: Tenant): void {
     tenant.store.close();
-    this.#means.data?.removeTenant(tenant.id);
+    this.#dependencies.data?.removeTenant(tenant.id);
   }
 
   close(): void {
@@ -184,8 +188,12 @@ export function createAdmin(
   return { id, email, password };
 }
 
-async function newTenant(name: string, isFirst: boolean, means: Means): Promise<Tenant> {
-  const { clock, random, data } = means;
+async function newTenant(
+  name: string,
+  isFirst: boolean,
+  dependencies: TenantDependencies,
+): Promise<Tenant> {
+  const { clock, random, data } = dependencies;
   const stored = {
     id: random.uuid(),
     name,
@@ -194,27 +202,27 @@ async function newTenant(name: string, isFirst: boolean, means: Means): Promise<
     createdMs: clock.now(),
     status: 'active',
   } as const;
-  return tenantOf(stored, await (data ? data.beginTenant(stored) : openStore()), means);
+  return tenantOf(stored, await (data ? data.beginTenant(stored) : openStore()), dependencies);
 }
 
 /** All or none: a folder that cannot be opened whole is refused. */
-async function keptTenants(means: Means): Promise<Tenant[]> {
+async function keptTenants(dependencies: TenantDependencies): Promise<Tenant[]> {
   const tenants: Tenant[] = [];
-  const { data } = means;
+  const { data } = dependencies;
   if (!data) return tenants;
   try {
     for (const tenant of data.tenants()) {
-      tenants.push(tenantOf(tenant, await data.openTenant(tenant.id), means));
+      tenants.push(tenantOf(tenant, await data.openTenant(tenant.id), dependencies));
     }
     return tenants;
-  } catch (fault) {
+  } catch (error) {
     for (const { store } of tenants) store.close();
-    throw fault;
+    throw error;
   }
 }
 
-function tenantOf(stored: StoredTenant, store: Store, means: Means): Tenant {
-  const { clock, data, rateLimit, onTenantCreated } = means;
+function tenantOf(stored: StoredTenant, store: Store, dependencies: TenantDependencies): Tenant {
+  const { clock, data, rateLimit, onTenantCreated } = dependencies;
   let { status } = stored;
   const tenant: Tenant = {
     id: stored.id,

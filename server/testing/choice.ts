@@ -1,17 +1,19 @@
 /** What a device would be served, in a test of the store: the decision and its deployment. */
-import { choosePart } from '../rules/part-choice.ts';
-import type { DeploymentDeviceStore } from '../store/deployment-devices.ts';
+import { chooseDeviceDeployment } from '../rules/device-deployment-choice.ts';
+import type { DeviceDeploymentStore } from '../store/device-deployments.ts';
 
 /**
  * Returns, for example, `['begin', 'one']`; `['nothing']` when no deployment is open for the
  * device.
  */
 export function choiceFor(
-  parts: DeploymentDeviceStore,
+  deviceDeployments: DeviceDeploymentStore,
   deviceId: string,
   nowMs = 99,
 ): readonly string[] {
-  const { parts: open, lastFinishedSeq } = parts.open(deviceId);
-  const choice = choosePart(open, { nowMs, lastFinishedSeq });
-  return 'part' in choice ? [choice.decision, choice.part.deployment.id] : [choice.decision];
+  const { deviceDeployments: open, lastFinishedSeq } = deviceDeployments.open(deviceId);
+  const choice = chooseDeviceDeployment(open, { nowMs, lastFinishedSeq });
+  return 'deviceDeployment' in choice
+    ? [choice.decision, choice.deviceDeployment.deployment.id]
+    : [choice.decision];
 }

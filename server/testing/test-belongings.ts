@@ -1,7 +1,7 @@
 /** One resource of each kind of a tenant, and the management operations that name each. */
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { publish } from './test-artifacts.ts';
-import { board, deploy, doors, report } from './test-deployments.ts';
+import { board, deploy, nextRequests, report } from './test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from './test-device.ts';
 import { setGroup } from './test-inventory.ts';
 import type { Call, Reply, TestServer } from './test-server.ts';
@@ -107,7 +107,7 @@ async function begun(server: TestServer, round: number) {
     autogenerate_delta: true,
     update_control_map: {},
   });
-  await doors['POST v2'](server, one.token, board);
+  await nextRequests['POST v2'](server, one.token, board);
   await report(server, one, { id, status: 'downloading' });
   const messages = [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message: 'begun' }];
   const log = { token: one.token, parameters: { id }, json: { messages } };

@@ -1,4 +1,4 @@
-/** Deployments of a test: creating them, requesting them, reading a device's part. */
+/** Deployments of a test: creating them, requesting them, reading a device deployment. */
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { DeploymentInstructionsV1 } from '../../fixtures/contract/resources.ts';
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
@@ -9,17 +9,21 @@ import type { Reply, TestServer } from './test-server.ts';
 export type Provides = Readonly<Record<string, string>>;
 
 /** One operation that requests the next deployment. */
-export type Door = (server: TestServer, token: string, provides: Provides) => Promise<Reply>;
+export type NextRequestCall = (
+  server: TestServer,
+  token: string,
+  provides: Provides,
+) => Promise<Reply>;
 
 /** The three operations by name. */
-export const doors = {
+export const nextRequests = {
   'GET v1': (server, token, provides) =>
     server.call('get-next-deployment', { token, query: provides }),
   'POST v1': (server, token, provides) =>
     server.call('post-next-deployment', { token, json: provides }),
   'POST v2': (server, token, provides) =>
     server.call('post-next-deployment-v2', { token, json: { device_provides: provides } }),
-} as const satisfies Record<string, Door>;
+} as const satisfies Record<string, NextRequestCall>;
 
 /** A board with an older artifact than the ones that tests deploy. */
 export const board: Provides = { device_type: 'board', artifact_name: 'release-0' };
@@ -68,8 +72,8 @@ export function report(
   return server.call('put-deployment-status', { token, parameters: { id }, json });
 }
 
-/** Returns a device's part in a deployment, as users see it; nothing when it has none. */
-export async function partOf(
+/** Returns a device deployment, as users see it; nothing when it has none. */
+export async function deviceDeploymentOf(
   server: TestServer,
   deploymentId: string,
   device: Pick<AcceptedDevice, 'id'>,
@@ -82,13 +86,13 @@ export async function partOf(
   return reply.json<DeploymentDevice[]>().find(({ id }) => id === device.id);
 }
 
-/** Returns the status of a device's part. */
+/** Returns the status of a device deployment. */
 export async function statusOf(
   server: TestServer,
   deploymentId: string,
   device: Pick<AcceptedDevice, 'id'>,
 ): Promise<DeviceDeploymentStatus | undefined> {
-  return (await partOf(server, deploymentId, device))?.status;
+  return (await deviceDeploymentOf(server, deploymentId, device))?.status;
 }
 
 /** Aborts a deployment as a user. */

@@ -5,15 +5,15 @@ import { acceptedDevice } from './test-device.ts';
 import type { Reply, TestServer } from './test-server.ts';
 
 /** Creates an accepted device that reports these attributes. */
-export async function tellingDevice(
+export async function reportingDevice(
   server: TestServer,
   name: string,
   attributes: Readonly<Record<string, unknown>> = {},
 ): Promise<AcceptedDevice> {
   const device = await acceptedDevice(server, name);
   const json = Object.entries(attributes).map(([key, value]) => ({ name: key, value }));
-  const told = await server.call('put-attributes', { token: device.token, json });
-  if (told.status !== 200) throw new Error(`not told: ${told.status} ${told.text}`);
+  const reply = await server.call('put-attributes', { token: device.token, json });
+  if (reply.status !== 200) throw new Error(`not told: ${reply.status} ${reply.text}`);
   return device;
 }
 

@@ -53,9 +53,9 @@ export function namesIn(tenant: TestbedTenant): Promise<unknown[]> {
 export function statusOf(call: Promise<unknown>): Promise<number> {
   return call.then(
     () => 200,
-    (fault: unknown) => {
-      if (fault instanceof AdminRefusal) return fault.status;
-      throw fault;
+    (error: unknown) => {
+      if (error instanceof AdminRefusal) return error.status;
+      throw error;
     },
   );
 }

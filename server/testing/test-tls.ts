@@ -59,8 +59,8 @@ export async function sendSecurely(
       const chunks: Buffer[] = [];
       try {
         for await (const chunk of response) chunks.push(chunk as Buffer);
-      } catch (fault) {
-        reject(fault);
+      } catch (error) {
+        reject(error);
       }
       const text = Buffer.concat(chunks).toString();
       resolve({
@@ -79,7 +79,7 @@ export async function sendSecurely(
 export async function refusalOf(url: string, tls: ClientTls): Promise<string> {
   return sendSecurely(url, { tls }).then(
     () => 'answered',
-    (fault: Error & { code?: string }) => fault.code ?? fault.message,
+    (error: Error & { code?: string }) => error.code ?? error.message,
   );
 }
 
@@ -87,16 +87,16 @@ export async function refusalOf(url: string, tls: ClientTls): Promise<string> {
 export function handshakeWith(
   url: string,
   options: ConnectionOptions,
-): Promise<{ readonly fault: string | undefined; readonly protocol: string | null }> {
+): Promise<{ readonly error: string | undefined; readonly protocol: string | null }> {
   const { hostname: host, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ...options });
     socket.on('error', reject);
     socket.on('secureConnect', () => {
       // Node's types say Error; it is the code as a string.
-      const fault: unknown = socket.authorizationError ?? undefined;
+      const error: unknown = socket.authorizationError ?? undefined;
       resolve({
-        fault: fault === undefined ? undefined : String(fault),
+        error: error === undefined ? undefined : String(error),
         protocol: socket.getProtocol(),
       });
       socket.destroy();

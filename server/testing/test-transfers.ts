@@ -91,12 +91,12 @@ export async function acceptTransfer(device: Peer): Promise<ConnectMessage> {
 }
 
 /** Answers a `stat` as a regular file; `told` replaces fields of the description. */
-export async function tellFile(
+export async function answerStat(
   device: Peer,
-  told: Readonly<Record<string, unknown>> = {},
+  fields: Readonly<Record<string, unknown>> = {},
 ): Promise<ConnectMessage> {
   const stat = await device.nextOf('stat');
-  const info = { path: '/etc/motd', size: 5, uid: 1, gid: 2, mode: 0o644, ...told };
+  const info = { path: '/etc/motd', size: 5, uid: 1, gid: 2, mode: 0o644, ...fields };
   device.reply(stat, { proto: fileTransfer, typ: 'file_info', body: encodeBody(info) });
   return stat;
 }
@@ -122,10 +122,10 @@ export function sayError(
 /** Accepts, describes the file, and receives the request for it. */
 export async function beginDownload(
   device: Peer,
-  told: Readonly<Record<string, unknown>> = {},
+  fields: Readonly<Record<string, unknown>> = {},
 ): Promise<ConnectMessage> {
   await acceptTransfer(device);
-  await tellFile(device, told);
+  await answerStat(device, fields);
   return device.nextOf('get_file');
 }
 
@@ -162,15 +162,15 @@ export async function beginUpload(device: Peer): Promise<ConnectMessage> {
   return asked;
 }
 
-/** Receives chunks as a field client does, until the file ends or `mostBytes` have arrived. */
+/** Receives chunks as a field client does, until the file ends or `maxBytes` have arrived. */
 export async function takeContent(
   device: Peer,
   asked: ConnectMessage,
-  mostBytes = Infinity,
+  maxBytes = Infinity,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let received = 0;
-  while (received < mostBytes) {
+  while (received < maxBytes) {
     const chunk = await device.nextOf('file_chunk');
     expect(chunk.props?.offset).toBe(received);
     if (!chunk.body) break;

@@ -1,28 +1,28 @@
 /** Places inside bodies: how they are named, found in a shape, and changed in a value. */
 
 import type * as v from 'valibot';
-import type { Place } from '../../fixtures/contract/list-orders.ts';
+import type { MemberPath } from '../../fixtures/contract/list-orders.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { timestamp } from '../../fixtures/contract/text.ts';
 import { isObject } from '../../fixtures/json.ts';
 
-export type { Place };
+export type { MemberPath as Place };
 
 /** What a shape says about the places below it. */
 export interface ShapePlaces {
   /** Objects that may have members which the shape does not name. */
-  readonly open: readonly Place[];
-  readonly lists: readonly Place[];
-  readonly timestamps: readonly Place[];
+  readonly open: readonly MemberPath[];
+  readonly lists: readonly MemberPath[];
+  readonly timestamps: readonly MemberPath[];
   /** Members that may be absent. */
-  readonly optional: readonly Place[];
+  readonly optional: readonly MemberPath[];
 }
 
 interface FoundPlaces {
-  readonly open: Set<Place>;
-  readonly lists: Set<Place>;
-  readonly timestamps: Set<Place>;
-  readonly optional: Set<Place>;
+  readonly open: Set<MemberPath>;
+  readonly lists: Set<MemberPath>;
+  readonly timestamps: Set<MemberPath>;
+  readonly optional: Set<MemberPath>;
 }
 
 /** The parts of a valibot schema that are read here; which exist depends on its type. */
@@ -41,7 +41,7 @@ const known = new WeakMap<v.GenericSchema, ShapePlaces>();
  * The lists of an operation's answer without a defined order. Only these are shuffled, and only
  * within the page that was asked for.
  */
-export function freeLists(operation: Operation | undefined): readonly Place[] {
+export function freeLists(operation: Operation | undefined): readonly MemberPath[] {
   const orders = operation?.answer?.lists ?? {};
   return Object.keys(orders).filter((place) => orders[place] === 'free');
 }
@@ -96,14 +96,14 @@ function look(schema: v.GenericSchema, path: readonly string[], found: FoundPlac
 /** The value with `change` applied at every existing place of that name. */
 export function changedAt(
   value: unknown,
-  place: Place,
+  place: MemberPath,
   change: (found: unknown) => unknown,
 ): unknown {
   return changedBelow(value, place === '' ? [] : place.split('.'), change);
 }
 
 /** The value without the members of that name; the last name is a member's own. */
-export function withoutMember(value: unknown, place: Place): unknown {
+export function withoutMember(value: unknown, place: MemberPath): unknown {
   const names = place.split('.');
   const member = names.pop() ?? '';
   return changedBelow(value, names, (found) => {

@@ -17,8 +17,8 @@ import { artifactBytes, fetchFile, linkTo, publish } from '../testing/test-artif
 import {
   board,
   deploy,
-  doors,
   instructionsIn,
+  nextRequests,
   report,
   statusOf,
 } from '../testing/test-deployments.ts';
@@ -143,8 +143,8 @@ describe('a server with a seed', () => {
       const known = await deploy(server, [device], {
         update_control_map: { states: { ArtifactInstall_Enter: { action: 'pause' } } },
       });
-      const { id } = instructionsIn(await doors['POST v2'](server, device.token, board));
-      const again = instructionsIn(await doors['POST v2'](server, device.token, board));
+      const { id } = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
+      const again = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
       expect(again.id).toBe(id);
       const { status } = await report(server, device, { id, status: 'downloading' });
       expect([status, await statusOf(server, known, device)]).toEqual([204, 'downloading']);

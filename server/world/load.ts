@@ -7,7 +7,7 @@ import type { Services } from '../pipeline/services.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { issueUserToken } from '../tenants/user-tokens.ts';
 import { type Ask, type Loading, takeStep } from './steps.ts';
-import { timelineOf, WorldFault } from './timeline.ts';
+import { timelineOf, WorldError } from './timeline.ts';
 import type { World } from './world-shape.ts';
 
 /** The created resources, by their names in the file. */
@@ -16,7 +16,7 @@ export type LoadedWorld = AnswerOf<'POST /world'>;
 /**
  * Loads a world; afterwards the clock shows the world's time, or is reset, limits are those of the
  * start, and the journal is empty.
- * @throws WorldFault for an impossible state, with the server's message where it refuses
+ * @throws WorldError for an impossible state, with the server's message where it refuses
  */
 export async function loadWorld(
   services: Services,
@@ -37,18 +37,18 @@ export async function loadWorld(
     }
     clock.reset();
     if (world.now !== undefined) clock.set(nowMs);
-  } catch (fault) {
+  } catch (error) {
     clock.reset();
     if (before.mode !== 'base') {
       clock.set(before.nowMs);
       clock.scale(before.rate);
     }
-    throw fault;
+    throw error;
   } finally {
     hands.giveBack();
   }
   // What the devices say of themselves is theirs: so far nobody has polled.
-  tenant.store.parts.forgetRequests();
+  tenant.store.deviceDeployments.forgetRequests();
   tenant.store.devices.forgetPolls();
   tenant.rates.set(services.settings.rateLimit);
   journalOf(tenant).clear();
@@ -66,7 +66,7 @@ function borrowedHands(services: Services, tenant: Tenant, nowMs: number) {
   // A user without roles has full access.
   const admin = users.find(({ roles }) => roles.length === 0);
   if (!admin)
-    throw new WorldFault('no user of the tenant may create this state; add one with full access');
+    throw new WorldError('no user of the tenant may create this state; add one with full access');
   const token = issueUserToken(services, tenant, { userId: admin.id, kind: 'first', nowMs });
   const { limit } = rates;
   rates.set(undefined);

@@ -16,7 +16,7 @@ import { readIdentity } from '../rules/identity.ts';
 import { findRole } from '../tenants/access.ts';
 import { audit, deviceActor, deviceObject } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import { type Step, WorldFault } from './timeline.ts';
+import { type TimelineStep, WorldError } from './timeline.ts';
 import type { World, WorldDeployment, WorldDevice } from './world-shape.ts';
 
 /** An answer of the API. */
@@ -62,8 +62,8 @@ const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDep
     'already-installed': [],
   };
 
-/** Executes one step at the time of the tenant's clock. @throws WorldFault when it is refused */
-export async function takeStep(loading: Loading, step: Step): Promise<void> {
+/** Executes one step at the time of the tenant's clock. @throws WorldError when it is refused */
+export async function takeStep(loading: Loading, step: TimelineStep): Promise<void> {
   if (step.kind === 'user') await addUser(loading, step.user);
   else if (step.kind === 'artifact') await addArtifact(loading, step.artifact);
   else if (step.kind === 'device') await addDevice(loading, step.device);
@@ -76,10 +76,11 @@ async function addUser({ services, tenant }: Loading, user: World['users'][numbe
   const { users } = tenant.store;
   const place = `users: ${user.email}`;
   if (services.tenants.findByEmail(user.email)) {
-    throw new WorldFault(`${place}: another user has this e-mail address already`);
+    throw new WorldError(`${place}: another user has this e-mail address already`);
   }
-  const stranger = user.roles.find((name) => !findRole(tenant.store, name));
-  if (stranger !== undefined) throw new WorldFault(`${place}: there is no role "${stranger}"`);
+  const unknownRole = user.roles.find((name) => !findRole(tenant.store, name));
+  if (unknownRole !== undefined)
+    throw new WorldError(`${place}: there is no role "${unknownRole}"`);
   const id = services.random.uuid();
   users.create({ id, email, passwordHash, roles: user.roles }, tenant.clock.now());
 }
@@ -104,11 +105,11 @@ async function addDevice(loading: Loading, device: WorldDevice): Promise<void> {
   const place = `devices: ${device.name}`;
   const given = device.identity ?? { name: device.name };
   const identity = readIdentity(JSON.stringify(given));
-  if ('because' in identity) throw new WorldFault(`${place}: identity: ${identity.because}`);
+  if ('because' in identity) throw new WorldError(`${place}: identity: ${identity.because}`);
   const made = device.publicKey === undefined ? newKey(loading) : undefined;
   const pem = device.publicKey ?? publicPem(made);
   const key = readPublicKey(pem);
-  if ('because' in key) throw new WorldFault(`${place}: publicKey: ${key.because}`);
+  if ('because' in key) throw new WorldError(`${place}: publicKey: ${key.because}`);
   const recorded =
     device.status === 'preauthorized'
       ? await preauthorize(loading, { place, identity: given, pem })
@@ -119,7 +120,7 @@ async function addDevice(loading: Loading, device: WorldDevice): Promise<void> {
     ...recorded,
     ...(privateKey !== undefined && { privateKey }),
   });
-  await tell(loading, { device, place, ...recorded });
+  await sendInventory(loading, { device, place, ...recorded });
 }
 
 async function preauthorize(
@@ -140,7 +141,7 @@ async function firstContact(
   const { random, settings } = services;
   const nowMs = tenant.clock.now();
   if (tenant.store.devices.findByIdentity(identity)) {
-    throw new WorldFault(`${place}: another device has this identity`);
+    throw new WorldError(`${place}: another device has this identity`);
   }
   const [id, authSetId] = [random.uuid(), random.uuid()];
   const set = { authSetId, publicKeyPem: pem, status: 'pending', nowMs } as const;
@@ -167,13 +168,13 @@ async function firstContact(
 }
 
 /** The inventory, configuration and group of a device. */
-async function tell(
+async function sendInventory(
   loading: Loading,
   { device, place, id, token }: { device: WorldDevice; place: string; id: string; token?: string },
 ): Promise<void> {
   const { inventory, reportedConfiguration, configuration, group } = device;
   if (token === undefined && (inventory || reportedConfiguration)) {
-    throw new WorldFault(
+    throw new WorldError(
       `${place}: only an accepted device can report; leave out inventory and reportedConfiguration`,
     );
   }
@@ -236,7 +237,7 @@ async function reach(
   const way = waysTo[status];
   if (!way) {
     const possible = Object.keys(waysTo).join(', ');
-    throw new WorldFault(
+    throw new WorldError(
       `${place}: a device does not report "${status}"; possible are ${possible}`,
     );
   }
@@ -246,7 +247,7 @@ async function reach(
   const query = new URLSearchParams({ device_type: type ?? '', artifact_name: 'unknown' });
   const offered = await must(loading, place, [next, `${pathOf(next)}?${query}`, { token }]);
   if (offered.status !== 200) {
-    throw new WorldFault(`${place}: the device is offered no deployment at that time`);
+    throw new WorldError(`${place}: the device is offered no deployment at that time`);
   }
   const row = operations['put-deployment-status'];
   for (const report of [...way, status]) {
@@ -261,7 +262,7 @@ type Call = {
   readonly token?: string | undefined;
 };
 
-/** Asks as the user unless a device's token is given. @throws WorldFault when it is refused */
+/** Asks as the user unless a device's token is given. @throws WorldError when it is refused */
 async function must(
   { ask, userToken }: Loading,
   place: string,
@@ -270,7 +271,7 @@ async function must(
   const answer = await ask(operation, path, { token, ...call });
   if (answer.status < 300) return answer;
   const { error } = JSON.parse(answer.text) as { error?: string };
-  throw new WorldFault(`${place}: ${answer.status}: ${error ?? answer.text}`);
+  throw new WorldError(`${place}: ${answer.status}: ${error ?? answer.text}`);
 }
 
 function idIn({ location }: Answer): string {

@@ -10,7 +10,7 @@ import { journalOf } from '../journal/tenant-journal.ts';
 import type { Services } from '../pipeline/services.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { DeviceReset, Snapshot } from '../store/snapshot.ts';
-import type { AddedTenant, GivenAdmin, Tenant, TenantFault } from '../tenants/tenants.ts';
+import type { AddedTenant, GivenAdmin, Tenant, TenantProblem } from '../tenants/tenants.ts';
 import { type LoadedWorld, loadWorld } from './load.ts';
 import type { Ask } from './steps.ts';
 import type { World } from './world-shape.ts';
@@ -63,7 +63,7 @@ export class TenantStates {
   }
 
   /** Adds a tenant with its first user; its start is empty. */
-  async add(name: string, admin: GivenAdmin): Promise<AddedTenant | TenantFault> {
+  async add(name: string, admin: GivenAdmin): Promise<AddedTenant | TenantProblem> {
     const added = await this.#services.tenants.add(name, admin);
     if (typeof added !== 'string') await this.markStart(added.tenant);
     return added;
@@ -134,7 +134,7 @@ export class TenantStates {
   /**
    * Replaces the state and the start of the tenant. Planned faults are kept, and paused meanwhile.
    * The state is unchanged when the file is refused.
-   * Rejects with WorldFault or StartNotKept.
+   * Rejects with WorldError or StartNotKept.
    */
   load(tenant: Tenant, world: World): Promise<LoadedWorld> {
     return this.#inOrder(() => this.#load(tenant, world));
@@ -179,7 +179,7 @@ export class TenantStates {
   fork(
     tenant: Tenant,
     { name, admin }: { name: string; admin: GivenAdmin },
-  ): Promise<AddedTenant | TenantFault> {
+  ): Promise<AddedTenant | TenantProblem> {
     return this.#inOrder(async () => {
       const added = await this.#services.tenants.add(name, admin);
       if (typeof added === 'string') return added;
@@ -189,9 +189,9 @@ export class TenantStates {
         snapshot.discard();
         await this.markStart(added.tenant);
         return added;
-      } catch (fault) {
+      } catch (error) {
         await this.drop(added.tenant);
-        throw fault;
+        throw error;
       }
     });
   }
@@ -214,9 +214,9 @@ export class TenantStates {
       if (former !== origin) former?.discard();
       this.#starts.set(tenant, await tenant.store.snapshot());
       return loaded;
-    } catch (fault) {
+    } catch (error) {
       await this.#restore(tenant, before);
-      throw fault;
+      throw error;
     } finally {
       goOn();
       before.discard();

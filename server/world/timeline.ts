@@ -2,7 +2,7 @@
 import { agoMs, type World, type WorldDeployment, type WorldDevice } from './world-shape.ts';
 
 /** One step; `agoMs` is milliseconds before the world's time. */
-export type Step = { readonly agoMs: number } & (
+export type TimelineStep = { readonly agoMs: number } & (
   | { readonly kind: 'user'; readonly user: World['users'][number] }
   | { readonly kind: 'device'; readonly device: WorldDevice }
   | { readonly kind: 'artifact'; readonly artifact: World['artifacts'][number] }
@@ -10,18 +10,18 @@ export type Step = { readonly agoMs: number } & (
 );
 
 /** A contradiction in a world; the message names the place. */
-export class WorldFault extends Error {
-  override readonly name = 'WorldFault';
+export class WorldError extends Error {
+  override readonly name = 'WorldError';
 }
 
 /** The order of steps at the same moment. */
 const order = { user: 0, artifact: 1, device: 2, deployment: 3 } as const;
 
-/** The steps, oldest first. @throws WorldFault for an impossible state */
-export function timelineOf(world: World): readonly Step[] {
+/** The steps, oldest first. @throws WorldError for an impossible state */
+export function timelineOf(world: World): readonly TimelineStep[] {
   checkNames(world);
   for (const deployment of world.deployments) checkDeployment(world, deployment);
-  const steps: Step[] = [
+  const steps: TimelineStep[] = [
     ...world.users.map((user) => ({ kind: 'user' as const, user, agoMs: oldest(world) })),
     ...world.artifacts.map((artifact) => ({
       kind: 'artifact' as const,
@@ -63,29 +63,29 @@ function checkNames({ devices, artifacts, users }: World): void {
 
 function requireDifferent(place: string, names: readonly string[]): void {
   const doubled = names.find((name, index) => names.indexOf(name) !== index);
-  if (doubled !== undefined) throw new WorldFault(`${place}: the name "${doubled}" is used twice`);
+  if (doubled !== undefined) throw new WorldError(`${place}: the name "${doubled}" is used twice`);
 }
 
 function checkDeployment(world: World, deployment: WorldDeployment): void {
   const place = `deployments: ${deployment.name}`;
   const artifact = world.artifacts.find(({ name }) => name === deployment.artifact);
-  if (!artifact) throw new WorldFault(`${place}: there is no artifact "${deployment.artifact}"`);
+  if (!artifact) throw new WorldError(`${place}: there is no artifact "${deployment.artifact}"`);
   const beganMs = agoMs(deployment.ago);
   if (agoMs(artifact.ago) < beganMs) {
-    throw new WorldFault(
+    throw new WorldError(
       `${place}: its artifact was created later; give the artifact a longer ago`,
     );
   }
   const meant = deployment.devices ?? world.devices.map(({ name }) => name);
   for (const name of [...meant, ...Object.keys(deployment.reached)]) {
     const device = world.devices.find((one) => one.name === name);
-    if (!device) throw new WorldFault(`${place}: there is no device "${name}"`);
+    if (!device) throw new WorldError(`${place}: there is no device "${name}"`);
     const isMeant = meant.includes(name) && device.status === 'accepted';
     if (!isMeant && name in deployment.reached) {
-      throw new WorldFault(`${place}: reached: "${name}" is not one of its accepted devices`);
+      throw new WorldError(`${place}: reached: "${name}" is not one of its accepted devices`);
     }
     if (deployment.devices && agoMs(device.ago) < beganMs) {
-      throw new WorldFault(`${place}: device "${name}" was created later; give it a longer ago`);
+      throw new WorldError(`${place}: device "${name}" was created later; give it a longer ago`);
     }
   }
 }

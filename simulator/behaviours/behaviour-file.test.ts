@@ -7,7 +7,7 @@ import { systemClock } from '../../fixtures/clock.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
 import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
-import { SmallWorld } from '../testing/small-world.ts';
+import { SmallServer } from '../testing/small-server.ts';
 import { BehaviourFileError, nodeReadsTypeScript, readBehaviourFile } from './behaviour-file.ts';
 import { behaviours } from './catalogue.ts';
 import example from './example.ts';
@@ -43,7 +43,7 @@ const row = (change = '', name = `mine-${files + 1}`) => `export default {
 async function refusal(path: string, readsTypeScript?: boolean): Promise<string> {
   const error = await readBehaviourFile(path, readsTypeScript).then(
     () => undefined,
-    (fault: unknown) => fault,
+    (error: unknown) => error,
   );
   expect(error).toBeInstanceOf(BehaviourFileError);
   const { message } = error as BehaviourFileError;
@@ -123,7 +123,7 @@ describe('a behaviour file', () => {
 
   it('ends a run in one sentence when one of its hooks breaks', async () => {
     const broken = row('hooks: { nextCycleMs: () => "soon" }', 'broken-hook');
-    const environment = await SmallWorld.start();
+    const environment = await SmallServer.start();
     const path = written(broken);
     const run = simulateFleet(plan(environment.server.baseUrl, path, 'broken-hook'), {
       clock: systemClock,
@@ -156,8 +156,8 @@ describe('the example of a behaviour file', () => {
     expect(text(inJavaScript.hooks)).toEqual(text(example.hooks));
   });
 
-  it('plays in a fleet, from its file', async () => {
-    const environment = await SmallWorld.start();
+  it('runs in a fleet, from its file', async () => {
+    const environment = await SmallServer.start();
     let offered = 0;
     const result = await simulateFleet(
       {

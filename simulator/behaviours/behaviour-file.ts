@@ -13,10 +13,10 @@ import { printable } from '../../fixtures/printable.ts';
 import { ClientError, FleetStopped, PowerLoss } from '../network/errors.ts';
 import { type Behaviour, type BehaviourHooks, UpdateFailure } from './behaviour.ts';
 import { addBehaviours } from './catalogue.ts';
-import { parameterFault } from './parameters.ts';
+import { parameterProblem } from './parameters.ts';
 
 /**
- * Thrown for a behaviour file that cannot be used, or whose hook threw; names the place and fault.
+ * Thrown for a behaviour file that cannot be used, or whose hook threw; names the place and error.
  */
 export class BehaviourFileError extends Error {
   override readonly name = 'BehaviourFileError';
@@ -53,17 +53,19 @@ export async function readBehaviourFile(
   refuseLanguage(path, readsTypeScript);
   const given = await defaultExportOf(path);
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
-  if (list.length > BEHAVIOURS_MAX) throw fault(path, `holds more than ${BEHAVIOURS_MAX} of them`);
+  if (list.length > BEHAVIOURS_MAX)
+    throw fileError(path, `holds more than ${BEHAVIOURS_MAX} of them`);
   const rows = list.map((row) => checked(row, path));
   const taken = addBehaviours(rows);
-  if (taken.length > 0) throw fault(path, `there is another behaviour called ${taken.join(', ')}`);
+  if (taken.length > 0)
+    throw fileError(path, `there is another behaviour called ${taken.join(', ')}`);
   filesRead.set(resolve(path), rows);
   return rows;
 }
 
 const filesRead = new Map<string, readonly Behaviour[]>();
 
-function fault(path: string, what: string): BehaviourFileError {
+function fileError(path: string, what: string): BehaviourFileError {
   const said = printable(what, MESSAGE_MAX_CHARACTERS);
   return new BehaviourFileError(`the behaviour file ${path}: ${said}`);
 }
@@ -72,10 +74,11 @@ function refuseLanguage(path: string, readsTypeScript: boolean): void {
   const ending = extname(path).toLowerCase();
   if (javaScript.includes(ending)) return;
   const accepted = [...javaScript, ...typeScript].join(', ');
-  if (!typeScript.includes(ending)) throw fault(path, `its name must end in one of ${accepted}`);
+  if (!typeScript.includes(ending))
+    throw fileError(path, `its name must end in one of ${accepted}`);
   if (readsTypeScript) return;
   const way = 'use Node 22.18 or newer, or JavaScript with its types in comments (.js, .mjs)';
-  throw fault(path, `Node ${process.versions.node} does not read TypeScript; ${way}`);
+  throw fileError(path, `Node ${process.versions.node} does not read TypeScript; ${way}`);
 }
 
 async function defaultExportOf(path: string): Promise<unknown> {
@@ -84,9 +87,9 @@ async function defaultExportOf(path: string): Promise<unknown> {
     return v.parse(moduleShape, module).default;
   } catch (error) {
     if (v.isValiError(error)) {
-      throw fault(path, 'has no default export; write "export default" before the behaviour');
+      throw fileError(path, 'has no default export; write "export default" before the behaviour');
     }
-    throw fault(path, `cannot be read: ${firstLine(error)}`);
+    throw fileError(path, `cannot be read: ${firstLine(error)}`);
   }
 }
 
@@ -105,7 +108,7 @@ const hookNames = [
   'socketHoldsMs',
   'offForMs',
   'nextCycleMs',
-  'waitAfterFaultMs',
+  'waitAfterErrorMs',
   'eachCycle',
   'whenOffered',
   'whileDownloading',
@@ -143,10 +146,10 @@ const rowShape = v.strictObject(
 
 function checked(row: unknown, path: string): Behaviour {
   const read = v.safeParse(rowShape, row);
-  if (!read.success) throw fault(path, issueSentence(read.issues[0]));
+  if (!read.success) throw fileError(path, issueSentence(read.issues[0]));
   for (const [name, value] of Object.entries(read.output.parameters)) {
-    const wrong = parameterFault(name, value);
-    if (wrong !== undefined) throw fault(path, `parameters.${name} ${wrong}`);
+    const wrong = parameterProblem(name, value);
+    if (wrong !== undefined) throw fileError(path, `parameters.${name} ${wrong}`);
   }
   const { parameters } = read.output;
   const hooks = guarded(read.output.hooks, `${path}: ${read.output.name}`);
@@ -165,7 +168,7 @@ const numericHooks: readonly string[] = [
   'socketHoldsMs',
   'offForMs',
   'nextCycleMs',
-  'waitAfterFaultMs',
+  'waitAfterErrorMs',
 ];
 
 /** Wraps the hooks so that an unexpected error becomes a sentence that names the hook. */

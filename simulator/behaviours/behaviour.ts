@@ -50,7 +50,7 @@ export interface CycleContext<Parameters extends BehaviourParameters = Behaviour
   /** Repeats the final status of the most recent finished deployment. */
   reportFinishedAgain(): Promise<void>;
   /** Has a second device with the same identity and key sign in, send its inventory, and poll. */
-  letCloneSpeak(artifactName: string): Promise<void>;
+  runClone(artifactName: string): Promise<void>;
 }
 
 /** Context of hooks that run during an update. */
@@ -88,13 +88,13 @@ interface StartFacts {
   readonly deployedArtifact: string | undefined;
 }
 
-/** A fault that the device is about to back off from. */
-interface FaultFacts {
+/** An error that the device is about to back off from. */
+interface FailedRequest {
   /** Status of the response; undefined when there was none. */
   readonly status: number | undefined;
   /** Wait requested by the server. */
   readonly retryAfterMs: number | undefined;
-  /** Consecutive faults so far, 1 after the first. */
+  /** Consecutive errors so far, 1 after the first. */
   readonly attempt: number;
 }
 
@@ -111,25 +111,29 @@ export interface BehaviourHooks<Parameters extends BehaviourParameters = Behavio
   /** Returns how long a persistent connection is held before the device drops it. */
   socketHoldsMs?(parameters: Parameters): number;
   /** Returns how long the device stays off from now; 0 while it is on. Called before each cycle. */
-  offForMs?(moment: HookContext<Parameters>): number;
-  /** Returns the wait until the next cycle; `usualMs` is the default. */
-  nextCycleMs?(moment: HookContext<Parameters>, usualMs: number): number;
-  /** Returns the wait after a fault; `usualMs` is the default. */
-  waitAfterFaultMs?(moment: HookContext<Parameters>, fault: FaultFacts, usualMs: number): number;
+  offForMs?(context: HookContext<Parameters>): number;
+  /** Returns the wait until the next cycle; `defaultMs` is the default. */
+  nextCycleMs?(context: HookContext<Parameters>, defaultMs: number): number;
+  /** Returns the wait after an error; `defaultMs` is the default. */
+  waitAfterErrorMs?(
+    context: HookContext<Parameters>,
+    failed: FailedRequest,
+    defaultMs: number,
+  ): number;
   /** Called at the end of each successful cycle. */
-  eachCycle?(moment: CycleContext<Parameters>): Promise<void>;
+  eachCycle?(context: CycleContext<Parameters>): Promise<void>;
   /** Called before the first report: runs the update, or only claims to have done so. */
-  whenOffered?(moment: UpdateContext<Parameters>): Promise<'update' | 'claim-success'>;
+  whenOffered?(context: UpdateContext<Parameters>): Promise<'update' | 'claim-success'>;
   /** Called for each chunk of the file; the return value is what the device receives. */
-  whileDownloading?(moment: DownloadContext<Parameters>, piece: Buffer): Promise<Buffer>;
+  whileDownloading?(context: DownloadContext<Parameters>, piece: Buffer): Promise<Buffer>;
   /** Called halfway through the installation. */
-  whileInstalling?(moment: UpdateContext<Parameters>): Promise<void>;
+  whileInstalling?(context: UpdateContext<Parameters>): Promise<void>;
   /**
    * Called after each reboot of an update; returns `down-again` when the device reboots once more.
    */
-  afterReboot?(moment: RebootContext<Parameters>): Promise<'up' | 'down-again'>;
+  afterReboot?(context: RebootContext<Parameters>): Promise<'up' | 'down-again'>;
   /** Called before the new artifact is made permanent; a failure here rolls back. */
-  whileCommitting?(moment: UpdateContext<Parameters>): Promise<void>;
+  whileCommitting?(context: UpdateContext<Parameters>): Promise<void>;
   /** Returns true when the device stops an update whose report was answered with 409. */
   stopsWhenAborted?(parameters: Parameters): boolean;
 }

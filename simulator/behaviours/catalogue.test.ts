@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { behaviours } from './catalogue.ts';
-import { parameterFault, shownParameters } from './parameters.ts';
+import { parameterProblem, shownParameters } from './parameters.ts';
 
 const names = [
   'steady',
@@ -50,7 +50,7 @@ describe('the catalogue of behaviours', () => {
 
   it.each([...behaviours.values()])('gives the numbers of $name a unit', (behaviour) => {
     for (const { name, value } of shownParameters(behaviour)) {
-      expect([name, parameterFault(name, value)]).toEqual([name, undefined]);
+      expect([name, parameterProblem(name, value)]).toEqual([name, undefined]);
     }
   });
 

@@ -1,7 +1,7 @@
 /** All behaviours, one row each. The fleet picks them by weight and never looks one up by name. */
 import type { KnownBehaviours } from '../plan/plan.ts';
 import type { Behaviour } from './behaviour.ts';
-import { changedParametersFault } from './parameters.ts';
+import { changedParametersProblem } from './parameters.ts';
 import { badlyWritten } from './rows/badly-written.ts';
 import { failing } from './rows/failing.ts';
 import { healthy } from './rows/healthy.ts';
@@ -27,5 +27,5 @@ export function addBehaviours(added: readonly Behaviour[]): string[] {
 /** The catalogue in the form that plan checks use. */
 export const knownBehaviours: KnownBehaviours = {
   names: () => [...known.keys()],
-  parametersFault: (name, changed) => changedParametersFault(known.get(name), changed),
+  parametersProblem: (name, changed) => changedParametersProblem(known.get(name), changed),
 };

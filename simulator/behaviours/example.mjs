@@ -14,12 +14,12 @@ const doubtfulBattery = {
     'Offers the same deployment again when the device is back, and counts one success.',
   parameters: { installMs: 200, rebootMs: 300, warmUpMs: 500, coldShare: 0.5 },
   hooks: {
-    async whenOffered(moment) {
-      const { coldShare, warmUpMs } = moment.parameters;
-      const isCold = moment.chance('cold').fraction() < coldShare;
-      if (!isCold || moment.beginning > 1) return 'update';
-      moment.log('warning', 'the battery is too cold; switching off until it is warm');
-      return moment.losePower(warmUpMs);
+    async whenOffered(context) {
+      const { coldShare, warmUpMs } = context.parameters;
+      const isCold = context.chance('cold').fraction() < coldShare;
+      if (!isCold || context.beginning > 1) return 'update';
+      context.log('warning', 'the battery is too cold; switching off until it is warm');
+      return context.losePower(warmUpMs);
     },
   },
 };

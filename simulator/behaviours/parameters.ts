@@ -3,8 +3,8 @@ import type { Behaviour } from './behaviour.ts';
 
 interface Unit {
   readonly shown: string;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
   readonly whole: boolean;
 }
 
@@ -12,13 +12,13 @@ const YEAR_MS = 366 * 86_400_000;
 
 /** Units by name suffix; where two match, the longer one applies. */
 const parameterUnits: Readonly<Record<string, Unit>> = {
-  Ms: { shown: 'ms', least: 0, most: YEAR_MS, whole: true },
-  SkewMs: { shown: 'ms', least: -100 * YEAR_MS, most: 100 * YEAR_MS, whole: true },
-  Hour: { shown: "o'clock UTC", least: 0, most: 24, whole: false },
-  Bytes: { shown: 'bytes', least: 0, most: 2 ** 40, whole: true },
-  BytesPerSecond: { shown: 'bytes/s', least: 0, most: 2 ** 40, whole: true },
-  Count: { shown: '', least: 0, most: 1_000_000, whole: true },
-  Share: { shown: 'of 1', least: 0, most: 1, whole: false },
+  Ms: { shown: 'ms', min: 0, max: YEAR_MS, whole: true },
+  SkewMs: { shown: 'ms', min: -100 * YEAR_MS, max: 100 * YEAR_MS, whole: true },
+  Hour: { shown: "o'clock UTC", min: 0, max: 24, whole: false },
+  Bytes: { shown: 'bytes', min: 0, max: 2 ** 40, whole: true },
+  BytesPerSecond: { shown: 'bytes/s', min: 0, max: 2 ** 40, whole: true },
+  Count: { shown: '', min: 0, max: 1_000_000, whole: true },
+  Share: { shown: 'of 1', min: 0, max: 1, whole: false },
 };
 
 /** A behaviour parameter as displayed. */
@@ -38,20 +38,20 @@ export function shownParameters({ parameters }: Behaviour): ShownParameter[] {
 /**
  * Returns what is wrong with a parameter, worded to follow its name; undefined when it is valid.
  */
-export function parameterFault(name: string, value: unknown): string | undefined {
+export function parameterProblem(name: string, value: unknown): string | undefined {
   const unit = unitOf(name);
   if (unit === undefined) {
     return `must end in its unit: ${Object.keys(parameterUnits).join(', ')}`;
   }
-  const fits = typeof value === 'number' && value >= unit.least && value <= unit.most;
+  const fits = typeof value === 'number' && value >= unit.min && value <= unit.max;
   if (fits && (Number.isInteger(value) || !unit.whole)) return undefined;
-  return `must be a ${unit.whole ? 'whole ' : ''}number from ${unit.least} to ${unit.most}`;
+  return `must be a ${unit.whole ? 'whole ' : ''}number from ${unit.min} to ${unit.max}`;
 }
 
 /**
  * Returns what is wrong with overrides of a behaviour's parameters; undefined when they are valid.
  */
-export function changedParametersFault(
+export function changedParametersProblem(
   behaviour: Behaviour | undefined,
   changed: Readonly<Record<string, number>>,
 ): string | undefined {
@@ -60,8 +60,8 @@ export function changedParametersFault(
     const known = Object.keys(behaviour.parameters);
     if (!known.includes(name))
       return `has no parameter ${name}; its parameters are ${known.join(', ')}`;
-    const fault = parameterFault(name, value);
-    if (fault !== undefined) return `${name} ${fault}`;
+    const problem = parameterProblem(name, value);
+    if (problem !== undefined) return `${name} ${problem}`;
   }
   return undefined;
 }

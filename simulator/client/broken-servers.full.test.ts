@@ -4,7 +4,7 @@ import { WebSocketServer } from 'ws';
 import { systemClock } from '../../fixtures/clock.ts';
 import { type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
 import { planWith } from '../testing/plan-with.ts';
-import { SmallWorld } from '../testing/small-world.ts';
+import { SmallServer } from '../testing/small-server.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -86,7 +86,7 @@ describe('own addresses', () => {
   });
 
   it('are where websockets come from as well', async () => {
-    const { server } = await SmallWorld.start();
+    const { server } = await SmallServer.start();
     const peers = new Map<string, number>();
     const over = new AbortController();
     const upgrades = new WebSocketServer({ server: server.http });
@@ -107,7 +107,7 @@ describe('own addresses', () => {
 
   it('that are none of this machine end the run before it begins', async () => {
     const { baseUrl } = await badServer((socket) => socket.destroy());
-    const fault = await run(baseUrl, { sourceAddresses: ['192.0.2.7'] }).catch(String);
-    expect(fault).toMatch(/EADDRNOTAVAIL/);
+    const error = await run(baseUrl, { sourceAddresses: ['192.0.2.7'] }).catch(String);
+    expect(error).toMatch(/EADDRNOTAVAIL/);
   });
 });

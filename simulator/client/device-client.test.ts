@@ -24,7 +24,7 @@ async function started(answers: Answers, options = {}, keyType: KeyType = 'ed255
   return { server, bench, client: bench.client, session: await sessionOf(keyType) };
 }
 
-async function faultOf(work: Promise<unknown>): Promise<unknown> {
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => Promise.reject(new Error('it should have failed')),
     (error: unknown) => error,
@@ -70,10 +70,10 @@ describe('signing in', () => {
     const { client, session } = await started({
       'post-auth-request': () => ({ status: 401, body: error }),
     });
-    const fault = await faultOf(client.signIn(session));
-    expect(fault).toBeInstanceOf(StatusError);
-    expect(fault).toMatchObject({ status: 401, label: 'status/401', passing: false });
-    expect(String(fault)).toContain('the server answered 401: dev auth: \\u{1b}[31munauthorized');
+    const thrown = await errorOf(client.signIn(session));
+    expect(thrown).toBeInstanceOf(StatusError);
+    expect(thrown).toMatchObject({ status: 401, label: 'status/401', passing: false });
+    expect(String(thrown)).toContain('the server answered 401: dev auth: \\u{1b}[31munauthorized');
     expect(session.token).toBeUndefined();
   });
 
@@ -87,8 +87,8 @@ describe('signing in', () => {
     const { client, session } = await started({
       'post-auth-request': () => ({ status: 200, body }),
     });
-    const fault = await faultOf(client.signIn(session));
-    expect(fault).toMatchObject({ code: 'answer', label: 'answer/not-a-token' });
+    const thrown = await errorOf(client.signIn(session));
+    expect(thrown).toMatchObject({ code: 'answer', label: 'answer/not-a-token' });
     expect(session.token).toBeUndefined();
   });
 
@@ -124,8 +124,8 @@ describe('a request with a token', () => {
     const { server, client, session } = await started({
       'get-configuration': () => ({ status: 401 }),
     });
-    const fault = await faultOf(client.configuration(signedIn(session)));
-    expect(fault).toMatchObject({ status: 401, operation: 'get-configuration' });
+    const thrown = await errorOf(client.configuration(signedIn(session)));
+    expect(thrown).toMatchObject({ status: 401, operation: 'get-configuration' });
     expect(server.askedOf('get-configuration')).toHaveLength(2);
     expect(session.token).toBeUndefined();
   });
@@ -135,8 +135,8 @@ describe('a request with a token', () => {
       'post-auth-request': () => ({ status: 401 }),
       'get-configuration': () => ({ status: 401 }),
     });
-    const fault = await faultOf(client.configuration(signedIn(session)));
-    expect(fault).toMatchObject({ status: 401, operation: 'post-auth-request' });
+    const thrown = await errorOf(client.configuration(signedIn(session)));
+    expect(thrown).toMatchObject({ status: 401, operation: 'post-auth-request' });
   });
 
   it.each([
@@ -149,9 +149,9 @@ describe('a request with a token', () => {
     [204, {}, false, undefined],
   ])('answered with %i %o is a status fault', async (status, headers, passing, waitMs) => {
     const { client, session } = await started({ 'get-configuration': () => ({ status, headers }) });
-    const fault = await faultOf(client.configuration(signedIn(session)));
-    expect(fault).toBeInstanceOf(StatusError);
-    expect(fault).toMatchObject({ status, passing, retryAfterMs: waitMs });
+    const thrown = await errorOf(client.configuration(signedIn(session)));
+    expect(thrown).toBeInstanceOf(StatusError);
+    expect(thrown).toMatchObject({ status, passing, retryAfterMs: waitMs });
   });
 
   it('shows no error text of a gateway that answers in a form of its own', async () => {
@@ -159,8 +159,8 @@ describe('a request with a token', () => {
     const { client, session } = await started({
       'get-configuration': () => ({ status: 502, body }),
     });
-    const fault = await faultOf(client.configuration(signedIn(session)));
-    expect(fault).toMatchObject({ status: 502, serverSays: undefined });
+    const thrown = await errorOf(client.configuration(signedIn(session)));
+    expect(thrown).toMatchObject({ status: 502, serverSays: undefined });
   });
 
   it.each([
@@ -173,7 +173,7 @@ describe('a request with a token', () => {
     const { client, session } = await started({
       'get-configuration': () => ({ status: 200, body }),
     });
-    expect(await faultOf(client.configuration(signedIn(session)))).toMatchObject({ label });
+    expect(await errorOf(client.configuration(signedIn(session)))).toMatchObject({ label });
   });
 });
 
@@ -227,9 +227,9 @@ describe('asking for the next deployment', () => {
 
   it('fails when there is no door at all, and begins at the first one the next time', async () => {
     const { server, client, session } = await started({});
-    const fault = await faultOf(client.nextDeployment(session, provides));
-    expect(fault).toMatchObject({ status: 404, operation: 'get-next-deployment' });
-    await faultOf(client.nextDeployment(session, provides));
+    const thrown = await errorOf(client.nextDeployment(session, provides));
+    expect(thrown).toMatchObject({ status: 404, operation: 'get-next-deployment' });
+    await errorOf(client.nextDeployment(session, provides));
     expect(server.askedOf('post-next-deployment-v2')).toHaveLength(2);
   });
 
@@ -238,7 +238,7 @@ describe('asking for the next deployment', () => {
       'post-next-deployment-v2': () => ({ status }),
       'post-next-deployment': found,
     });
-    expect(await faultOf(client.nextDeployment(session, provides))).toMatchObject({ status });
+    expect(await errorOf(client.nextDeployment(session, provides))).toMatchObject({ status });
     expect(server.askedOf('post-next-deployment')).toHaveLength(0);
   });
 
@@ -251,8 +251,8 @@ describe('asking for the next deployment', () => {
     const { client, session } = await started({
       'post-next-deployment-v2': () => ({ status: 200, body }),
     });
-    const fault = await faultOf(client.nextDeployment(session, provides));
-    expect(fault).toMatchObject({ label: 'answer/shape' });
+    const thrown = await errorOf(client.nextDeployment(session, provides));
+    expect(thrown).toMatchObject({ label: 'answer/shape' });
   });
 });
 
@@ -274,8 +274,8 @@ describe('reports', () => {
     'of a status fail with %i: only 204 is a success',
     async (status) => {
       const { client, session } = await started({ 'put-deployment-status': () => ({ status }) });
-      const fault = await faultOf(client.reportStatus(session, 'd', { status: 'success' }));
-      expect(fault).toMatchObject({ status });
+      const thrown = await errorOf(client.reportStatus(session, 'd', { status: 'success' }));
+      expect(thrown).toMatchObject({ status });
     },
   );
 
@@ -302,7 +302,7 @@ describe('reports', () => {
     'of the inventory fail with %i: only 200 is a success',
     async (status) => {
       const { server, client, session } = await started({ 'put-attributes': () => ({ status }) });
-      expect(await faultOf(client.sendInventory(session, []))).toMatchObject({ status });
+      expect(await errorOf(client.sendInventory(session, []))).toMatchObject({ status });
       expect(server.askedOf('patch-attributes')).toHaveLength(0);
     },
   );
@@ -335,11 +335,11 @@ describe('the update control map', () => {
     expect(await client.controlMap(session, 'd')).toEqual(wanted);
   });
 
-  it('is a fault when it is no map', async () => {
+  it('is an error when it is no map', async () => {
     const body = { update_control_map: { id: 'd', states: 'none' } };
     const { client, session } = await started({
       'get-update-control-map': () => ({ status: 200, body }),
     });
-    expect(await faultOf(client.controlMap(session, 'd'))).toMatchObject({ label: 'answer/shape' });
+    expect(await errorOf(client.controlMap(session, 'd'))).toMatchObject({ label: 'answer/shape' });
   });
 });

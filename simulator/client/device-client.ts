@@ -31,7 +31,7 @@ import {
   expectSuccess,
   statusError,
 } from './answers.ts';
-import { type NextDoor, nextDoors, type Session, takePlannedMs, wayOf } from './session.ts';
+import { type NextEndpoint, nextEndpoints, type Session, takePlannedMs, wayOf } from './session.ts';
 
 /** Wire settings shared by all devices of a fleet. */
 export interface DeviceClientOptions {
@@ -113,13 +113,13 @@ export class DeviceClient {
     session: Session,
     provides: DeviceProvides,
   ): Promise<DeploymentInstructionsV2 | undefined> {
-    for (const door of nextDoors.slice(nextDoors.indexOf(session.nextDoor))) {
-      const { sending, shape } = nextRequests[door](provides);
+    for (const endpoint of nextEndpoints.slice(nextEndpoints.indexOf(session.nextEndpoint))) {
+      const { sending, shape } = nextRequests[endpoint](provides);
       const answer = await this.#authorized(session, sending);
-      if (answer.status === 404 && door !== 'get-v1') continue;
+      if (answer.status === 404 && endpoint !== 'get-v1') continue;
       const context = this.#context(sending.operation, session);
       expectSuccess(answer, context);
-      session.nextDoor = door;
+      session.nextEndpoint = endpoint;
       return answer.status === 204 ? undefined : bodyOf(shape, answer, context);
     }
     return undefined;
@@ -261,7 +261,7 @@ interface NextRequest {
   readonly shape: v.GenericSchema<unknown, DeploymentInstructionsV2>;
 }
 
-const nextRequests: Readonly<Record<NextDoor, (provides: DeviceProvides) => NextRequest>> = {
+const nextRequests: Readonly<Record<NextEndpoint, (provides: DeviceProvides) => NextRequest>> = {
   'post-v2': (provides) => {
     const operation = operations['post-next-deployment-v2'];
     const body = { device_provides: provides, update_control_map: true };

@@ -49,7 +49,7 @@ const BACKLOG_MAX_BYTES = 16 * 2 ** 20;
  * Connects immediately and stays closed once closed: to reconnect, create a new one. Answers pings,
  * and answers messages as the owner decides. Bytes that are not a message end the connection with
  * 1011, messages larger than devices read with 1009. Real devices also disconnect and reconnect
- * then, and only this way does the server's fault show in the run's figures.
+ * then, and only this way does the server's error show in the run's figures.
  */
 export class DeviceSocket {
   readonly #socket: WebSocket;
@@ -58,7 +58,7 @@ export class DeviceSocket {
   readonly #frames: SocketFrames | undefined;
   #heardMs: number;
   #pinged = false;
-  #fault: string | undefined;
+  #error: string | undefined;
   state: 'opening' | 'open' | 'closed' = 'opening';
   /** True once the connection has been open. */
   wasOpen = false;
@@ -165,8 +165,8 @@ export class DeviceSocket {
       .on('ping', heard)
       .on('pong', heard)
       .on('error', (error: Error & { readonly code?: string }) => {
-        this.#fault = faultOf(error);
-        this.closedBy ??= `transport/${this.#fault}`;
+        this.#error = errorOf(error);
+        this.closedBy ??= `transport/${this.#error}`;
       })
       .on('close', (code) => this.#closed(`closed/${code}`));
   }
@@ -199,7 +199,7 @@ export class DeviceSocket {
     this.#endFrames();
     if (this.state === 'closed') return;
     if (this.state === 'opening' && this.refusedWith === undefined) {
-      this.#options.observer.unanswered(operation.id, silenceOf(this.#fault ?? cause));
+      this.#options.observer.unanswered(operation.id, silenceOf(this.#error ?? cause));
     }
     this.state = 'closed';
     this.closedBy ??= cause;
@@ -207,7 +207,7 @@ export class DeviceSocket {
 }
 
 /** The library gives its own timeout no code, only this message. */
-function faultOf({ code, message }: Error & { readonly code?: string }): string {
+function errorOf({ code, message }: Error & { readonly code?: string }): string {
   if (code !== undefined) return code;
   return message.includes('timed out') ? 'ETIMEDOUT' : 'WEBSOCKET';
 }

@@ -55,7 +55,7 @@ async function collected(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
-async function faultOf(work: Promise<unknown>): Promise<unknown> {
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => Promise.reject(new Error('it should have failed')),
     (error: unknown) => error,
@@ -81,13 +81,13 @@ describe('a download', () => {
     expect(asked?.query.get('x-svc-signature')).toBe('abc');
   });
 
-  it('that breaks off is taken up where it broke', async () => {
+  it('that breaks off is resumed where it broke', async () => {
     const { server, bytes } = await download({ answers: [cutAt(2000), rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.askedOf('download-artifact')[1]?.headers.range).toBe('bytes=2000-');
   });
 
-  it('is taken up several times, each time where it broke, with a pause before each', async () => {
+  it('is resumed several times, each time where it broke, with a pause before each', async () => {
     const again = (asked: Asked): Answer => ({ ...rest(asked), cutAfterBytes: 500 });
     const { server, bytes, pauses } = await download({
       answers: [cutAt(2000), again, again, rest],
@@ -103,10 +103,10 @@ describe('a download', () => {
     const { server, bytes } = await download({
       answers: [cutAt(2000), ...Array(RESUMPTIONS_MAX + 5).fill(again)],
     });
-    const fault = await faultOf(bytes);
-    expect(fault).toBeInstanceOf(DownloadError);
-    expect(fault).toMatchObject({ label: 'download/cut-off' });
-    expect(String(fault)).toContain('was cut off 11 times, after 3000 bytes');
+    const error = await errorOf(bytes);
+    expect(error).toBeInstanceOf(DownloadError);
+    expect(error).toMatchObject({ label: 'download/cut-off' });
+    expect(String(error)).toContain('was cut off 11 times, after 3000 bytes');
     expect(server.askedOf('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
 
@@ -123,9 +123,9 @@ describe('a download', () => {
     expect(pauses).toEqual([1, 2, 3]);
   });
 
-  it('fails with the last fault when not one byte ever came', async () => {
+  it('fails with the last error when not one byte ever came', async () => {
     const { server, bytes } = await download({ answers: [] });
-    expect(await faultOf(bytes)).toMatchObject({ code: 'status', status: 500 });
+    expect(await errorOf(bytes)).toMatchObject({ code: 'status', status: 500 });
     expect(server.askedOf('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
 
@@ -167,7 +167,7 @@ describe('a download', () => {
     const headers = { etag: '"v1"' };
     const first = (): Answer => ({ status: 200, body: file, cutAfterBytes: 2000, headers });
     const { bytes } = await download({ answers: [first, () => answer] });
-    expect(await faultOf(bytes)).toMatchObject({ label: 'download/changed', passing: false });
+    expect(await errorOf(bytes)).toMatchObject({ label: 'download/changed', passing: false });
   });
 
   it.each([
@@ -182,14 +182,14 @@ describe('a download', () => {
       headers: range === undefined ? {} : { 'content-range': range },
     });
     const { bytes } = await download({ answers: [cutAt(2000), part] });
-    expect(await faultOf(bytes)).toMatchObject({ label: 'download/range' });
+    expect(await errorOf(bytes)).toMatchObject({ label: 'download/range' });
   });
 
   it.each([403, 404, 302, 206])('answered with %i fails with that status', async (status) => {
     const { bytes } = await download({ answers: [() => ({ status })] });
-    const fault = await faultOf(bytes);
-    expect(fault).toBeInstanceOf(StatusError);
-    expect(fault).toMatchObject({ status, operation: 'download-artifact' });
+    const error = await errorOf(bytes);
+    expect(error).toBeInstanceOf(StatusError);
+    expect(error).toMatchObject({ status, operation: 'download-artifact' });
   });
 
   it('of a large file never has more than a part of it in memory', async () => {
@@ -223,9 +223,9 @@ describe('a download', () => {
 
   it('of a file that says that it is too large is refused before its first byte', async () => {
     const { bytes } = await download({ answers: [whole], fileMaxBytes: 4999 });
-    const fault = await faultOf(bytes);
-    expect(fault).toMatchObject({ label: 'download/too-large', passing: false });
-    expect(String(fault)).toContain('larger than the 4999 bytes');
+    const error = await errorOf(bytes);
+    expect(error).toMatchObject({ label: 'download/too-large', passing: false });
+    expect(String(error)).toContain('larger than the 4999 bytes');
   });
 
   it('of a file that is too large and does not say so is refused on the way', async () => {
@@ -235,7 +235,7 @@ describe('a download', () => {
       headers: { 'transfer-encoding': 'chunked' },
     });
     const { bytes } = await download({ answers: [chunked], fileMaxBytes: 4999 });
-    expect(await faultOf(bytes)).toMatchObject({ label: 'download/too-large' });
+    expect(await errorOf(bytes)).toMatchObject({ label: 'download/too-large' });
   });
 
   it('that stalls is given up at the time limit and begun again', async () => {
@@ -253,7 +253,7 @@ describe('a download', () => {
       closers.push(() => bench.close());
       const { transport, clock } = bench;
       const link = { transport, clock, caller: 'device 0', uri, fileMaxBytes: 1, pause };
-      expect(await faultOf(collected(downloadedBytes(link)))).toMatchObject({
+      expect(await errorOf(collected(downloadedBytes(link)))).toMatchObject({
         label: 'answer/link',
       });
     },

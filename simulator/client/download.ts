@@ -227,8 +227,8 @@ function expectRange(answer: OpenAnswer, { progress, circumstances }: Part): voi
   progress.totalBytes ??= Number(total);
   if (Number(first) === progress.receivedBytes && Number(total) === progress.totalBytes) return;
   const wanted = `bytes ${progress.receivedBytes}- of ${progress.totalBytes}`;
-  const fault = `asked for ${wanted}, the server sent "${said}"`;
-  throw new DownloadError('range', fault, circumstances);
+  const problem = `asked for ${wanted}, the server sent "${said}"`;
+  throw new DownloadError('range', problem, circumstances);
 }
 
 function tooLarge(download: Download, circumstances: Circumstances): DownloadError {

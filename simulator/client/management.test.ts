@@ -22,7 +22,7 @@ async function started(answers: Answers) {
   return { server, bench, management: new ManagementClient({ transport, clock, credentials }) };
 }
 
-async function faultOf(work: Promise<unknown>): Promise<unknown> {
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => Promise.reject(new Error('it should have failed')),
     (error: unknown) => error,
@@ -69,17 +69,17 @@ describe('the operator', () => {
 
   it('is refused with a wrong password, and the message does not hold it', async () => {
     const { management } = await started({ login: () => ({ status: 401 }) });
-    const fault = await faultOf(management.login());
-    expect(fault).toMatchObject({ code: 'status', status: 401, operation: 'login' });
-    expect(String(fault)).not.toContain('pä:ss');
+    const error = await errorOf(management.login());
+    expect(error).toMatchObject({ code: 'status', status: 401, operation: 'login' });
+    expect(String(error)).not.toContain('pä:ss');
   });
 
   it('logs in again when its token has run out, once', async () => {
     const { server, management } = await started({
       'abort-device-deployments': () => ({ status: 401 }),
     });
-    const fault = await faultOf(management.abortDeviceDeployments('device-1'));
-    expect(fault).toMatchObject({ status: 401, operation: 'abort-device-deployments' });
+    const error = await errorOf(management.abortDeviceDeployments('device-1'));
+    expect(error).toMatchObject({ status: 401, operation: 'abort-device-deployments' });
     expect(server.askedOf('login')).toHaveLength(2);
     expect(server.askedOf('abort-device-deployments')).toHaveLength(2);
   });
@@ -118,8 +118,8 @@ describe('the operator', () => {
     ['devices without keys', [{ id: 'a', identity_data: {}, status: 'pending' }]],
   ])('does not take %s for devices', async (_what, body) => {
     const { management } = await started({ 'list-devices': () => ({ status: 200, body }) });
-    const fault = await faultOf(all(management.devices('pending')));
-    expect(fault).toMatchObject({ label: 'answer/shape' });
+    const error = await errorOf(all(management.devices('pending')));
+    expect(error).toMatchObject({ label: 'answer/shape' });
   });
 
   it('finds the id of a new deployment in the Location header', async () => {
@@ -142,7 +142,7 @@ describe('the operator', () => {
   ])('does not take %o for a new deployment', async (answer, wanted) => {
     const { management } = await started({ 'create-deployment': () => answer });
     const made = management.createDeployment({ name: 'n', artifact_name: 'r-1', devices: ['d'] });
-    expect(await faultOf(made)).toMatchObject(wanted);
+    expect(await errorOf(made)).toMatchObject(wanted);
   });
 
   it('accepts one authentication set of one device', async () => {

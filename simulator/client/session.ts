@@ -6,8 +6,8 @@ import type { Exchanger, Link } from '../network/link.ts';
 /**
  * The three endpoints for the next deployment, newest first; after a 404 the next older is tried.
  */
-export const nextDoors = ['post-v2', 'post-v1', 'get-v1'] as const;
-export type NextDoor = (typeof nextDoors)[number];
+export const nextEndpoints = ['post-v2', 'post-v1', 'get-v1'] as const;
+export type NextEndpoint = (typeof nextEndpoints)[number];
 
 /** State that the client keeps for one device between requests. */
 export interface Session {
@@ -16,7 +16,7 @@ export interface Session {
   readonly idData: string;
   key: DeviceKey;
   token: string | undefined;
-  nextDoor: NextDoor;
+  nextEndpoint: NextEndpoint;
   /**
    * When the next exchange is due, in monotonic milliseconds; its latency counts from then, even
    * when it is sent later. Consumed by the exchange.
@@ -52,7 +52,7 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Sess
     idData,
     key,
     token: undefined,
-    nextDoor: nextDoors[0],
+    nextEndpoint: nextEndpoints[0],
     renewsToken: true,
     renewAtMs: undefined,
     link: undefined,

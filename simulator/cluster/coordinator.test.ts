@@ -4,10 +4,10 @@ import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { MergeError } from '../result/merge.ts';
-import type { PartFigures } from '../result/part-figures.ts';
 import type { FleetProgress } from '../result/result.ts';
-import { figuresOf, partOf, sampleFunnel, sampleResult } from '../testing/sample-result.ts';
-import { Coordinator, type CoordinatorOptions, WorkerFault } from './coordinator.ts';
+import type { ShardFigures } from '../result/shard-figures.ts';
+import { figuresOf, sampleFunnel, sampleResult, shardFiguresOf } from '../testing/sample-result.ts';
+import { Coordinator, type CoordinatorOptions, WorkerFailed } from './coordinator.ts';
 import type { CoordinatorMessage } from './messages.ts';
 
 const noonMs = Date.parse('2026-01-31T12:00:00Z');
@@ -19,25 +19,25 @@ afterEach(() => {
 /** Returns a coordinator of `shards` shards, each with worker `a`, and everything it reports. */
 function headOf(shards: number, options: Partial<CoordinatorOptions> = {}) {
   const clock = new ManualClock(noonMs);
-  const told: CoordinatorMessage[] = [];
+  const messages: CoordinatorMessage[] = [];
   const silent: string[] = [];
   const coordinator = new Coordinator({
     shards,
     plan: { devices: 10 },
     clock,
     startLeadMs: 0,
-    send: (message) => told.push(message),
+    send: (message) => messages.push(message),
     onSilence: (shard, worker) => silent.push(`${shard} ${worker}`),
     ...options,
   });
   coordinators.push(coordinator);
   for (let shard = 0; shard < shards; shard++) coordinator.begun(shard, 'a');
-  return { coordinator, clock, told, silent };
+  return { coordinator, clock, messages, silent };
 }
 
 const cause = { operation: 'login', cause: 'status/503', count: 1 };
 
-function progressOf(change: Partial<FleetProgress> = {}, figures = partOf([5])) {
+function progressOf(change: Partial<FleetProgress> = {}, figures = shardFiguresOf([5])) {
   const progress: FleetProgress = {
     elapsedMs: 1000,
     funnel: sampleFunnel,
@@ -60,20 +60,20 @@ const accepted = (...deviceIds: string[]) => ({ say: 'accepted', deviceIds }) as
 
 describe('the coordinator of a run', () => {
   it('starts nobody before everybody is ready, and then all at one moment', () => {
-    const { coordinator, clock, told } = headOf(3, { startLeadMs: 500 });
+    const { coordinator, clock, messages } = headOf(3, { startLeadMs: 500 });
     coordinator.onMessage(0, 'a', ready);
     coordinator.onMessage(2, 'a', ready);
     clock.advance(60_000);
-    expect(told).toEqual([]);
+    expect(messages).toEqual([]);
     coordinator.onMessage(1, 'a', ready);
-    expect(told).toEqual([{ say: 'start', atMs: clock.now() + 500 }]);
+    expect(messages).toEqual([{ say: 'start', atMs: clock.now() + 500 }]);
   });
 
   it('has one deployment made, for the devices of all shards in their order', async () => {
     const asked: (readonly string[])[] = [];
     const target: Target = { deploymentId: 'd', artifactName: 'release-2' };
     const made = Promise.resolve(target);
-    const { coordinator, told } = headOf(2, {
+    const { coordinator, messages } = headOf(2, {
       deploy: (deviceIds) => {
         asked.push(deviceIds);
         return made;
@@ -85,21 +85,21 @@ describe('the coordinator of a run', () => {
     coordinator.onMessage(0, 'a', accepted('one', 'two'));
     await made;
     expect(asked).toEqual([['one', 'two', 'three', 'four']]);
-    expect(told).toEqual([{ say: 'deployment', target }]);
+    expect(messages).toEqual([{ say: 'deployment', target }]);
   });
 
   it('makes no second deployment when the devices remember one', async () => {
     const kept: Target = { deploymentId: 'old', artifactName: 'release-2' };
-    const { coordinator, told } = headOf(2, {
+    const { coordinator, messages } = headOf(2, {
       deploy: () => Promise.reject(new Error('a second one')),
     });
     coordinator.onMessage(0, 'a', { ...accepted('one'), kept });
     coordinator.onMessage(1, 'a', accepted('two'));
     await Promise.resolve();
-    expect(told).toEqual([{ say: 'deployment', target: kept }]);
+    expect(messages).toEqual([{ say: 'deployment', target: kept }]);
   });
 
-  it('tells the progress of the whole fleet, and nothing while a part of it is missing', () => {
+  it('reports the progress of the whole fleet, and nothing while a shard of it is missing', () => {
     const seen: FleetProgress[] = [];
     const { coordinator, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
     coordinator.onMessage(0, 'a', progressOf());
@@ -132,8 +132,8 @@ describe('the coordinator of a run', () => {
       [1, 2, 3, 4, 5, 6, 7, 8],
       [500, 600],
     ];
-    coordinator.onMessage(0, 'a', progressOf({}, partOf(fast)));
-    coordinator.onMessage(1, 'a', progressOf({}, partOf(slow)));
+    coordinator.onMessage(0, 'a', progressOf({}, shardFiguresOf(fast)));
+    coordinator.onMessage(1, 'a', progressOf({}, shardFiguresOf(slow)));
     const { histogram: _, p95Ms: _p95, p999Ms: _p999, ...whole } = figuresOf([...fast, ...slow]);
     expect(seen[0]?.latencies).toEqual([{ operation: 'post-alerts', ...whole }]);
     expect(whole.p50Ms).toBeLessThan(6);
@@ -175,15 +175,15 @@ describe('the coordinator of a run', () => {
   });
 
   it('ends in order when it is told to', () => {
-    const { coordinator, told } = headOf(1);
+    const { coordinator, messages } = headOf(1);
     coordinator.stop();
-    expect(told).toEqual([{ say: 'stop' }]);
+    expect(messages).toEqual([{ say: 'stop' }]);
   });
 });
 
 describe('a worker that is lost', () => {
   it('is replaced: the takeover is in the outcome, with why and what was adopted', async () => {
-    const { coordinator, clock, told } = headOf(2);
+    const { coordinator, clock, messages } = headOf(2);
     coordinator.onMessage(0, 'a', ready);
     coordinator.onMessage(1, 'a', ready);
     clock.advance(4000);
@@ -203,7 +203,7 @@ describe('a worker that is lost', () => {
         adopted: 3,
       },
     ]);
-    expect(told.map(({ say }) => say)).toEqual(['start']);
+    expect(messages.map(({ say }) => say)).toEqual(['start']);
   });
 
   it('leaves what it had measured, and the outcome says what is missing', async () => {
@@ -211,8 +211,8 @@ describe('a worker that is lost', () => {
     const { coordinator, clock } = headOf(2, { onProgress: (progress) => seen.push(progress) });
     for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
     clock.advance(4000);
-    coordinator.onMessage(0, 'a', progressOf({ exchanges: 1 }, partOf([7])));
-    coordinator.onMessage(1, 'a', progressOf({ exchanges: 4 }, partOf([1, 2, 3], 1)));
+    coordinator.onMessage(0, 'a', progressOf({ exchanges: 1 }, shardFiguresOf([7])));
+    coordinator.onMessage(1, 'a', progressOf({ exchanges: 4 }, shardFiguresOf([1, 2, 3], 1)));
     clock.advance(500);
     coordinator.lost(1, 'a', 'gone');
     clock.advance(1000);
@@ -224,7 +224,7 @@ describe('a worker that is lost', () => {
     coordinator.onMessage(
       1,
       'b',
-      progressOf({ exchanges: 2, errors: 0, causes: [] }, partOf([8, 9])),
+      progressOf({ exchanges: 2, errors: 0, causes: [] }, shardFiguresOf([8, 9])),
     );
     clock.advance(1000);
     expect(seen.at(-1)).toMatchObject({
@@ -239,7 +239,7 @@ describe('a worker that is lost', () => {
       // Half of ten devices, from the lost worker's last message to the start of the next.
       missingDeviceMs: 5 * 2000,
     });
-    expect(kept).toEqual([partOf([1, 2, 3], 1)]);
+    expect(kept).toEqual([shardFiguresOf([1, 2, 3], 1)]);
   });
 
   it('leaves it also when nobody takes its shard over, which is missing to the end', async () => {
@@ -257,7 +257,7 @@ describe('a worker that is lost', () => {
       lost: [{ shard: 1, because: 'gone', kept: { exchanges: 1, untilMs: 2000 } }],
       missingDeviceMs: 5 * 6000,
     });
-    expect(kept).toEqual([partOf([5])]);
+    expect(kept).toEqual([shardFiguresOf([5])]);
   });
 
   it('leaves nothing missing when the run has not begun', async () => {
@@ -272,11 +272,11 @@ describe('a worker that is lost', () => {
   });
 
   it('is not heard any more', () => {
-    const { coordinator, told } = headOf(1);
+    const { coordinator, messages } = headOf(1);
     coordinator.begun(0, 'b');
     coordinator.onMessage(0, 'a', ready);
     coordinator.onMessage(0, 'a', result);
-    expect(told).toEqual([]);
+    expect(messages).toEqual([]);
     expect(coordinator.lost(0, 'a', 'late')).toBe(false);
   });
 
@@ -288,7 +288,7 @@ describe('a worker that is lost', () => {
 
   it('does not hold the others up once its shard is given up, and is counted', async () => {
     const asked: (readonly string[])[] = [];
-    const { coordinator, told } = headOf(2, {
+    const { coordinator, messages } = headOf(2, {
       deploy: (deviceIds) => {
         asked.push(deviceIds);
         return Promise.reject(new FleetStopped());
@@ -298,7 +298,7 @@ describe('a worker that is lost', () => {
     coordinator.onMessage(0, 'a', accepted('one'));
     coordinator.lost(1, 'a', 'gone');
     coordinator.giveUp(1, 'nobody took it');
-    expect(told.map(({ say }) => say)).toEqual(['start']);
+    expect(messages.map(({ say }) => say)).toEqual(['start']);
     expect(asked).toEqual([['one']]);
     coordinator.onMessage(0, 'a', result);
     expect(await coordinator.outcome).toMatchObject({
@@ -332,83 +332,90 @@ describe('the thresholds of a run in shards', () => {
   const many = (durationMs: number) => Array.from({ length: 600 }, () => durationMs);
 
   /** Returns what the coordinator of two shards with these figures reports over some seconds. */
-  function toldBy(threshold: string, parts: readonly PartFigures[], seconds = 5) {
-    const { coordinator, clock, told } = headOf(2, aborting(threshold));
+  function messagesFor(threshold: string, parts: readonly ShardFigures[], seconds = 5) {
+    const { coordinator, clock, messages } = headOf(2, aborting(threshold));
     for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
     for (const [shard, part] of parts.entries())
       coordinator.onMessage(shard, 'a', progressOf({}, part));
     clock.advance(seconds * 1000);
-    return told.slice(1);
+    return messages.slice(1);
   }
 
   it('end it for all of them, once, when only all of them together miss one', () => {
     const end = { say: 'end', because: 'threshold' };
-    expect(toldBy('errors <= 10', [partOf([1], 6), partOf([1], 6)])).toEqual([end]);
-    expect(toldBy('errors <= 12', [partOf([1], 6), partOf([1], 6)])).toEqual([]);
+    expect(messagesFor('errors <= 10', [shardFiguresOf([1], 6), shardFiguresOf([1], 6)])).toEqual([
+      end,
+    ]);
+    expect(messagesFor('errors <= 12', [shardFiguresOf([1], 6), shardFiguresOf([1], 6)])).toEqual(
+      [],
+    );
   });
 
-  it('go by the percentiles of all together: a part that is slow alone ends nothing', () => {
-    const parts = [partOf(many(5)), partOf([...many(5), ...many(900)])];
-    expect(toldBy('p50(post-alerts) < 100ms', parts)).toEqual([]);
-    expect(toldBy('p90(post-alerts) < 100ms', parts)).toHaveLength(1);
+  it('go by the percentiles of all together: a shard that is slow alone ends nothing', () => {
+    const parts = [shardFiguresOf(many(5)), shardFiguresOf([...many(5), ...many(900)])];
+    expect(messagesFor('p50(post-alerts) < 100ms', parts)).toEqual([]);
+    expect(messagesFor('p90(post-alerts) < 100ms', parts)).toHaveLength(1);
   });
 
   it('go by the updates of all together', () => {
     const rollout = { devices: 5, updated: 4, failed: 1, elapsedMs: 9000 };
-    const part = (inTime: number): PartFigures => ({
-      ...partOf([1]),
+    const part = (inTime: number): ShardFigures => ({
+      ...shardFiguresOf([1]),
       rollout: { ...rollout, within: [[2000, inTime]] },
     });
-    expect(toldBy('50% updated within 2s', [part(4), part(1)])).toEqual([]);
-    expect(toldBy('60% updated within 2s', [part(4), part(1)])).toHaveLength(1);
+    expect(messagesFor('50% updated within 2s', [part(4), part(1)])).toEqual([]);
+    expect(messagesFor('60% updated within 2s', [part(4), part(1)])).toHaveLength(1);
   });
 
   it('do not end it for one bad second', () => {
-    expect(toldBy('errors = 0', [partOf([1], 6), partOf([1], 6)], 1)).toEqual([]);
+    expect(messagesFor('errors = 0', [shardFiguresOf([1], 6), shardFiguresOf([1], 6)], 1)).toEqual(
+      [],
+    );
   });
 
   it('are looked at as often as figures come: of many shards less than every second', () => {
     const shards = 40;
-    const { coordinator, clock, told } = headOf(shards, aborting('errors = 0'));
+    const { coordinator, clock, messages } = headOf(shards, aborting('errors = 0'));
     for (let shard = 0; shard < shards; shard++) {
       coordinator.onMessage(shard, 'a', ready);
-      coordinator.onMessage(shard, 'a', progressOf({}, partOf([1], 1)));
+      coordinator.onMessage(shard, 'a', progressOf({}, shardFiguresOf([1], 1)));
     }
     clock.advance(5000);
-    expect(told).toHaveLength(1);
+    expect(messages).toHaveLength(1);
     clock.advance(5000);
-    expect(told).toHaveLength(2);
+    expect(messages).toHaveLength(2);
   });
 
   it('are not looked at before it has begun', () => {
-    const { coordinator, clock, told } = headOf(2, aborting('errors = 0'));
-    for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', progressOf({}, partOf([1], 9)));
+    const { coordinator, clock, messages } = headOf(2, aborting('errors = 0'));
+    for (const shard of [0, 1])
+      coordinator.onMessage(shard, 'a', progressOf({}, shardFiguresOf([1], 9)));
     clock.advance(10_000);
-    expect(told).toEqual([]);
+    expect(messages).toEqual([]);
   });
 });
 
 describe('a run that cannot go on', () => {
   it('ends with the sentence and the exit code of the worker that has found so', async () => {
-    const { coordinator, told } = headOf(2);
-    coordinator.onMessage(1, 'a', { say: 'fault', sentence: 'there is no server', exitCode: 3 });
-    const fault = await coordinator.outcome.catch((error: unknown) => error);
-    expect(fault).toBeInstanceOf(WorkerFault);
-    expect(fault).toMatchObject({ message: 'there is no server', exitCode: 3 });
-    expect(told).toEqual([{ say: 'stop' }]);
+    const { coordinator, messages } = headOf(2);
+    coordinator.onMessage(1, 'a', { say: 'failed', sentence: 'there is no server', exitCode: 3 });
+    const thrown = await coordinator.outcome.catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(WorkerFailed);
+    expect(thrown).toMatchObject({ message: 'there is no server', exitCode: 3 });
+    expect(messages).toEqual([{ say: 'stop' }]);
   });
 
   it('ends before it starts when a worker has read other files than the others', async () => {
-    const { coordinator, told } = headOf(2);
+    const { coordinator, messages } = headOf(2);
     coordinator.onMessage(0, 'a', { ...ready, plan: '1234' });
     coordinator.onMessage(1, 'a', { ...ready, plan: '1235' });
-    const fault = await coordinator.outcome.catch((error: unknown) => error);
-    expect(fault).toBeInstanceOf(MergeError);
-    expect(fault).toMatchObject({ message: expect.stringMatching(/^a runs another plan than/) });
-    expect(told[0]).toEqual({ say: 'stop' });
+    const thrown = await coordinator.outcome.catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(MergeError);
+    expect(thrown).toMatchObject({ message: expect.stringMatching(/^a runs another plan than/) });
+    expect(messages[0]).toEqual({ say: 'stop' });
   });
 
-  it('ends with the fault of a deployment that was refused', async () => {
+  it('ends with the error of a deployment that was refused', async () => {
     const refused = new Error('refused');
     const { coordinator } = headOf(1, { deploy: () => Promise.reject(refused) });
     coordinator.onMessage(0, 'a', accepted('one'));

@@ -11,9 +11,9 @@ import { FleetStopped } from '../network/errors.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
 import { MergeError, mergeResults } from '../result/merge.ts';
-import type { PartFigures } from '../result/part-figures.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import type { Spread, Takeover } from '../result/result-spread.ts';
+import type { ShardFigures } from '../result/shard-figures.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
 import { ClusterError } from './cluster-error.ts';
 import { EventOrder } from './event-order.ts';
@@ -27,15 +27,15 @@ export interface ClusterOutcome {
   /** What happened to the shards. */
   readonly spread: Spread;
   /** Figures that failed workers had last reported. */
-  readonly kept: readonly PartFigures[];
+  readonly kept: readonly ShardFigures[];
 }
 
 /**
  * Thrown when a worker reports that its shard cannot be run; the message is a sentence for the
  * user.
  */
-export class WorkerFault extends Error {
-  override readonly name = 'PlayerFault';
+export class WorkerFailed extends Error {
+  override readonly name = 'WorkerFailed';
   readonly exitCode: number;
 
   constructor(sentence: string, exitCode: number) {
@@ -87,11 +87,11 @@ interface ShardState {
 /** Handles the messages and losses of workers; `outcome` settles when every shard has ended. */
 export class Coordinator {
   readonly #options: CoordinatorOptions;
-  readonly #books: readonly ShardState[];
+  readonly #shards: readonly ShardState[];
   readonly #outcome = new Deferred<ClusterOutcome>();
   readonly #takeovers: Takeover[] = [];
   readonly #watch: Timer;
-  readonly #told: WorkerReports;
+  readonly #reports: WorkerReports;
   readonly #thresholds: ThresholdWatch;
   readonly #order: EventOrder | undefined;
   /** Digest of the plan as read by the first worker. */
@@ -105,27 +105,27 @@ export class Coordinator {
 
   constructor(options: CoordinatorOptions) {
     this.#options = options;
-    this.#books = Array.from({ length: options.shards }, newShardState);
-    this.#told = new WorkerReports(options.shards);
+    this.#shards = Array.from({ length: options.shards }, newShardState);
+    this.#reports = new WorkerReports(options.shards);
     this.#thresholds = new ThresholdWatch(options.plan);
     this.#order = options.onEvent && new EventOrder(options.clock, options.onEvent);
     this.#watch = options.clock.every(WATCH_PERIOD_MS, () => this.#look());
   }
 
-  /** Rejects with PlayerFault, or with what `deploy` threw. */
+  /** Rejects with WorkerFailed, or with what `deploy` threw. */
   get outcome(): Promise<ClusterOutcome> {
     return this.#outcome.value;
   }
 
   /** Number of shards that are running or have run to the end. */
   get begunCount(): number {
-    return [...this.#books.keys()].filter((shard) => this.isBegun(shard)).length;
+    return [...this.#shards.keys()].filter((shard) => this.isBegun(shard)).length;
   }
 
   /** Returns true when the shard is running or has run to the end. */
   isBegun(shard: number): boolean {
-    const book = this.#books[shard];
-    return book?.worker !== undefined || book?.result !== undefined;
+    const state = this.#shards[shard];
+    return state?.worker !== undefined || state?.result !== undefined;
   }
 
   /**
@@ -133,41 +133,41 @@ export class Coordinator {
    * on.
    */
   begun(shard: number, worker: string): void {
-    const book = this.#books[shard];
-    if (book === undefined || book.result || book.isGivenUp || book.worker === worker) return;
-    if (book.lastWorker !== undefined) {
-      const kept = this.#told.keep(shard);
-      book.takeover = {
+    const state = this.#shards[shard];
+    if (state === undefined || state.result || state.isGivenUp || state.worker === worker) return;
+    if (state.lastWorker !== undefined) {
+      const kept = this.#reports.keep(shard);
+      state.takeover = {
         shard,
         afterMs: this.#elapsedMs(),
-        from: book.lastWorker,
+        from: state.lastWorker,
         to: worker,
-        because: book.lostBecause ?? 'it stopped reporting',
+        because: state.lostBecause ?? 'it stopped reporting',
         adopted: 0,
         ...(kept && { kept }),
       };
-      this.#takeovers.push(book.takeover);
+      this.#takeovers.push(state.takeover);
     }
-    book.worker = worker;
-    book.lastWorker = worker;
-    book.lostBecause = undefined;
-    book.heardMs = this.#options.clock.monotonicMs();
+    state.worker = worker;
+    state.lastWorker = worker;
+    state.lostBecause = undefined;
+    state.heardMs = this.#options.clock.monotonicMs();
   }
 
   /** Handles a message of a worker; messages from any other worker of the shard are ignored. */
   onMessage(shard: number, worker: string, message: WorkerMessage): void {
-    const book = this.#books[shard];
-    if (book === undefined || book.worker !== worker || book.result) return;
-    book.heardMs = this.#options.clock.monotonicMs();
+    const state = this.#shards[shard];
+    if (state === undefined || state.worker !== worker || state.result) return;
+    state.heardMs = this.#options.clock.monotonicMs();
     if (message.say === 'ready') this.#noteReady(shard, worker, message.plan);
-    else if (message.say === 'accepted') this.#noteAccepted(book, message);
+    else if (message.say === 'accepted') this.#noteAccepted(state, message);
     else if (message.say === 'progress') this.#noteProgress(shard, worker, message);
-    else if (message.say === 'adopted') this.#noteAdopted(book, message.devices);
+    else if (message.say === 'adopted') this.#noteAdopted(state, message.devices);
     else if (message.say === 'events') this.#noteEvents(shard, message);
-    else if (message.say === 'fault')
-      this.fail(new WorkerFault(message.sentence, message.exitCode));
+    else if (message.say === 'failed')
+      this.fail(new WorkerFailed(message.sentence, message.exitCode));
     else if (message.say === 'result') this.#noteResult(shard, message.result);
-    this.#goOn();
+    this.#advance();
   }
 
   /**
@@ -175,23 +175,23 @@ export class Coordinator {
    * @returns true when the shard still has to be run
    */
   lost(shard: number, worker: string, because: string): boolean {
-    const book = this.#books[shard];
-    if (book === undefined || book.worker !== worker || book.result) return false;
-    book.worker = undefined;
-    book.lostBecause = because;
+    const state = this.#shards[shard];
+    if (state === undefined || state.worker !== worker || state.result) return false;
+    state.worker = undefined;
+    state.lostBecause = because;
     this.#order?.ended(shard);
     return true;
   }
 
   /** Gives the shard up: no worker runs it any more. */
   giveUp(shard: number, because: string): void {
-    const book = this.#books[shard];
-    if (book === undefined || book.result) return;
-    book.worker = undefined;
-    book.isGivenUp = true;
+    const state = this.#shards[shard];
+    if (state === undefined || state.result) return;
+    state.worker = undefined;
+    state.isGivenUp = true;
     this.#order?.ended(shard);
-    book.lostBecause = because;
-    this.#goOn();
+    state.lostBecause = because;
+    this.#advance();
   }
 
   /** Ends the run cleanly; the workers send the results they have by then. */
@@ -200,11 +200,11 @@ export class Coordinator {
   }
 
   /** Makes a stopping run no longer wait for open deployments. */
-  hurry(): void {
-    this.#options.send({ say: 'hurry' });
+  forceStop(): void {
+    this.#options.send({ say: 'forceStop' });
   }
 
-  /** Ends the run with a fault. */
+  /** Ends the run with an error. */
   fail(error: unknown): void {
     this.stop();
     this.#outcome.reject(error);
@@ -216,8 +216,8 @@ export class Coordinator {
     this.#order?.close();
   }
 
-  #goOn(): void {
-    const open = this.#books.filter(({ isGivenUp }) => !isGivenUp);
+  #advance(): void {
+    const open = this.#shards.filter(({ isGivenUp }) => !isGivenUp);
     if (open.every(({ isReady, result }) => isReady || result)) this.#start();
     if (open.every(({ deviceIds }) => deviceIds)) this.#deploy(open);
     if (open.every(({ result }) => result)) this.#end();
@@ -225,20 +225,20 @@ export class Coordinator {
 
   #start(): void {
     if (this.#startedMs !== undefined) return;
-    const { clock, startLeadMs, send: tell } = this.#options;
+    const { clock, startLeadMs, send } = this.#options;
     this.#startedMs = clock.monotonicMs() + startLeadMs;
-    this.#told.started(this.#startedMs);
-    tell({ say: 'start', atMs: clock.now() + startLeadMs });
+    this.#reports.started(this.#startedMs);
+    send({ say: 'start', atMs: clock.now() + startLeadMs });
   }
 
-  #deploy(books: readonly ShardState[]): void {
-    const { deploy, send: tell } = this.#options;
-    if (this.#isDeployed || deploy === undefined || books.length === 0) return;
+  #deploy(shards: readonly ShardState[]): void {
+    const { deploy, send } = this.#options;
+    if (this.#isDeployed || deploy === undefined || shards.length === 0) return;
     this.#isDeployed = true;
-    const deviceIds = books.flatMap((book) => book.deviceIds ?? []);
+    const deviceIds = shards.flatMap((state) => state.deviceIds ?? []);
     const made = this.#kept === undefined ? deploy(deviceIds) : Promise.resolve(this.#kept);
     made.then(
-      (target) => tell({ say: 'deployment', target }),
+      (target) => send({ say: 'deployment', target }),
       (error: unknown) => {
         if (!(error instanceof FleetStopped)) this.fail(error);
       },
@@ -248,26 +248,26 @@ export class Coordinator {
   #end(): void {
     this.#look();
     this.#order?.close();
-    const lost = [...this.#books.entries()].flatMap(([shard, { isGivenUp, lostBecause }]) => {
+    const lost = [...this.#shards.entries()].flatMap(([shard, { isGivenUp, lostBecause }]) => {
       if (!isGivenUp) return [];
-      this.#told.ended(shard, this.#options.clock.monotonicMs());
-      const kept = this.#told.keep(shard);
+      this.#reports.ended(shard, this.#options.clock.monotonicMs());
+      const kept = this.#reports.keep(shard);
       return [{ shard, because: lostBecause ?? 'no worker ran it', ...(kept && { kept }) }];
     });
     const missingDeviceMs = this.#missingDeviceMs();
     const missing = missingDeviceMs === 0 ? {} : { missingDeviceMs };
     this.#outcome.resolve({
-      results: this.#books.flatMap(({ result }) => result ?? []),
+      results: this.#shards.flatMap(({ result }) => result ?? []),
       spread: { takeovers: this.#takeovers, lost, ...missing },
-      kept: this.#told.kept,
+      kept: this.#reports.kept,
     });
   }
 
   #missingDeviceMs(): number {
     const { shards, plan } = this.#options;
-    return [...this.#books.keys()].reduce((sum, index) => {
+    return [...this.#shards.keys()].reduce((sum, index) => {
       const { first, end } = deviceRange({ devices: plan.devices, shard: { index, of: shards } });
-      return sum + (end - first) * this.#told.missingMs(index);
+      return sum + (end - first) * this.#reports.missingMs(index);
     }, 0);
   }
 
@@ -275,15 +275,15 @@ export class Coordinator {
   #look(): void {
     const { clock, onProgress, onSilence } = this.#options;
     // Part of the fleet alone would look like all of it.
-    const whole = this.#told.whole((shard) => this.#books[shard]?.isGivenUp === false);
+    const whole = this.#reports.whole((shard) => this.#shards[shard]?.isGivenUp === false);
     if (whole) {
       this.#hasLooked = true;
       onProgress?.(whole.progress);
       this.#judge(whole);
     }
-    const leastMs = clock.monotonicMs() - SILENCE_MAX_MS;
-    for (const [shard, { worker, heardMs, result }] of this.#books.entries()) {
-      const isSilent = worker !== undefined && !result && heardMs < leastMs;
+    const minMs = clock.monotonicMs() - SILENCE_MAX_MS;
+    for (const [shard, { worker, heardMs, result }] of this.#shards.entries()) {
+      const isSilent = worker !== undefined && !result && heardMs < minMs;
       if (isSilent) onSilence(shard, worker);
     }
   }
@@ -301,23 +301,23 @@ export class Coordinator {
   }
 
   #noteReady(shard: number, worker: string, plan: string | undefined): void {
-    const book = this.#books[shard];
+    const state = this.#shards[shard];
     this.#plan ??= plan;
     if (plan !== this.#plan) this.fail(otherPlan(worker));
-    if (book) book.isReady = true;
-    this.#told.ready(shard, worker, this.#options.clock.monotonicMs());
+    if (state) state.isReady = true;
+    this.#reports.ready(shard, worker, this.#options.clock.monotonicMs());
   }
 
   #noteProgress(shard: number, worker: string, { progress, figures }: ProgressMessage): void {
     const atMs = this.#options.clock.monotonicMs();
-    this.#told.heard(shard, worker, { progress, figures, atMs });
+    this.#reports.heard(shard, worker, { progress, figures, atMs });
     // The first progress report must not wait for the first second to pass.
     if (!this.#hasLooked) this.#look();
   }
 
   #noteResult(shard: number, result: FleetResult): void {
-    const book = this.#books[shard];
-    if (book) book.result = result;
+    const state = this.#shards[shard];
+    if (state) state.result = result;
     this.#order?.ended(shard);
   }
 
@@ -326,16 +326,16 @@ export class Coordinator {
     if (lost > 0) this.#options.onEventsLost?.(lost);
   }
 
-  #noteAccepted(book: ShardState, { deviceIds, kept }: AcceptedMessage): void {
-    book.deviceIds = deviceIds;
+  #noteAccepted(state: ShardState, { deviceIds, kept }: AcceptedMessage): void {
+    state.deviceIds = deviceIds;
     this.#kept ??= kept;
   }
 
-  #noteAdopted(book: ShardState, adopted: number): void {
-    const noted = book.takeover && this.#takeovers.indexOf(book.takeover);
-    if (book.takeover === undefined || noted === undefined) return;
-    book.takeover = { ...book.takeover, adopted };
-    this.#takeovers[noted] = book.takeover;
+  #noteAdopted(state: ShardState, adopted: number): void {
+    const noted = state.takeover && this.#takeovers.indexOf(state.takeover);
+    if (state.takeover === undefined || noted === undefined) return;
+    state.takeover = { ...state.takeover, adopted };
+    this.#takeovers[noted] = state.takeover;
   }
 
   #elapsedMs(): number {

@@ -12,12 +12,12 @@ afterEach(() => {
 /** Returns an order and what it has emitted, as `device@moment#number`. */
 function opened() {
   const clock = new ManualClock(noonMs);
-  const told: string[] = [];
+  const emitted: string[] = [];
   const order = new EventOrder(clock, ({ device = 'fleet', atMs, sequence }) => {
-    told.push(`${device}@${atMs - noonMs}#${sequence}`);
+    emitted.push(`${device}@${atMs - noonMs}#${sequence}`);
   });
   orders.push(order);
-  return { clock, told, order };
+  return { clock, emitted, order };
 }
 
 const at = (device: number, afterMs: number, sequence = 1): FleetEvent => {
@@ -26,65 +26,65 @@ const at = (device: number, afterMs: number, sequence = 1): FleetEvent => {
 
 describe('the events of several workers', () => {
   it('come into one order by time and device, whoever told of them first', () => {
-    const { clock, told, order } = opened();
+    const { clock, emitted, order } = opened();
     order.add(1, [at(5, 10), at(4, 30), at(5, 30, 2)], noonMs + 40);
     clock.advance(400);
     order.add(0, [at(1, 5), at(1, 20, 2), at(0, 30), at(1, 700, 3)], noonMs + 700);
     order.add(1, [], noonMs + 800);
-    expect(told).toEqual([]);
+    expect(emitted).toEqual([]);
     clock.advance(700);
     const first = ['1@5#1', '5@10#1', '1@20#2', '0@30#1', '4@30#1', '5@30#2'];
-    expect(told).toEqual(first);
+    expect(emitted).toEqual(first);
     order.close();
-    expect(told).toEqual([...first, '1@700#3']);
+    expect(emitted).toEqual([...first, '1@700#3']);
   });
 
   it('wait for a worker that has not come so far, and within bounds only', () => {
-    const { clock, told, order } = opened();
+    const { clock, emitted, order } = opened();
     order.add(1, [at(9, 20)], noonMs + 30);
     order.add(0, [at(0, 100)], noonMs + 9000);
     clock.advance(9000);
-    expect(told).toEqual(['9@20#1']);
+    expect(emitted).toEqual(['9@20#1']);
     clock.advance(1200);
-    expect(told).toEqual(['9@20#1', '0@100#1']);
+    expect(emitted).toEqual(['9@20#1', '0@100#1']);
     order.add(1, [at(9, 50, 2)], noonMs + 60);
     clock.advance(100);
-    expect(told).toEqual(['9@20#1', '0@100#1', '9@50#2']);
+    expect(emitted).toEqual(['9@20#1', '0@100#1', '9@50#2']);
   });
 
   it('do not wait for a worker that has ended', () => {
-    const { clock, told, order } = opened();
+    const { clock, emitted, order } = opened();
     order.add(1, [], noonMs + 1);
     order.add(0, [at(0, 100)], noonMs + 900);
     order.ended(1);
     clock.advance(900);
-    expect(told).toEqual(['0@100#1']);
+    expect(emitted).toEqual(['0@100#1']);
   });
 
   it('are counted on for a device whose worker was lost and begins at 1 again', () => {
-    const { told, order } = opened();
+    const { emitted, order } = opened();
     order.add(1, [at(4, 1, 1), at(4, 2, 2)], noonMs);
     order.add(1, [at(4, 9, 1), at(4, 10, 2)], noonMs);
     order.close();
-    expect(told).toEqual(['4@1#1', '4@2#2', '4@9#3', '4@10#4']);
+    expect(emitted).toEqual(['4@1#1', '4@2#2', '4@9#3', '4@10#4']);
   });
 
   it('tell once what concerns the fleet, and number the logins of all in one row', () => {
-    const { told, order } = opened();
+    const { emitted, order } = opened();
     const stamp = { atMs: noonMs, sequence: 1 };
     const phase: FleetEvent = { kind: 'phase', phase: 'ramp', ...stamp };
     const login = { kind: 'exchange', operation: 'login', status: 200, elapsedMs: 3 } as const;
     const events = [phase, { ...login, ...stamp, sequence: 2 }];
     for (const shard of [1, 0]) order.add(shard, events, noonMs);
     order.close();
-    expect(told).toEqual(['fleet@0#1', 'fleet@0#2', 'fleet@0#3']);
+    expect(emitted).toEqual(['fleet@0#1', 'fleet@0#2', 'fleet@0#3']);
   });
 
   it('wait in bounded numbers: the earlier half goes on its way', () => {
-    const { told, order } = opened();
+    const { emitted, order } = opened();
     const many = Array.from({ length: 200_000 }, (_, index) => at(index, index));
     order.add(0, many, noonMs);
-    expect(told).toHaveLength(100_000);
-    expect(told.at(-1)).toBe('99999@99999#1');
+    expect(emitted).toHaveLength(100_000);
+    expect(emitted.at(-1)).toBe('99999@99999#1');
   });
 });

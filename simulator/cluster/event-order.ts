@@ -8,9 +8,9 @@ import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { type FleetEvent, inEventOrder } from '../device/events.ts';
 
 /** How long an event waits for a worker that has not reported yet: the time of a few batches. */
-const WAIT_LEAST_MS = 500;
+const WAIT_MIN_MS = 500;
 /** How long it waits for a worker that has fallen behind. */
-const WAIT_MOST_MS = 10_000;
+const WAIT_MAX_MS = 10_000;
 const RELEASE_PERIOD_MS = 100;
 /** A few hundred bytes each. When this many wait, the earlier half is released. */
 const WAITING_MAX = 200_000;
@@ -29,7 +29,7 @@ export class EventOrder {
   readonly #timer: Timer;
   readonly #numbers = new Map<number, number>();
   /** By running shard: the time up to which its events have all arrived. */
-  readonly #toldUntilMs = new Map<number, number>();
+  readonly #coveredUntilMs = new Map<number, number>();
   #waiting: Waiting[] = [];
 
   constructor(clock: Clock, onEvent: (event: FleetEvent) => void) {
@@ -43,7 +43,7 @@ export class EventOrder {
 
   /** Records that the shard's worker has ended or is lost: events no longer wait for it. */
   ended(shard: number): void {
-    this.#toldUntilMs.delete(shard);
+    this.#coveredUntilMs.delete(shard);
   }
 
   /**
@@ -51,7 +51,7 @@ export class EventOrder {
    * @param untilMs all earlier events of the shard have been reported
    */
   add(shard: number, events: readonly FleetEvent[], untilMs: number): void {
-    this.#toldUntilMs.set(shard, untilMs);
+    this.#coveredUntilMs.set(shard, untilMs);
     for (const event of events) {
       // Every shard reports events of the whole fleet; the first report is enough.
       const isFleets = event.device === undefined && event.kind !== 'exchange';
@@ -70,11 +70,11 @@ export class EventOrder {
 
   #untilMs(): number {
     const nowMs = this.#clock.now();
-    const toldMs = [...this.#toldUntilMs.values()].reduce(
-      (least, untilMs) => Math.min(least, untilMs),
-      nowMs - WAIT_LEAST_MS,
+    const coveredMs = [...this.#coveredUntilMs.values()].reduce(
+      (min, untilMs) => Math.min(min, untilMs),
+      nowMs - WAIT_MIN_MS,
     );
-    return Math.max(toldMs, nowMs - WAIT_MOST_MS);
+    return Math.max(coveredMs, nowMs - WAIT_MAX_MS);
   }
 
   #release(mayGo: (waiting: Waiting, position: number) => boolean): void {

@@ -11,46 +11,46 @@ const TAKEOVERS_MAX = 2;
 
 /**
  * Runs the plan in several processes, one shard each.
- * @throws PlayerFault when a shard cannot be run; ClientError when the deployment cannot be created
+ * @throws WorkerFailed when a shard cannot be run; ClientError when the deployment cannot be created
  */
 export async function runInProcesses(
   plan: FleetPlan,
   hooks: Omit<FleetHooks, 'coordinator'>,
   processes: number,
 ): Promise<ClusterOutcome> {
-  const crew = new LocalWorkers(plan, hooks, processes);
-  const unlisten = onStops(hooks, crew);
+  const workers = new WorkerPool(plan, hooks, processes);
+  const unlisten = onStops(hooks, workers);
   try {
-    return await crew.play();
+    return await workers.run();
   } finally {
     unlisten();
-    crew.close();
+    workers.close();
   }
 }
 
 /** The worker processes and their coordinator. */
-class LocalWorkers {
+class WorkerPool {
   readonly #plan: FleetPlan;
   readonly #processes: number;
-  readonly #tellsEvents: boolean;
+  readonly #sendsEvents: boolean;
   readonly #coordinator: Coordinator;
   /** By shard. */
   readonly #workers = new Map<number, ShardProcess>();
   /** Messages that a process started later has to receive too. */
-  readonly #told: CoordinatorMessage[] = [];
+  readonly #sent: CoordinatorMessage[] = [];
   readonly #begun = new Map<number, number>();
 
   constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, processes: number) {
     const { clock, signal, onProgress, onEvent, onEventsLost } = hooks;
     this.#plan = plan;
     this.#processes = processes;
-    this.#tellsEvents = onEvent !== undefined;
+    this.#sendsEvents = onEvent !== undefined;
     this.#coordinator = new Coordinator({
       shards: processes,
       plan,
       clock,
       startLeadMs: 0,
-      send: (message) => this.#tell(message),
+      send: (message) => this.#send(message),
       deploy: deploymentOf(plan, clock, signal),
       onProgress,
       onEvent,
@@ -59,7 +59,7 @@ class LocalWorkers {
     });
   }
 
-  play(): Promise<ClusterOutcome> {
+  run(): Promise<ClusterOutcome> {
     for (let shard = 0; shard < this.#processes; shard++) this.#begin(shard);
     return this.#coordinator.outcome;
   }
@@ -68,8 +68,8 @@ class LocalWorkers {
     this.#coordinator.stop();
   }
 
-  hurry(): void {
-    this.#coordinator.hurry();
+  forceStop(): void {
+    this.#coordinator.forceStop();
   }
 
   /** Processes that are still running have nothing left to report. */
@@ -84,7 +84,7 @@ class LocalWorkers {
     const order = {
       plan: { ...this.#plan, shard: { index: shard, of: this.#processes } },
       isTakeover: begun > 0,
-      tellsEvents: this.#tellsEvents,
+      sendsEvents: this.#sendsEvents,
     };
     const worker = startShardProcess(order, {
       heard: (message) => this.#coordinator.onMessage(shard, nameOf(worker), message),
@@ -92,37 +92,37 @@ class LocalWorkers {
     });
     this.#workers.set(shard, worker);
     this.#coordinator.begun(shard, nameOf(worker));
-    for (const message of this.#told) worker.tell(message);
+    for (const message of this.#sent) worker.send(message);
   }
 
   #lost(shard: number, name: string, how: string): void {
     if (!this.#coordinator.lost(shard, name, `${name} ${how}`)) return;
-    const isOver = this.#told.some(({ say }) => say === 'stop' || say === 'end');
+    const isOver = this.#sent.some(({ say }) => say === 'stop' || say === 'end');
     const mayTry = !isOver && (this.#begun.get(shard) ?? 0) <= TAKEOVERS_MAX;
     if (mayTry) this.#begin(shard);
     else this.#coordinator.giveUp(shard, `${name} ${how}`);
   }
 
-  #tell(message: CoordinatorMessage): void {
-    this.#told.push(message);
-    for (const worker of this.#workers.values()) worker.tell(message);
+  #send(message: CoordinatorMessage): void {
+    this.#sent.push(message);
+    for (const worker of this.#workers.values()) worker.send(message);
   }
 }
 
 /** Forwards the signals that end a run. @returns a function that stops forwarding */
 export function onStops(
-  { signal, hurry }: Pick<FleetHooks, 'signal' | 'hurry'>,
-  run: { stop(): void; hurry(): void },
+  { signal, forceStop }: Pick<FleetHooks, 'signal' | 'forceStop'>,
+  run: { stop(): void; forceStop(): void },
 ): () => void {
   const stop = (): void => run.stop();
-  const end = (): void => run.hurry();
+  const end = (): void => run.forceStop();
   if (signal.aborted) stop();
-  if (hurry?.aborted) end();
+  if (forceStop?.aborted) end();
   signal.addEventListener('abort', stop, { once: true });
-  hurry?.addEventListener('abort', end, { once: true });
+  forceStop?.addEventListener('abort', end, { once: true });
   return () => {
     signal.removeEventListener('abort', stop);
-    hurry?.removeEventListener('abort', end);
+    forceStop?.removeEventListener('abort', end);
   };
 }
 

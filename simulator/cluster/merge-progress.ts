@@ -1,16 +1,16 @@
 /** Merges the progress of several shards into the progress of the run. */
 
 import { counts } from '../result/merge-rules.ts';
-import type { PartFigures, PartsTogether } from '../result/part-figures.ts';
 import type { FleetProgress } from '../result/result.ts';
+import type { MergedFigures, ShardFigures } from '../result/shard-figures.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
 
 type ErrorCount = FleetProgress['causes'][number];
 
 /** Measurements of all shards together, lost ones included. */
 interface Measured {
-  readonly together: PartsTogether;
-  readonly kept: readonly PartFigures[];
+  readonly together: MergedFigures;
+  readonly kept: readonly ShardFigures[];
 }
 
 /** Merges progress reports into one, with exact percentiles; undefined when there are none. */

@@ -6,8 +6,8 @@
 import type { Target } from '../client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import type { PartFigures } from '../result/part-figures.ts';
 import type { Ended, FleetProgress, FleetResult } from '../result/result.ts';
+import type { ShardFigures } from '../result/shard-figures.ts';
 
 /** What a worker is to run. */
 export interface ShardOrder {
@@ -15,7 +15,7 @@ export interface ShardOrder {
   readonly plan: FleetPlan;
   readonly isTakeover: boolean;
   /** True when the coordinator wants every event. */
-  readonly tellsEvents: boolean;
+  readonly sendsEvents: boolean;
 }
 
 /** Messages of the coordinator. */
@@ -28,7 +28,7 @@ export type CoordinatorMessage =
   /** End cleanly and send the result. */
   | { readonly say: 'stop' }
   /** Leave open deployments as they are; sent after `stop`. */
-  | { readonly say: 'hurry' };
+  | { readonly say: 'forceStop' };
 
 /** Messages of a worker. */
 export type WorkerMessage =
@@ -45,7 +45,7 @@ export type WorkerMessage =
       readonly say: 'progress';
       readonly progress: FleetProgress;
       /** Not in every progress message when there are many shards. */
-      readonly figures?: PartFigures | undefined;
+      readonly figures?: ShardFigures | undefined;
     }
   | {
       readonly say: 'events';
@@ -57,4 +57,4 @@ export type WorkerMessage =
     }
   | { readonly say: 'result'; readonly result: FleetResult }
   /** No worker can run the shard: a sentence for the user, and the exit code of the run. */
-  | { readonly say: 'fault'; readonly sentence: string; readonly exitCode: number };
+  | { readonly say: 'failed'; readonly sentence: string; readonly exitCode: number };

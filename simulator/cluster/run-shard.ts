@@ -7,8 +7,8 @@ import { Deferred } from '../engine/deferred.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';
 import { FleetStopped } from '../network/errors.ts';
-import { figuresPeriodSeconds, type PartFigures } from '../result/part-figures.ts';
 import type { Ended } from '../result/result.ts';
+import { figuresPeriodSeconds, type ShardFigures } from '../result/shard-figures.ts';
 import type { CoordinatorMessage, ShardOrder, WorkerMessage } from './messages.ts';
 
 /** The worker's end of the line. Messages arrive in the order in which they were sent. */
@@ -29,18 +29,21 @@ export interface ShardRunOptions {
   /** Judges the exchanges of the sample, where the plan has one. */
   readonly judge?: ExchangeJudge | undefined;
   /** Describes in a sentence what ended the shard early. */
-  readonly faultOf: (error: unknown) => { readonly sentence: string; readonly exitCode: number };
+  readonly describeError: (error: unknown) => {
+    readonly sentence: string;
+    readonly exitCode: number;
+  };
 }
 
-/** Runs the shard to its end and sends its result, or its fault. Never throws. */
+/** Runs the shard to its end and sends its result, or its error. Never throws. */
 export async function runShard(order: ShardOrder, options: ShardRunOptions): Promise<void> {
-  const { line, clock, version, faultOf } = options;
+  const { line, clock, version, describeError } = options;
   const talk = new ShardLink(order, line, clock);
-  const events = order.tellsEvents ? new EventBatches(line, clock) : undefined;
+  const events = order.sendsEvents ? new EventBatches(line, clock) : undefined;
   try {
     const result = await simulateFleet(order.plan, {
       signal: talk.signal,
-      hurry: talk.hurry,
+      forceStop: talk.forceStop,
       clock,
       coordinator: talk,
       ...(version !== undefined && { version }),
@@ -55,8 +58,8 @@ export async function runShard(order: ShardOrder, options: ShardRunOptions): Pro
     line.say({ say: 'result', result });
   } catch (error) {
     events?.close();
-    const { sentence, exitCode } = faultOf(error);
-    line.say({ say: 'fault', sentence, exitCode });
+    const { sentence, exitCode } = describeError(error);
+    line.say({ say: 'failed', sentence, exitCode });
   }
 }
 
@@ -65,14 +68,14 @@ class ShardLink implements CoordinatorLink {
   readonly #line: WorkerLine;
   readonly #clock: Clock;
   readonly #stop = new AbortController();
-  readonly #hurry = new AbortController();
+  readonly #forceStop = new AbortController();
   readonly #startAtMs = new Deferred<number | undefined>();
   readonly #target = new Deferred<Target>();
   readonly #ended = new Deferred<Ended>();
   readonly #looksBetween: number;
   #looks = 0;
   #plan: string | undefined;
-  #figures: PartFigures | undefined;
+  #figures: ShardFigures | undefined;
   readonly isTakeover: boolean;
 
   constructor(order: ShardOrder, line: WorkerLine, clock: Clock) {
@@ -84,7 +87,7 @@ class ShardLink implements CoordinatorLink {
       if (message.say === 'start') this.#startAtMs.resolve(message.atMs);
       else if (message.say === 'deployment') this.#target.resolve(message.target);
       else if (message.say === 'end') this.#ended.resolve(message.because);
-      else if (message.say === 'hurry') this.#hurry.abort();
+      else if (message.say === 'forceStop') this.#forceStop.abort();
       else this.#giveUp();
     });
   }
@@ -93,12 +96,12 @@ class ShardLink implements CoordinatorLink {
     return this.#ended.value;
   }
 
-  measured(look: () => PartFigures): void {
+  measured(look: () => ShardFigures): void {
     if (this.#looks++ % this.#looksBetween === 0) this.#figures = look();
   }
 
   /** Returns the figures measured since the last call, if any. */
-  figuresOnce(): PartFigures | undefined {
+  figuresOnce(): ShardFigures | undefined {
     const figures = this.#figures;
     this.#figures = undefined;
     return figures;
@@ -114,8 +117,8 @@ class ShardLink implements CoordinatorLink {
   }
 
   /** Aborts when the coordinator sends not to wait for open deployments. */
-  get hurry(): AbortSignal {
-    return this.#hurry.signal;
+  get forceStop(): AbortSignal {
+    return this.#forceStop.signal;
   }
 
   planned(digest: string | undefined): void {
@@ -161,7 +164,7 @@ class EventBatches {
   readonly #timer: Timer;
   #waiting: FleetEvent[] = [];
   #lost = 0;
-  #toldMs = 0;
+  #reportedMs = 0;
 
   constructor(line: WorkerLine, clock: Clock) {
     this.#line = line;
@@ -182,8 +185,8 @@ class EventBatches {
 
   #flush(): void {
     const events = this.#waiting;
-    const hasJustTold = this.#clock.now() - this.#toldMs < SILENCE_MAX_MS;
-    if (events.length === 0 && hasJustTold) return;
+    const hasJustReported = this.#clock.now() - this.#reportedMs < SILENCE_MAX_MS;
+    if (events.length === 0 && hasJustReported) return;
     this.#waiting = [];
     if (this.#line.underway >= UNDERWAY_MAX) this.#lost += events.length;
     else this.#say(events);
@@ -192,7 +195,7 @@ class EventBatches {
   #say(events: readonly FleetEvent[]): void {
     const lost = this.#lost;
     this.#lost = 0;
-    this.#toldMs = this.#clock.now();
-    this.#line.say({ say: 'events', events, untilMs: this.#toldMs, ...(lost > 0 && { lost }) });
+    this.#reportedMs = this.#clock.now();
+    this.#line.say({ say: 'events', events, untilMs: this.#reportedMs, ...(lost > 0 && { lost }) });
   }
 }

@@ -13,7 +13,7 @@ export interface ShardProcessListener {
 /** A shard process; its owner ends it. */
 export interface ShardProcess {
   readonly pid: number | undefined;
-  tell(message: CoordinatorMessage): void;
+  send(message: CoordinatorMessage): void;
   /** Kills it immediately. */
   kill(): void;
 }
@@ -21,7 +21,7 @@ export interface ShardProcess {
 /** Starts a process that runs the shard of the order. */
 export function startShardProcess(order: ShardOrder, listener: ShardProcessListener): ShardProcess {
   const [, script = ''] = process.argv;
-  const child = fork(script, ['play-shard'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(script, ['run-shard'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   let hasEnded = false;
   const end = (how: string): void => {
     if (!hasEnded) listener.ended(how);
@@ -32,10 +32,10 @@ export function startShardProcess(order: ShardOrder, listener: ShardProcessListe
     end(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`);
   });
   child.on('error', (error) => end(`could not be reached: ${error.message}`));
-  const tell = (message: ParentMessage): void => {
+  const send = (message: ParentMessage): void => {
     // A process that has exited receives nothing; its exit is reported separately.
     if (child.connected) child.send(message, () => undefined);
   };
-  tell({ say: 'order', order });
-  return { pid: child.pid, tell, kill: () => child.kill('SIGKILL') };
+  send({ say: 'order', order });
+  return { pid: child.pid, send, kill: () => child.kill('SIGKILL') };
 }

@@ -5,7 +5,7 @@ import { mergeResults } from '../result/merge.ts';
 import type { FleetResult } from '../result/result.ts';
 import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
-import { release, SmallWorld } from '../testing/small-world.ts';
+import { release, SmallServer } from '../testing/small-server.ts';
 import { type ClusterOutcome, Coordinator, type CoordinatorOptions } from './coordinator.ts';
 import { deployForAll } from './deploy-for-all.ts';
 import type { CoordinatorMessage, WorkerMessage } from './messages.ts';
@@ -44,10 +44,10 @@ function deploying(plan: FleetPlan): CoordinatorOptions['deploy'] {
   return (deviceIds) => deployForAll(plan, deviceIds, { clock, signal });
 }
 
-async function worldOf(): Promise<SmallWorld> {
-  const world = await SmallWorld.start();
-  closers.push(() => world.server.close());
-  return world;
+async function serverOf(): Promise<SmallServer> {
+  const small = await SmallServer.start();
+  closers.push(() => small.server.close());
+  return small;
 }
 
 /** A run whose workers are in this process. */
@@ -55,11 +55,11 @@ class RunInShards {
   readonly coordinator: Coordinator;
   readonly #plan: FleetPlan;
   readonly #of: number;
-  readonly #told: CoordinatorMessage[] = [];
+  readonly #sent: CoordinatorMessage[] = [];
   readonly #ears: ((message: CoordinatorMessage) => void)[] = [];
   /** Messages waiting for the coordinator, as every worker sees it. */
   underway = 0;
-  tellsEvents = false;
+  sendsEvents = false;
   /** Called before the coordinator receives a message. */
   onSaid: (shard: number, message: WorkerMessage) => void = () => undefined;
 
@@ -72,7 +72,7 @@ class RunInShards {
       clock,
       startLeadMs: 0,
       send: (message) => {
-        this.#told.push(message);
+        this.#sent.push(message);
         for (const hear of this.#ears) hear(message);
       },
       deploy,
@@ -91,14 +91,14 @@ class RunInShards {
       },
       listen: (hear) => {
         this.#ears.push(hear);
-        for (const message of this.#told) hear(message);
+        for (const message of this.#sent) hear(message);
       },
     };
     const plan = { ...this.#plan, shard: { index: shard, of: this.#of } };
-    const faultOf = (error: unknown) => ({ sentence: String(error), exitCode: 3 });
-    const order = { plan, isTakeover, tellsEvents: this.tellsEvents };
-    const played = runShard(order, { line, clock, faultOf });
-    closers.push(() => played);
+    const describeError = (error: unknown) => ({ sentence: String(error), exitCode: 3 });
+    const order = { plan, isTakeover, sendsEvents: this.sendsEvents };
+    const run = runShard(order, { line, clock, describeError });
+    closers.push(() => run);
   }
 
   outcome(): Promise<ClusterOutcome> {
@@ -118,32 +118,32 @@ function rows(results: readonly FleetResult[]) {
 
 describe('a fleet in shards', () => {
   it('is the same fleet with one, two and three workers, device by device', async () => {
-    const whole = await worldOf();
+    const whole = await serverOf();
     const alone = await simulateFleet(planFor(whole.server.baseUrl), { clock, signal });
     expect(new Set(alone.devices.map(({ outcome }) => outcome)).size).toBe(3);
     for (const of of [2, 3]) {
-      const world = await worldOf();
-      const { results } = await new RunInShards(planFor(world.server.baseUrl), of).outcome();
+      const small = await serverOf();
+      const { results } = await new RunInShards(planFor(small.server.baseUrl), of).outcome();
       expect(results).toHaveLength(of);
       expect(rows(results)).toEqual(rows([alone]));
-      const keysOf = ({ devices }: SmallWorld) =>
+      const keysOf = ({ devices }: SmallServer) =>
         [...devices.values()].map(({ pubkey }) => pubkey).sort();
-      expect(keysOf(world)).toEqual(keysOf(whole));
+      expect(keysOf(small)).toEqual(keysOf(whole));
     }
   });
 
   it('has one deployment for all devices, in every shard', async () => {
-    const world = await worldOf();
-    const { results } = await new RunInShards(planFor(world.server.baseUrl), 3).outcome();
-    expect(world.server.askedOf('create-deployment')).toHaveLength(1);
-    expect(world.deployedTo?.size).toBe(12);
+    const small = await serverOf();
+    const { results } = await new RunInShards(planFor(small.server.baseUrl), 3).outcome();
+    expect(small.server.askedOf('create-deployment')).toHaveLength(1);
+    expect(small.deployedTo?.size).toBe(12);
     expect(new Set(results.map(({ deploymentId }) => deploymentId)).size).toBe(1);
-    expect(results.map(({ balance }) => balance.ok)).toEqual([true, true, true]);
+    expect(results.map(({ reconciliation }) => reconciliation.ok)).toEqual([true, true, true]);
   });
 
-  it('takes over what a lost worker has brought to its end, and the books still agree', async () => {
-    const world = await worldOf();
-    const run = new RunInShards(planFor(world.server.baseUrl), 2);
+  it('takes over what a lost worker has brought to its end, and still agrees with the server', async () => {
+    const small = await serverOf();
+    const run = new RunInShards(planFor(small.server.baseUrl), 2);
     run.onSaid = (shard, { say }) => {
       // The first worker of this shard is lost with its work done and nothing reported.
       if (shard !== 1 || say !== 'result') return;
@@ -153,7 +153,7 @@ describe('a fleet in shards', () => {
     expect(spread.takeovers).toMatchObject([
       { shard: 1, from: 'first', to: 'second', because: 'it was lost', adopted: 6 },
     ]);
-    expect(results.map(({ ended, balance }) => [ended, balance.ok])).toEqual([
+    expect(results.map(({ ended, reconciliation }) => [ended, reconciliation.ok])).toEqual([
       ['settled', true],
       ['settled', true],
     ]);
@@ -163,17 +163,17 @@ describe('a fleet in shards', () => {
   });
 
   it('ends before it has begun when it is stopped then, with a result', async () => {
-    const world = await worldOf();
-    const run = new RunInShards(planFor(world.server.baseUrl), 2);
+    const small = await serverOf();
+    const run = new RunInShards(planFor(small.server.baseUrl), 2);
     run.coordinator.stop();
     const { results } = await run.outcome();
     expect(results.map(({ ended }) => ended)).toEqual(['interrupted', 'interrupted']);
   });
 
   it('ends all shards when a threshold of the whole cannot be met any more', async () => {
-    const world = await worldOf();
+    const small = await serverOf();
     const demand = { thresholds: ['max(poll) < 0.001ms'], abortOnThreshold: true };
-    const plan = planFor(world.server.baseUrl, { ...demand, behaviours: onlySteady });
+    const plan = planFor(small.server.baseUrl, { ...demand, behaviours: onlySteady });
     const { deploy: _, until: __, ...endless } = plan;
     const { results } = await new RunInShards(endless, 2).outcome();
     expect(results.map(({ ended }) => ended)).toEqual(['threshold', 'threshold']);
@@ -184,8 +184,8 @@ describe('a fleet in shards', () => {
   });
 
   it('comes to its end although its deployment is never made', async () => {
-    const world = await worldOf();
-    const plan = planFor(world.server.baseUrl, { durationMs: 400 });
+    const small = await serverOf();
+    const plan = planFor(small.server.baseUrl, { durationMs: 400 });
     const run = new RunInShards(plan, 2, () => new Promise<never>(() => undefined));
     const { results } = await run.outcome();
     expect(results.map(({ ended }) => ended)).toEqual(['duration', 'duration']);
@@ -195,22 +195,22 @@ describe('a fleet in shards', () => {
     ['tells every event', 0],
     ['counts the events that a coordinator too slow for them does not get', 200],
   ])('%s', async (_what, underway) => {
-    const world = await worldOf();
-    const run = new RunInShards(planFor(world.server.baseUrl), 2);
-    Object.assign(run, { underway, tellsEvents: true });
-    let [told, lost] = [0, 0];
+    const small = await serverOf();
+    const run = new RunInShards(planFor(small.server.baseUrl), 2);
+    Object.assign(run, { underway, sendsEvents: true });
+    let [received, lost] = [0, 0];
     run.onSaid = (_shard, message) => {
       if (message.say !== 'events') return;
-      told += message.events.length;
+      received += message.events.length;
       lost += message.lost ?? 0;
     };
     await run.outcome();
-    const [expected, none] = underway === 0 ? [told, lost] : [lost, told];
+    const [expected, none] = underway === 0 ? [received, lost] : [lost, received];
     expect(none).toBe(0);
     expect(expected).toBeGreaterThan(100);
   });
 
-  it('says why a shard cannot be played', async () => {
+  it('says why a shard cannot be run', async () => {
     const run = new RunInShards(planFor(await closedPortUrl()), 1);
     await expect(run.outcome()).rejects.toThrow(/ECONNREFUSED/);
   });

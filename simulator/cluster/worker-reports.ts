@@ -3,15 +3,15 @@
  * those of lost workers. Times are those of the coordinator's own clock.
  */
 
-import { figuresPeriodSeconds, type PartFigures, PartsTogether } from '../result/part-figures.ts';
 import type { FleetProgress } from '../result/result.ts';
 import type { KeptSpan } from '../result/result-spread.ts';
+import { figuresPeriodSeconds, MergedFigures, type ShardFigures } from '../result/shard-figures.ts';
 import { countsOf, type Measures } from '../result/thresholds-measures.ts';
 import { mergeProgress, withoutCounts } from './merge-progress.ts';
 
 interface ShardReport {
   progress: FleetProgress | undefined;
-  figures: PartFigures | undefined;
+  figures: ShardFigures | undefined;
   figuresMs: number;
   /** The last worker that was ready to start. */
   readyWorker: string | undefined;
@@ -30,10 +30,10 @@ export interface WholeRun {
 /** Stores the reports of the workers. */
 export class WorkerReports {
   readonly #shards: readonly ShardReport[];
-  readonly #kept: PartFigures[] = [];
+  readonly #kept: ShardFigures[] = [];
   readonly #looksBetween: number;
   #looks = 0;
-  #together = new PartsTogether([]);
+  #together = new MergedFigures([]);
   #startedMs: number | undefined;
 
   constructor(shards: number) {
@@ -42,7 +42,7 @@ export class WorkerReports {
   }
 
   /** Figures that failed workers had last reported. */
-  get kept(): readonly PartFigures[] {
+  get kept(): readonly ShardFigures[] {
     return this.#kept;
   }
 
@@ -55,11 +55,11 @@ export class WorkerReports {
    * unknown.
    */
   ready(shard: number, worker: string, atMs: number): void {
-    const told = this.#shards[shard];
-    if (told === undefined) return;
-    if (told.readyWorker !== undefined) this.#miss(told, atMs);
-    told.readyWorker = worker;
-    told.coveredMs = atMs;
+    const report = this.#shards[shard];
+    if (report === undefined) return;
+    if (report.readyWorker !== undefined) this.#miss(report, atMs);
+    report.readyWorker = worker;
+    report.coveredMs = atMs;
   }
 
   /** Records a worker's progress report. */
@@ -72,17 +72,17 @@ export class WorkerReports {
       atMs,
     }: {
       readonly progress: FleetProgress;
-      readonly figures: PartFigures | undefined;
+      readonly figures: ShardFigures | undefined;
       readonly atMs: number;
     },
   ): void {
-    const told = this.#shards[shard];
-    if (told === undefined) return;
-    told.progress = progress;
-    if (told.readyWorker === worker) told.coveredMs = atMs;
+    const report = this.#shards[shard];
+    if (report === undefined) return;
+    report.progress = progress;
+    if (report.readyWorker === worker) report.coveredMs = atMs;
     if (figures === undefined) return;
-    told.figures = figures;
-    told.figuresMs = atMs;
+    report.figures = figures;
+    report.figuresMs = atMs;
   }
 
   /**
@@ -90,21 +90,21 @@ export class WorkerReports {
    * @returns the span they cover; undefined when the worker never reported
    */
   keep(shard: number): KeptSpan | undefined {
-    const told = this.#shards[shard];
-    if (told?.figures === undefined) return undefined;
-    const { exchanges } = countsOf(told.figures.operations, []);
-    this.#kept.push(told.figures);
-    told.figures = undefined;
+    const report = this.#shards[shard];
+    if (report?.figures === undefined) return undefined;
+    const { exchanges } = countsOf(report.figures.operations, []);
+    this.#kept.push(report.figures);
+    report.figures = undefined;
     // The next worker counts from zero; until it reports, the devices keep their last known states.
-    told.progress = told.progress && withoutCounts(told.progress);
-    const untilMs = Math.max(0, told.figuresMs - (this.#startedMs ?? told.figuresMs));
+    report.progress = report.progress && withoutCounts(report.progress);
+    const untilMs = Math.max(0, report.figuresMs - (this.#startedMs ?? report.figuresMs));
     return { exchanges, untilMs };
   }
 
   /** Records that no worker runs the shard any more, since its last worker's last report. */
   ended(shard: number, atMs: number): void {
-    const told = this.#shards[shard];
-    if (told) this.#miss(told, atMs);
+    const report = this.#shards[shard];
+    if (report) this.#miss(report, atMs);
   }
 
   /** Returns how long the shard ran without reports, in milliseconds. */
@@ -122,7 +122,7 @@ export class WorkerReports {
     const isFresh = this.#looks++ % this.#looksBetween === 0;
     if (isFresh) {
       const figures = shards.flatMap((each) => each.figures ?? []);
-      this.#together = new PartsTogether(figures, this.#kept);
+      this.#together = new MergedFigures(figures, this.#kept);
     }
     const together = this.#together;
     const parts = this.#shards.flatMap(({ progress }) => progress ?? []);
@@ -130,10 +130,10 @@ export class WorkerReports {
     return progress && { progress, ...(isFresh && { measures: () => together.measures() }) };
   }
 
-  #miss(told: ShardReport, untilMs: number): void {
+  #miss(report: ShardReport, untilMs: number): void {
     if (this.#startedMs === undefined) return;
-    told.missingMs += Math.max(0, untilMs - Math.max(told.coveredMs, this.#startedMs));
-    told.coveredMs = untilMs;
+    report.missingMs += Math.max(0, untilMs - Math.max(report.coveredMs, this.#startedMs));
+    report.coveredMs = untilMs;
   }
 }
 

@@ -6,7 +6,7 @@
 import type { ArtifactContents } from '../../fixtures/formats/mender-artifact.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
 import { type DownloadProgress, noProgress } from '../client/download.ts';
-import type { DeploymentPart } from './device.ts';
+import type { DeviceDeployment } from './device.ts';
 import type { KeptDownload } from './environment.ts';
 
 /** One artifact, from first byte to last, over as many downloads as it takes. */
@@ -24,7 +24,7 @@ export class ArtifactIntake {
   }
 
   /** Returns an intake that has already read what was kept of the artifact. */
-  static async goOn(kept: KeptDownload | undefined): Promise<ArtifactIntake> {
+  static async resume(kept: KeptDownload | undefined): Promise<ArtifactIntake> {
     const intake = new ArtifactIntake(noProgress());
     if (kept?.progress === undefined) return intake;
     const { totalBytes, validator } = kept.progress;
@@ -67,17 +67,17 @@ export class ArtifactIntake {
 }
 
 /** What devices without power have stored of an artifact. */
-const stored = new WeakMap<DeploymentPart, ArtifactIntake>();
+const stored = new WeakMap<DeviceDeployment, ArtifactIntake>();
 
 /** Keeps a partly received artifact until the device has power again. */
-export function keepIntake(part: DeploymentPart, intake: ArtifactIntake): void {
-  stored.set(part, intake);
+export function keepIntake(deployment: DeviceDeployment, intake: ArtifactIntake): void {
+  stored.set(deployment, intake);
 }
 
 /** Removes and returns what was received before the power loss; undefined when there is nothing. */
-export function takeKeptIntake(part: DeploymentPart): ArtifactIntake | undefined {
-  const intake = stored.get(part);
-  stored.delete(part);
+export function takeKeptIntake(deployment: DeviceDeployment): ArtifactIntake | undefined {
+  const intake = stored.get(deployment);
+  stored.delete(deployment);
   return intake;
 }
 

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { UpdateControlMap } from '../../fixtures/contract/resources.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { instructionsFor } from '../testing/artifacts.ts';
-import { Bench, deviceOf, policy, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
+import { Bench, deviceOf, InstantEnvironment, policy, sessionOf, token } from '../testing/bench.ts';
 import { type Answer, PretendServer } from '../testing/pretend-server.ts';
 import { ControlMap } from './control-map.ts';
-import { beginPart } from './device.ts';
+import { beginDeployment } from './device.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -30,7 +30,7 @@ async function asking(answer: (asks: number) => Answer) {
     () => server.close(),
     () => bench.close(),
   );
-  const environment = new SwiftWorld(bench);
+  const environment = new InstantEnvironment(bench);
   const device = deviceOf();
   const subject = { device, session: { ...(await sessionOf()), token }, environment };
   return { subject, environment, clock: bench.clock, server };
@@ -78,9 +78,9 @@ describe('a control map that cannot be fetched anew', () => {
   });
 
   it('does not run out while the server still tells it', async () => {
-    const told = { update_control_map: mapOf({ action: 'pause', on_map_expire: 'fail' }) };
+    const body = { update_control_map: mapOf({ action: 'pause', on_map_expire: 'fail' }) };
     const { holds, clock } = await paused({}, (asks) =>
-      asks % 2 === 1 ? gone : { status: 200, body: told },
+      asks % 2 === 1 ? gone : { status: 200, body: body },
     );
     for (let asks = 0; asks < 10; asks++) {
       expect(await holds()).toBe(true);
@@ -89,10 +89,10 @@ describe('a control map that cannot be fetched anew', () => {
   });
 
   it('holds again when the server is back and says so', async () => {
-    const told = { update_control_map: mapOf({ action: 'pause' }) };
+    const body = { update_control_map: mapOf({ action: 'pause' }) };
     let isBack = false;
     const { holds } = await paused({ on_map_expire: 'continue' }, () =>
-      isBack ? { status: 200, body: told } : gone,
+      isBack ? { status: 200, body: body } : gone,
     );
     expect(await holds()).toBe(true);
     expect(await holds()).toBe(false);
@@ -100,7 +100,7 @@ describe('a control map that cannot be fetched anew', () => {
     expect(await holds()).toBe(true);
   });
 
-  it('is a fault at once when the server refuses, and holds nobody when it is gone', async () => {
+  it('is an error at once when the server refuses, and holds nobody when it is gone', async () => {
     const refused = await paused({}, () => ({ status: 400 }));
     await refused.holds();
     await expect(refused.holds()).rejects.toThrow('400');
@@ -113,7 +113,7 @@ describe('a control map that cannot be fetched anew', () => {
 describe('a control map that nobody has seen since the restart', () => {
   it('cannot run out: the device asks as often as it tries anything', async () => {
     const { subject, server } = await asking(() => gone);
-    const part = beginPart(subject.device, 'deployment-1', 'release-2');
+    const part = beginDeployment(subject.device, 'deployment-1', 'release-2');
     const map = ControlMap.afterRestart(subject, part);
     await expect(map.holdsAt('ArtifactCommit_Enter')).rejects.toThrow('503');
     expect(server.askedOf('get-update-control-map')).toHaveLength(20);

@@ -10,7 +10,7 @@ import type {
 } from '../../fixtures/contract/resources.ts';
 import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
-import type { DeploymentPart } from './device.ts';
+import type { DeviceDeployment } from './device.ts';
 import { restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { mayPass, triesMax, waitAfterMs } from './persistence.ts';
@@ -29,20 +29,20 @@ export class ControlMap {
   /** The instructions include the map for the first state. */
   #isFresh: boolean;
   /** When the server last sent the map, in monotonic milliseconds; undefined when it never did. */
-  #toldMs: number | undefined;
+  #receivedMs: number | undefined;
   #hasRunOut = false;
 
   private constructor(
     subject: UpdateSubject,
     deploymentId: string,
-    told: { readonly map: UpdateControlMap | undefined } | undefined,
+    received: { readonly map: UpdateControlMap | undefined } | undefined,
   ) {
     this.#subject = subject;
     this.#deploymentId = deploymentId;
-    this.#map = told?.map;
-    this.#isFresh = told !== undefined;
-    this.#hasMap = told === undefined || told.map !== undefined;
-    if (told !== undefined) this.#toldMs = subject.environment.clock.monotonicMs();
+    this.#map = received?.map;
+    this.#isFresh = received !== undefined;
+    this.#hasMap = received === undefined || received.map !== undefined;
+    if (received !== undefined) this.#receivedMs = subject.environment.clock.monotonicMs();
   }
 
   /** Returns the map of an update that begins. */
@@ -51,7 +51,7 @@ export class ControlMap {
   }
 
   /** Returns the map of an update interrupted by a restart: the device has to request it. */
-  static afterRestart(subject: UpdateSubject, { deploymentId }: DeploymentPart): ControlMap {
+  static afterRestart(subject: UpdateSubject, { deploymentId }: DeviceDeployment): ControlMap {
     return new ControlMap(subject, deploymentId, undefined);
   }
 
@@ -61,18 +61,18 @@ export class ControlMap {
    * @throws UpdateFailure when the map says fail, or has an unknown action; ClientError,
    * FleetStopped
    */
-  async holdsAt(moment: ControlMapState): Promise<boolean> {
+  async holdsAt(context: ControlMapState): Promise<boolean> {
     if (!this.#hasMap) return false;
     if (!this.#isFresh) await this.#fetch();
     this.#isFresh = false;
-    const entry = this.#map?.states?.[moment];
+    const entry = this.#map?.states?.[context];
     const action = (this.#hasRunOut ? actionAtEnd(entry) : entry?.action) || 'continue';
     if (action === 'pause' && !this.#hasRunOut) return true;
     // With a single map, force_continue has nothing to override.
     if (action === 'continue' || action === 'force_continue') return false;
     const said = action === 'fail' ? 'says fail' : `asks for the unknown action "${action}"`;
     const when = this.#hasRunOut ? ', which could not be fetched anew and has run out,' : '';
-    throw new UpdateFailure(`the update control map${when} ${said} at ${moment}`);
+    throw new UpdateFailure(`the update control map${when} ${said} at ${context}`);
   }
 
   /** A deployment that is gone answers the next report with 409; until then nothing holds it. */
@@ -82,14 +82,14 @@ export class ControlMap {
       try {
         const map = await environment.client.controlMap(session, this.#deploymentId);
         this.#map = map === 'gone' ? undefined : map;
-        this.#toldMs = environment.clock.monotonicMs();
+        this.#receivedMs = environment.clock.monotonicMs();
         this.#hasRunOut = false;
         return;
       } catch (error) {
         // A map that was never received cannot expire.
         const leftMs = this.#lifetimeLeftMs();
         if (!mayPass(error) || (leftMs === undefined && attempt === triesMax)) throw error;
-        environment.metrics.fault(error);
+        environment.metrics.countError(error);
         this.#hasRunOut = leftMs !== undefined && leftMs <= 0;
         if (this.#hasRunOut) return;
         const waitMs = waitAfterMs(error, attempt, { device, environment });
@@ -99,10 +99,10 @@ export class ControlMap {
   }
 
   #lifetimeLeftMs(): number | undefined {
-    if (this.#toldMs === undefined) return undefined;
+    if (this.#receivedMs === undefined) return undefined;
     const { device, environment } = this.#subject;
     const lifetimeMs = LIFETIME_POLLS * device.cohort.policy.pollIntervalMs;
-    return this.#toldMs + lifetimeMs - environment.clock.monotonicMs();
+    return this.#receivedMs + lifetimeMs - environment.clock.monotonicMs();
   }
 }
 

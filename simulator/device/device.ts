@@ -10,7 +10,7 @@ import type { LifeState } from './life-states.ts';
 import { isFinal, type UpdateState } from './update-states.ts';
 
 /** A device deployment, as the device sees it. */
-export interface DeploymentPart {
+export interface DeviceDeployment {
   readonly deploymentId: string;
   readonly artifactName: string;
   state: UpdateState;
@@ -74,14 +74,14 @@ export interface Device {
   /** Absent until its key is created. */
   session: Session | undefined;
   /** Session state from before a restart. */
-  remembered: Pick<Session, 'token' | 'nextDoor'> | undefined;
+  remembered: Pick<Session, 'token' | 'nextEndpoint'> | undefined;
   life: LifeState;
   /** Device type and installed software, as reported to the server. */
   provides: DeviceProvides;
   configuration: DeviceConfiguration;
-  readonly parts: DeploymentPart[];
+  readonly deployments: DeviceDeployment[];
   /** Number of completed onboarding steps after first contact. */
-  dutiesDone: number;
+  onboardingDone: number;
   inventoryDueMs: number;
   /** Consecutive cycles that failed for a transient reason. */
   failuresInRow: number;
@@ -124,8 +124,8 @@ export function newDevice(spec: DeviceSpec): Device {
     life: 'unstarted',
     provides: { device_type: deviceType, artifact_name: artifactName },
     configuration: {},
-    parts: [],
-    dutiesDone: 0,
+    deployments: [],
+    onboardingDone: 0,
     inventoryDueMs: Number.NEGATIVE_INFINITY,
     failuresInRow: 0,
     keyGeneration: 0,
@@ -136,27 +136,27 @@ export function newDevice(spec: DeviceSpec): Device {
 }
 
 /** Deployments that a device remembers; older ones are dropped. */
-const PARTS_MAX = 200;
+const DEPLOYMENTS_MAX = 200;
 
 /**
  * Returns the device deployment: a new one when there is none, otherwise the known one started
  * again, or unchanged when only the simulator was interrupted.
  */
-export function beginPart(
+export function beginDeployment(
   device: Device,
   deploymentId: string,
   artifactName: string,
-): DeploymentPart {
-  const known = device.parts.find((part) => part.deploymentId === deploymentId);
+): DeviceDeployment {
+  const known = device.deployments.find((deployment) => deployment.deploymentId === deploymentId);
   if (known) {
-    const goesOn = known.cutShort === 'simulator' && isBeforeInstall(known);
+    const continues = known.cutShort === 'simulator' && isBeforeInstall(known);
     known.cutShort = undefined;
-    if (goesOn) return known;
+    if (continues) return known;
     known.state = 'offered';
     known.beginnings++;
     return known;
   }
-  const part: DeploymentPart = {
+  const deployment: DeviceDeployment = {
     deploymentId,
     artifactName,
     state: 'offered',
@@ -174,33 +174,35 @@ export function beginPart(
     fetched: undefined,
     cutShort: undefined,
   };
-  rememberPart(device, part);
-  return part;
+  rememberDeployment(device, deployment);
+  return deployment;
 }
 
 /** Returns true while the device has nothing yet that could be installed. */
-export function isBeforeInstall({ state }: DeploymentPart): boolean {
+export function isBeforeInstall({ state }: DeviceDeployment): boolean {
   return state === 'offered' || state === 'downloading';
 }
 
 /** Adds a device deployment; replaces an existing one of the same deployment. */
-export function rememberPart(device: Device, part: DeploymentPart): void {
-  const { deploymentId } = part;
-  const at = device.parts.findIndex((known) => known.deploymentId === deploymentId);
-  if (at >= 0) device.parts[at] = part;
-  else if (device.parts.push(part) > PARTS_MAX) device.parts.shift();
+export function rememberDeployment(device: Device, deployment: DeviceDeployment): void {
+  const { deploymentId } = deployment;
+  const at = device.deployments.findIndex((known) => known.deploymentId === deploymentId);
+  if (at >= 0) device.deployments[at] = deployment;
+  else if (device.deployments.push(deployment) > DEPLOYMENTS_MAX) device.deployments.shift();
 }
 
 /** Returns the status that the server must have recorded, judging by the device. */
-export function recordedStatus(part: DeploymentPart): ReportableStatus | 'aborted' | 'pending' {
-  if (part.state === 'aborted') return 'aborted';
-  const last = part.reported.at(-1);
+export function recordedStatus(
+  deployment: DeviceDeployment,
+): ReportableStatus | 'aborted' | 'pending' {
+  if (deployment.state === 'aborted') return 'aborted';
+  const last = deployment.reported.at(-1);
   if (last !== undefined) return last;
   // The server itself found that the device has the artifact: there was nothing to report.
-  return part.state === 'already-installed' ? 'already-installed' : 'pending';
+  return deployment.state === 'already-installed' ? 'already-installed' : 'pending';
 }
 
 /** Returns true when the device deployment has ended and the server knows it. */
-export function isSettled(part: DeploymentPart): boolean {
-  return isFinal(part.state) && part.unanswered === undefined;
+export function isSettled(deployment: DeviceDeployment): boolean {
+  return isFinal(deployment.state) && deployment.unanswered === undefined;
 }

@@ -9,7 +9,7 @@ import type { DeviceKey } from '../identity/device-key.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { ExchangeTap } from '../network/exchange-tap.ts';
 import type { Transport } from '../network/transport.ts';
-import type { DeploymentPart, Device } from './device.ts';
+import type { Device, DeviceDeployment } from './device.ts';
 import type { EventSink } from './events.ts';
 
 /** A device's partial download, kept outside the process. */
@@ -25,7 +25,7 @@ export interface KeptDownload {
 
 /** Partial downloads of all devices, at most one file each. */
 export interface KeptDownloads {
-  open(device: Device, part: DeploymentPart): KeptDownload;
+  open(device: Device, deployment: DeviceDeployment): KeptDownload;
   /** Removes what is kept for a device. */
   forget(device: Device): void;
 }
@@ -53,9 +53,9 @@ export interface DeviceEnvironment {
    * Called before first contact, and whenever something changes that the device must remember after
    * a crash: its token, its ID, what is installed, the state of its update. Returns once that is
    * stored.
-   * @param part the device deployment that changed, if any
+   * @param deployment the device deployment that changed, if any
    */
-  changed(device: Device, part?: DeploymentPart): void;
+  changed(device: Device, deployment?: DeviceDeployment): void;
   /** Absent when partial downloads do not outlive the simulator. */
   readonly downloads?: KeptDownloads | undefined;
   /** Waits, or until the given device is woken; throws FleetStopped when the run ends first. */
@@ -72,7 +72,7 @@ export interface DeviceEnvironment {
   /** Returns the deployment created by the run, once the server has acknowledged it. */
   target(): Target | undefined;
   /** Called when a device deployment has ended and the server knows it. */
-  settled(device: Device, part: DeploymentPart): void;
+  settled(device: Device, deployment: DeviceDeployment): void;
   /** Asks the operator to abort the device's deployment; false when that was not possible. */
   abortDevice(device: Device): Promise<boolean>;
 }

@@ -3,7 +3,7 @@ import { ManualClock, systemClock } from '../../fixtures/clock.ts';
 import { type FleetEvent, type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
 import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
-import { release, SmallWorld } from '../testing/small-world.ts';
+import { release, SmallServer } from '../testing/small-server.ts';
 import { EventSource, inEventOrder } from './events.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -45,15 +45,15 @@ async function eventsOf(
   return { events, result };
 }
 
-async function smallWorld(): Promise<SmallWorld> {
-  const environment = await SmallWorld.start();
+async function smallServer(): Promise<SmallServer> {
+  const environment = await SmallServer.start();
   closers.push(() => environment.server.close());
   return environment;
 }
 
 describe('the events of a run', () => {
   it('tell the story of every device, gaplessly', async () => {
-    const environment = await smallWorld();
+    const environment = await smallServer();
     const { events, result } = await eventsOf(environment.server.baseUrl);
     for (const { index, behaviour, reported } of result.devices) {
       const own = events.filter(({ device }) => device === index);
@@ -71,7 +71,7 @@ describe('the events of a run', () => {
   });
 
   it('tell the deployment once, every exchange, and the end last', async () => {
-    const environment = await smallWorld();
+    const environment = await smallServer();
     const { events, result } = await eventsOf(environment.server.baseUrl);
     expect(events.filter(({ kind }) => kind === 'deployment')).toMatchObject([
       { deploymentId: 'deployment-1', artifactName: release },
@@ -93,7 +93,7 @@ describe('the events of a run', () => {
   });
 
   it('say why no answer came', async () => {
-    const environment = await SmallWorld.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
+    const environment = await SmallServer.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
     closers.push(() => environment.server.close());
     const { events } = await eventsOf(environment.server.baseUrl, {}, (event) => 'cause' in event);
     const unanswered = events.find((event) => event.kind === 'exchange' && event.cause);
@@ -106,9 +106,9 @@ describe('the events of a run', () => {
   });
 
   it('hold no token, no signature, no key and no password in any form', async () => {
-    const environment = await smallWorld();
+    const environment = await smallServer();
     const { events } = await eventsOf(environment.server.baseUrl);
-    const told = JSON.stringify(events);
+    const text = JSON.stringify(events);
     const secrets = new Set([password]);
     for (const { headers, operation, body } of environment.server.asked) {
       const signature = headers['x-svc-signature'];
@@ -120,7 +120,7 @@ describe('the events of a run', () => {
     }
     expect(secrets.size).toBeGreaterThan(8);
     for (const secret of secrets) {
-      for (const form of formsOf(secret)) expect(told).not.toContain(form);
+      for (const form of formsOf(secret)) expect(text).not.toContain(form);
     }
   });
 });
@@ -128,10 +128,12 @@ describe('the events of a run', () => {
 /** Returns a secret verbatim, in parts, and in common encodings. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  const parts = secret.split(/[.\n]/).filter((part) => part.length > 8 && !part.startsWith('---'));
+  const deployments = secret
+    .split(/[.\n]/)
+    .filter((deployment) => deployment.length > 8 && !deployment.startsWith('---'));
   return [
     secret,
-    ...parts,
+    ...deployments,
     JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(secret),
     bytes.toString('base64').replace(/=+$/, ''),

@@ -25,7 +25,7 @@ import type { UpdateLog } from './update-log.ts';
 export interface Fetching {
   readonly instructions: DeploymentInstructionsV2;
   readonly log: UpdateLog;
-  readonly moment: DuringUpdate;
+  readonly context: DuringUpdate;
 }
 
 /**
@@ -108,9 +108,9 @@ async function checkedDownload(
       try {
         return await takenIn(subject, fetching);
       } catch (error) {
-        const changed = error instanceof DownloadError && error.fault === 'changed';
+        const changed = error instanceof DownloadError && error.problem === 'changed';
         if (!changed || restarts === RESTARTS_MAX) throw error;
-        subject.environment.metrics.fault(error);
+        subject.environment.metrics.countError(error);
         subject.environment.downloads?.forget(subject.device);
       }
     }
@@ -119,19 +119,19 @@ async function checkedDownload(
 
 /** Continues from what arrived before the power loss or the simulator's end. */
 async function takenIn(subject: UpdateSubject, fetching: Fetching): Promise<ArtifactContents> {
-  const { part } = fetching.moment;
+  const { deployment } = fetching.context;
   const { device, environment } = subject;
-  const kept = environment.downloads?.open(device, part);
-  const intake = takeKeptIntake(part) ?? (await ArtifactIntake.goOn(kept));
+  const kept = environment.downloads?.open(device, deployment);
+  const intake = takeKeptIntake(deployment) ?? (await ArtifactIntake.resume(kept));
   const { receivedBytes } = intake.progress;
   if (receivedBytes > 0) fetching.log.add('info', `${receivedBytes} bytes are here already`);
-  fetching.moment.fromByte = receivedBytes;
+  fetching.context.fromByte = receivedBytes;
   const download = downloadOf(subject, fetching);
   try {
     const pieces = downloadedBytes(download, intake.progress);
     return await intake.takeIn(asReceived(subject, fetching, pieces), kept);
   } catch (error) {
-    if (error instanceof PowerLoss) keepIntake(part, intake);
+    if (error instanceof PowerLoss) keepIntake(deployment, intake);
     throw error;
   } finally {
     kept?.close();
@@ -144,7 +144,7 @@ const BLOCK_BYTES = 2048;
 /** Yields the pieces of the file as altered by the device's behaviour. */
 async function* asReceived(
   { device }: UpdateSubject,
-  { moment }: Fetching,
+  { context }: Fetching,
   pieces: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   const { whileDownloading } = device.behaviour.hooks;
@@ -155,8 +155,8 @@ async function* asReceived(
   for await (const piece of pieces) {
     for (let start = 0; start < piece.length; start += BLOCK_BYTES) {
       const block = piece.subarray(start, start + BLOCK_BYTES);
-      yield (await whileDownloading(moment, block)) ?? block;
-      moment.fromByte += block.length;
+      yield (await whileDownloading(context, block)) ?? block;
+      context.fromByte += block.length;
     }
   }
 }
@@ -175,13 +175,13 @@ function downloadOf(
     uri,
     fileMaxBytes: limits.artifactMaxBytes,
     pause: async (error, attempt) => {
-      environment.metrics.fault(error);
+      environment.metrics.countError(error);
       await environment.rest(waitAfterMs(error, attempt, { device, environment }));
     },
   };
 }
 
-/** Counts a fault of the file or its download, and fails the update with it. */
+/** Counts an error of the file or its download, and fails the update with it. */
 async function counted<Result>(
   { environment }: UpdateSubject,
   act: () => Promise<Result>,
@@ -189,9 +189,9 @@ async function counted<Result>(
   try {
     return await act();
   } catch (error) {
-    if (error instanceof ClientError) environment.metrics.fault(error);
+    if (error instanceof ClientError) environment.metrics.countError(error);
     else if (error instanceof ArtifactError) {
-      environment.metrics.fault({
+      environment.metrics.countError({
         operation: 'download-artifact',
         label: `artifact/${error.code}`,
       });

@@ -11,11 +11,11 @@ import {
 } from '../behaviours/behaviour.ts';
 import { newSession, type Session } from '../client/session.ts';
 import { PowerLoss } from '../network/errors.ts';
-import { type DeploymentPart, type Device, isSettled } from './device.ts';
+import { type Device, type DeviceDeployment, isSettled } from './device.ts';
 import type { UpdateSubject } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 import { inventoryOf } from './inventory.ts';
-import { asChore } from './persistence.ts';
+import { inBackground } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
 
 /** Context between two polls. */
@@ -30,7 +30,7 @@ export class BetweenPolls extends DeviceHookContext implements CycleContext {
   readonly postAlerts = (alerts: readonly Alert[]): Promise<void> => {
     const { session, environment } = this.#subject;
     const sent = alerts.slice(0, limits.alertsMax);
-    return asChore(environment, () => environment.client.postAlerts(session, sent));
+    return inBackground(environment, () => environment.client.postAlerts(session, sent));
   };
 
   readonly rotateKey = async (): Promise<void> => {
@@ -45,19 +45,21 @@ export class BetweenPolls extends DeviceHookContext implements CycleContext {
 
   readonly reportFinishedAgain = async (): Promise<void> => {
     const { device, session, environment } = this.#subject;
-    const part = device.parts.findLast((each) => isSettled(each) && each.reported.length > 0);
-    const status = part?.reported.at(-1);
-    if (part === undefined || status === undefined) return;
-    await asChore(environment, async () => {
-      await environment.client.reportStatus(session, part.deploymentId, { status });
+    const deployment = device.deployments.findLast(
+      (each) => isSettled(each) && each.reported.length > 0,
+    );
+    const status = deployment?.reported.at(-1);
+    if (deployment === undefined || status === undefined) return;
+    await inBackground(environment, async () => {
+      await environment.client.reportStatus(session, deployment.deploymentId, { status });
     });
   };
 
-  readonly letCloneSpeak = async (artifactName: string): Promise<void> => {
+  readonly runClone = async (artifactName: string): Promise<void> => {
     const { device, environment } = this.#subject;
     const session = cloneOf(device, this.#subject.session);
     const provides = { ...device.provides, artifact_name: artifactName };
-    await asChore(environment, async () => {
+    await inBackground(environment, async () => {
       await environment.client.sendInventory(session, inventoryOf({ ...device, provides }));
       await environment.client.nextDeployment(session, provides);
     });
@@ -76,7 +78,7 @@ function cloneOf(device: Device, { caller, idData, key }: Session): Session {
 /** Shared options of the contexts of one update. */
 export interface UpdateContextOptions {
   readonly subject: UpdateSubject;
-  readonly part: DeploymentPart;
+  readonly deployment: DeviceDeployment;
   readonly log: UpdateLog;
 }
 
@@ -91,20 +93,20 @@ export class DuringUpdate extends DeviceHookContext implements DownloadContext, 
   constructor(options: UpdateContextOptions) {
     super(options.subject.device, options.subject.environment);
     this.#options = options;
-    this.deploymentId = options.part.deploymentId;
-    this.beginning = options.part.beginnings;
+    this.deploymentId = options.deployment.deploymentId;
+    this.beginning = options.deployment.beginnings;
   }
 
   /** For the engine only, not part of what behaviours see. */
-  get part(): DeploymentPart {
-    return this.#options.part;
+  get deployment(): DeviceDeployment {
+    return this.#options.deployment;
   }
 
   readonly log = (level: LogLevel, message: string): void => this.#options.log.add(level, message);
 
   readonly askForAbort = (): Promise<boolean> => {
-    const { part, subject } = this.#options;
-    part.abortAsked = true;
+    const { deployment, subject } = this.#options;
+    deployment.abortAsked = true;
     return subject.environment.abortDevice(subject.device);
   };
 

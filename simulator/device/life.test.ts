@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
-import { Bench, deviceOf, SwiftWorld, token } from '../testing/bench.ts';
+import { Bench, deviceOf, InstantEnvironment, token } from '../testing/bench.ts';
 import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
 import { live } from './life.ts';
 
@@ -31,7 +31,7 @@ async function lived(answers: Answers, rests: number) {
     () => server.close(),
     () => bench.close(),
   );
-  const environment = new SwiftWorld(bench);
+  const environment = new InstantEnvironment(bench);
   const device = deviceOf();
   const go = async () => {
     environment.onRest = () => {
@@ -52,7 +52,7 @@ function inOrder<Item>(answers: readonly Item[], last: Item): () => Item {
 }
 
 describe('the life of a device', () => {
-  it('begins with first contact, its duties, its inventory and a poll', async () => {
+  it('begins with first contact, its onboarding, its inventory and a poll', async () => {
     const { server, device, go } = await lived({}, 1);
     await go();
     expect(asked(server)).toEqual([
@@ -143,7 +143,7 @@ describe('the life of a device', () => {
     expect(environment.restsMs).toEqual([0, 90_000, 1000]);
   });
 
-  it('does not let a refused chore keep it from polling', async () => {
+  it('polls even when a request in the background is refused', async () => {
     const { server, environment, go } = await lived(
       {
         'post-monitor-configuration': () => ({ status: 403 }),
@@ -250,8 +250,8 @@ describe('a device that has what is deployed', () => {
     const { device, environment, go } = await lived({}, 2);
     environment.targetOf = target;
     await go();
-    expect(device.parts).toMatchObject([{ state: 'already-installed', reported: [] }]);
-    expect(environment.settledParts).toHaveLength(1);
+    expect(device.deployments).toMatchObject([{ state: 'already-installed', reported: [] }]);
+    expect(environment.settledDeployments).toHaveLength(1);
   });
 
   it.each([
@@ -261,6 +261,6 @@ describe('a device that has what is deployed', () => {
     const { device, environment, go } = await lived({}, 2);
     environment.targetOf = targetOf;
     await go();
-    expect(device.parts).toEqual([]);
+    expect(device.deployments).toEqual([]);
   });
 });

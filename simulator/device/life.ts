@@ -8,7 +8,7 @@ import { deviceCaller, newSession, type Session, tokenSubject } from '../client/
 import { idDataOf } from '../identity/identity.ts';
 import { ClientError, PowerLoss } from '../network/errors.ts';
 import { Link } from '../network/link.ts';
-import { beginPart, type Device } from './device.ts';
+import { beginDeployment, type Device } from './device.ts';
 import { ownTimeMs } from './device-time.ts';
 import type { DeviceEnvironment, UpdateSubject } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
@@ -16,7 +16,7 @@ import { BetweenPolls } from './hook-contexts.ts';
 import { inventoryOf } from './inventory.ts';
 import { type LifeEvent, nextLifeState } from './life-states.ts';
 import { onboardingSteps } from './onboarding.ts';
-import { asChore, isRefusedContact, WAIT_LEAST_MS, waitAfterMs } from './persistence.ts';
+import { inBackground, isRefusedContact, WAIT_MIN_MS, waitAfterMs } from './persistence.ts';
 import { losePower, powerlessForMs, withoutPower } from './power.ts';
 import { renewalAtMs } from './renewal.ts';
 import { resumeUpdates } from './resume-update.ts';
@@ -82,8 +82,9 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
     const offMs = offForMs(subject);
     if (offMs > 0) await sleepWhileOff(subject, offMs);
     if (isSignInDue(subject)) await signIn(subject);
-    if (device.parts.some(({ cutShort }) => cutShort !== undefined)) await goOnWithUpdates(subject);
-    if (device.dutiesDone < onboardingSteps.length) await onboard(subject);
+    if (device.deployments.some(({ cutShort }) => cutShort !== undefined))
+      await resumeInterruptedUpdates(subject);
+    if (device.onboardingDone < onboardingSteps.length) await onboard(subject);
     if (isInventoryDue(subject)) await sendDueInventory(subject);
     await update(subject);
     if (hooks.eachCycle) await hooks.eachCycle(new BetweenPolls(subject));
@@ -92,7 +93,7 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
   } catch (error) {
     if (error instanceof PowerLoss) return afterPowerLoss(error, subject);
     if (!(error instanceof ClientError)) throw error;
-    return afterFault(error, subject);
+    return afterError(error, subject);
   }
 }
 
@@ -114,12 +115,12 @@ async function afterPowerLoss({ offMs }: PowerLoss, subject: UpdateSubject): Pro
 }
 
 function untilNextCycleMs({ device, environment }: UpdateSubject): number {
-  const usualMs = environment.untilNextPollMs(device);
+  const defaultMs = environment.untilNextPollMs(device);
   const { hooks } = device.behaviour;
-  if (hooks.nextCycleMs === undefined) return usualMs;
+  if (hooks.nextCycleMs === undefined) return defaultMs;
   return Math.max(
-    WAIT_LEAST_MS,
-    hooks.nextCycleMs(new DeviceHookContext(device, environment), usualMs),
+    WAIT_MIN_MS,
+    hooks.nextCycleMs(new DeviceHookContext(device, environment), defaultMs),
   );
 }
 
@@ -137,7 +138,7 @@ async function signIn(subject: UpdateSubject): Promise<void> {
     const passing = error instanceof ClientError && error.passing;
     if (held === undefined || !passing) throw error;
     // The old token stays valid for a while; the next cycle retries.
-    environment.metrics.fault(error);
+    environment.metrics.countError(error);
     return;
   }
   enter(subject, 'answered');
@@ -160,13 +161,13 @@ function isRenewalDue({ device, session, environment }: UpdateSubject, token: st
  * An update interrupted by a restart of the device or the simulator is continued before anything
  * else.
  */
-async function goOnWithUpdates(subject: UpdateSubject): Promise<void> {
+async function resumeInterruptedUpdates(subject: UpdateSubject): Promise<void> {
   const { device } = subject;
   const settings = device.configuration;
   enter(subject, 'answered');
   enter(subject, 'offered');
   try {
-    if (await resumeUpdates(subject)) await tellWhatIsNew(subject, settings);
+    if (await resumeUpdates(subject)) await reportChanges(subject, settings);
   } finally {
     enter(subject, 'ended');
   }
@@ -174,9 +175,9 @@ async function goOnWithUpdates(subject: UpdateSubject): Promise<void> {
 
 async function onboard(subject: UpdateSubject): Promise<void> {
   const { device, session, environment } = subject;
-  for (const step of onboardingSteps.slice(device.dutiesDone)) {
-    await asChore(environment, () => step(device, session, environment));
-    device.dutiesDone++;
+  for (const step of onboardingSteps.slice(device.onboardingDone)) {
+    await inBackground(environment, () => step(device, session, environment));
+    device.onboardingDone++;
     environment.changed(device);
   }
 }
@@ -191,14 +192,16 @@ async function sendDueInventory(subject: UpdateSubject): Promise<void> {
   device.inventoryDueMs = environment.clock.now() + device.cohort.policy.inventoryIntervalMs;
   try {
     await sendInventory(subject);
-  } catch (fault) {
+  } catch (error) {
     device.inventoryDueMs = Number.NEGATIVE_INFINITY;
-    throw fault;
+    throw error;
   }
 }
 
 function sendInventory({ device, session, environment }: UpdateSubject): Promise<void> {
-  return asChore(environment, () => environment.client.sendInventory(session, inventoryOf(device)));
+  return inBackground(environment, () =>
+    environment.client.sendInventory(session, inventoryOf(device)),
+  );
 }
 
 async function update(subject: UpdateSubject): Promise<void> {
@@ -210,7 +213,7 @@ async function update(subject: UpdateSubject): Promise<void> {
   enter(subject, 'offered');
   try {
     const settings = device.configuration;
-    if (await runUpdate(subject, instructions)) await tellWhatIsNew(subject, settings);
+    if (await runUpdate(subject, instructions)) await reportChanges(subject, settings);
   } finally {
     enter(subject, 'ended');
   }
@@ -222,26 +225,27 @@ async function update(subject: UpdateSubject): Promise<void> {
  */
 function noteNothingDue({ device, environment }: UpdateSubject, target: Target | undefined): void {
   if (target === undefined || device.provides.artifact_name !== target.artifactName) return;
-  if (device.parts.some((part) => part.deploymentId === target.deploymentId)) return;
-  const part = beginPart(device, target.deploymentId, target.artifactName);
-  enterUpdateState({ device, environment }, part, 'already-installed');
-  environment.changed(device, part);
-  environment.settled(device, part);
+  if (device.deployments.some((deployment) => deployment.deploymentId === target.deploymentId))
+    return;
+  const deployment = beginDeployment(device, target.deploymentId, target.artifactName);
+  enterUpdateState({ device, environment }, deployment, 'already-installed');
+  environment.changed(device, deployment);
+  environment.settled(device, deployment);
 }
 
-async function tellWhatIsNew(
+async function reportChanges(
   subject: UpdateSubject,
   settings: Device['configuration'],
 ): Promise<void> {
   const { device, session, environment } = subject;
   await sendInventory(subject);
   if (device.configuration === settings) return;
-  await asChore(environment, () =>
+  await inBackground(environment, () =>
     environment.client.reportConfiguration(session, device.configuration),
   );
 }
 
-function afterFault(error: ClientError, subject: UpdateSubject): number {
+function afterError(error: ClientError, subject: UpdateSubject): number {
   const { device, environment } = subject;
   if (isRefusedContact(error)) {
     enter(subject, 'refused');
@@ -250,7 +254,7 @@ function afterFault(error: ClientError, subject: UpdateSubject): number {
     // A device waiting to be accepted asks at least at every poll.
     return Math.min(backOffMs, environment.untilNextPollMs(device));
   }
-  environment.metrics.fault(error);
+  environment.metrics.countError(error);
   if (error.code === 'transport' || error.code === 'timeout') {
     enter(subject, 'unanswered');
   }

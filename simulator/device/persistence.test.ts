@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { StatusError } from '../network/errors.ts';
 import type { Policy } from '../plan/cohort.ts';
-import { Bench, deviceOf, policy, SwiftWorld } from '../testing/bench.ts';
+import { Bench, deviceOf, InstantEnvironment, policy } from '../testing/bench.ts';
 import { waitAfterMs } from './persistence.ts';
 
 const bench = new Bench('http://127.0.0.1:9');
@@ -13,10 +13,10 @@ const down = new StatusError({ status: 503 }, circumstances);
 
 function waitMs(error: StatusError, attempt: number, backOff: Partial<Policy['backOff']>) {
   const device = deviceOf(undefined, { backOff: { ...policy.backOff, ...backOff } });
-  return waitAfterMs(error, attempt, { device, environment: new SwiftWorld(bench) });
+  return waitAfterMs(error, attempt, { device, environment: new InstantEnvironment(bench) });
 }
 
-describe('the wait after a fault', () => {
+describe('the wait after an error', () => {
   it('is the one that the server asks for', () => {
     expect(waitMs(busy, 1, { kind: 'fixed' })).toBe(7000);
   });
@@ -26,7 +26,7 @@ describe('the wait after a fault', () => {
   });
 
   it('goes by the policy of the cohort where the server asks for nothing', () => {
-    expect(waitMs(down, 3, { kind: 'exponential', leastMs: 100 })).toBe(400);
-    expect(waitMs(down, 30, { kind: 'exponential', mostMs: 9000 })).toBe(9000);
+    expect(waitMs(down, 3, { kind: 'exponential', minMs: 100 })).toBe(400);
+    expect(waitMs(down, 30, { kind: 'exponential', maxMs: 9000 })).toBe(9000);
   });
 });

@@ -1,4 +1,4 @@
-/** Retries: which faults are retried, how long to wait, and when to give up. */
+/** Retries: which errors are retried, how long to wait, and when to give up. */
 import { ClientError, StatusError } from '../network/errors.ts';
 import { backOffMs } from '../network/retry-after.ts';
 import type { Device } from './device.ts';
@@ -10,7 +10,7 @@ import { DeviceHookContext } from './hook-context.ts';
 export const triesMax = 20;
 
 /** No behaviour retries faster than this. */
-export const WAIT_LEAST_MS = 10;
+export const WAIT_MIN_MS = 10;
 
 /** Returns true when the server did not grant a token: the device is not accepted, or no longer. */
 export function isRefusedContact(error: unknown): error is StatusError {
@@ -27,25 +27,29 @@ export function mayPass(error: unknown): error is ClientError {
 }
 
 /**
- * Returns the wait after a fault: as long as the server asks, where the device obeys, else by its
+ * Returns the wait after an error: as long as the server asks, where the device obeys, else by its
  * back-off.
- * @param attempt 1 after the first fault in a row
+ * @param attempt 1 after the first error in a row
  */
 export function waitAfterMs(
   error: ClientError,
   attempt: number,
   { device, environment }: { readonly device: Device; readonly environment: DeviceEnvironment },
 ): number {
-  const usualMs = usualWaitMs(error, attempt, { device, environment });
+  const defaultMs = defaultWaitMs(error, attempt, { device, environment });
   const { hooks } = device.behaviour;
-  if (hooks.waitAfterFaultMs === undefined) return usualMs;
+  if (hooks.waitAfterErrorMs === undefined) return defaultMs;
   const refused = error instanceof StatusError ? error : undefined;
-  const fault = { status: refused?.status, retryAfterMs: refused?.retryAfterMs, attempt };
-  const waitMs = hooks.waitAfterFaultMs(new DeviceHookContext(device, environment), fault, usualMs);
-  return Math.max(WAIT_LEAST_MS, waitMs);
+  const failed = { status: refused?.status, retryAfterMs: refused?.retryAfterMs, attempt };
+  const waitMs = hooks.waitAfterErrorMs(
+    new DeviceHookContext(device, environment),
+    failed,
+    defaultMs,
+  );
+  return Math.max(WAIT_MIN_MS, waitMs);
 }
 
-function usualWaitMs(
+function defaultWaitMs(
   error: ClientError,
   attempt: number,
   { device, environment }: { readonly device: Device; readonly environment: DeviceEnvironment },
@@ -72,7 +76,7 @@ export async function persistently<Result>(
       return await act();
     } catch (error) {
       if (!mayPass(error) || attempt === triesMax) throw error;
-      environment.metrics.fault(error);
+      environment.metrics.countError(error);
       await restUntilDue(device, environment, waitAfterMs(error, attempt, { device, environment }));
     }
   }
@@ -83,7 +87,7 @@ export async function persistently<Result>(
  * be reached, or that asks to back off, ends the whole cycle.
  * @throws ClientError in that case; FleetStopped
  */
-export async function asChore(
+export async function inBackground(
   { metrics }: DeviceEnvironment,
   act: () => Promise<void>,
 ): Promise<void> {
@@ -92,6 +96,6 @@ export async function asChore(
   } catch (error) {
     const refused = error instanceof ClientError && !error.passing && !isRefusedContact(error);
     if (!refused) throw error;
-    metrics.fault(error);
+    metrics.countError(error);
   }
 }

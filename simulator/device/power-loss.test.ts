@@ -7,7 +7,7 @@ import { behaviours } from '../behaviours/catalogue.ts';
 import { PowerLoss } from '../network/errors.ts';
 import { FleetState } from '../state/fleet-state.ts';
 import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
-import { Bench, deviceOf, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
+import { Bench, deviceOf, InstantEnvironment, sessionOf, token } from '../testing/bench.ts';
 import { type Answer, type Answers, type Asked, PretendServer } from '../testing/pretend-server.ts';
 import { type Device, isSettled, recordedStatus } from './device.ts';
 import { resumeUpdates } from './resume-update.ts';
@@ -41,10 +41,10 @@ function ranged(
 /** Returns a signed-in device that is offered `release-2` every time it asks. */
 async function offered(behaviour: Behaviour, answers: Answers = {}) {
   const file = await softwareArtifact('release-2');
-  const told: string[] = [];
+  const statuses: string[] = [];
   const server = await PretendServer.start({
     'put-deployment-status': (asked): Answer => {
-      told.push((asked.json() as { status: string }).status);
+      statuses.push((asked.json() as { status: string }).status);
       return { status: 204 };
     },
     'put-deployment-log': () => ({ status: 204 }),
@@ -57,23 +57,23 @@ async function offered(behaviour: Behaviour, answers: Answers = {}) {
     () => server.close(),
     () => bench.close(),
   );
-  const environment = new SwiftWorld(bench);
+  const environment = new InstantEnvironment(bench);
   const session = { ...(await sessionOf()), token };
   /** What a device does each time it has power: first the interrupted update, then what is due. */
   const live = async (device: Device): Promise<void> => {
     const subject = { device, session, environment };
     await resumeUpdates(subject);
-    if (device.parts.some(isSettled)) return;
+    if (device.deployments.some(isSettled)) return;
     await runUpdate(subject, instructionsFor('release-2', server.baseUrl));
   };
   const ranges = () => server.askedOf('download-artifact').map(({ headers }) => headers.range);
-  return { server, environment, told, live, ranges, file, device: deviceOf(behaviour) };
+  return { server, environment, statuses, live, ranges, file, device: deviceOf(behaviour) };
 }
 
 function losingPower(hook: keyof BehaviourHooks): Behaviour {
   const hooks = {
-    [hook]: async (moment: { readonly beginning: number; losePower(offMs: number): never }) => {
-      if (moment.beginning === 1) moment.losePower(1000);
+    [hook]: async (context: { readonly beginning: number; losePower(offMs: number): never }) => {
+      if (context.beginning === 1) context.losePower(1000);
     },
   };
   return { ...named('steady'), name: 'tested', hooks };
@@ -81,13 +81,13 @@ function losingPower(hook: keyof BehaviourHooks): Behaviour {
 
 describe('a device that loses its power while it downloads', () => {
   it('asks for the rest of the file by range, and the whole of it is checked', async () => {
-    const { device, live, told, ranges, server } = await offered(named('crash-and-resume'));
+    const { device, live, statuses, ranges, server } = await offered(named('crash-and-resume'));
     await expect(live(device)).rejects.toThrow(PowerLoss);
-    expect(device.parts).toMatchObject([{ state: 'downloading', cutShort: 'power' }]);
+    expect(device.deployments).toMatchObject([{ state: 'downloading', cutShort: 'power' }]);
     await live(device);
     expect(ranges()).toEqual([undefined, 'bytes=2048-']);
     expect(server.askedOf('download-artifact')[1]?.headers['if-range']).toBe('"one"');
-    expect(told).toEqual(['downloading', 'downloading', 'installing', 'rebooting', 'success']);
+    expect(statuses).toEqual(['downloading', 'downloading', 'installing', 'rebooting', 'success']);
     expect(device.provides.artifact_name).toBe('release-2');
   });
 
@@ -97,26 +97,29 @@ describe('a device that loses its power while it downloads', () => {
     // Past the manifest, which arrived before the power loss.
     spoiled.fill('x', 3100, 3150);
     let asks = 0;
-    const { device, live, told } = await offered(named('crash-and-resume'), {
+    const { device, live, statuses } = await offered(named('crash-and-resume'), {
       'download-artifact': (asked) => ranged(asks++ === 0 ? file : spoiled, '"one"', asked),
     });
     await expect(live(device)).rejects.toThrow(PowerLoss);
     await live(device);
-    expect(told.at(-1)).toBe('failure');
+    expect(statuses.at(-1)).toBe('failure');
     expect(device.provides.artifact_name).toBe('factory-image');
   });
 
   it('begins anew when the file is another by now, and counts that', async () => {
     const file = await softwareArtifact('release-2');
     let asks = 0;
-    const { device, live, told, ranges, environment } = await offered(named('crash-and-resume'), {
-      'download-artifact': (asked) => ranged(file, asks++ === 0 ? '"one"' : '"two"', asked),
-    });
+    const { device, live, statuses, ranges, environment } = await offered(
+      named('crash-and-resume'),
+      {
+        'download-artifact': (asked) => ranged(file, asks++ === 0 ? '"one"' : '"two"', asked),
+      },
+    );
     await expect(live(device)).rejects.toThrow(PowerLoss);
     await live(device);
     expect(ranges()).toEqual([undefined, 'bytes=2048-', undefined]);
     expect(environment.metrics.errors()).toMatchObject([{ cause: 'download/changed', count: 1 }]);
-    expect(told.at(-1)).toBe('success');
+    expect(statuses.at(-1)).toBe('success');
   });
 });
 
@@ -126,17 +129,17 @@ describe('a device that loses its power later in its update', () => {
     ['afterReboot', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
     ['whileCommitting', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
   ] as const)('%s: it ends as after any other restart', async (hook, reports, installed) => {
-    const { device, live, told, ranges } = await offered(losingPower(hook));
+    const { device, live, statuses, ranges } = await offered(losingPower(hook));
     device.inventoryDueMs = 1_000_000;
     await expect(live(device)).rejects.toThrow(PowerLoss);
     await live(device);
-    expect(told).toEqual(reports);
+    expect(statuses).toEqual(reports);
     expect(ranges()).toEqual([undefined]);
     expect(device.provides.artifact_name).toBe(installed);
     const isDue = device.inventoryDueMs === Number.NEGATIVE_INFINITY;
     expect(isDue).toBe(installed === 'release-2');
     await live(device);
-    expect(told).toEqual(reports);
+    expect(statuses).toEqual(reports);
   });
 });
 
@@ -157,13 +160,13 @@ describe('a simulator that goes on from its state', () => {
   async function untilPowerLoss(name: string, answers: Answers = {}) {
     const life = await offered(named(name), answers);
     const state = FleetState.open({ folder, plan, devices: [life.device] });
-    life.environment.onChange = (device, part) => state.changed(device, part);
+    life.environment.onChange = (device, deployment) => state.changed(device, deployment);
     life.environment.downloads = state.downloads;
     life.environment.onRest = () => {
       // The simulator itself is killed during a reboot.
-      if (life.device.parts[0]?.state === 'rebooting') throw new Error('killed');
+      if (life.device.deployments[0]?.state === 'rebooting') throw new Error('killed');
     };
-    const fault: unknown = await life.live(life.device).catch((error: unknown) => error);
+    const thrown: unknown = await life.live(life.device).catch((error: unknown) => error);
     state.close();
     life.environment.onChange = () => undefined;
     life.environment.onRest = () => undefined;
@@ -171,17 +174,19 @@ describe('a simulator that goes on from its state', () => {
     const next = FleetState.open({ folder, plan, devices: [again] });
     life.environment.downloads = next.downloads;
     closers.push(async () => next.close());
-    return { ...life, fault, again };
+    return { ...life, thrown, again };
   }
 
   it('knows how often a device has begun: it does not crash a second time', async () => {
-    const { fault, again, live, ranges, told } = await untilPowerLoss('crash-and-resume');
-    expect(fault).toBeInstanceOf(PowerLoss);
-    expect(again.parts).toMatchObject([{ beginnings: 1, cutShort: 'power', state: 'downloading' }]);
+    const { thrown, again, live, ranges, statuses } = await untilPowerLoss('crash-and-resume');
+    expect(thrown).toBeInstanceOf(PowerLoss);
+    expect(again.deployments).toMatchObject([
+      { beginnings: 1, cutShort: 'power', state: 'downloading' },
+    ]);
     await live(again);
-    expect(again.parts).toMatchObject([{ beginnings: 2, state: 'success' }]);
+    expect(again.deployments).toMatchObject([{ beginnings: 2, state: 'success' }]);
     expect(ranges()).toEqual([undefined, 'bytes=2048-']);
-    expect(told.at(-1)).toBe('success');
+    expect(statuses.at(-1)).toBe('success');
   });
 
   it('knows that a device has ignored a 409: its part stays aborted, whatever it does', async () => {
@@ -191,13 +196,13 @@ describe('a simulator that goes on from its state', () => {
         return { status: status === 'downloading' ? 204 : 409 };
       },
     });
-    expect(again.parts).toMatchObject([
+    expect(again.deployments).toMatchObject([
       { abortIgnored: true, state: 'rebooting', cutShort: 'simulator' },
     ]);
     await live(again);
     expect(again.provides.artifact_name).toBe('release-2');
-    const [part] = again.parts;
-    expect(part && recordedStatus(part)).toBe('aborted');
-    expect(environment.settledParts).toHaveLength(1);
+    const [deployment] = again.deployments;
+    expect(deployment && recordedStatus(deployment)).toBe('aborted');
+    expect(environment.settledDeployments).toHaveLength(1);
   });
 });

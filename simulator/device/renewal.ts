@@ -8,8 +8,8 @@ import type { Random } from '../../fixtures/random.ts';
 /**
  * How long before its expiry a token is renewed, as shares of its lifetime: minimum and maximum.
  */
-const AHEAD_LEAST_SHARE = 0.1;
-const AHEAD_MOST_SHARE = 0.3;
+const AHEAD_MIN_SHARE = 0.1;
+const AHEAD_MAX_SHARE = 0.3;
 const MS_PER_SECOND = 1000;
 
 /**
@@ -22,7 +22,7 @@ export function renewalAtMs(token: string, receivedMs: number, chance: Random): 
   if (expires === undefined) return Number.POSITIVE_INFINITY;
   const expiresMs = expires * MS_PER_SECOND;
   const issuedMs = (claim(token, 'iat') ?? receivedMs / MS_PER_SECOND) * MS_PER_SECOND;
-  const share = AHEAD_LEAST_SHARE + (AHEAD_MOST_SHARE - AHEAD_LEAST_SHARE) * chance.fraction();
+  const share = AHEAD_MIN_SHARE + (AHEAD_MAX_SHARE - AHEAD_MIN_SHARE) * chance.fraction();
   return expiresMs - Math.max(0, expiresMs - issuedMs) * share;
 }
 

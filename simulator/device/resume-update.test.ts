@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FleetState } from '../state/fleet-state.ts';
 import { instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
-import { Bench, deviceOf, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
+import { Bench, deviceOf, InstantEnvironment, sessionOf, token } from '../testing/bench.ts';
 import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
 import {
-  beginPart,
-  type DeploymentPart,
+  beginDeployment,
   type Device,
+  type DeviceDeployment,
   isSettled,
   recordedStatus,
 } from './device.ts';
@@ -32,10 +32,10 @@ afterEach(async () => {
 /** A server that keeps the last status, and a device signed in to it. */
 async function signedIn(answers: Answers = {}) {
   const file = await softwareArtifact('release-2');
-  const told: string[] = [];
+  const statuses: string[] = [];
   const server = await PretendServer.start({
     'put-deployment-status': (asked): Answer => {
-      told.push((asked.json() as { status: string }).status);
+      statuses.push((asked.json() as { status: string }).status);
       return { status: 204 };
     },
     'put-deployment-log': () => ({ status: 204 }),
@@ -48,59 +48,59 @@ async function signedIn(answers: Answers = {}) {
     () => server.close(),
     () => bench.close(),
   );
-  const environment = new SwiftWorld(bench);
+  const environment = new InstantEnvironment(bench);
   const session = { ...(await sessionOf()), token };
   const subject = (device: Device): UpdateSubject => ({ device, session, environment });
-  return { server, environment, told, subject };
+  return { server, environment, statuses, subject };
 }
 
 const plan = { baseUrl: 'http://127.0.0.1', seed: 'x', devices: 1 };
 
 describe('a simulator that is killed in the midst of an update', () => {
   it('goes on from every moment to the end that it would have come to', async () => {
-    const { server, environment, told, subject } = await signedIn();
+    const { server, environment, statuses, subject } = await signedIn();
     const device = deviceOf();
     const state = FleetState.open({ folder: join(folder, 'live'), plan, devices: [device] });
-    const moments: { readonly copy: string; readonly toldUntilThen: number }[] = [];
-    environment.onChange = (changed, part) => {
-      state.changed(changed, part);
-      const copy = join(folder, `moment-${moments.length}`);
+    const copies: { readonly copy: string; readonly statusCount: number }[] = [];
+    environment.onChange = (changed, deployment) => {
+      state.changed(changed, deployment);
+      const copy = join(folder, `moment-${copies.length}`);
       cpSync(join(folder, 'live', 'fleet.ndjson'), join(copy, 'fleet.ndjson'));
-      moments.push({ copy, toldUntilThen: told.length });
+      copies.push({ copy, statusCount: statuses.length });
     };
     await runUpdate(subject(device), instructionsFor('release-2', server.baseUrl));
     state.close();
-    expect(moments.length).toBeGreaterThan(7);
+    expect(copies.length).toBeGreaterThan(7);
     environment.onChange = () => undefined;
-    for (const { copy, toldUntilThen } of moments) {
-      told.splice(0, Number.POSITIVE_INFINITY, ...told.slice(0, toldUntilThen));
+    for (const { copy, statusCount } of copies) {
+      statuses.splice(0, Number.POSITIVE_INFINITY, ...statuses.slice(0, statusCount));
       const again = deviceOf();
       FleetState.open({ folder: copy, plan, devices: [again] }).close();
       await resumeUpdates(subject(again));
-      const [part] = again.parts;
-      if (part === undefined || !isSettled(part)) {
+      const [deployment] = again.deployments;
+      if (deployment === undefined || !isSettled(deployment)) {
         await runUpdate(subject(again), instructionsFor('release-2', server.baseUrl));
       }
-      const [ended] = again.parts;
+      const [ended] = again.deployments;
       expect(ended && recordedStatus(ended), copy).toBe('success');
-      expect(told.at(-1)).toBe('success');
+      expect(statuses.at(-1)).toBe('success');
       expect(again.provides.artifact_name, copy).toBe('release-2');
       // A device that has the whole file does not request it again.
-      if (part?.fetched !== undefined) expect(part.beginnings).toBe(1);
+      if (deployment?.fetched !== undefined) expect(deployment.beginnings).toBe(1);
     }
   });
 });
 
 /** Returns a device whose update was in this state when it restarted. */
-function restarted(change: Partial<DeploymentPart>): Device {
+function restarted(change: Partial<DeviceDeployment>): Device {
   const device = deviceOf();
-  const part = beginPart(device, 'deployment-1', 'release-2');
+  const deployment = beginDeployment(device, 'deployment-1', 'release-2');
   const before = { provides: device.provides, configuration: device.configuration };
   const fetched = {
     provides: { device_type: 'board', artifact_name: 'release-2' },
     settings: { a: 'b' },
   };
-  Object.assign(part, { cutShort: 'power', before, fetched, ...change });
+  Object.assign(deployment, { cutShort: 'power', before, fetched, ...change });
   return device;
 }
 
@@ -115,30 +115,32 @@ describe('a device that lost its power and restarted', () => {
     ['pause_before_committing', ['failure']],
     ['aborted', []],
   ] as const)('while its update was %s reports %j', async (state, reports) => {
-    const { told, subject, server, environment } = await signedIn();
+    const { statuses, subject, server, environment } = await signedIn();
     const device = restarted({ state });
     await resumeUpdates(subject(device));
-    expect(told).toEqual(reports);
-    expect(server.askedOf('put-deployment-log')).toHaveLength(told.includes('failure') ? 1 : 0);
-    const name = told.includes('success') ? 'release-2' : 'factory-image';
+    expect(statuses).toEqual(reports);
+    expect(server.askedOf('put-deployment-log')).toHaveLength(statuses.includes('failure') ? 1 : 0);
+    const name = statuses.includes('success') ? 'release-2' : 'factory-image';
     expect(device.provides.artifact_name).toBe(name);
-    expect(environment.settledParts).toHaveLength(told.length === 0 && state !== 'aborted' ? 0 : 1);
+    expect(environment.settledDeployments).toHaveLength(
+      statuses.length === 0 && state !== 'aborted' ? 0 : 1,
+    );
     await resumeUpdates(subject(device));
-    expect(told).toEqual(reports);
+    expect(statuses).toEqual(reports);
   });
 
   it.each(['success', 'failure', 'already-installed'] as const)(
     'and does not know whether its %s arrived reports it again',
     async (state) => {
-      const { told, subject } = await signedIn();
+      const { statuses, subject } = await signedIn();
       const device = restarted({ state, unanswered: state });
       await resumeUpdates(subject(device));
-      expect(told).toEqual([state]);
-      expect(device.parts[0]?.unanswered).toBeUndefined();
+      expect(statuses).toEqual([state]);
+      expect(device.deployments[0]?.unanswered).toBeUndefined();
     },
   );
 
-  it('tells in its log why the update failed', async () => {
+  it('says in its log why the update failed', async () => {
     const { subject, server } = await signedIn();
     await resumeUpdates(subject(restarted({ state: 'installing' })));
     expect(server.askedOf('put-deployment-log')[0]?.body.toString()).toContain(
@@ -148,21 +150,21 @@ describe('a device that lost its power and restarted', () => {
 
   it('waits after its reboot as long as the control map says pause', async () => {
     const maps = ['pause', 'pause', 'continue'];
-    const { told, subject, environment } = await signedIn({
+    const { statuses, subject, environment } = await signedIn({
       'get-update-control-map': () => {
         const states = { ArtifactCommit_Enter: { action: maps.shift() } };
         return { status: 200, body: { update_control_map: { id: 'map', priority: 0, states } } };
       },
     });
     await resumeUpdates(subject(restarted({ state: 'rebooting' })));
-    expect(told).toEqual(['pause_before_committing', 'success']);
+    expect(statuses).toEqual(['pause_before_committing', 'success']);
     expect(environment.restsMs).toHaveLength(2);
   });
 
   it('does not commit what it has no memory of', async () => {
-    const { told, subject } = await signedIn();
+    const { statuses, subject } = await signedIn();
     await resumeUpdates(subject(restarted({ state: 'rebooting', fetched: undefined })));
-    expect(told).toEqual(['failure']);
+    expect(statuses).toEqual(['failure']);
   });
 
   it.each(['rebooting', 'success', 'installing'] as const)(
@@ -172,7 +174,7 @@ describe('a device that lost its power and restarted', () => {
       const device = restarted({ state, unanswered: state });
       device.provides = { device_type: 'board', artifact_name: 'release-2' };
       await resumeUpdates(subject(device));
-      expect(device.parts[0]?.state).toBe('aborted');
+      expect(device.deployments[0]?.state).toBe('aborted');
       expect(device.provides.artifact_name).toBe('factory-image');
     },
   );
@@ -183,9 +185,9 @@ describe('a device that lost its power and restarted', () => {
     const { subject } = await signedIn(answers);
     const device = restarted({ state: 'installing' });
     await expect(resumeUpdates(subject(device))).rejects.toThrow('404');
-    expect(device.parts[0]?.cutShort).toBe('power');
+    expect(device.deployments[0]?.cutShort).toBe('power');
     isUp = true;
     await resumeUpdates(subject(device));
-    expect(device.parts[0]).toMatchObject({ state: 'failure', unanswered: undefined });
+    expect(device.deployments[0]).toMatchObject({ state: 'failure', unanswered: undefined });
   });
 });

@@ -9,7 +9,7 @@
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
-import { type DeploymentPart, isBeforeInstall, isSettled } from './device.ts';
+import { type DeviceDeployment, isBeforeInstall, isSettled } from './device.ts';
 import { ownTimeMs } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { persistently } from './persistence.ts';
@@ -17,14 +17,14 @@ import { UpdateLog } from './update-log.ts';
 import {
   continueUpdate,
   installedBy,
-  ownUpToAbort,
+  recordAbort,
   reportState,
   rollBack,
   settle,
 } from './update-run.ts';
 import { isFinal, nextUpdateState, type UpdateState } from './update-states.ts';
 
-type Recovery = (subject: UpdateSubject, part: DeploymentPart) => Promise<void>;
+type Recovery = (subject: UpdateSubject, deployment: DeviceDeployment) => Promise<void>;
 
 const askAgain: Recovery = async () => undefined;
 
@@ -45,25 +45,25 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
 
 /**
  * Handles every interrupted update. To be called before the device asks for its next deployment,
- * and again after a fault.
+ * and again after an error.
  * @returns true when something was installed that the operator has not been notified of
  * @throws ClientError when a report could not be sent; FleetStopped
  */
 export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
   const { device } = subject;
   let isNew = false;
-  for (const part of device.parts) {
-    if (part.cutShort === 'simulator' && part.fetched && !isFinal(part.state)) {
-      isNew = (await continueUpdate(subject, part)) || isNew;
-      part.cutShort = undefined;
-    } else if (part.cutShort === 'simulator' && isBeforeInstall(part)) {
+  for (const deployment of device.deployments) {
+    if (deployment.cutShort === 'simulator' && deployment.fetched && !isFinal(deployment.state)) {
+      isNew = (await continueUpdate(subject, deployment)) || isNew;
+      deployment.cutShort = undefined;
+    } else if (deployment.cutShort === 'simulator' && isBeforeInstall(deployment)) {
       // Its link may have expired: the next offer brings another.
-      if (!(await stillDownloads(subject, part))) part.cutShort = undefined;
-    } else if (part.cutShort) {
-      await recoveries[part.state](subject, part);
-      ownUpToAbort(subject, part);
-      part.cutShort = undefined;
-      if (isSettled(part)) settle(subject, part);
+      if (!(await stillDownloads(subject, deployment))) deployment.cutShort = undefined;
+    } else if (deployment.cutShort) {
+      await recoveries[deployment.state](subject, deployment);
+      recordAbort(subject, deployment);
+      deployment.cutShort = undefined;
+      if (isSettled(deployment)) settle(subject, deployment);
     }
   }
   return isNew;
@@ -73,44 +73,50 @@ export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
  * An update that was aborted meanwhile is not offered again; only the response to a report shows
  * it.
  */
-async function stillDownloads(subject: UpdateSubject, part: DeploymentPart): Promise<boolean> {
-  await reportState(subject, part, part.state);
-  ownUpToAbort(subject, part);
-  if (!isSettled(part)) return true;
-  rollBack(subject, part);
-  settle(subject, part);
+async function stillDownloads(
+  subject: UpdateSubject,
+  deployment: DeviceDeployment,
+): Promise<boolean> {
+  await reportState(subject, deployment, deployment.state);
+  recordAbort(subject, deployment);
+  if (!isSettled(deployment)) return true;
+  rollBack(subject, deployment);
+  settle(subject, deployment);
   return false;
 }
 
-async function fail(subject: UpdateSubject, part: DeploymentPart): Promise<void> {
+async function fail(subject: UpdateSubject, deployment: DeviceDeployment): Promise<void> {
   const { device, environment } = subject;
   const log = new UpdateLog(() => ownTimeMs(device, environment));
-  log.add('error', `the device restarted while the update was ${part.state}; it is rolled back`);
-  await uploadLog(subject, part, log);
-  rollBack(subject, part);
-  await reportState(subject, part, nextUpdateState(part.state, 'fail'));
+  log.add(
+    'error',
+    `the device restarted while the update was ${deployment.state}; it is rolled back`,
+  );
+  await uploadLog(subject, deployment, log);
+  rollBack(subject, deployment);
+  await reportState(subject, deployment, nextUpdateState(deployment.state, 'fail'));
 }
 
 /** The device boots into what it has installed, and commits it unless it has to wait. */
-async function comeUp(subject: UpdateSubject, part: DeploymentPart): Promise<void> {
+async function comeUp(subject: UpdateSubject, deployment: DeviceDeployment): Promise<void> {
   const { device } = subject;
-  const { fetched } = part;
-  if (fetched === undefined) return fail(subject, part);
-  if (part.unanswered) await reportState(subject, part, part.state);
-  const action = await commitAction(subject, part);
-  if (action === 'fail') return fail(subject, part);
+  const { fetched } = deployment;
+  if (fetched === undefined) return fail(subject, deployment);
+  if (deployment.unanswered) await reportState(subject, deployment, deployment.state);
+  const action = await commitAction(subject, deployment);
+  if (action === 'fail') return fail(subject, deployment);
   if (action === 'continue') {
     Object.assign(device, installedBy(fetched, device));
     // The operator should see what is new.
     device.inventoryDueMs = Number.NEGATIVE_INFINITY;
-    await reportState(subject, part, nextUpdateState(part.state, 'commit'));
+    await reportState(subject, deployment, nextUpdateState(deployment.state, 'commit'));
   }
-  if (part.state === 'aborted') rollBack(subject, part);
+  if (deployment.state === 'aborted') rollBack(subject, deployment);
 }
 
-async function reportAgain(subject: UpdateSubject, part: DeploymentPart): Promise<void> {
-  await reportState(subject, part, part.state);
-  if (part.state === 'aborted') rollBack(subject, part);
+async function reportAgain(subject: UpdateSubject, deployment: DeviceDeployment): Promise<void> {
+  await reportState(subject, deployment, deployment.state);
+  if (deployment.state === 'aborted') rollBack(subject, deployment);
 }
 
 /**
@@ -119,15 +125,15 @@ async function reportAgain(subject: UpdateSubject, part: DeploymentPart): Promis
  */
 async function commitAction(
   subject: UpdateSubject,
-  part: DeploymentPart,
+  deployment: DeviceDeployment,
 ): Promise<'continue' | 'fail' | 'stop'> {
   const { device, environment } = subject;
-  const controlMap = ControlMap.afterRestart(subject, part);
+  const controlMap = ControlMap.afterRestart(subject, deployment);
   try {
-    while (part.state !== 'aborted') {
+    while (deployment.state !== 'aborted') {
       if (!(await controlMap.holdsAt('ArtifactCommit_Enter'))) return 'continue';
-      if (part.state === 'rebooting') {
-        await reportState(subject, part, nextUpdateState(part.state, 'hold-commit'));
+      if (deployment.state === 'rebooting') {
+        await reportState(subject, deployment, nextUpdateState(deployment.state, 'hold-commit'));
       }
       await environment.rest(device.cohort.policy.pollIntervalMs);
     }
@@ -141,7 +147,7 @@ async function commitAction(
 /** A log that cannot be uploaded must not keep the failure from being reported. */
 async function uploadLog(
   { device, session, environment }: UpdateSubject,
-  { deploymentId }: DeploymentPart,
+  { deploymentId }: DeviceDeployment,
   log: UpdateLog,
 ): Promise<void> {
   try {
@@ -150,6 +156,6 @@ async function uploadLog(
     );
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    environment.metrics.fault(error);
+    environment.metrics.countError(error);
   }
 }

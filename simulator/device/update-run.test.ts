@@ -3,7 +3,7 @@ import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources
 import { type Behaviour, type BehaviourHooks, UpdateFailure } from '../behaviours/behaviour.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
-import { Bench, deviceOf, policy, SwiftWorld, sessionOf, token } from '../testing/bench.ts';
+import { Bench, deviceOf, InstantEnvironment, policy, sessionOf, token } from '../testing/bench.ts';
 import { type Answer, type Answers, PretendServer } from '../testing/pretend-server.ts';
 import { triesMax } from './persistence.ts';
 import { runUpdate } from './update-run.ts';
@@ -42,7 +42,7 @@ async function offered(answers: Answers = {}, hooks: BehaviourHooks = {}) {
   const device = deviceOf(behaving(hooks));
   const session = await sessionOf();
   session.token = token;
-  const environment = new SwiftWorld(bench);
+  const environment = new InstantEnvironment(bench);
   const run = (change?: Partial<DeploymentInstructionsV2['artifact']>) =>
     runUpdate(
       { device, session, environment },
@@ -75,7 +75,9 @@ describe('an update', () => {
       'rootfs-image.app.version': 'release-2',
       other: 'kept',
     });
-    expect(environment.settledParts).toMatchObject([{ state: 'success', unanswered: undefined }]);
+    expect(environment.settledDeployments).toMatchObject([
+      { state: 'success', unanswered: undefined },
+    ]);
     expect(environment.restsMs).toEqual([100, 100, 300]);
     expect(server.askedOf('put-deployment-log')).toHaveLength(0);
   });
@@ -97,15 +99,15 @@ describe('an update', () => {
     expect(await run()).toBe(false);
     expect(statuses(server)).toEqual(['already-installed']);
     expect(server.askedOf('download-artifact')).toHaveLength(0);
-    expect(environment.settledParts).toMatchObject([{ state: 'already-installed' }]);
+    expect(environment.settledDeployments).toMatchObject([{ state: 'already-installed' }]);
   });
 
   it('that fails on the device uploads its log, then reports failure', async () => {
     const { server, device, environment, run } = await offered(
       {},
       {
-        async whileInstalling(moment) {
-          moment.log('warning', 'sector 7 is bad');
+        async whileInstalling(context) {
+          context.log('warning', 'sector 7 is bad');
           throw new UpdateFailure('the payload could not be written');
         },
       },
@@ -117,7 +119,7 @@ describe('an update', () => {
     expect(logged(server)).toContain('sector 7 is bad');
     expect(logged(server)).toContain('"timestamp":"2026-01-31T12:00:00.100Z"');
     expect(device.provides.artifact_name).toBe('factory-image');
-    expect(environment.settledParts).toMatchObject([{ state: 'failure' }]);
+    expect(environment.settledDeployments).toMatchObject([{ state: 'failure' }]);
   });
 
   it('reports its failure even when the log is refused', async () => {
@@ -145,8 +147,8 @@ describe('an update', () => {
     expect(await run()).toBe(false);
     expect(device.provides.artifact_name).toBe('factory-image');
     expect(statuses(server)).toHaveLength(before + 1);
-    expect(device.parts).toMatchObject([{ state: 'aborted', reported: wanted }]);
-    expect(environment.settledParts).toHaveLength(1);
+    expect(device.deployments).toMatchObject([{ state: 'aborted', reported: wanted }]);
+    expect(environment.settledDeployments).toHaveLength(1);
     expect(server.askedOf('put-deployment-log')).toHaveLength(0);
   });
 
@@ -157,7 +159,7 @@ describe('an update', () => {
       { whileInstalling: () => Promise.reject(new UpdateFailure('no')) },
     );
     await run();
-    expect(device.parts).toMatchObject([{ state: 'aborted' }]);
+    expect(device.deployments).toMatchObject([{ state: 'aborted' }]);
   });
 });
 
@@ -249,14 +251,14 @@ describe('a report that gets no answer', () => {
     expect(environment.restsMs[0]).toBe(37_000);
   });
 
-  it('is given up after a bounded number of tries and stays open in the books', async () => {
+  it('is given up after a bounded number of tries and stays unfinished in the reconciliation', async () => {
     const { server, device, environment, run } = await offered({
       'put-deployment-status': () => ({ status: 500 }),
     });
     await expect(run()).rejects.toMatchObject({ status: 500 });
     expect(server.askedOf('put-deployment-status')).toHaveLength(triesMax);
-    expect(device.parts).toMatchObject([{ reported: [], unanswered: 'downloading' }]);
-    expect(environment.settledParts).toEqual([]);
+    expect(device.deployments).toMatchObject([{ reported: [], unanswered: 'downloading' }]);
+    expect(environment.settledDeployments).toEqual([]);
   });
 
   it('is not sent again when it will never be taken', async () => {
@@ -273,7 +275,7 @@ describe('a report that gets no answer', () => {
       throw new FleetStopped();
     };
     await expect(run()).rejects.toThrow(FleetStopped);
-    expect(device.parts).toMatchObject([{ unanswered: 'downloading' }]);
+    expect(device.deployments).toMatchObject([{ unanswered: 'downloading' }]);
   });
 });
 
@@ -287,15 +289,15 @@ describe('the update control map', () => {
     ['ArtifactInstall_Enter', 'pause_before_installing', 'downloading'],
     ['ArtifactReboot_Enter', 'pause_before_rebooting', 'installing'],
     ['ArtifactCommit_Enter', 'pause_before_committing', 'rebooting'],
-  ])('holds the device at %s until it is let on', async (moment, paused, after) => {
-    const pause = { [moment]: { action: 'pause' } };
+  ])('holds the device at %s until it is let on', async (context, paused, after) => {
+    const pause = { [context]: { action: 'pause' } };
     // The map of the first state comes with the instructions, those of the others are fetched.
-    const fetched = moment === 'ArtifactInstall_Enter' ? 1 : 2;
+    const fetched = context === 'ArtifactInstall_Enter' ? 1 : 2;
     const maps: Answer[] = Array(fetched).fill(answered(pause));
-    if (moment === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
+    if (context === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
     const { server, environment, run } = await offered({
       'get-update-control-map': () =>
-        maps.shift() ?? answered({ [moment]: { action: 'force_continue' } }),
+        maps.shift() ?? answered({ [context]: { action: 'force_continue' } }),
     });
     expect(await run({ update_control_map: map(pause) })).toBe(true);
     const order = ['downloading', 'installing', 'rebooting', 'success'];
@@ -349,14 +351,14 @@ describe('the update control map', () => {
     expect(statuses(server)).toEqual(['downloading', 'pause_before_installing', 'failure']);
   });
 
-  it('that holds a device whose part was aborted leads to the 409', async () => {
+  it('that holds a device whose deployment was aborted leads to the 409', async () => {
     let reports = 0;
     const { device, run } = await offered({
       'put-deployment-status': () => ({ status: reports++ < 2 ? 204 : 409 }),
       'get-update-control-map': () => ({ status: 404 }),
     });
     await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) });
-    expect(device.parts).toMatchObject([
+    expect(device.deployments).toMatchObject([
       { state: 'aborted', reported: ['downloading', 'pause_before_installing'] },
     ]);
   });

@@ -10,9 +10,9 @@ import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError, PowerLoss } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
 import {
-  beginPart,
-  type DeploymentPart,
+  beginDeployment,
   type Device,
+  type DeviceDeployment,
   type FetchedArtifact,
   type Installed,
   isBeforeInstall,
@@ -37,14 +37,14 @@ export async function runUpdate(
   instructions: DeploymentInstructionsV2,
 ): Promise<boolean> {
   const { device, environment } = subject;
-  const part = beginPart(device, instructions.id, instructions.artifact.artifact_name);
-  part.offeredMs ??= environment.clock.now();
-  if (part.state === 'offered') {
-    Object.assign(part, { stateSinceMs: undefined, reboots: 0, fetched: undefined });
-    part.before = { provides: device.provides, configuration: device.configuration };
-    enterUpdateState(subject, part, part.state);
+  const deployment = beginDeployment(device, instructions.id, instructions.artifact.artifact_name);
+  deployment.offeredMs ??= environment.clock.now();
+  if (deployment.state === 'offered') {
+    Object.assign(deployment, { stateSinceMs: undefined, reboots: 0, fetched: undefined });
+    deployment.before = { provides: device.provides, configuration: device.configuration };
+    enterUpdateState(subject, deployment, deployment.state);
   }
-  return lived(subject, part, new UpdateRun(subject, part, instructions));
+  return completed(subject, deployment, new UpdateRun(subject, deployment, instructions));
 }
 
 /**
@@ -54,51 +54,51 @@ export async function runUpdate(
  */
 export async function continueUpdate(
   subject: UpdateSubject,
-  part: DeploymentPart,
+  deployment: DeviceDeployment,
 ): Promise<boolean> {
-  return lived(subject, part, new UpdateRun(subject, part));
+  return completed(subject, deployment, new UpdateRun(subject, deployment));
 }
 
-async function lived(
+async function completed(
   subject: UpdateSubject,
-  part: DeploymentPart,
+  deployment: DeviceDeployment,
   run: UpdateRun,
 ): Promise<boolean> {
   try {
     return await run.toItsEnd();
   } catch (error) {
     // Continues as after any other power loss.
-    if (error instanceof PowerLoss && !isSettled(part)) {
-      part.cutShort = 'power';
-      subject.environment.changed(subject.device, part);
+    if (error instanceof PowerLoss && !isSettled(deployment)) {
+      deployment.cutShort = 'power';
+      subject.environment.changed(subject.device, deployment);
     }
     throw error;
   } finally {
-    if (isSettled(part)) settle(subject, part);
+    if (isSettled(deployment)) settle(subject, deployment);
   }
 }
 
 /** Drops the previous installation, which is not needed once the server knows the outcome. */
-export function settle({ device, environment }: UpdateSubject, part: DeploymentPart): void {
-  part.before = undefined;
-  part.fetched = undefined;
+export function settle({ device, environment }: UpdateSubject, deployment: DeviceDeployment): void {
+  deployment.before = undefined;
+  deployment.fetched = undefined;
   environment.downloads?.forget(device);
-  environment.settled(device, part);
-  environment.changed(device, part);
+  environment.settled(device, deployment);
+  environment.changed(device, deployment);
 }
 
 /** Enters a state of the device deployment and emits the event. */
 export function enterUpdateState(
   { device, environment }: Pick<UpdateSubject, 'device' | 'environment'>,
-  part: DeploymentPart,
+  deployment: DeviceDeployment,
   state: UpdateState,
 ): void {
   const nowMs = environment.clock.now();
-  const { deploymentId, artifactName, stateSinceMs } = part;
+  const { deploymentId, artifactName, stateSinceMs } = deployment;
   if (stateSinceMs !== undefined)
-    environment.metrics.updates.stageEnded(part.state, nowMs - stateSinceMs);
-  part.stateSinceMs = nowMs;
-  part.state = state;
+    environment.metrics.updates.stageEnded(deployment.state, nowMs - stateSinceMs);
+  deployment.stateSinceMs = nowMs;
+  deployment.state = state;
   environment.events.emit({
     kind: 'update',
     device: device.index,
@@ -115,46 +115,56 @@ export function enterUpdateState(
  */
 export async function reportState(
   subject: UpdateSubject,
-  part: DeploymentPart,
+  deployment: DeviceDeployment,
   status: UpdateState,
 ): Promise<void> {
   if (status === 'offered' || status === 'aborted') return;
-  enterUpdateState(subject, part, status);
-  await report(subject, part, status);
+  enterUpdateState(subject, deployment, status);
+  await report(subject, deployment, status);
 }
 
 async function report(
   { device, session, environment }: UpdateSubject,
-  part: DeploymentPart,
+  deployment: DeviceDeployment,
   status: ReportableStatus,
 ): Promise<void> {
-  part.unanswered = status;
-  environment.changed(device, part);
+  deployment.unanswered = status;
+  environment.changed(device, deployment);
   const answer = await persistently(device, environment, () =>
-    environment.client.reportStatus(session, part.deploymentId, { status }),
+    environment.client.reportStatus(session, deployment.deploymentId, { status }),
   );
-  part.unanswered = undefined;
-  part.refused = answer === 'aborted' ? status : undefined;
+  deployment.unanswered = undefined;
+  deployment.refused = answer === 'aborted' ? status : undefined;
   const { hooks, parameters } = device.behaviour;
   if (answer === 'recorded') {
-    if (part.reported.at(-1) !== status) part.reported.push(status);
+    if (deployment.reported.at(-1) !== status) deployment.reported.push(status);
   } else if (hooks.stopsWhenAborted?.(parameters) ?? true) {
-    enterUpdateState({ device, environment }, part, nextUpdateState(part.state, 'abort'));
-  } else part.abortIgnored = true;
-  environment.changed(device, part);
+    enterUpdateState(
+      { device, environment },
+      deployment,
+      nextUpdateState(deployment.state, 'abort'),
+    );
+  } else deployment.abortIgnored = true;
+  environment.changed(device, deployment);
 }
 
 /** Restores the old artifact. Even the report of a success can be answered with 409. */
-export function rollBack({ device, environment }: UpdateSubject, part: DeploymentPart): void {
-  Object.assign(device, part.before);
-  environment.changed(device, part);
+export function rollBack(
+  { device, environment }: UpdateSubject,
+  deployment: DeviceDeployment,
+): void {
+  Object.assign(device, deployment.before);
+  environment.changed(device, deployment);
 }
 
 /** Enters the aborted state: whatever the device made of the 409, the server has it as aborted. */
-export function ownUpToAbort({ device, environment }: UpdateSubject, part: DeploymentPart): void {
-  if (!part.abortIgnored || !isFinal(part.state)) return;
-  enterUpdateState({ device, environment }, part, nextUpdateState(part.state, 'abort'));
-  environment.changed(device, part);
+export function recordAbort(
+  { device, environment }: UpdateSubject,
+  deployment: DeviceDeployment,
+): void {
+  if (!deployment.abortIgnored || !isFinal(deployment.state)) return;
+  enterUpdateState({ device, environment }, deployment, nextUpdateState(deployment.state, 'abort'));
+  environment.changed(device, deployment);
 }
 
 /** Thrown for the 409 response to a status report: nothing more has to be done. */
@@ -166,27 +176,27 @@ class UpdateRun {
   readonly #subject: UpdateSubject;
   /** Absent for an update that already has its artifact. */
   readonly #instructions: DeploymentInstructionsV2 | undefined;
-  readonly #part: DeploymentPart;
+  readonly #deployment: DeviceDeployment;
   readonly #log: UpdateLog;
   readonly #controlMap: ControlMap;
-  readonly #moment: DuringUpdate;
+  readonly #context: DuringUpdate;
   /** The state found after a restart of the simulator, if the server knows it. */
   #found: UpdateState | undefined;
 
   constructor(
     subject: UpdateSubject,
-    part: DeploymentPart,
+    deployment: DeviceDeployment,
     instructions?: DeploymentInstructionsV2,
   ) {
     const { device, environment } = subject;
     this.#subject = subject;
     this.#instructions = instructions;
-    this.#part = part;
+    this.#deployment = deployment;
     this.#log = new UpdateLog(() => ownTimeMs(device, environment));
     this.#controlMap = instructions
       ? ControlMap.of(subject, instructions)
-      : ControlMap.afterRestart(subject, part);
-    this.#moment = new DuringUpdate({ subject, part, log: this.#log });
+      : ControlMap.afterRestart(subject, deployment);
+    this.#context = new DuringUpdate({ subject, deployment, log: this.#log });
   }
 
   async toItsEnd(): Promise<boolean> {
@@ -194,23 +204,23 @@ class UpdateRun {
       return await this.#toSuccess();
     } catch (error) {
       if (error instanceof UpdateFailure) await this.#fail(error);
-      else if (error instanceof UpdateAborted) rollBack(this.#subject, this.#part);
+      else if (error instanceof UpdateAborted) rollBack(this.#subject, this.#deployment);
       else throw error;
       return false;
     } finally {
-      ownUpToAbort(this.#subject, this.#part);
+      recordAbort(this.#subject, this.#deployment);
     }
   }
 
   async #toSuccess(): Promise<boolean> {
     const { device } = this.#subject;
-    if (this.#part.state !== 'offered') await this.#takeUpAgain();
+    if (this.#deployment.state !== 'offered') await this.#takeUpAgain();
     else {
-      if (device.provides.artifact_name === this.#part.artifactName) {
+      if (device.provides.artifact_name === this.#deployment.artifactName) {
         await this.#advance('recognise');
         return false;
       }
-      const does = (await device.behaviour.hooks.whenOffered?.(this.#moment)) ?? 'update';
+      const does = (await device.behaviour.hooks.whenOffered?.(this.#context)) ?? 'update';
       if (does === 'claim-success') {
         await this.#advance('claim');
         return false;
@@ -223,28 +233,28 @@ class UpdateRun {
 
   /** The update is where it was; it may be unknown whether the server has the last report. */
   async #takeUpAgain(): Promise<void> {
-    const part = this.#part;
-    this.#log.add('debug', `goes on; state ${part.state}`);
-    if (part.unanswered === undefined) this.#found = part.state;
+    const deployment = this.#deployment;
+    this.#log.add('debug', `goes on; state ${deployment.state}`);
+    if (deployment.unanswered === undefined) this.#found = deployment.state;
     // A reboot is reported when it starts.
-    if (part.unanswered === undefined || part.state === 'rebooting') return;
-    await report(this.#subject, part, part.unanswered);
-    if (isAborted(part)) throw new UpdateAborted('the server answered 409');
+    if (deployment.unanswered === undefined || deployment.state === 'rebooting') return;
+    await report(this.#subject, deployment, deployment.unanswered);
+    if (isAborted(deployment)) throw new UpdateAborted('the server answered 409');
   }
 
   /** Runs every stage from the current one on. */
   async #update(): Promise<void> {
     const { device } = this.#subject;
-    const part = this.#part;
-    const fetched = part.fetched ?? (await this.#fetch());
-    if (isBeforeInstall(part) || part.state === 'pause_before_installing') {
+    const deployment = this.#deployment;
+    const fetched = deployment.fetched ?? (await this.#fetch());
+    if (isBeforeInstall(deployment) || deployment.state === 'pause_before_installing') {
       await this.#holdWhilePaused('ArtifactInstall_Enter', 'hold-install');
       await this.#advance('install');
     }
-    if (part.state === 'installing') await this.#install();
+    if (deployment.state === 'installing') await this.#install();
     if (fetched.settings === undefined) await this.#reboot();
     await this.#holdWhilePaused('ArtifactCommit_Enter', 'hold-commit');
-    await device.behaviour.hooks.whileCommitting?.(this.#moment);
+    await device.behaviour.hooks.whileCommitting?.(this.#context);
     Object.assign(device, installedBy(fetched, device));
     await this.#advance('commit');
   }
@@ -253,12 +263,12 @@ class UpdateRun {
     const { device, environment } = this.#subject;
     const instructions = this.#instructions;
     if (instructions === undefined) throw new Error('an update without a link to its artifact');
-    const fetching = { instructions, log: this.#log, moment: this.#moment };
+    const fetching = { instructions, log: this.#log, context: this.#context };
     const fetched = await fetchArtifact(this.#subject, fetching);
-    this.#part.fetched = fetched;
+    this.#deployment.fetched = fetched;
     if (environment.downloads === undefined) return fetched;
     // The file is no longer needed, but only once that is stored.
-    environment.changed(device, this.#part);
+    environment.changed(device, this.#deployment);
     environment.downloads.forget(device);
     return fetched;
   }
@@ -266,12 +276,12 @@ class UpdateRun {
   async #install(): Promise<void> {
     const { device, environment } = this.#subject;
     const { parameters, hooks } = device.behaviour;
-    const { stateSinceMs } = this.#part;
+    const { stateSinceMs } = this.#deployment;
     const isUnderway = this.#found === 'installing' && stateSinceMs !== undefined;
     const doneMs = isUnderway ? Math.max(0, environment.clock.now() - stateSinceMs) : 0;
     const halfMs = parameters.installMs / 2;
     await environment.rest(Math.max(0, halfMs - doneMs));
-    await hooks.whileInstalling?.(this.#moment);
+    await hooks.whileInstalling?.(this.#context);
     await restUntilDue(device, environment, Math.min(halfMs, Math.max(0, 2 * halfMs - doneMs)));
   }
 
@@ -279,30 +289,30 @@ class UpdateRun {
   async #reboot(): Promise<void> {
     const { device, environment } = this.#subject;
     const { parameters, hooks } = device.behaviour;
-    const part = this.#part;
-    if (part.state === 'pause_before_committing') return;
+    const deployment = this.#deployment;
+    if (deployment.state === 'pause_before_committing') return;
     // It went down before the simulator did, and has power again by now.
     let isDown = this.#found === 'rebooting';
-    if (part.state !== 'rebooting')
+    if (deployment.state !== 'rebooting')
       await this.#holdWhilePaused('ArtifactReboot_Enter', 'hold-reboot');
-    for (part.reboots ||= 1; part.reboots <= REBOOTS_MAX; part.reboots++) {
+    for (deployment.reboots ||= 1; deployment.reboots <= REBOOTS_MAX; deployment.reboots++) {
       if (!isDown) {
         await this.#advance('reboot');
         await losePower(device, environment, parameters.rebootMs);
       }
       isDown = false;
-      this.#moment.reboots = part.reboots;
-      const isUp = (await hooks.afterReboot?.(this.#moment)) ?? 'up';
+      this.#context.reboots = deployment.reboots;
+      const isUp = (await hooks.afterReboot?.(this.#context)) ?? 'up';
       if (isUp === 'up') return;
     }
     throw new UpdateFailure(`it did not come up in ${REBOOTS_MAX} boots`);
   }
 
   /** Waits while the control map says pause in this state, and fetches it at every poll. */
-  async #holdWhilePaused(moment: ControlMapState, hold: UpdateEvent): Promise<void> {
+  async #holdWhilePaused(context: ControlMapState, hold: UpdateEvent): Promise<void> {
     const { device, environment } = this.#subject;
-    let held = this.#part.state.startsWith('pause_');
-    for (; await this.#controlMap.holdsAt(moment); held = true) {
+    let held = this.#deployment.state.startsWith('pause_');
+    for (; await this.#controlMap.holdsAt(context); held = true) {
       if (!held) await this.#advance(hold);
       await restUntilDue(device, environment, device.cohort.policy.pollIntervalMs);
     }
@@ -311,7 +321,7 @@ class UpdateRun {
   /** A device that runs the new artifact boots into the old one before it reports its failure. */
   async #backToOldArtifact(): Promise<void> {
     const { device, environment } = this.#subject;
-    if (this.#part.reboots === 0) return;
+    if (this.#deployment.reboots === 0) return;
     this.#log.add('warning', 'rolling back to the old artifact');
     await losePower(device, environment, device.behaviour.parameters.rebootMs);
   }
@@ -330,28 +340,28 @@ class UpdateRun {
   /** A log that cannot be uploaded must not keep the failure from being reported. */
   async #uploadLog(): Promise<void> {
     const { device, session, environment } = this.#subject;
-    const { deploymentId } = this.#part;
+    const { deploymentId } = this.#deployment;
     try {
       await persistently(device, environment, () =>
         environment.client.uploadLog(session, deploymentId, this.#log.body()),
       );
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      environment.metrics.fault(error);
+      environment.metrics.countError(error);
     }
   }
 
   /** Enters the next state and reports it until the server has acknowledged it. */
   async #advance(event: UpdateEvent): Promise<void> {
-    const part = this.#part;
-    const state = nextUpdateState(part.state, event);
+    const deployment = this.#deployment;
+    const state = nextUpdateState(deployment.state, event);
     this.#log.add('debug', `state ${state}`);
-    await reportState(this.#subject, part, state);
-    if (isAborted(part)) throw new UpdateAborted('the server answered 409');
+    await reportState(this.#subject, deployment, state);
+    if (isAborted(deployment)) throw new UpdateAborted('the server answered 409');
   }
 }
 
-function isAborted({ state }: DeploymentPart): boolean {
+function isAborted({ state }: DeviceDeployment): boolean {
   return state === 'aborted';
 }
 

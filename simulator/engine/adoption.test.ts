@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
-import { beginPart, type Device, isSettled, recordedStatus } from '../device/device.ts';
+import { beginDeployment, type Device, isSettled, recordedStatus } from '../device/device.ts';
 import { deviceOf } from '../testing/bench.ts';
 import { adoptOutcomes } from './deployment.ts';
 import { outcomeOf } from './funnel.ts';
@@ -8,23 +8,23 @@ import { outcomeOf } from './funnel.ts';
 const target = { deploymentId: 'deployment-1', artifactName: 'release-2' };
 
 function knownDevice(): Device {
-  return { ...deviceOf(), id: 'device-0', parts: [], life: 'idle' };
+  return { ...deviceOf(), id: 'device-0', deployments: [], life: 'idle' };
 }
 
 function listed(status: DeploymentDevice['status'], id = 'device-0'): DeploymentDevice {
   return { id, status, created: '2026-01-31T12:00:00Z', log: false };
 }
 
-describe('taking over from a player that was lost', () => {
+describe('taking over from a worker that was lost', () => {
   it.each(['success', 'failure', 'aborted', 'already-installed'] as const)(
     'gives a device that ended with %s this outcome',
     (status) => {
       const device = knownDevice();
       expect(adoptOutcomes([device], [listed(status)], target)).toEqual([device]);
       expect(outcomeOf(device, target)).toBe(status);
-      const [part] = device.parts;
-      expect(part && recordedStatus(part)).toBe(status);
-      expect(part && isSettled(part)).toBe(true);
+      const [deployment] = device.deployments;
+      expect(deployment && recordedStatus(deployment)).toBe(status);
+      expect(deployment && isSettled(deployment)).toBe(true);
     },
   );
 
@@ -41,15 +41,15 @@ describe('taking over from a player that was lost', () => {
     (status) => {
       const device = knownDevice();
       expect(adoptOutcomes([device], [listed(status)], target)).toEqual([]);
-      expect(device.parts).toEqual([]);
+      expect(device.deployments).toEqual([]);
     },
   );
 
   it('leaves a device alone that has begun by itself', () => {
     const device = knownDevice();
-    const part = beginPart(device, 'deployment-1', 'release-2');
+    const deployment = beginDeployment(device, 'deployment-1', 'release-2');
     expect(adoptOutcomes([device], [listed('success')], target)).toEqual([]);
-    expect(part.state).toBe('offered');
+    expect(deployment.state).toBe('offered');
   });
 
   it("leaves alone what is not the fleet's, or not known yet", () => {

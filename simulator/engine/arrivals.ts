@@ -27,14 +27,14 @@ export interface ArrivalsOptions {
 /** Events that await a response at a time; further ones are counted as lost. */
 const UNDERWAY_MAX = 10_000;
 const SECOND_MS = 1000;
-const STRANGER_PREFIX = 'FB-NEW';
+const UNKNOWN_DEVICE_PREFIX = 'FB-NEW';
 
 /** All arrivals of one run; `stop` ends them. */
 export class Arrivals {
   readonly #options: ArrivalsOptions;
   readonly #timers = new Map<Arrival, Timer>();
   #underway = 0;
-  #strangers = 0;
+  #unknownDevices = 0;
 
   constructor(options: ArrivalsOptions) {
     this.#options = options;
@@ -69,17 +69,17 @@ export class Arrivals {
     const { metrics } = this.#options;
     const operation = `arrival-${event}`;
     if (this.#underway >= UNDERWAY_MAX) {
-      metrics.fault({ operation, label: 'arrivals/too-many-underway' });
+      metrics.countError({ operation, label: 'arrivals/too-many-underway' });
       return;
     }
     this.#underway++;
     try {
       const isMade = await makers[event](this, chance, plannedMs);
-      if (!isMade) metrics.fault({ operation, label: 'arrivals/no-device-can' });
+      if (!isMade) metrics.countError({ operation, label: 'arrivals/no-device-can' });
     } catch (error) {
       if (error instanceof FleetStopped || error instanceof PowerLoss) return;
       if (!(error instanceof ClientError)) throw error;
-      if (!isExpected(event, error)) metrics.fault(error);
+      if (!isExpected(event, error)) metrics.countError(error);
     } finally {
       this.#underway--;
     }
@@ -98,12 +98,12 @@ export class Arrivals {
   }
 
   /** Returns the session of an unknown device that never returns. */
-  stranger(plannedMs: number): Session {
-    const random = this.#options.random.stream('strangers');
-    const index = this.#strangers++;
-    const identity = identityData(random, index, STRANGER_PREFIX);
+  unknownDevice(plannedMs: number): Session {
+    const random = this.#options.random.stream('unknown-devices');
+    const index = this.#unknownDevices++;
+    const identity = identityData(random, index, UNKNOWN_DEVICE_PREFIX);
     const key = deviceKey(random, index, 'ed25519');
-    const session = newSession(`stranger ${index}`, idDataOf(identity), key);
+    const session = newSession(`unknown device ${index}`, idDataOf(identity), key);
     session.plannedMs = plannedMs;
     return session;
   }
@@ -128,9 +128,9 @@ const makers: Readonly<Record<Arrival['event'], Maker>> = {
     return true;
   },
   logs: async (arrivals, chance, plannedMs) => {
-    const device = arrivals.anyDevice(chance, ({ parts }) => parts.length > 0);
+    const device = arrivals.anyDevice(chance, ({ deployments }) => deployments.length > 0);
     const session = ownSession(device, plannedMs);
-    const deploymentId = device?.parts.at(-1)?.deploymentId;
+    const deploymentId = device?.deployments.at(-1)?.deploymentId;
     if (session === undefined || deploymentId === undefined) return false;
     const { client, clock } = arrivals.options;
     const timestamp = new Date(clock.now()).toISOString();
@@ -139,7 +139,7 @@ const makers: Readonly<Record<Arrival['event'], Maker>> = {
     return true;
   },
   'first-contacts': async (arrivals, _, plannedMs) => {
-    await arrivals.options.client.signIn(arrivals.stranger(plannedMs));
+    await arrivals.options.client.signIn(arrivals.unknownDevice(plannedMs));
     return true;
   },
 };

@@ -55,7 +55,7 @@ async function idleDevice() {
 }
 
 /** Returns the device's reply to a message for its update client. */
-function told(websocket: WebSocket, typ: string) {
+function command(websocket: WebSocket, typ: string) {
   const answer = new Promise((resolve) => {
     websocket.once('message', (data) => resolve(decodeConnectMessage(data as Buffer)));
   });
@@ -66,14 +66,14 @@ function told(websocket: WebSocket, typ: string) {
 describe('a device of the fleet that is connected', () => {
   it('asks for an update at once when it is told to, and sends no inventory', async () => {
     const { server, websocket } = await idleDevice();
-    expect(await told(websocket, 'check-update')).toMatchObject({ props: { status: 1 } });
+    expect(await command(websocket, 'check-update')).toMatchObject({ props: { status: 1 } });
     await server.untilAsked('post-next-deployment-v2', 2);
     expect(server.askedOf('put-attributes')).toHaveLength(1);
   });
 
   it('sends its inventory at once when it is told to', async () => {
     const { server, websocket } = await idleDevice();
-    expect(await told(websocket, 'send-inventory')).toMatchObject({ props: { status: 1 } });
+    expect(await command(websocket, 'send-inventory')).toMatchObject({ props: { status: 1 } });
     const [first, second] = await server.untilAsked('put-attributes', 2);
     expect(second?.json()).toEqual(first?.json());
   });
@@ -81,7 +81,7 @@ describe('a device of the fleet that is connected', () => {
   it('does it again each time', async () => {
     const { server, websocket } = await idleDevice();
     for (let count = 2; count <= 4; count++) {
-      await told(websocket, 'check-update');
+      await command(websocket, 'check-update');
       await server.untilAsked('post-next-deployment-v2', count);
     }
   });

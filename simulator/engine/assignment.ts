@@ -64,12 +64,12 @@ function quotasOf(weighted: readonly Weighted<unknown>[], count: number): readon
 /** Returns the choice that is furthest below its quota so far. */
 function mostBehind(quotas: readonly number[], given: readonly number[], progress: number): number {
   let most = 0;
-  let mostDue = Number.NEGATIVE_INFINITY;
+  let largestDue = Number.NEGATIVE_INFINITY;
   for (const [index, quota] of quotas.entries()) {
     const had = given[index] ?? 0;
     const due = had < quota ? quota * progress - had : Number.NEGATIVE_INFINITY;
-    if (due > mostDue) {
-      mostDue = due;
+    if (due > largestDue) {
+      largestDue = due;
       most = index;
     }
   }

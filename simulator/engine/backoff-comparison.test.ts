@@ -6,7 +6,7 @@ import { deviceOf, sessionOf } from '../testing/bench.ts';
 import { sampleResult } from '../testing/sample-result.ts';
 import { BackoffWatch } from './backoff-watch.ts';
 
-function herd(cohort: string, change: Partial<BackoffComparison[number]> = {}) {
+function comparedCohort(cohort: string, change: Partial<BackoffComparison[number]> = {}) {
   return {
     cohort,
     devices: 2,
@@ -20,9 +20,9 @@ function herd(cohort: string, change: Partial<BackoffComparison[number]> = {}) {
 }
 
 describe('the comparisons of several processes', () => {
-  it('add up second by second, so that the peak is that of the whole herd', () => {
-    const one = herd('calm', { requestsPerSecond: [3, 0, 1], peakRequestsPerSecond: 3 });
-    const other = herd('calm', {
+  it('add up second by second, so that the peak is that of the whole cohort', () => {
+    const one = comparedCohort('calm', { requestsPerSecond: [3, 0, 1], peakRequestsPerSecond: 3 });
+    const other = comparedCohort('calm', {
       devices: 3,
       requests: 7,
       recovered: 3,
@@ -35,33 +35,36 @@ describe('the comparisons of several processes', () => {
         cohort: 'calm',
         devices: 5,
         requests: 13,
-        // The peaks of the parts are in different seconds: they do not add up.
+        // The peaks of the shards are in different seconds: they do not add up.
         peakRequestsPerSecond: 3,
         recovered: 5,
         fullRecoveryMs: 3900,
         requestsPerSecond: [3, 3, 2, 3],
       },
     ]);
-    const atOnce = mergedBackoffComparisons([[herd('calm')], [herd('calm')]]);
+    const atOnce = mergedBackoffComparisons([[comparedCohort('calm')], [comparedCohort('calm')]]);
     expect(atOnce).toMatchObject([{ peakRequestsPerSecond: 6, requestsPerSecond: [6, 4, 2] }]);
   });
 
   it('keep the cohorts apart, also one that only one process has', () => {
-    const merged = mergedBackoffComparisons([[herd('calm'), herd('wild')], [herd('wild')]]);
+    const merged = mergedBackoffComparisons([
+      [comparedCohort('calm'), comparedCohort('wild')],
+      [comparedCohort('wild')],
+    ]);
     expect(merged.map(({ cohort, devices }) => [cohort, devices])).toEqual([
       ['calm', 2],
       ['wild', 4],
     ]);
   });
 
-  it('say that a herd is not through as long as a single part is not', () => {
-    const late = herd('calm', { recovered: 1, fullRecoveryMs: null });
-    expect(mergedBackoffComparisons([[herd('calm')], [late]])).toMatchObject([
+  it('give no recovery time as long as one shard is not', () => {
+    const late = comparedCohort('calm', { recovered: 1, fullRecoveryMs: null });
+    expect(mergedBackoffComparisons([[comparedCohort('calm')], [late]])).toMatchObject([
       { devices: 4, recovered: 3, fullRecoveryMs: null },
     ]);
   });
 
-  it('are in the merged result, and absent where no part has one', () => {
+  it('are in the merged result, and absent where no shard has one', () => {
     const part = (index: number) => ({
       ...sampleResult,
       shards: [{ index, of: 2 }],
@@ -69,9 +72,14 @@ describe('the comparisons of several processes', () => {
       plan: { ...sampleResult.plan, devices: 0 },
     });
     const parts = [part(0), part(1)];
-    const compared = parts.map((each) => ({ ...each, herd: [herd('calm')] }));
-    expect(mergeResults(compared).herd).toMatchObject([{ devices: 4, peakRequestsPerSecond: 6 }]);
-    expect(mergeResults(parts).herd).toBeUndefined();
+    const compared = parts.map((each) => ({
+      ...each,
+      backoffComparison: [comparedCohort('calm')],
+    }));
+    expect(mergeResults(compared).backoffComparison).toMatchObject([
+      { devices: 4, peakRequestsPerSecond: 6 },
+    ]);
+    expect(mergeResults(parts).backoffComparison).toBeUndefined();
   });
 
   it('are none when there was nothing to compare', () => {
@@ -85,10 +93,10 @@ async function begun(): Promise<Device> {
   return Object.assign(deviceOf(), { session: await sessionOf() });
 }
 
-describe('the watch over a herd', () => {
+describe('the watch over returning cohorts', () => {
   const answered = { status: 204, elapsedMs: 0 };
 
-  it('gives the same for the parts together as for the whole', async () => {
+  it('gives the same for the shards together as for the whole', async () => {
     const devices = [await begun(), await begun(), await begun()];
     const whole = new BackoffWatch(devices);
     const parts = [new BackoffWatch(devices.slice(0, 1)), new BackoffWatch(devices.slice(1))];
@@ -99,7 +107,7 @@ describe('the watch over a herd', () => {
       const device = devices[which];
       if (device === undefined) throw new Error('there is no such device');
       for (const watch of [whole, which === 0 ? parts[0] : parts[1]]) {
-        watch?.saw(device, answered, 1000 + atMs);
+        watch?.record(device, answered, 1000 + atMs);
       }
     }
     const merged = mergedBackoffComparisons(parts.map((part) => part.comparison() ?? []));
@@ -112,12 +120,12 @@ describe('the watch over a herd', () => {
   it('knows nothing before the network is back, and counts no refusal as getting through', async () => {
     const device = await begun();
     const watch = new BackoffWatch([device]);
-    watch.saw(device, answered, 500);
+    watch.record(device, answered, 500);
     expect(watch.comparison()).toBeUndefined();
     watch.returned(1000);
-    watch.saw(device, { cause: 'transport/OUTAGE', elapsedMs: 0 }, 1100);
-    for (const status of [429, 503]) watch.saw(device, { status, elapsedMs: 0 }, 1200);
-    watch.saw(device, { cause: 'timeout', elapsedMs: 0 }, 1300);
+    watch.record(device, { cause: 'transport/OUTAGE', elapsedMs: 0 }, 1100);
+    for (const status of [429, 503]) watch.record(device, { status, elapsedMs: 0 }, 1200);
+    watch.record(device, { cause: 'timeout', elapsedMs: 0 }, 1300);
     expect(watch.comparison()).toMatchObject([
       { requests: 3, recovered: 0, fullRecoveryMs: null, requestsPerSecond: [3] },
     ]);

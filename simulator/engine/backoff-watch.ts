@@ -8,7 +8,7 @@ const SECOND_MS = 1000;
 const SECONDS_MAX = 86_400;
 
 /** A finished exchange of a device. */
-interface HerdExchange {
+interface FinishedExchange {
   readonly status?: number;
   readonly cause?: string;
   readonly elapsedMs: number;
@@ -35,7 +35,7 @@ export class BackoffWatch {
    * Records a finished exchange; one that failed in the outage itself was not sent and does not
    * count.
    */
-  saw(device: Device, exchange: HerdExchange, nowMs: number): void {
+  record(device: Device, exchange: FinishedExchange, nowMs: number): void {
     if (this.#returnedMs === undefined) return;
     const { status, cause, elapsedMs } = exchange;
     const sentMs = nowMs - elapsedMs - this.#returnedMs;

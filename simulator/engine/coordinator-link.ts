@@ -4,8 +4,8 @@
  * and creates its own deployment.
  */
 import type { Target } from '../client/management.ts';
-import type { PartFigures } from '../result/part-figures.ts';
 import type { Ended } from '../result/result.ts';
+import type { ShardFigures } from '../result/shard-figures.ts';
 
 /** The shard's end of the line to its coordinator. */
 export interface CoordinatorLink {
@@ -27,7 +27,7 @@ export interface CoordinatorLink {
   /** Resolves when the coordinator ends the run early. */
   readonly ended: Promise<Ended>;
   /** Called about once a second; calls `look` whenever the coordinator needs new figures. */
-  measured(look: () => PartFigures): void;
+  measured(look: () => ShardFigures): void;
   /** Reports that the shard has ended and waits for nothing any more. */
   over(): void;
   /** Reports how many devices had finished with the lost worker. */

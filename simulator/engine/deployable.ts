@@ -31,12 +31,12 @@ export async function requireDeployable(
   const giveUp = (): void => transport.breakOff();
   signal.addEventListener('abort', giveUp, { once: true });
   try {
-    const fault = await faultOf(
+    const problem = await problemOf(
       plan,
       deploy,
       new ManagementClient({ transport, clock, credentials }),
     );
-    if (fault !== undefined) throw new NotDeployableError(`${plan.baseUrl}: ${fault}`);
+    if (problem !== undefined) throw new NotDeployableError(`${plan.baseUrl}: ${problem}`);
   } catch (error) {
     // A run interrupted before its start has a result like any other.
     if (!(error instanceof FleetStopped)) throw error;
@@ -46,7 +46,7 @@ export async function requireDeployable(
   }
 }
 
-async function faultOf(
+async function problemOf(
   { deviceType }: FleetPlan,
   deploy: string,
   management: ManagementClient,

@@ -2,7 +2,7 @@
 import type { Clock } from '../../fixtures/clock.ts';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import type { ManagementClient, Target } from '../client/management.ts';
-import { beginPart, type Device } from '../device/device.ts';
+import { beginDeployment, type Device } from '../device/device.ts';
 import { StatusError } from '../network/errors.ts';
 import { givenPhases } from '../plan/deployment-phases.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -116,10 +116,11 @@ export function adoptOutcomes(
 }
 
 function adopt(device: Device, status: DeploymentDevice['status'], target: Target): boolean {
-  if (device.parts.some(({ deploymentId }) => deploymentId === target.deploymentId)) return false;
+  if (device.deployments.some(({ deploymentId }) => deploymentId === target.deploymentId))
+    return false;
   const isReported = status === 'success' || status === 'failure';
   if (!isReported && status !== 'aborted' && status !== 'already-installed') return false;
-  const part = beginPart(device, target.deploymentId, target.artifactName);
+  const part = beginDeployment(device, target.deploymentId, target.artifactName);
   part.state = status;
   if (isReported) part.reported.push(status);
   if (status === 'success') {

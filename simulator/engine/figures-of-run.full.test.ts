@@ -5,7 +5,7 @@ import type { MachineReading } from '../metrics/generator-machine.ts';
 import { noonMs } from '../testing/bench.ts';
 import { planWith } from '../testing/plan-with.ts';
 import type { Answers } from '../testing/pretend-server.ts';
-import { SmallWorld } from '../testing/small-world.ts';
+import { SmallServer } from '../testing/small-server.ts';
 import {
   type FleetHooks,
   type FleetPlan,
@@ -18,8 +18,8 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function worldOf(changed?: (environment: SmallWorld) => Answers): Promise<SmallWorld> {
-  const environment = await SmallWorld.start(changed);
+async function serverOf(changed?: (environment: SmallServer) => Answers): Promise<SmallServer> {
+  const environment = await SmallServer.start(changed);
   closers.push(() => environment.server.close());
   return environment;
 }
@@ -38,8 +38,8 @@ function run(baseUrl: string, plan: Partial<FleetPlan>, hooks: Partial<FleetHook
 }
 
 describe('the latencies of a run', () => {
-  it('show that the event loop stood still, and so does the generator', async () => {
-    const environment = await worldOf();
+  it('show that the event loop was blocked, and so does the generator', async () => {
+    const environment = await serverOf();
     const ended = new AbortController();
     let stalledAfter: number | undefined;
     // The run continues until everything due in the meantime has been answered.
@@ -59,7 +59,7 @@ describe('the latencies of a run', () => {
 
   it('tell a refused signature from a device that waits', async () => {
     const error = 'signature verification failed';
-    const environment = await worldOf(() => ({
+    const environment = await serverOf(() => ({
       'post-auth-request': () => ({ status: 401, body: { error } }),
     }));
     const { operations } = await run(environment.server.baseUrl, { durationMs: 1500 });
@@ -70,10 +70,10 @@ describe('the latencies of a run', () => {
 });
 
 /** Ends a run once it has made this many exchanges, however long that takes. */
-function endingAfter(exchangesLeast: number) {
+function endingAfter(exchangesMin: number) {
   const controller = new AbortController();
   const onProgress = ({ exchanges }: FleetProgress): void => {
-    if (exchanges >= exchangesLeast) controller.abort();
+    if (exchanges >= exchangesMin) controller.abort();
   };
   return { signal: controller.signal, hooks: { onProgress } };
 }
@@ -93,7 +93,7 @@ const idle: MachineReading = {
 
 describe('a run', () => {
   it('is invalid when the process that made the load was its limit, and says why', async () => {
-    const environment = await worldOf();
+    const environment = await serverOf();
     const reading = { ...idle, eventLoopLagP99Ms: 180, loopBusyMs: 990, loopIdleMs: 10 };
     const machine = () => ({ read: () => reading, close: () => undefined });
     const { signal, hooks } = endingAfter(2500);
@@ -110,7 +110,7 @@ describe('a run', () => {
   });
 
   it('ends early when a threshold cannot be met any more, and only where that was asked', async () => {
-    const environment = await worldOf(() => ({ 'get-configuration': () => ({ status: 503 }) }));
+    const environment = await serverOf(() => ({ 'get-configuration': () => ({ status: 503 }) }));
     const ended = async (thresholds: string[], abortOnThreshold = false) => {
       const plan = { durationMs: 4500, thresholds, abortOnThreshold };
       const result = await run(environment.server.baseUrl, plan);
@@ -126,8 +126,8 @@ describe('a run', () => {
     expect(unasked).toEqual(['duration', ['missed', 'met']]);
   });
 
-  it('tells how long updates took, as wholes and stage by stage', async () => {
-    const environment = await worldOf();
+  it('shows how long updates took, as wholes and stage by stage', async () => {
+    const environment = await serverOf();
     const plan = { deploy: 'release-2', until: 'settled' as const, devices: 4 };
     const { updates, devices, deployedMs } = await run(environment.server.baseUrl, plan);
     expect(updates.whole.map(({ from, outcome, count }) => [from, outcome, count])).toEqual([
@@ -149,7 +149,7 @@ describe('a run', () => {
 
 describe('the machine of a run', () => {
   it('is told by what it is, with neither its name nor a path', async () => {
-    const environment = await worldOf();
+    const environment = await serverOf();
     const { machines } = await run(
       environment.server.baseUrl,
       { durationMs: 50 },

@@ -2,7 +2,7 @@
  * The current figures of a running fleet: for its thresholds, and for the coordinator of its run.
  */
 import { thresholdOf } from '../plan/thresholds-parser.ts';
-import type { PartFigures, PartUpdates } from '../result/part-figures.ts';
+import type { ShardFigures, ShardUpdates } from '../result/shard-figures.ts';
 import {
   countsOf,
   durationsOf,
@@ -10,7 +10,7 @@ import {
   type UpdateMeasures,
 } from '../result/thresholds-measures.ts';
 import type { Fleet } from './fleet.ts';
-import { countedPart } from './funnel.ts';
+import { countedDeployment } from './funnel.ts';
 
 /** Returns the current figures of a running fleet. */
 export function measuresNow(fleet: Fleet, nowMs: number): Measures {
@@ -34,7 +34,7 @@ function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
   const updatedAfterMs: number[] = [];
   let failed = 0;
   for (const device of devices) {
-    const part = countedPart(device, target);
+    const part = countedDeployment(device, target);
     if (part === undefined) continue;
     const { state } = part;
     const endedMs = part.endedMs ?? nowMs;
@@ -51,11 +51,11 @@ function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
 }
 
 /** Returns the current figures of a fleet that is a shard. */
-export function partFigures(
+export function shardFigures(
   fleet: Fleet,
   nowMs: number,
   thresholds: readonly string[] = [],
-): PartFigures {
+): ShardFigures {
   const { metrics } = fleet;
   const elapsedMs = fleet.elapsedMs();
   const sent = metrics.lateness.count;
@@ -73,7 +73,7 @@ export function partFigures(
   };
 }
 
-function rolloutOf(fleet: Fleet, nowMs: number, thresholds: readonly string[]): PartUpdates {
+function rolloutOf(fleet: Fleet, nowMs: number, thresholds: readonly string[]): ShardUpdates {
   const { updatedWithin, ...counts } = updatesNow(fleet, nowMs);
   const lengths = thresholds.flatMap((text) => {
     const { subject } = thresholdOf(text);

@@ -24,7 +24,7 @@ import { buildDevices } from './build-devices.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 import { deploymentSource } from './deployment.ts';
 import type { DeviceControl } from './device-control.ts';
-import { atMost, firstFault, throwOwnFault } from './lives.ts';
+import { firstFailure, throwOwnError, waitAtMost } from './lives.ts';
 import { Load } from './load.ts';
 import { FleetOperator } from './operator.ts';
 import { untilNextPollMs } from './poll-schedule.ts';
@@ -40,23 +40,23 @@ const CONNECTIONS_MAX = 256;
 /** How long exchanges in progress may continue after the end, and after the drain. */
 const EXCHANGES_MAX_MS = 1500;
 /** How long an interrupted run waits for the server's records. */
-const HURRY_MAX_MS = 2000;
+const FORCE_STOP_MAX_MS = 2000;
 
 /** Identities, observers, coordinator and sample judge of a fleet. */
-export interface FleetSurroundings {
+export interface FleetEnvironment {
   readonly identities: Identities;
   readonly events?: EventSink;
   readonly coordinator?: CoordinatorLink | undefined;
   readonly judge?: ExchangeJudge | undefined;
   readonly carrier?: Carrier | undefined;
-  /** Milliseconds between two rounds of the operator, where not the usual ones. */
+  /** Milliseconds between two rounds of the operator, where not the default. */
   readonly roundMs?: number | undefined;
 }
 
 /** How a run ends. */
 interface RunOptions {
   /** Leaves open deployments as they are once the run has ended. */
-  readonly hurry?: AbortSignal | undefined;
+  readonly forceStop?: AbortSignal | undefined;
   /** Keeps the devices alive after the end, polling at this interval. */
   readonly stay?:
     | { readonly pollIntervalMs: number; readonly until: (ended: Ended) => Promise<void> }
@@ -91,7 +91,7 @@ export class Fleet {
   readonly devices: readonly Device[];
   readonly management: ManagementClient | undefined;
 
-  constructor(plan: FleetPlan, clock: Clock, around: FleetSurroundings) {
+  constructor(plan: FleetPlan, clock: Clock, around: FleetEnvironment) {
     this.#identities = around.identities;
     this.#events = around.events ?? nobodyListens;
     this.#coordinator = around.coordinator;
@@ -107,8 +107,8 @@ export class Fleet {
     this.#transport = planTransport(plan, {
       clock,
       observer: this.metrics,
-      onExchange: (ended) => this.#tell(ended),
-      obstacle: plan.scenes && ((request) => this.#load.obstacleTo(request)),
+      onExchange: (ended) => this.#record(ended),
+      obstacle: plan.incidents && ((request) => this.#load.obstacleTo(request)),
       connectionsMax: CONNECTIONS_MAX,
       carrier: around.carrier,
     });
@@ -139,8 +139,8 @@ export class Fleet {
   isQuiet(): boolean {
     const opening = this.#sockets?.openingCount() ?? 0;
     const { awaitedCount, onTheWayCount } = this.#transport;
-    const everyoneRests = this.#scheduler.count + onTheWayCount >= this.#livesCount;
-    return everyoneRests && awaitedCount === onTheWayCount && opening === 0;
+    const allIdle = this.#scheduler.count + onTheWayCount >= this.#livesCount;
+    return allIdle && awaitedCount === onTheWayCount && opening === 0;
   }
 
   /** True when other workers run devices of the same deployment. */
@@ -176,10 +176,11 @@ export class Fleet {
    * Reconciles devices and server; after an interruption it does not wait long for a server that is
    * gone.
    */
-  async balance(ended: Ended): Promise<Reconciliation> {
+  async reconcile(ended: Ended): Promise<Reconciliation> {
     const { devices, target, management } = this;
-    const hurry = (): void => this.#transport.breakOff();
-    const timer = ended === 'interrupted' ? this.#clock.after(HURRY_MAX_MS, hurry) : undefined;
+    const forceStop = (): void => this.#transport.breakOff();
+    const timer =
+      ended === 'interrupted' ? this.#clock.after(FORCE_STOP_MAX_MS, forceStop) : undefined;
     try {
       const isAborted = this.#operator?.isTargetAborted;
       return await reconcile({ devices, target, management, isShard: this.#isShard, isAborted });
@@ -192,7 +193,7 @@ export class Fleet {
    * Runs every device until the signal, the plan's duration or the last outcome ends the run.
    * @throws ClientError when the operator cannot do its work
    */
-  async run(signal: AbortSignal, { hurry, stay }: RunOptions = {}): Promise<Ended> {
+  async run(signal: AbortSignal, { forceStop, stay }: RunOptions = {}): Promise<Ended> {
     const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
     this.#startedMs = this.#clock.monotonicMs();
     const { durationMs } = this.#plan;
@@ -203,17 +204,17 @@ export class Fleet {
     this.#livesCount = lives.length;
     for (const each of lives) each.catch(() => this.#livesCount--);
     try {
-      const fault = firstFault(lives);
-      const reason = await Promise.race([ended.reason, fault]);
+      const failure = firstFailure(lives);
+      const reason = await Promise.race([ended.reason, failure]);
       if (stay) {
         this.#stayPollMs = stay.pollIntervalMs;
-        await Promise.race([stay.until(reason), fault]);
+        await Promise.race([stay.until(reason), failure]);
       }
       return reason;
     } finally {
       ended.forget();
       this.#load.stop();
-      await this.#stop(lives, hurry);
+      await this.#stop(lives, forceStop);
     }
   }
 
@@ -255,23 +256,23 @@ export class Fleet {
   }
 
   /** Nothing new starts; deployments and exchanges in progress may finish, within limits. */
-  async #stop(lives: readonly Promise<never>[], hurry?: AbortSignal): Promise<void> {
+  async #stop(lives: readonly Promise<never>[], forceStop?: AbortSignal): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
     this.#coordinator?.over();
     const ended = Promise.allSettled(lives);
     const { drainMs } = this.#plan;
     if (drainMs > 0) {
       this.#scheduler.drain();
-      await atMost(this.#clock, drainMs, ended, hurry);
+      await waitAtMost(this.#clock, drainMs, ended, forceStop);
     }
     this.#scheduler.stop();
     this.#identities.close();
-    const exchangesMs = hurry?.aborted ? 0 : EXCHANGES_MAX_MS;
+    const exchangesMs = forceStop?.aborted ? 0 : EXCHANGES_MAX_MS;
     const limit = this.#clock.after(exchangesMs, () => this.#transport.breakOff());
     const ends = await ended;
     limit.cancel();
     this.#sockets?.close();
-    throwOwnFault(ends);
+    throwOwnError(ends);
   }
 
   #environment(): DeviceEnvironment {
@@ -286,7 +287,7 @@ export class Fleet {
       metrics: this.metrics,
       events: { emit: (fact) => this.#emit(fact) },
       keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
-      changed: (device, part) => this.memory.changed(device, part),
+      changed: (device, deployment) => this.memory.changed(device, deployment),
       downloads: this.memory.downloads,
       rest: (waitMs, wakeable) => this.#scheduler.rest(waitMs, wakeable),
       untilNextPollMs: ({ index, cohort: { policy: planned } }) => {
@@ -296,11 +297,11 @@ export class Fleet {
       },
       offForMs: (device) => this.#load.offForMs(device),
       exchangeTap: exchangeTaps(this.#plan, clock, (seen) =>
-        this.checks?.saw(seen, this.metrics.phase),
+        this.checks?.record(seen, this.metrics.phase),
       ),
       losesSocket: (device) => this.#sockets?.drop(device),
       target: () => this.target,
-      settled: (device, part) => this.#settled.settled(device, part),
+      settled: (device, deployment) => this.#settled.settled(device, deployment),
       abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
     };
   }
@@ -340,8 +341,8 @@ export class Fleet {
     this.#events.emit(fact);
   }
 
-  #tell(ended: EndedExchange): void {
-    this.#load.saw(ended);
+  #record(ended: EndedExchange): void {
+    this.#load.recordExchange(ended);
     const { caller, ...exchange } = ended;
     const device = deviceOfCaller(caller);
     this.#events.emit({

@@ -1,27 +1,27 @@
 /** The progress of a fleet through its deployment: counts that add up to the fleet. */
 
 import type { Target } from '../client/management.ts';
-import type { DeploymentPart, Device } from '../device/device.ts';
+import type { Device, DeviceDeployment } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { Funnel, Outcome } from '../result/result-devices.ts';
 import type { Accounts } from '../result/result-figures.ts';
 
 /** Returns the device deployment that counts: that of the run's own deployment, else the latest. */
-export function countedPart(
+export function countedDeployment(
   device: Device,
   target: Target | undefined,
-): DeploymentPart | undefined {
-  if (target === undefined) return device.parts.at(-1);
-  return device.parts.find((part) => part.deploymentId === target.deploymentId);
+): DeviceDeployment | undefined {
+  if (target === undefined) return device.deployments.at(-1);
+  return device.deployments.find((deployment) => deployment.deploymentId === target.deploymentId);
 }
 
 /** Returns the outcome of a device so far. */
 export function outcomeOf(device: Device, target: Target | undefined): Outcome {
-  return outcomeBy(device, countedPart(device, target));
+  return outcomeBy(device, countedDeployment(device, target));
 }
 
-function outcomeBy(device: Device, part: DeploymentPart | undefined): Outcome {
-  if (part) return isFinal(part.state) ? part.state : 'underway';
+function outcomeBy(device: Device, deployment: DeviceDeployment | undefined): Outcome {
+  if (deployment) return isFinal(deployment.state) ? deployment.state : 'underway';
   if (device.life === 'waiting') return 'waiting';
   return device.life === 'silent' || device.life === 'unstarted' ? 'silent' : 'idle';
 }
@@ -35,21 +35,21 @@ export function funnelOf(devices: readonly Device[], target: Target | undefined)
     ...{ underway: 0, idle: 0, waiting: 0, silent: 0 },
   };
   for (const device of devices) {
-    const part = countedPart(device, target);
-    const outcome = outcomeBy(device, part);
+    const deployment = countedDeployment(device, target);
+    const outcome = outcomeBy(device, deployment);
     counts[outcome === 'already-installed' ? 'alreadyInstalled' : outcome]++;
-    if (part === undefined) continue;
-    if (wasOffered(part)) counts.offered++;
-    if (part.reported.includes('downloading')) counts.downloading++;
-    if (part.reported.includes('installing')) counts.installing++;
-    if (part.reported.includes('rebooting')) counts.rebooting++;
+    if (deployment === undefined) continue;
+    if (wasOffered(deployment)) counts.offered++;
+    if (deployment.reported.includes('downloading')) counts.downloading++;
+    if (deployment.reported.includes('installing')) counts.installing++;
+    if (deployment.reported.includes('rebooting')) counts.rebooting++;
   }
   return counts;
 }
 
 /** A device that the server found to have the artifact was offered nothing and reported nothing. */
-function wasOffered(part: DeploymentPart): boolean {
-  return part.state !== 'already-installed' || part.reported.length > 0;
+function wasOffered(deployment: DeviceDeployment): boolean {
+  return deployment.state !== 'already-installed' || deployment.reported.length > 0;
 }
 
 /** Returns one state per device; the counts add up to the fleet. */

@@ -122,17 +122,17 @@ export class Incidents {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     let next = 0;
-    const play = (): void => {
+    const start = (): void => {
       const sinceMs = clock.monotonicMs() - startedMs + SLACK_MS;
       for (let cue = cues[next]; cue; cue = cues[++next]) {
         if (cue.afterMs > sinceMs) {
-          this.#after(cue.afterMs - sinceMs, play);
+          this.#after(cue.afterMs - sinceMs, start);
           return;
         }
         cue.act();
       }
     };
-    play();
+    start();
   }
 
   #after(waitMs: number, act: () => void): void {

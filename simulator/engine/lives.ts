@@ -2,8 +2,8 @@
 import type { Clock, Timer } from '../../fixtures/clock.ts';
 import { ClientError, FleetStopped } from '../network/errors.ts';
 
-/** Rejects with the first fault that ends a run early. */
-export function firstFault(lives: readonly Promise<never>[]): Promise<never> {
+/** Rejects with the first error that ends a run early. */
+export function firstFailure(lives: readonly Promise<never>[]): Promise<never> {
   return new Promise((_, reject) => {
     for (const each of lives) {
       each.catch((error: unknown) => {
@@ -14,7 +14,7 @@ export function firstFault(lives: readonly Promise<never>[]): Promise<never> {
 }
 
 /** Waits until a promise settles, a time limit passes, or the signal aborts. */
-export async function atMost(
+export async function waitAtMost(
   clock: Clock,
   waitMs: number,
   ended: Promise<unknown>,
@@ -30,8 +30,8 @@ export async function atMost(
   limit?.cancel();
 }
 
-/** @throws the simulator's own fault, when a life ended with one */
-export function throwOwnFault(ends: readonly PromiseSettledResult<never>[]): void {
+/** @throws the simulator's own error, when a life ended with one */
+export function throwOwnError(ends: readonly PromiseSettledResult<never>[]): void {
   for (const end of ends) {
     if (end.status === 'rejected' && !isExpectedEnd(end.reason)) throw end.reason;
   }

@@ -53,7 +53,7 @@ export class Load {
     this.#switches = this.#installedSwitches();
     this.#incidents = this.#plannedIncidents();
     this.#mayDeploy = this.#incidents?.deploysLater !== true;
-    const isCompared = plan.scenes?.some(({ name }) => name === 'backoff-comparison') === true;
+    const isCompared = plan.incidents?.some(({ name }) => name === 'backoff-comparison') === true;
     this.#backoff = isCompared ? new BackoffWatch(devices) : undefined;
   }
 
@@ -100,10 +100,10 @@ export class Load {
   }
 
   /** Called for every exchange as it ends. */
-  saw(ended: EndedExchange): void {
+  recordExchange(ended: EndedExchange): void {
     if (this.#backoff === undefined) return;
     const device = this.#deviceOf(ended.caller);
-    if (device) this.#backoff.saw(device, ended, this.#options.clock.monotonicMs());
+    if (device) this.#backoff.record(device, ended, this.#options.clock.monotonicMs());
   }
 
   /** Called once the deployment exists. */
@@ -155,9 +155,9 @@ export class Load {
 
   #plannedIncidents(): Incidents | undefined {
     const { plan, devices, clock, random, control } = this.#options;
-    if (plan.scenes === undefined) return undefined;
+    if (plan.incidents === undefined) return undefined;
     return new Incidents({
-      incidents: plan.scenes,
+      incidents: plan.incidents,
       devices,
       clock,
       random,

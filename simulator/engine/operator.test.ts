@@ -159,7 +159,7 @@ describe('the operator of a fleet', () => {
     expect(restsMs).toEqual([9000]);
   });
 
-  it('forgets its faults as soon as one round succeeds', async () => {
+  it('forgets its errors as soon as one round succeeds', async () => {
     let asked = 0;
     const { operator, metrics } = await hired(
       {

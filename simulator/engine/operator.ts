@@ -37,10 +37,10 @@ export interface FleetOperatorOptions {
 }
 
 const ROUND_MS = 250;
-const backOff: BackOff = { leastMs: ROUND_MS, mostMs: 10_000 };
+const backOff: BackOff = { minMs: ROUND_MS, maxMs: 10_000 };
 const ACCEPTED_AT_ONCE = 8;
-/** Consecutive faults after which the operator is considered unable to work. */
-const FAULTS_MAX = 20;
+/** Consecutive errors after which the operator is considered unable to work. */
+const ERRORS_MAX = 20;
 
 /** Works alongside the fleet until the run ends. */
 export class FleetOperator {
@@ -66,15 +66,15 @@ export class FleetOperator {
    */
   async work(): Promise<never> {
     const { rest, roundMs = ROUND_MS } = this.#options;
-    for (let faults = 0; ; ) {
+    for (let failures = 0; ; ) {
       try {
         await this.#round();
-        faults = 0;
+        failures = 0;
       } catch (error) {
         if (!(error instanceof ClientError)) throw error;
-        this.#options.metrics.fault(error);
-        if (isHopeless(error) || ++faults === FAULTS_MAX) throw error;
-        await rest(this.#waitAfterMs(error, faults));
+        this.#options.metrics.countError(error);
+        if (isHopeless(error) || ++failures === ERRORS_MAX) throw error;
+        await rest(this.#waitAfterMs(error, failures));
         continue;
       }
       await rest(roundMs, this);
@@ -103,12 +103,12 @@ export class FleetOperator {
       return true;
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      this.#options.metrics.fault(error);
+      this.#options.metrics.countError(error);
       return false;
     }
   }
 
-  /** Aborts the deployment of the run, if there is one; a refusal counts as a fault of the run. */
+  /** Aborts the deployment of the run, if there is one; a refusal counts as an error of the run. */
   async abortTarget(): Promise<void> {
     const { management, metrics } = this.#options;
     if (this.target === undefined) return;
@@ -117,14 +117,14 @@ export class FleetOperator {
     try {
       await management.abortDeployment(this.target.deploymentId);
     } catch (error) {
-      if (error instanceof ClientError) metrics.fault(error);
+      if (error instanceof ClientError) metrics.countError(error);
       else if (!(error instanceof FleetStopped)) throw error;
     }
   }
 
-  #waitAfterMs(error: ClientError, faults: number): number {
+  #waitAfterMs(error: ClientError, failures: number): number {
     if (error instanceof StatusError && error.retryAfterMs !== undefined) return error.retryAfterMs;
-    return backOffMs(faults, backOff, this.#options.random.stream(`operator/${faults}`));
+    return backOffMs(failures, backOff, this.#options.random.stream(`operator/${failures}`));
   }
 
   async #round(): Promise<void> {

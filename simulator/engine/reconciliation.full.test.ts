@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/clock.ts';
 import { planWith } from '../testing/plan-with.ts';
 import type { Answers, Asked } from '../testing/pretend-server.ts';
-import { release, SmallWorld } from '../testing/small-world.ts';
+import { release, SmallServer } from '../testing/small-server.ts';
 import { simulateFleet } from './simulate-fleet.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -12,8 +12,8 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function worldOf(changed: (environment: SmallWorld) => Answers): Promise<SmallWorld> {
-  const environment = await SmallWorld.start(changed);
+async function serverOf(changed: (environment: SmallServer) => Answers): Promise<SmallServer> {
+  const environment = await SmallServer.start(changed);
   closers.push(() => environment.server.close());
   return environment;
 }
@@ -39,7 +39,7 @@ async function run(baseUrl: string) {
 
 /** Handles a report like the small test environment does, unless the test overrides it. */
 function taking(
-  environment: SmallWorld,
+  environment: SmallServer,
   otherwise: (status: string, id: string) => number | undefined,
 ) {
   return (asked: Asked) => {
@@ -58,7 +58,7 @@ const all = ['device-1', 'device-2', 'device-3'];
 describe('a report', () => {
   it('that the server acknowledged and lost is an error, with the device named', async () => {
     let lost = false;
-    const environment = await worldOf((own) => ({
+    const environment = await serverOf((own) => ({
       'put-deployment-status': taking(own, (status, id) => {
         if (status !== 'success' || id !== 'device-2') return undefined;
         lost = true;
@@ -69,9 +69,14 @@ describe('a report', () => {
       'post-next-deployment-v2': (asked) =>
         lost && own.deviceOf(asked)?.id === 'device-2' ? { status: 204 } : own.next(asked),
     }));
-    const { balance, verdicts, second } = await run(environment.server.baseUrl);
-    expect(balance).toMatchObject({ checked: true, ok: false, lostReports: 1, doubledReports: 0 });
-    expect(balance.differences).toEqual([
+    const { reconciliation, verdicts, second } = await run(environment.server.baseUrl);
+    expect(reconciliation).toMatchObject({
+      checked: true,
+      ok: false,
+      lostReports: 1,
+      doubledReports: 0,
+    });
+    expect(reconciliation.differences).toEqual([
       {
         deploymentId: 'deployment-1',
         deviceId: 'device-2',
@@ -85,30 +90,30 @@ describe('a report', () => {
   });
 
   it('that came twice and was refused the second time is an error, with the device named', async () => {
-    const environment = await worldOf((own) => ({
+    const environment = await serverOf((own) => ({
       'put-deployment-status': taking(own, (_status, id) => {
         const known = [...own.devices.values()].find((device) => device.id === id);
         return known?.status === 'success' ? 409 : undefined;
       }),
     }));
     const proxyUrl = await doublingProxy(environment.server.baseUrl, 'device-2');
-    const { balance, verdicts, second } = await run(proxyUrl);
-    expect(balance.differences).toMatchObject([
+    const { reconciliation, verdicts, second } = await run(proxyUrl);
+    expect(reconciliation.differences).toMatchObject([
       { deviceId: 'device-2', deviceIndex: second?.index, kind: 'doubled', servers: 'success' },
     ]);
-    expect(balance).toMatchObject({ ok: false, lostReports: 0, doubledReports: 1 });
+    expect(reconciliation).toMatchObject({ ok: false, lostReports: 0, doubledReports: 1 });
     expect(verdicts).toEqual(['met', 'missed']);
   });
 
   it('that the list has twice is an error, with the device named', async () => {
-    const environment = await worldOf(() => ({
+    const environment = await serverOf(() => ({
       'list-deployment-devices': () => ({
         status: 200,
         body: [...all, 'device-2'].map((id) => ({ id, ...listed })),
       }),
     }));
-    const { balance } = await run(environment.server.baseUrl);
-    expect(balance.differences).toMatchObject([
+    const { reconciliation } = await run(environment.server.baseUrl);
+    expect(reconciliation.differences).toMatchObject([
       { deviceId: 'device-2', kind: 'doubled', servers: 'success, listed 2 times' },
     ]);
   });
@@ -116,12 +121,16 @@ describe('a report', () => {
 
 describe("the server's own sums", () => {
   it('are an error where its statistics count a report twice', async () => {
-    const environment = await worldOf(() => ({
+    const environment = await serverOf(() => ({
       'get-deployment-statistics': () => ({ status: 200, body: { success: 4, pending: 0 } }),
     }));
-    const { balance } = await run(environment.server.baseUrl);
-    expect(balance).toMatchObject({ ok: false, books: ['list', 'statistics'], differences: [] });
-    expect(balance.statistics).toEqual([
+    const { reconciliation } = await run(environment.server.baseUrl);
+    expect(reconciliation).toMatchObject({
+      ok: false,
+      sources: ['list', 'statistics'],
+      differences: [],
+    });
+    expect(reconciliation.statistics).toEqual([
       { deploymentId: 'deployment-1', status: 'success', listed: 3, stated: 4 },
     ]);
   });
@@ -133,21 +142,24 @@ describe("the server's own sums", () => {
       action: 'create',
       object: { id: 'deployment-1', type: 'deployment' },
     };
-    const environment = await worldOf(() => ({
+    const environment = await serverOf(() => ({
       'list-audit-logs': () => ({ status: 200, body: [entry, entry] }),
     }));
-    const { balance } = await run(environment.server.baseUrl);
-    expect(balance).toMatchObject({ ok: false, books: ['list', 'statistics', 'audit log'] });
-    expect(balance.statistics).toMatchObject([{ listed: 1, stated: 2 }]);
+    const { reconciliation } = await run(environment.server.baseUrl);
+    expect(reconciliation).toMatchObject({
+      ok: false,
+      sources: ['list', 'statistics', 'audit log'],
+    });
+    expect(reconciliation.statistics).toMatchObject([{ listed: 1, stated: 2 }]);
   });
 
   it.each([402, 403, 404, 405])('are left out where it answers %d', async (status) => {
-    const environment = await worldOf(() => ({
+    const environment = await serverOf(() => ({
       'get-deployment-statistics': () => ({ status }),
       'list-audit-logs': () => ({ status }),
     }));
-    const { balance } = await run(environment.server.baseUrl);
-    expect(balance).toMatchObject({ checked: true, ok: true, books: ['list'] });
+    const { reconciliation } = await run(environment.server.baseUrl);
+    expect(reconciliation).toMatchObject({ checked: true, ok: true, sources: ['list'] });
   });
 });
 

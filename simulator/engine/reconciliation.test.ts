@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../client/management.ts';
-import { beginPart, type Device } from '../device/device.ts';
+import { beginDeployment, type Device } from '../device/device.ts';
 import type { UpdateState } from '../device/update-states.ts';
 import { Bench, deviceOf, token } from '../testing/bench.ts';
 import { type Answer, PretendServer } from '../testing/pretend-server.ts';
@@ -16,8 +16,8 @@ const target = { deploymentId: 'deployment-1', artifactName: 'release-2' };
 
 interface Story {
   readonly state?: UpdateState;
-  readonly reported?: Device['parts'][number]['reported'];
-  readonly unanswered?: Device['parts'][number]['unanswered'];
+  readonly reported?: Device['deployments'][number]['reported'];
+  readonly unanswered?: Device['deployments'][number]['unanswered'];
   readonly abortAsked?: boolean;
   readonly life?: Device['life'];
   readonly artifactName?: string;
@@ -28,24 +28,24 @@ function deviceWith(story: Story, index = 0): Device {
   if (story.artifactName)
     device.provides = { device_type: 'board', artifact_name: story.artifactName };
   if (story.state === undefined) return device;
-  const part = beginPart(device, 'deployment-1', 'release-2');
-  part.state = story.state;
-  part.reported.push(...(story.reported ?? []));
-  part.unanswered = story.unanswered;
-  part.abortAsked = story.abortAsked ?? false;
+  const deployment = beginDeployment(device, 'deployment-1', 'release-2');
+  deployment.state = story.state;
+  deployment.reported.push(...(story.reported ?? []));
+  deployment.unanswered = story.unanswered;
+  deployment.abortAsked = story.abortAsked ?? false;
   return device;
 }
 
 /** Compares devices with the server's records of them; `undefined` means no record. */
-async function balanceOf(devices: readonly Device[], recorded: readonly (string | undefined)[]) {
+async function reconciledOf(devices: readonly Device[], recorded: readonly (string | undefined)[]) {
   const listed = recorded.flatMap((status, index) => {
     const created = '2026-01-31T12:00:00Z';
     return status === undefined ? [] : [{ id: `device-${index}`, status, created, log: false }];
   });
-  return balanceAgainst(devices, { status: 200, body: listed });
+  return reconciledAgainst(devices, { status: 200, body: listed });
 }
 
-async function balanceAgainst(devices: readonly Device[], answer: Answer) {
+async function reconciledAgainst(devices: readonly Device[], answer: Answer) {
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
     'list-deployment-devices': () => answer,
@@ -60,7 +60,7 @@ async function balanceAgainst(devices: readonly Device[], answer: Answer) {
   return reconcile({ devices, target, management });
 }
 
-describe('the balance', () => {
+describe('the reconciliation', () => {
   it.each<[string, Story, string | undefined]>([
     ['success', { state: 'success', reported: ['downloading', 'success'] }, 'success'],
     ['failure', { state: 'failure', reported: ['failure'] }, 'failure'],
@@ -92,8 +92,8 @@ describe('the balance', () => {
       'already-installed',
     ],
   ])('holds for %s', async (_what, story, servers) => {
-    const balance = await balanceOf([deviceWith(story)], [servers]);
-    expect(balance).toMatchObject({
+    const reconciliation = await reconciledOf([deviceWith(story)], [servers]);
+    expect(reconciliation).toMatchObject({
       checked: true,
       ok: true,
       deploymentsChecked: 1,
@@ -162,9 +162,9 @@ describe('the balance', () => {
   ])(
     'does not hold for %s, and names the device',
     async (_what, story, theirs, ours, servers, kind) => {
-      const balance = await balanceOf([deviceWith(story)], [theirs]);
-      expect(balance.ok).toBe(false);
-      expect(balance.differences).toEqual([
+      const reconciliation = await reconciledOf([deviceWith(story)], [theirs]);
+      expect(reconciliation.ok).toBe(false);
+      expect(reconciliation.differences).toEqual([
         { deploymentId: 'deployment-1', deviceId: 'device-0', deviceIndex: 0, kind, ours, servers },
       ]);
     },
@@ -172,27 +172,27 @@ describe('the balance', () => {
 
   it('counts the devices for which the server found no artifact', async () => {
     const devices = [0, 1, 2].map((index) => deviceWith({}, index));
-    const balance = await balanceOf(devices, ['noartifact', 'pending', 'noartifact']);
-    expect(balance).toMatchObject({ ok: true, withoutArtifact: 2 });
+    const reconciliation = await reconciledOf(devices, ['noartifact', 'pending', 'noartifact']);
+    expect(reconciliation).toMatchObject({ ok: true, withoutArtifact: 2 });
   });
 
   it('names the one device of many that differs', async () => {
     const devices = [0, 1, 2].map((index) =>
       deviceWith({ state: 'success', reported: ['success'] }, index),
     );
-    const balance = await balanceOf(devices, ['success', 'failure', 'success']);
-    expect(balance.differences.map(({ deviceIndex }) => deviceIndex)).toEqual([1]);
+    const reconciliation = await reconciledOf(devices, ['success', 'failure', 'success']);
+    expect(reconciliation.differences.map(({ deviceIndex }) => deviceIndex)).toEqual([1]);
   });
 
-  it('does not mind strangers in the deployment', async () => {
-    const balance = await balanceOf([deviceWith({})], ['pending', 'failure', 'success']);
-    expect(balance.ok).toBe(true);
+  it('ignores devices of other fleets in the deployment', async () => {
+    const reconciliation = await reconciledOf([deviceWith({})], ['pending', 'failure', 'success']);
+    expect(reconciliation.ok).toBe(true);
   });
 
   it('is not checked without a login, and says so', async () => {
-    const balance = await reconcile({ devices: [], target, management: undefined });
-    expect(balance).toMatchObject({ checked: false, ok: false });
-    expect(balance.because).toContain('no user');
+    const reconciliation = await reconcile({ devices: [], target, management: undefined });
+    expect(reconciliation).toMatchObject({ checked: false, ok: false });
+    expect(reconciliation.because).toContain('no user');
   });
 
   it.each<[string, Answer]>([
@@ -200,9 +200,9 @@ describe('the balance', () => {
     ['is no list', { status: 200, body: {} }],
     ['does not come', 'cut'],
   ])('is not checked when the list %s', async (_what, answer) => {
-    const balance = await balanceAgainst([deviceWith({})], answer);
-    expect(balance).toMatchObject({ checked: false, ok: false });
-    expect(balance.because).toContain('list-deployment-devices');
+    const reconciliation = await reconciledAgainst([deviceWith({})], answer);
+    expect(reconciliation).toMatchObject({ checked: false, ok: false });
+    expect(reconciliation.because).toContain('list-deployment-devices');
   });
 });
 
@@ -240,7 +240,7 @@ describe('the funnel', () => {
 
   it('looks at the deployment of the run and not at others', () => {
     const device = deviceWith({ state: 'failure', reported: ['failure'] });
-    beginPart(device, 'deployment-2', 'release-3').state = 'success';
+    beginDeployment(device, 'deployment-2', 'release-3').state = 'success';
     expect(outcomeOf(device, target)).toBe('failure');
     expect(outcomeOf(device, undefined)).toBe('success');
     expect(outcomeOf(device, { ...target, deploymentId: 'deployment-3' })).toBe('idle');

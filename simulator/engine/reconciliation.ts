@@ -4,7 +4,7 @@
  */
 
 import type { ManagementClient, Target } from '../client/management.ts';
-import { type DeploymentPart, type Device, recordedStatus } from '../device/device.ts';
+import { type Device, type DeviceDeployment, recordedStatus } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import { ClientError, FleetStopped } from '../network/errors.ts';
 import {
@@ -14,8 +14,8 @@ import {
 } from '../result/result-devices.ts';
 import {
   auditDifferences,
-  type ListedPart,
-  listedParts,
+  type ListedDeployment,
+  listedDeployments,
   type ServerRecord,
   statisticsDifferences,
 } from './server-records.ts';
@@ -59,13 +59,14 @@ async function compareRecords(
 ): Promise<Reconciliation> {
   const { target, devices } = subject;
   const seen = new Set(target === undefined ? [] : [target.deploymentId]);
-  for (const { parts } of devices) for (const part of parts) seen.add(part.deploymentId);
+  for (const { deployments } of devices)
+    for (const deployment of deployments) seen.add(deployment.deploymentId);
   const deploymentIds = [...seen].slice(0, DEPLOYMENTS_MAX);
   const differences: ReconciliationDifference[] = [];
   const sums = new ServersSums(management);
   let withoutArtifact = 0;
   for (const deploymentId of deploymentIds) {
-    const servers = await listedParts(management, deploymentId);
+    const servers = await listedDeployments(management, deploymentId);
     if (deploymentId === target?.deploymentId) withoutArtifact = unfitCount(devices, servers);
     const isAborted = subject.isAborted === true && deploymentId === target?.deploymentId;
     const compared = { deploymentId, servers, target, isAborted };
@@ -77,7 +78,7 @@ async function compareRecords(
     checked: true,
     ok: differences.length === 0 && sums.differences.length === 0,
     ...(seen.size > deploymentIds.length && { because: partly }),
-    books: ['list', ...sums.books],
+    sources: ['list', ...sums.sources],
     deploymentsChecked: deploymentIds.length,
     withoutArtifact,
     lostReports: differences.filter(({ kind }) => kind === 'lost').length,
@@ -91,17 +92,20 @@ async function compareRecords(
 class ServersSums {
   readonly #management: ManagementClient;
   readonly differences: Reconciliation['statistics'][number][] = [];
-  readonly books = new Set<ServerRecord>();
+  readonly sources = new Set<ServerRecord>();
 
   constructor(management: ManagementClient) {
     this.#management = management;
   }
 
-  async compare(deploymentId: string, servers: ReadonlyMap<string, ListedPart>): Promise<void> {
+  async compare(
+    deploymentId: string,
+    servers: ReadonlyMap<string, ListedDeployment>,
+  ): Promise<void> {
     const statistics = await statisticsDifferences(this.#management, deploymentId, servers);
-    if (statistics) this.books.add('statistics');
+    if (statistics) this.sources.add('statistics');
     const audit = await auditDifferences(this.#management, deploymentId);
-    if (audit) this.books.add('audit log');
+    if (audit) this.sources.add('audit log');
     this.differences.push(...(statistics ?? []), ...(audit ?? []));
   }
 }
@@ -111,7 +115,7 @@ function unchecked(because: string): Reconciliation {
     checked: false,
     ok: false,
     because,
-    books: [],
+    sources: [],
     deploymentsChecked: 0,
     withoutArtifact: 0,
     lostReports: 0,
@@ -122,38 +126,43 @@ function unchecked(because: string): Reconciliation {
 }
 
 /** Own devices only: the deployment of a shard includes those of other shards. */
-function unfitCount(devices: readonly Device[], recorded: ReadonlyMap<string, ListedPart>): number {
+function unfitCount(
+  devices: readonly Device[],
+  recorded: ReadonlyMap<string, ListedDeployment>,
+): number {
   return devices.filter(({ id }) => recorded.get(id ?? '')?.status === 'noartifact').length;
 }
 
 interface Compared {
   readonly deploymentId: string;
   /** By device ID. */
-  readonly servers: ReadonlyMap<string, ListedPart>;
+  readonly servers: ReadonlyMap<string, ListedDeployment>;
   readonly target: Target | undefined;
   readonly isAborted: boolean;
 }
 
 const NOT_LISTED = 'not listed';
-const NO_PART = 'no offer';
+const NO_DEPLOYMENT = 'no offer';
 
 function differenceOf(device: Device, compared: Compared): ReconciliationDifference[] {
   const { deploymentId, servers } = compared;
-  const part = device.parts.find((each) => each.deploymentId === deploymentId);
+  const deployment = device.deployments.find((each) => each.deploymentId === deploymentId);
   const listed = device.id === undefined ? undefined : servers.get(device.id);
   const theirs = listed?.status;
   const isDoubled = (listed?.times ?? 0) > 1;
   const agree =
     !isDoubled &&
-    (part ? partAgrees(part, theirs, compared) : absenceAgrees(device, theirs, compared));
+    (deployment
+      ? deploymentAgrees(deployment, theirs, compared)
+      : absenceAgrees(device, theirs, compared));
   if (agree) return [];
   return [
     {
       deploymentId,
       deviceId: device.id ?? 'unknown',
       deviceIndex: device.index,
-      kind: isDoubled ? 'doubled' : kindOf(part, theirs),
-      ours: part ? oursOf(part, theirs) : NO_PART,
+      kind: isDoubled ? 'doubled' : kindOf(deployment, theirs),
+      ours: deployment ? oursOf(deployment, theirs) : NO_DEPLOYMENT,
       servers: isDoubled ? `${theirs}, listed ${listed?.times} times` : (theirs ?? NOT_LISTED),
     },
   ];
@@ -164,13 +173,13 @@ function differenceOf(device: Device, compared: Compared): ReconciliationDiffere
  * when the server refused it as too late yet has it: the refusal was for the duplicate.
  */
 function kindOf(
-  part: DeploymentPart | undefined,
+  deployment: DeviceDeployment | undefined,
   theirs: string | undefined,
 ): ReconciliationDifference['kind'] {
-  if (part === undefined) return 'unknown';
-  if (lacksSuccess(part, theirs)) return 'lost';
-  if (part.state === 'aborted' && theirs === part.refused) return 'doubled';
-  const before = ['pending', ...part.reported.slice(0, -1)];
+  if (deployment === undefined) return 'unknown';
+  if (lacksSuccess(deployment, theirs)) return 'lost';
+  if (deployment.state === 'aborted' && theirs === deployment.refused) return 'doubled';
+  const before = ['pending', ...deployment.reported.slice(0, -1)];
   return theirs === undefined || before.includes(theirs) ? 'lost' : 'unknown';
 }
 
@@ -178,27 +187,28 @@ function kindOf(
  * Returns true when the server has acknowledged a success that it does not list. Asked again, such
  * a server offers the artifact anew or finds it installed, so its list may be newer than the loss.
  */
-function lacksSuccess({ reported }: DeploymentPart, theirs: string | undefined): boolean {
+function lacksSuccess({ reported }: DeviceDeployment, theirs: string | undefined): boolean {
   return reported.includes('success') && theirs !== 'success';
 }
 
-function oursOf(part: DeploymentPart, theirs: string | undefined): string {
-  return lacksSuccess(part, theirs) ? 'success' : recordedStatus(part);
+function oursOf(deployment: DeviceDeployment, theirs: string | undefined): string {
+  return lacksSuccess(deployment, theirs) ? 'success' : recordedStatus(deployment);
 }
 
 /**
  * A report without a response may or may not have arrived, and a run may end before a device learns
  * that its own operator aborted it.
  */
-function partAgrees(
-  part: DeploymentPart,
+function deploymentAgrees(
+  deployment: DeviceDeployment,
   theirs: string | undefined,
   { isAborted }: Pick<Compared, 'isAborted'>,
 ): boolean {
-  if (lacksSuccess(part, theirs)) return false;
-  if (theirs === recordedStatus(part)) return true;
-  if (theirs === 'aborted') return (isAborted || part.abortAsked) && !isFinal(part.state);
-  return theirs !== undefined && theirs === part.unanswered;
+  if (lacksSuccess(deployment, theirs)) return false;
+  if (theirs === recordedStatus(deployment)) return true;
+  if (theirs === 'aborted')
+    return (isAborted || deployment.abortAsked) && !isFinal(deployment.state);
+  return theirs !== undefined && theirs === deployment.unanswered;
 }
 
 /**

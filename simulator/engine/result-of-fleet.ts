@@ -18,7 +18,7 @@ import type { SharedKeys } from '../result/shared-keys.ts';
 import { thresholdVerdicts } from '../result/thresholds.ts';
 import { measuresOf } from '../result/thresholds-measures.ts';
 import type { Fleet } from './fleet.ts';
-import { accountsOf, countedPart, funnelOf, outcomeOf } from './funnel.ts';
+import { accountsOf, countedDeployment, funnelOf, outcomeOf } from './funnel.ts';
 import { sampledDevices } from './sample.ts';
 
 /** Facts of the run besides the fleet. */
@@ -39,7 +39,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
   const { devices, metrics, target } = fleet;
   const durationMs = fleet.elapsedMs();
   const generator = generatorFacts(fleet, facts);
-  const balance = await fleet.balance(facts.ended);
+  const reconciliation = await fleet.reconcile(facts.ended);
   const funnel = funnelOf(devices, target);
   const measured = {
     updates: metrics.updates.figures(),
@@ -64,11 +64,13 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     ...(target?.createdMs === undefined ? {} : { deployedMs: target.createdMs }),
     funnel,
     accounts: accountsOf(funnel),
-    balance,
+    reconciliation,
     ...measured,
     errors: metrics.errors(),
     ...(facts.sharedKeys === undefined ? {} : { sharedKeys: facts.sharedKeys }),
-    ...(fleet.backoffComparison === undefined ? {} : { herd: fleet.backoffComparison }),
+    ...(fleet.backoffComparison === undefined
+      ? {}
+      : { backoffComparison: fleet.backoffComparison }),
     ...(checks === undefined ? {} : { checks }),
     devices: devices.map((device) => deviceRow(device, fleet)),
   };
@@ -99,7 +101,7 @@ function generatorFacts(fleet: Fleet, { plan, watch }: RunFacts): GeneratorFacts
 }
 
 function deviceRow(device: Device, { target }: Fleet): DeviceRow {
-  const part = countedPart(device, target);
+  const deployment = countedDeployment(device, target);
   return {
     index: device.index,
     ...(device.id === undefined ? {} : { deviceId: device.id }),
@@ -108,10 +110,10 @@ function deviceRow(device: Device, { target }: Fleet): DeviceRow {
     cohort: device.cohort.name,
     behaviour: device.behaviour.name,
     outcome: outcomeOf(device, target),
-    ...(part === undefined ? {} : { deploymentId: part.deploymentId }),
-    reported: part?.reported ?? [],
+    ...(deployment === undefined ? {} : { deploymentId: deployment.deploymentId }),
+    reported: deployment?.reported ?? [],
     artifactName: device.provides.artifact_name,
-    ...(part?.offeredMs === undefined ? {} : { offeredMs: part.offeredMs }),
-    ...(part?.endedMs === undefined ? {} : { endedMs: part.endedMs }),
+    ...(deployment?.offeredMs === undefined ? {} : { offeredMs: deployment.offeredMs }),
+    ...(deployment?.endedMs === undefined ? {} : { endedMs: deployment.endedMs }),
   };
 }

@@ -4,7 +4,7 @@ import type { Ended } from '../result/result.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 
 /** Least remaining time of a restarted shard, however late it is. */
-const LATE_LEAST_MS = 5000;
+const LATE_MIN_MS = 5000;
 
 interface Limits {
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export class RunEnd {
     const interrupt = (): void => finish('interrupted');
     if (signal.aborted) interrupt();
     signal.addEventListener('abort', interrupt, { once: true });
-    const leftMs = durationMs && Math.max(durationMs - lateMs, Math.min(durationMs, LATE_LEAST_MS));
+    const leftMs = durationMs && Math.max(durationMs - lateMs, Math.min(durationMs, LATE_MIN_MS));
     const timer = leftMs === undefined ? undefined : clock.after(leftMs, () => finish('duration'));
     this.forget = (): void => {
       timer?.cancel();

@@ -35,5 +35,5 @@ export function exchangeTaps(
   const sample = sampledDevices(plan);
   const { baseUrl } = plan;
   return ({ index: device }) =>
-    sample.has(device) ? new ExchangeTap({ device, baseUrl, clock, saw }) : undefined;
+    sample.has(device) ? new ExchangeTap({ device, baseUrl, clock, onExchange: saw }) : undefined;
 }

@@ -113,7 +113,7 @@ describe('semaphore', () => {
     await Promise.all(runs);
   });
 
-  it('free the lane of work that fails, and pass the fault on', async () => {
+  it('free the lane of work that fails, and pass the error on', async () => {
     const semaphore = new Semaphore(1);
     const failed = semaphore.run(() => Promise.reject(new Error('no prime')));
     const next = semaphore.run(async () => 'done');

@@ -6,10 +6,10 @@ import type { Reconciliation } from '../result/result-devices.ts';
 
 type StatisticsRow = Reconciliation['statistics'][number];
 /** One of the server's records. */
-export type ServerRecord = Reconciliation['books'][number];
+export type ServerRecord = Reconciliation['sources'][number];
 
 /** A device deployment as listed by the server. */
-export interface ListedPart {
+export interface ListedDeployment {
   readonly status: string;
   /** How often the list names the device. */
   readonly times: number;
@@ -19,17 +19,17 @@ export interface ListedPart {
  * Returns the listed device deployments by device ID. @throws ClientError when the list cannot be
  * fetched
  */
-export async function listedParts(
+export async function listedDeployments(
   management: ManagementClient,
   deploymentId: string,
-): Promise<ReadonlyMap<string, ListedPart>> {
-  const parts = new Map<string, ListedPart>();
+): Promise<ReadonlyMap<string, ListedDeployment>> {
+  const deployments = new Map<string, ListedDeployment>();
   for await (const page of management.deploymentDevices(deploymentId)) {
     for (const { id, status } of page) {
-      parts.set(id, { status, times: (parts.get(id)?.times ?? 0) + 1 });
+      deployments.set(id, { status, times: (deployments.get(id)?.times ?? 0) + 1 });
     }
   }
-  return parts;
+  return deployments;
 }
 
 /**
@@ -39,12 +39,12 @@ export async function listedParts(
 export async function statisticsDifferences(
   management: ManagementClient,
   deploymentId: string,
-  parts: ReadonlyMap<string, ListedPart>,
+  deployments: ReadonlyMap<string, ListedDeployment>,
 ): Promise<StatisticsRow[] | undefined> {
   const stated = await unlessAbsent(management.deploymentStatistics(deploymentId));
   if (stated === undefined) return undefined;
   const listed = new Map<string, number>();
-  for (const { status } of parts.values()) listed.set(status, (listed.get(status) ?? 0) + 1);
+  for (const { status } of deployments.values()) listed.set(status, (listed.get(status) ?? 0) + 1);
   const statuses = [...new Set([...listed.keys(), ...Object.keys(stated)])].sort();
   return statuses.flatMap((status) => {
     const row = { deploymentId, status, listed: listed.get(status) ?? 0 };

@@ -1,11 +1,11 @@
 /** Tracks which devices of a run have finished their deployment, and how long that took. */
 import type { Clock } from '../../fixtures/clock.ts';
 import type { Target } from '../client/management.ts';
-import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
+import { type Device, type DeviceDeployment, isSettled } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import { countedPart } from './funnel.ts';
+import { countedDeployment } from './funnel.ts';
 
 /** What is tracked, and where it is counted. */
 export interface SettledDevicesOptions {
@@ -28,8 +28,8 @@ export class SettledDevices {
   }
 
   /** Records a device deployment that has ended and that the server knows to have ended. */
-  settled(device: Device, part: DeploymentPart): void {
-    this.#count(part);
+  settled(device: Device, deployment: DeviceDeployment): void {
+    this.#count(deployment);
     this.#note(device);
   }
 
@@ -41,11 +41,11 @@ export class SettledDevices {
     for (const device of this.#options.devices) if (this.#isSettled(device)) this.#note(device);
   }
 
-  #count(part: DeploymentPart): void {
-    const { state, offeredMs, deploymentId, endedMs } = part;
+  #count(deployment: DeviceDeployment): void {
+    const { state, offeredMs, deploymentId, endedMs } = deployment;
     if (!isFinal(state) || endedMs !== undefined) return;
     const nowMs = this.#options.clock.now();
-    part.endedMs = nowMs;
+    deployment.endedMs = nowMs;
     const { updates } = this.#options.metrics;
     if (offeredMs !== undefined) updates.updateEnded('offer', state, nowMs - offeredMs);
     const target = this.#options.target();
@@ -70,7 +70,7 @@ export class SettledDevices {
     const target = this.#options.target();
     const isExpected = deploy !== undefined || deploymentId !== undefined;
     if (isExpected && target === undefined) return false;
-    const part = countedPart(device, target);
-    return part !== undefined && isSettled(part);
+    const deployment = countedDeployment(device, target);
+    return deployment !== undefined && isSettled(deployment);
   }
 }

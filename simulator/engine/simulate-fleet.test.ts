@@ -5,7 +5,7 @@ import { fleetReport } from '../report/text.ts';
 import { fleetResultShape } from '../result/result.ts';
 import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/pretend-server.ts';
-import { release, SmallWorld } from '../testing/small-world.ts';
+import { release, SmallServer } from '../testing/small-server.ts';
 import {
   ClientError,
   type FleetPlan,
@@ -20,8 +20,8 @@ afterEach(async () => {
 
 const clock = systemClock;
 
-async function worldOf(...change: Parameters<typeof SmallWorld.start>): Promise<SmallWorld> {
-  const environment = await SmallWorld.start(...change);
+async function serverOf(...change: Parameters<typeof SmallServer.start>): Promise<SmallServer> {
+  const environment = await SmallServer.start(...change);
   closers.push(() => environment.server.close());
   return environment;
 }
@@ -48,8 +48,8 @@ function run(plan: FleetPlan, signal = new AbortController().signal) {
 }
 
 describe('a run', () => {
-  it('takes a mixed fleet through a deployment, and the books agree device by device', async () => {
-    const environment = await worldOf();
+  it('takes a mixed fleet through a deployment, and agrees with the server device by device', async () => {
+    const environment = await serverOf();
     const result = await run(planFor(environment.server.baseUrl));
     expect(result.ended).toBe('settled');
     expect(result.funnel).toMatchObject({
@@ -65,12 +65,12 @@ describe('a run', () => {
       underway: 0,
       waiting: 0,
     });
-    expect(result.balance).toEqual({
+    expect(result.reconciliation).toEqual({
       checked: true,
       ok: true,
       deploymentsChecked: 1,
       withoutArtifact: 0,
-      books: ['list', 'statistics'],
+      sources: ['list', 'statistics'],
       lostReports: 0,
       doubledReports: 0,
       statistics: [],
@@ -85,15 +85,15 @@ describe('a run', () => {
   });
 
   it('deals behaviours and key types so that neither tells of the other', async () => {
-    const environment = await worldOf();
+    const environment = await serverOf();
     const { devices } = await run(planFor(environment.server.baseUrl));
     const pairs = new Set(devices.map(({ keyType, behaviour }) => `${keyType} ${behaviour}`));
     expect(pairs.size).toBe(8);
   });
 
   it('makes the same devices of the same seed', async () => {
-    const one = await run(planFor((await worldOf()).server.baseUrl));
-    const other = await run(planFor((await worldOf()).server.baseUrl));
+    const one = await run(planFor((await serverOf()).server.baseUrl));
+    const other = await run(planFor((await serverOf()).server.baseUrl));
     const facts = (result: typeof one) =>
       result.devices.map(({ serial, keyType, behaviour, outcome }) => {
         return { serial, keyType, behaviour, outcome };
@@ -102,23 +102,23 @@ describe('a run', () => {
   });
 
   it('never accepts or deploys to a device that is not its own', async () => {
-    const environment = await worldOf();
-    const stranger = {
-      id: 'stranger',
+    const environment = await serverOf();
+    const foreignDevice = {
+      id: 'foreign',
       authSetId: 'set-0',
       identity_data: { mac: '02:00:00:00:00:00' },
-      pubkey: 'a stranger',
+      pubkey: 'a foreign key',
       accepted: false,
       status: undefined,
     };
-    environment.devices.set('a stranger', stranger);
+    environment.devices.set('a foreign key', foreignDevice);
     await run(planFor(environment.server.baseUrl));
-    expect(stranger.accepted).toBe(false);
-    expect(environment.deployedTo?.has('stranger')).toBe(false);
+    expect(foreignDevice.accepted).toBe(false);
+    expect(environment.deployedTo?.has('foreign')).toBe(false);
   });
 
-  it('does not accept a stranger who borrows an identity of the fleet', async () => {
-    const environment = await worldOf();
+  it('does not accept a foreign device that borrows an identity of the fleet', async () => {
+    const environment = await serverOf();
     const thief = {
       id: 'thief',
       authSetId: 'set-0',
@@ -133,7 +133,7 @@ describe('a run', () => {
   });
 
   it('names the device for which the server lost a report', async () => {
-    const environment = await worldOf((self) => ({
+    const environment = await serverOf((self) => ({
       'list-deployment-devices': () => ({
         status: 200,
         body: [...self.devices.values()].map(({ id, status }) => ({
@@ -145,16 +145,16 @@ describe('a run', () => {
       }),
     }));
     const result = await run(planFor(environment.server.baseUrl));
-    expect(result.balance.ok).toBe(false);
-    expect(result.balance.differences).toHaveLength(1);
-    expect(result.balance.differences[0]).toMatchObject({
+    expect(result.reconciliation.ok).toBe(false);
+    expect(result.reconciliation.differences).toHaveLength(1);
+    expect(result.reconciliation.differences[0]).toMatchObject({
       deviceId: 'device-1',
       servers: 'installing',
     });
   });
 
   it('holds no secret in its result', async () => {
-    const environment = await worldOf();
+    const environment = await serverOf();
     const plan = planFor(environment.server.baseUrl, { tenantToken: 'tenant-secret' });
     const result = await run(plan);
     const text = JSON.stringify(result) + fleetReport(result);
@@ -171,18 +171,18 @@ describe('a run without an operator', () => {
   }
 
   it('waits for one, ends when its time is up, and says that nothing was checked', async () => {
-    const environment = await worldOf();
+    const environment = await serverOf();
     const result = await run(planAlone(environment.server.baseUrl, { durationMs: 150 }));
     expect(result.ended).toBe('duration');
     expect(result.funnel).toMatchObject({ waiting: 8, idle: 0 });
     expect(result.errors).toEqual([]);
-    expect(result.balance.checked).toBe(false);
+    expect(result.reconciliation.checked).toBe(false);
     expect(fleetReport(result)).toContain('Reconciliation: not checked');
     expect(environment.server.askedOf('list-devices')).toEqual([]);
   });
 
   it('ends with its summary when it is interrupted', async () => {
-    const environment = await worldOf();
+    const environment = await serverOf();
     const interrupt = new AbortController();
     const running = run(planAlone(environment.server.baseUrl), interrupt.signal);
     await environment.server.untilAsked('post-auth-request', 20);
@@ -193,7 +193,7 @@ describe('a run without an operator', () => {
   });
 
   it('does not begin when it was interrupted before', async () => {
-    const environment = await worldOf();
+    const environment = await serverOf();
     const result = await run(planAlone(environment.server.baseUrl), AbortSignal.abort());
     expect(result).toMatchObject({ ended: 'interrupted', funnel: { silent: 8 } });
     expect(environment.server.askedOf('post-auth-request')).toEqual([]);
@@ -207,8 +207,8 @@ describe('a run without an operator', () => {
 });
 
 describe('an interrupted deployment', () => {
-  it('balances in the middle of the updates', async () => {
-    const environment = await worldOf();
+  it('is reconciled without differences in the middle of the updates', async () => {
+    const environment = await serverOf();
     const interrupt = new AbortController();
     const running = run(planFor(environment.server.baseUrl), interrupt.signal);
     await environment.server.untilAsked('put-deployment-status', 4);
@@ -216,25 +216,25 @@ describe('an interrupted deployment', () => {
     const result = await running;
     expect(result.ended).toBe('interrupted');
     expect(result.funnel.underway).toBeGreaterThan(0);
-    expect(result.balance).toMatchObject({ checked: true, ok: true });
+    expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
   });
 
   it('does not wait for a server that has stopped answering', async () => {
-    const environment = await worldOf(() => ({ 'put-deployment-status': () => 'silence' }));
+    const environment = await serverOf(() => ({ 'put-deployment-status': () => 'silence' }));
     const interrupt = new AbortController();
     const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
     const running = run(plan, interrupt.signal);
     await environment.server.untilAsked('put-deployment-status', 2);
     const fromMs = clock.monotonicMs();
     interrupt.abort();
-    expect((await running).balance).toMatchObject({ checked: true, ok: true });
+    expect((await running).reconciliation).toMatchObject({ checked: true, ok: true });
     expect(clock.monotonicMs() - fromMs).toBeLessThan(10_000);
   });
 });
 
 describe('an interruption', () => {
   it('does not wait for a server that does not even answer the login', async () => {
-    const environment = await worldOf(() => ({ login: () => 'silence' }));
+    const environment = await serverOf(() => ({ login: () => 'silence' }));
     const interrupt = new AbortController();
     const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
     const running = run(plan, interrupt.signal);
@@ -245,29 +245,29 @@ describe('an interruption', () => {
     expect(fleetReport(result)).toContain('Reconciliation: nothing to compare');
   });
 
-  it('does not wait for a server that keeps its books to itself', async () => {
-    const environment = await worldOf(() => ({ 'list-deployment-devices': () => 'silence' }));
+  it('does not wait for a server whose records cannot be read', async () => {
+    const environment = await serverOf(() => ({ 'list-deployment-devices': () => 'silence' }));
     const interrupt = new AbortController();
     const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
     const running = run(plan, interrupt.signal);
     await environment.server.untilAsked('put-deployment-status', 2);
     interrupt.abort();
-    const { balance } = await running;
-    expect(balance).toMatchObject({ checked: false, ok: false });
-    expect(balance.because).toContain('the run ended before the server responded');
+    const { reconciliation } = await running;
+    expect(reconciliation).toMatchObject({ checked: false, ok: false });
+    expect(reconciliation.because).toContain('the run ended before the server responded');
   });
 });
 
 describe('a run that cannot be', () => {
   it('is refused when a sample is to be checked and nobody judges it', async () => {
-    const environment = await worldOf();
+    const environment = await serverOf();
     const running = run(planFor(environment.server.baseUrl, { checkShare: 0.5 }));
     await expect(running).rejects.toThrow('checkShare needs somebody who judges');
     expect(environment.server.asked).toEqual([]);
   });
 
   it('ends at once when the operator is not let in', async () => {
-    const environment = await worldOf(() => ({ login: () => ({ status: 401 }) }));
+    const environment = await serverOf(() => ({ login: () => ({ status: 401 }) }));
     const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'login', status: 401 });
     expect(environment.server.askedOf('post-auth-request')).toEqual([]);
@@ -275,7 +275,7 @@ describe('a run that cannot be', () => {
 
   it('ends when its deployment is refused, with what the server says', async () => {
     const body = { error: 'no artifact of that name' };
-    const environment = await worldOf(() => ({
+    const environment = await serverOf(() => ({
       'create-deployment': () => ({ status: 422, body }),
     }));
     const running = run(planFor(environment.server.baseUrl));
@@ -284,14 +284,14 @@ describe('a run that cannot be', () => {
   });
 
   it('does not deploy a second time when it does not know whether it has', async () => {
-    const environment = await worldOf(() => ({ 'create-deployment': () => 'cut' }));
+    const environment = await serverOf(() => ({ 'create-deployment': () => 'cut' }));
     const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'create-deployment' });
     expect(environment.server.askedOf('create-deployment')).toHaveLength(1);
   });
 
-  it('tells its progress at once, while it lasts and at the end', async () => {
-    const environment = await worldOf();
+  it('reports its progress at once, while it lasts and at the end', async () => {
+    const environment = await serverOf();
     const seen: FleetProgress[] = [];
     const { signal } = new AbortController();
     const onProgress = (progress: FleetProgress) => seen.push(progress);

@@ -13,17 +13,17 @@ import { GeneratorWatch } from '../metrics/generator-watch.ts';
 import type { Carrier } from '../network/carrier.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { type FleetPlan, PlanError } from '../plan/plan.ts';
-import { latencySoFar } from '../result/part-figures.ts';
 import { planSummary } from '../result/plan-summary.ts';
 import type { Ended, FleetProgress, FleetResult, LatencySoFar } from '../result/result.ts';
 import type { Funnel } from '../result/result-devices.ts';
 import type { ProcessFacts } from '../result/result-generator.ts';
+import { latencySoFar } from '../result/shard-figures.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
 import { openMemory } from '../state/memory.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 import { Deferred } from './deferred.ts';
 import { Fleet } from './fleet.ts';
-import { measuresNow, partFigures } from './fleet-measures.ts';
+import { measuresNow, shardFigures } from './fleet-measures.ts';
 import { accountsOf, funnelOf } from './funnel.ts';
 import { resultOf } from './result-of-fleet.ts';
 
@@ -42,7 +42,7 @@ export interface FleetHooks {
   /** Ends the run cleanly; the result is then that of an interrupted run. */
   readonly signal: AbortSignal;
   /** Ends the run without waiting for open deployments; effective once `signal` has aborted. */
-  readonly hurry?: AbortSignal | undefined;
+  readonly forceStop?: AbortSignal | undefined;
   /** Keeps the fleet alive after the end of the run, once its result exists. */
   readonly stay?: {
     /** Milliseconds between two polls of a device from then on. */
@@ -127,7 +127,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     watch.look(fleet.openNow());
     const shard = plan.shard?.index ?? 0;
     // In a run of several shards, the coordinator judges all of them together.
-    if (coordinator) coordinator.measured(() => partFigures(fleet, clock.now(), plan.thresholds));
+    if (coordinator) coordinator.measured(() => shardFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.target);
     fleet.metrics.series.stood(clock.now(), accountsOf(funnel));
@@ -141,7 +141,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     report();
     await unlessStopped(fleet.reach(signal));
     await unlessStopped(preparedKeys(identities, fleet, signal));
-    const { hurry, stay } = hooks;
+    const { forceStop, stay } = hooks;
     const resultWhen = async (ended: Ended): Promise<FleetResult> => {
       events.emit({ kind: 'ended', because: ended });
       report();
@@ -151,14 +151,14 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
         machine: thisMachineFacts(hooks.version),
       });
     };
-    if (stay === undefined) return await resultWhen(await fleet.run(signal, { hurry }));
+    if (stay === undefined) return await resultWhen(await fleet.run(signal, { forceStop }));
     const { pollIntervalMs } = stay;
     const result = new Deferred<FleetResult>();
     const until = async (ended: Ended): Promise<void> => {
       result.resolve(await resultWhen(ended));
       await stay.until(await result.value);
     };
-    await fleet.run(signal, { hurry, stay: { pollIntervalMs, until } });
+    await fleet.run(signal, { forceStop, stay: { pollIntervalMs, until } });
     return await result.value;
   } finally {
     reports.cancel();

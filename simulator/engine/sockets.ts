@@ -97,7 +97,7 @@ export class FleetSockets {
     }
   }
 
-  /** Drops the connection of a device that lost power. Not a fault, so it is not counted. */
+  /** Drops the connection of a device that lost power. Not an error, so it is not counted. */
   drop(device: Device, cause = 'power-lost'): void {
     const line = this.#lines.get(device);
     if (line?.socket === undefined) return;
@@ -161,7 +161,7 @@ export class FleetSockets {
     const line = this.#lines.get(device);
     if (line?.socket === undefined) return;
     this.drop(device, 'cut');
-    this.#options.metrics.fault({ operation: operations.connect.id, label: 'cut' });
+    this.#options.metrics.countError({ operation: operations.connect.id, label: 'cut' });
     line.breaks = 1;
     const waitMs = returnsAfterMs ?? this.#backOffMs(device, line.breaks);
     line.dueMs = this.#options.clock.now() + waitMs;
@@ -184,7 +184,7 @@ export class FleetSockets {
   #unreached(device: Device, line: Line, label: string): void {
     line.breaks++;
     line.isOnWay = false;
-    this.#options.metrics.fault({ operation: operations.connect.id, label });
+    this.#options.metrics.countError({ operation: operations.connect.id, label });
     line.dueMs = this.#options.clock.now() + this.#backOffMs(device, line.breaks);
   }
 
@@ -207,7 +207,7 @@ export class FleetSockets {
   #broken(device: Device, line: Line, nowMs: number): void {
     line.breaks = line.socket?.wasOpen ? 1 : line.breaks + 1;
     const label = line.socket?.closedBy ?? 'closed';
-    this.#options.metrics.fault({ operation: operations.connect.id, label });
+    this.#options.metrics.countError({ operation: operations.connect.id, label });
     this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
     // The device signs in again before it retries; the server no longer accepts the old token.
     const { session } = device;

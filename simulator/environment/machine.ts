@@ -35,16 +35,16 @@ export function openFilesCheck(
     );
   }
   const shared = Math.min(SHARED_CONNECTIONS, 2 * devices);
-  const most = Math.max(0, limit - OWN_FILES - SHARED_CONNECTIONS);
+  const max = Math.max(0, limit - OWN_FILES - SHARED_CONNECTIONS);
   const needed = OWN_FILES + shared + (connect ? devices : 0);
-  const bound = Number.isFinite(limit) ? { connectedDevicesMax: most } : {};
-  const reach = Number.isFinite(limit) ? `${most} devices with --connect` : 'any number of devices';
+  const bound = Number.isFinite(limit) ? { connectedDevicesMax: max } : {};
+  const reach = Number.isFinite(limit) ? `${max} devices with --connect` : 'any number of devices';
   const found = `The limit of open files is ${text}: enough for ${reach}; without --connect ${OWN_FILES + SHARED_CONNECTIONS} files serve any number.`;
   if (needed > limit) {
-    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: the run stops at ${connect ? most : 'its first connections'}.`;
+    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: the run stops at ${connect ? max : 'its first connections'}.`;
     return { ...failed(name, lacking, raise), ...bound };
   }
-  if (devices > most) return { ...warned(name, found, `For --connect: ${raise}`), ...bound };
+  if (devices > max) return { ...warned(name, found, `For --connect: ${raise}`), ...bound };
   return { ...passed(name, found), ...bound };
 }
 
@@ -80,13 +80,13 @@ export function localPortsCheck(
     return passed(name, 'This system does not report its range of outgoing ports.');
   }
   const ports = Math.max(0, Number(last) - Number(first) + 1);
-  const most = Math.max(0, ports - SHARED_CONNECTIONS);
-  const found = `${ports} outgoing ports (${first} to ${last}) carry ${most} devices with --connect from one address to one server.`;
+  const max = Math.max(0, ports - SHARED_CONNECTIONS);
+  const found = `${ports} outgoing ports (${first} to ${last}) carry ${max} devices with --connect from one address to one server.`;
   const wayOut =
     'Widen it with `sysctl net.ipv4.ip_local_port_range="1024 65535"`, or run from several addresses.';
-  const isShort = devices > most;
+  const isShort = devices > max;
   const row = isShort && connect ? failed(name, found, wayOut) : warned(name, found, wayOut);
-  return { ...(isShort ? row : passed(name, found)), connectedDevicesMax: most };
+  return { ...(isShort ? row : passed(name, found)), connectedDevicesMax: max };
 }
 
 /** The range of outgoing ports, on systems that tell it. */

@@ -16,8 +16,8 @@ export interface WayToServer {
   /** Trusted in place of Node's own authorities, when given. */
   readonly caPem: string | undefined;
   readonly clock: Clock;
-  /** The sentence about a fault: what was found, `; ` and the way out. */
-  readonly sentenceOf: (fault: Error, host: string) => string;
+  /** The sentence about an error: what was found, `; ` and the way out. */
+  readonly sentenceOf: (error: Error, host: string) => string;
 }
 
 /** What a server answered, as far as the checks care. */
@@ -37,13 +37,13 @@ const DAY_MS = 86_400_000;
 /** Does anything accept connections there? */
 export async function reachCheck({ url, clock, sentenceOf }: WayToServer): Promise<Check> {
   const name = 'reachability';
-  const fault = await settled(clock, (done) => {
+  const error = await settled(clock, (done) => {
     const socket = connect({ host: hostOf(url), port: portOf(url) }, () => done(undefined));
     socket.on('error', done);
     return socket;
   });
-  if (!fault) return passed(name, `${url.host} accepts connections.`);
-  return failed(name, ...foundAndWayOut(fault, url, sentenceOf));
+  if (!error) return passed(name, `${url.host} accepts connections.`);
+  return failed(name, ...foundAndWayOut(error, url, sentenceOf));
 }
 
 /** Is the server's certificate trusted, and will it be for a while? */
@@ -60,7 +60,7 @@ export async function tlsCheck({ url, caPem, clock, sentenceOf }: WayToServer): 
   };
   let validTo = Number.NaN;
   let protocol: string | null = null;
-  const fault = await settled(clock, (done) => {
+  const error = await settled(clock, (done) => {
     const socket: TLSSocket = connectTls(options, () => {
       validTo = Date.parse(socket.getPeerCertificate().valid_to);
       protocol = socket.getProtocol();
@@ -69,7 +69,7 @@ export async function tlsCheck({ url, caPem, clock, sentenceOf }: WayToServer): 
     socket.on('error', done);
     return socket;
   });
-  if (fault) return failed(name, ...foundAndWayOut(fault, url, sentenceOf));
+  if (error) return failed(name, ...foundAndWayOut(error, url, sentenceOf));
   const days = Math.floor((validTo - clock.now()) / DAY_MS);
   const found = `The certificate is trusted (${protocol}) and valid for ${days} more days.`;
   if (days >= EXPIRY_NEAR_DAYS) return passed(name, found);
@@ -88,7 +88,7 @@ export async function answerCheck({
   const target = new URL(`${url.pathname.replace(/\/$/, '')}${path}`, url);
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
   let answer: IncomingMessage | undefined;
-  const fault = await settled(clock, (done) => {
+  const error = await settled(clock, (done) => {
     const options = { method, agent: false, ...(caPem !== undefined && { ca: caPem }) } as const;
     const asking = send(target, options, (response) => {
       answer = response;
@@ -98,8 +98,8 @@ export async function answerCheck({
     asking.end();
     return asking;
   });
-  if (fault || !answer) {
-    const check = failed(name, ...foundAndWayOut(fault ?? new Error('no answer'), url, sentenceOf));
+  if (error || !answer) {
+    const check = failed(name, ...foundAndWayOut(error ?? new Error('no answer'), url, sentenceOf));
     return { check, isSteered: false };
   }
   const { statusCode, headers } = answer;
@@ -157,13 +157,13 @@ function certificatesIn(pem: string): X509Certificate[] | undefined {
   }
 }
 
-/** Begins something that ends once, in time; then whatever it opened is closed. @returns its fault */
+/** Begins something that ends once, in time; then whatever it opened is closed. @returns its error */
 async function settled(
   clock: Clock,
-  begin: (done: (fault: Error | undefined) => void) => { destroy(): unknown },
+  begin: (done: (error: Error | undefined) => void) => { destroy(): unknown },
 ): Promise<Error | undefined> {
   let opened: { destroy(): unknown } | undefined;
-  const fault = await new Promise<Error | undefined>((resolve) => {
+  const error = await new Promise<Error | undefined>((resolve) => {
     const limit = clock.after(STEP_LIMIT_MS, () => resolve(timedOut()));
     opened = begin((outcome) => {
       limit.cancel();
@@ -171,24 +171,24 @@ async function settled(
     });
   });
   opened?.destroy();
-  return fault;
+  return error;
 }
 
 function timedOut(): Error {
   return Object.assign(new Error('no answer came in time'), { code: 'ETIMEDOUT' });
 }
 
-/** The known sentence of a fault, split into what was found and the way out. */
+/** The known sentence of an error, split into what was found and the way out. */
 function foundAndWayOut(
-  fault: Error,
+  error: Error,
   url: URL,
   sentenceOf: WayToServer['sentenceOf'],
 ): [found: string, wayOut: string] {
-  const sentence = sentenceOf(fault, url.host);
+  const sentence = sentenceOf(error, url.host);
   const [found = sentence, wayOut = 'check --url and that the server runs'] = sentence.split('; ');
-  const code = 'code' in fault ? String(fault.code) : fault.message;
-  const told = found.startsWith('internal error') ? `${url.host}: ${code}` : found;
-  return [`${told}.`, `${capital(wayOut)}.`];
+  const code = 'code' in error ? String(error.code) : error.message;
+  const what = found.startsWith('internal error') ? `${url.host}: ${code}` : found;
+  return [`${what}.`, `${capital(wayOut)}.`];
 }
 
 function capital(text: string): string {

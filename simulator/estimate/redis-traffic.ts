@@ -1,5 +1,5 @@
 /** What Redis carries while workers share a fleet: commands, and bytes in both directions. */
-import { figuresPeriodSeconds } from '../result/part-figures.ts';
+import { figuresPeriodSeconds } from '../result/shard-figures.ts';
 
 /** A run as its coordinator and workers see it, one shard each. */
 export interface SharedRun {

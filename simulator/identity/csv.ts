@@ -1,6 +1,6 @@
 /**
  * Reads comma-separated values as in RFC 4180: quotes around fields that contain commas, quotes or
- * line breaks, with quotes doubled inside. Every field and every fault has a position.
+ * line breaks, with quotes doubled inside. Every field and every error has a position.
  *
  * Custom code, because no library reports the position of a field: csv-parse (7.0) knows the line
  * in which a record ends and the field's number but no character column, and for an unclosed quote
@@ -15,8 +15,8 @@ export interface CsvField {
 }
 
 /** Thrown for malformed text, with the position. */
-export class CsvFault extends Error {
-  override readonly name = 'CsvFault';
+export class CsvError extends Error {
+  override readonly name = 'CsvError';
   readonly line: number;
   readonly column: number;
 
@@ -31,7 +31,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
  * Yields the records of a text, without empty lines.
- * @throws CsvFault
+ * @throws CsvError
  */
 export function* csvRecords(text: string): Generator<readonly CsvField[]> {
   const reader = new CsvReader(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
@@ -74,7 +74,7 @@ class CsvReader {
     const start = this.#at;
     while (!this.atEnd && !',\r\n'.includes(this.#text[this.#at] ?? '')) {
       if (this.#text[this.#at] === '"') {
-        throw new CsvFault('a quote stands in a field that does not begin with one', this.#place());
+        throw new CsvError('a quote stands in a field that does not begin with one', this.#place());
       }
       this.#at++;
     }
@@ -86,7 +86,7 @@ class CsvReader {
     let text = '';
     for (this.#at++; ; this.#at++) {
       const character = this.#text[this.#at];
-      if (character === undefined) throw new CsvFault('this quote is never closed', opened);
+      if (character === undefined) throw new CsvError('this quote is never closed', opened);
       if (character === '\n') this.#newLine(this.#at + 1);
       if (character !== '"') text += character;
       else if (this.#text[this.#at + 1] === '"') text += this.#text[this.#at++];
@@ -94,7 +94,7 @@ class CsvReader {
     }
     this.#at++;
     if (!this.atEnd && !',\r\n'.includes(this.#text[this.#at] ?? '')) {
-      throw new CsvFault('a comma is missing after the closing quote', this.#place());
+      throw new CsvError('a comma is missing after the closing quote', this.#place());
     }
     return text;
   }

@@ -1,7 +1,7 @@
 /**
  * Reads `id_data` from a CSV file: the first row names the members, device i has row i after it.
  */
-import { CsvFault, type CsvField, csvRecords } from './csv.ts';
+import { CsvError, type CsvField, csvRecords } from './csv.ts';
 import { type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
 
@@ -23,7 +23,7 @@ export function readIdRows(text: string, { file, devices }: RowsWanted): IdDataO
     const rows = rowsOf(text, devices);
     return ({ index }) => rows[index] ?? {};
   } catch (error) {
-    if (!(error instanceof CsvFault)) throw error;
+    if (!(error instanceof CsvError)) throw error;
     const { line, column, message } = error;
     throw new IdentityError(`${file}, line ${line}, column ${column}: ${message}.`);
   }
@@ -33,7 +33,7 @@ function rowsOf(text: string, devices: number): Readonly<Record<string, string>>
   const records = csvRecords(text);
   const header = records.next().value;
   if (header === undefined) {
-    throw new CsvFault('the file is empty; its first row names the members', start);
+    throw new CsvError('the file is empty; its first row names the members', start);
   }
   const names = namesIn(header);
   const rows: Readonly<Record<string, string>>[] = [];
@@ -44,41 +44,41 @@ function rowsOf(text: string, devices: number): Readonly<Record<string, string>>
     const [first = { ...start, text: '' }] = record;
     const earlier = lines.get(key);
     if (earlier !== undefined) {
-      throw new CsvFault(`this is the same device as in line ${earlier}`, first);
+      throw new CsvError(`this is the same device as in line ${earlier}`, first);
     }
     lines.set(key, first.line);
     if (rows.push(row) === devices) return rows;
   }
   const last = { line: text.split('\n').length, column: 1 };
-  throw new CsvFault(`there are ${rows.length} rows for ${devices} devices`, last);
+  throw new CsvError(`there are ${rows.length} rows for ${devices} devices`, last);
 }
 
 const start = { line: 1, column: 1 };
 
 function namesIn(header: readonly CsvField[]): readonly string[] {
   if (header.length > MEMBERS_MAX) {
-    throw new CsvFault(`there are ${header.length} columns, at most ${MEMBERS_MAX} fit`, start);
+    throw new CsvError(`there are ${header.length} columns, at most ${MEMBERS_MAX} fit`, start);
   }
   const names = new Set<string>();
   for (const field of header) {
-    if (field.text.trim() === '') throw new CsvFault('a column has no name', field);
-    if (/[;\t]/.test(field.text)) throw new CsvFault('columns are separated by commas', field);
-    if (names.has(field.text)) throw new CsvFault(`two columns are named ${field.text}`, field);
+    if (field.text.trim() === '') throw new CsvError('a column has no name', field);
+    if (/[;\t]/.test(field.text)) throw new CsvError('columns are separated by commas', field);
+    if (names.has(field.text)) throw new CsvError(`two columns are named ${field.text}`, field);
     names.add(field.text);
   }
   return [...names];
 }
 
 function rowOf(record: readonly CsvField[], names: readonly string[]) {
-  const stranger = record[names.length];
-  if (stranger !== undefined) {
-    throw new CsvFault(`the header names ${names.length} columns, this is one more`, stranger);
+  const extraField = record[names.length];
+  if (extraField !== undefined) {
+    throw new CsvError(`the header names ${names.length} columns, this is one more`, extraField);
   }
   const entries = names.map((name, position) => {
     const field = record[position];
     const place = field ?? record.at(-1) ?? start;
-    if (field === undefined) throw new CsvFault(`the column ${name} is missing`, place);
-    if (field.text === '') throw new CsvFault(`the column ${name} is empty`, place);
+    if (field === undefined) throw new CsvError(`the column ${name} is missing`, place);
+    if (field.text === '') throw new CsvError(`the column ${name} is empty`, place);
     return [name, field.text] as const;
   });
   return Object.fromEntries(entries);

@@ -43,26 +43,31 @@ const placePattern = /\{([^{}]*)\}/g;
  */
 export function readIdTemplate(text: string): IdDataOf {
   const read = readYaml(text, templateShape);
-  if ('faults' in read) throw wrong(read.faults[0] ?? { line: 1, column: 1, message: 'is empty' });
+  if ('problems' in read)
+    throw wrong(read.problems[0] ?? { line: 1, column: 1, message: 'is empty' });
   const members = Object.entries(read.content);
   for (const [name, value] of members) {
-    const fault = faultIn(String(value));
-    if (fault !== undefined) {
-      throw wrong({ ...read.placeOf([name]), message: `${name}: ${fault}` });
+    const problem = problemIn(String(value));
+    if (problem !== undefined) {
+      throw wrong({ ...read.placeOf([name]), message: `${name}: ${problem}` });
     }
   }
   return (facts) => filledIn(members, facts);
 }
 
-function wrong(fault: { readonly line: number; readonly column: number; message: string }): Error {
-  const place = `line ${fault.line}, column ${fault.column}`;
+function wrong(problem: {
+  readonly line: number;
+  readonly column: number;
+  message: string;
+}): Error {
+  const place = `line ${problem.line}, column ${problem.column}`;
   return new IdentityError(
-    `the template of id_data is wrong at ${place}: ${fault.message.replace(/\s+/g, ' ')}; ` +
+    `the template of id_data is wrong at ${place}: ${problem.message.replace(/\s+/g, ' ')}; ` +
       'a good one is {"mac":"{mac}","site":"north-{index:4}"}.',
   );
 }
 
-function faultIn(text: string): string | undefined {
+function problemIn(text: string): string | undefined {
   for (const [whole, inside = ''] of text.matchAll(placePattern)) {
     const { place, length } = partsOf(inside);
     if (!(place in places)) {

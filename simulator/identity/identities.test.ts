@@ -81,9 +81,9 @@ describe('id_data from a template', () => {
     ['{"a":"{mac"}', 'line 1, column 6: a: a brace has no partner'],
     ['{"a":"{hex:99}"}', 'line 1, column 6: a: the length in {hex:99} must be from 1 to 64'],
     ['{"a":"{hex:x}"}', 'line 1, column 6: a: the length in {hex:x} must be from 1 to 64'],
-  ])('%j is refused at %s', async (idData, fault) => {
+  ])('%j is refused at %s', async (idData, problem) => {
     const said = await refusalOf(identities({ idData }));
-    expect(said).toContain(`the template of id_data is wrong at ${fault}`);
+    expect(said).toContain(`the template of id_data is wrong at ${problem}`);
     expect(said).toContain('; a good one is {"mac":"{mac}"');
   });
 
@@ -123,8 +123,8 @@ describe('id_data from a file', () => {
     ['id\na"b"\n', 'line 2, column 2: a quote stands in a field that does not begin with one.'],
     ['id\n"a"b\n', 'line 2, column 4: a comma is missing after the closing quote.'],
     ['id\n"a\nb"\n"c\nd"x\n', 'line 5, column 3: a comma is missing after the closing quote.'],
-  ])('%j is refused: %s', async (csv, fault) => {
-    expect(await refusalOf(rowsOf(csv))).toBe(`${join(folder, 'devices.csv')}, ${fault}`);
+  ])('%j is refused: %s', async (csv, problem) => {
+    expect(await refusalOf(rowsOf(csv))).toBe(`${join(folder, 'devices.csv')}, ${problem}`);
   });
 
   it('that is not there is named', async () => {

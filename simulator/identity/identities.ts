@@ -37,7 +37,7 @@ export interface DeviceIdentity {
 }
 
 /** Random generator and key progress callback. */
-interface IdentitySurroundings {
+interface IdentityDependencies {
   /** Random generator of the fleet, made from its seed. */
   readonly random: Random;
   readonly onKeys?: ((progress: KeyProgress) => void) | undefined;
@@ -68,7 +68,7 @@ export class Identities {
    * Reads what the plan names: templates, rows, the user's keys.
    * @throws IdentityError when any of it is wrong, or two devices would be the same
    */
-  static async open(plan: IdentityPlan, around: IdentitySurroundings): Promise<Identities> {
+  static async open(plan: IdentityPlan, around: IdentityDependencies): Promise<Identities> {
     const { random, onKeys: onProgress } = around;
     const { devices, idData: template, idDataFile: csvFile, keyFolder } = plan;
     const idDataOf = await idDataSource({ template, csvFile }, devices);

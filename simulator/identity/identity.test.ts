@@ -29,9 +29,9 @@ describe('the identity of a device', () => {
 
   it('takes the prefix into the serial number and nowhere else', () => {
     const { serial, ...rest } = identityData(random, 0, 'LAB-7');
-    const { serial: usual, ...usualRest } = identityData(random, 0, 'FB');
-    expect(serial).toBe(usual.replace('FB-', 'LAB-7-'));
-    expect(rest).toEqual(usualRest);
+    const { serial: ordinary, ...ordinaryRest } = identityData(random, 0, 'FB');
+    expect(serial).toBe(ordinary.replace('FB-', 'LAB-7-'));
+    expect(rest).toEqual(ordinaryRest);
   });
 
   it('does not depend on which devices were asked for before', () => {

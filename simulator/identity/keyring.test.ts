@@ -74,7 +74,7 @@ describe('a fleet with RSA keys', () => {
     );
   });
 
-  it('reports the same when it is put together from its parts', async () => {
+  it('reports the same when it is merged from the reports of its shards', async () => {
     const ring = await keyring();
     const parts = await Promise.all([
       ring.sharedKeys(fleet('rsa', 0, 1)),

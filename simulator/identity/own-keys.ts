@@ -11,12 +11,12 @@ import { IdentityError, reasonOf } from './identity-error.ts';
 /** Most files read from a folder; each key takes a few kilobytes. */
 const FILES_MAX = 10_000;
 const FILE_MAX_BYTES = 64 * 1024;
-const RSA_LEAST_BITS = 1024;
+const RSA_MIN_BITS = 1024;
 const keyFile = /\.(pem|key)$/i;
 
 /**
  * Reads the private keys (PKCS#8, PKCS#1 or SEC1, unencrypted) of all `*.pem` and `*.key` files.
- * @throws IdentityError with the file and its fault
+ * @throws IdentityError with the file and its error
  */
 export async function readOwnKeys(folder: string): Promise<readonly DeviceKey[]> {
   const names = (await namesIn(folder)).filter((name) => keyFile.test(name)).sort();
@@ -44,8 +44,8 @@ async function namesIn(folder: string): Promise<string[]> {
 async function ownKey(file: string): Promise<DeviceKey> {
   const pem = await textOf(file);
   const [, label = ''] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(pem) ?? [];
-  const refuse = (fault: string): never => {
-    throw new IdentityError(`${file} cannot be a device's key: ${fault}.`);
+  const refuse = (problem: string): never => {
+    throw new IdentityError(`${file} cannot be a device's key: ${problem}.`);
   };
   if (!label.endsWith('PRIVATE KEY')) {
     return refuse(label === '' ? 'it is no PEM file' : `it holds a ${label}, no private key`);
@@ -55,7 +55,7 @@ async function ownKey(file: string): Promise<DeviceKey> {
   }
   const key = parsed(pem) ?? refuse('it is damaged, or of an unknown form');
   const kind = kindOf(key);
-  return typeof kind === 'string' ? heldKey(kind, key) : refuse(kind.fault);
+  return typeof kind === 'string' ? heldKey(kind, key) : refuse(kind.problem);
 }
 
 async function textOf(file: string): Promise<string> {
@@ -79,17 +79,19 @@ function parsed(pem: string): KeyObject | undefined {
 /** Returns the contract's key type of a key. */
 function kindOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) {
   const { modulusLength = 0, namedCurve } = asymmetricKeyDetails ?? {};
-  const kinds: Readonly<Record<string, KeyType | { readonly fault: string }>> = {
+  const kinds: Readonly<Record<string, KeyType | { readonly problem: string }>> = {
     rsa:
-      modulusLength < RSA_LEAST_BITS
-        ? { fault: `RSA with ${modulusLength} bits is too short, ${RSA_LEAST_BITS} are the least` }
+      modulusLength < RSA_MIN_BITS
+        ? { problem: `RSA with ${modulusLength} bits is too short, the minimum is ${RSA_MIN_BITS}` }
         : 'rsa',
     ec:
       namedCurve === 'prime256v1'
         ? 'ecdsa'
-        : { fault: `its curve is ${namedCurve}; devices sign with P-256` },
+        : { problem: `its curve is ${namedCurve}; devices sign with P-256` },
     ed25519: 'ed25519',
   };
-  const other = { fault: `it is of type ${asymmetricKeyType}; devices have RSA, P-256 or Ed25519` };
+  const other = {
+    problem: `it is of type ${asymmetricKeyType}; devices have RSA, P-256 or Ed25519`,
+  };
   return kinds[asymmetricKeyType ?? ''] ?? other;
 }

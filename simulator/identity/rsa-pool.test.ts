@@ -50,15 +50,15 @@ describe('the pool of RSA keys', () => {
   });
 
   it('has the same keys in the next run, and makes none then', async () => {
-    const told: KeyProgress[] = [];
-    const first = await poolOf({ onProgress: (progress) => told.push(progress) }).key(1);
-    expect(told).toEqual([
+    const notified: KeyProgress[] = [];
+    const first = await poolOf({ onProgress: (progress) => notified.push(progress) }).key(1);
+    expect(notified).toEqual([
       { made: 0, of: 1 },
       { made: 1, of: 1 },
     ]);
-    const again = await poolOf({ onProgress: (progress) => told.push(progress) }).key(1);
+    const again = await poolOf({ onProgress: (progress) => notified.push(progress) }).key(1);
     expect(again.publicKeyPem).toBe(first.publicKeyPem);
-    expect(told).toHaveLength(2);
+    expect(notified).toHaveLength(2);
   });
 
   it('gives two runs that begin at the same time the same keys', async () => {

@@ -72,14 +72,14 @@ export class RsaPool {
   async #obtain(position: number): Promise<DeviceKey> {
     const saved = await this.#saved(position);
     if (saved !== undefined) return heldKey('rsa', saved);
-    this.#tell({ missing: 1, made: 0 });
+    this.#notify({ missing: 1, made: 0 });
     const pem = await this.#makers.make(this.#options.bits);
     const kept = await this.#keep(position, pem);
-    this.#tell({ missing: 0, made: 1 });
+    this.#notify({ missing: 0, made: 1 });
     return heldKey('rsa', kept);
   }
 
-  #tell(more: { readonly missing: number; readonly made: number }): void {
+  #notify(more: { readonly missing: number; readonly made: number }): void {
     this.#missing += more.missing;
     this.#made += more.made;
     this.#options.onProgress?.({ made: this.#made, of: this.#missing });

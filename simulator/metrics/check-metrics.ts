@@ -48,7 +48,7 @@ interface RequirementTally extends Tally {
 export class CheckMetrics {
   readonly #judge: ExchangeJudge;
   readonly #onBreach: (breach: BreachNotice) => void;
-  readonly #books = new Map<string, RequirementTally>();
+  readonly #tallies = new Map<string, RequirementTally>();
   #exchanges = 0;
 
   constructor(judge: ExchangeJudge, onBreach: (breach: BreachNotice) => void = () => undefined) {
@@ -56,61 +56,65 @@ export class CheckMetrics {
     this.#onBreach = onBreach;
     for (const { requirement, sentence } of judge.requirements) {
       const none = { judged: 0, broken: 0, firstBreach: undefined };
-      this.#books.set(requirement, { sentence, ...none, phases: new Map(), breaches: new Map() });
+      this.#tallies.set(requirement, { sentence, ...none, phases: new Map(), breaches: new Map() });
     }
   }
 
   /** Records an exchange that has ended in this phase. */
-  saw(exchange: WatchedExchange, phase: string): void {
+  record(exchange: WatchedExchange, phase: string): void {
     this.#exchanges++;
     for (const { requirement, breach } of this.#judge.see(exchange)) {
-      const books = this.#books.get(requirement);
-      if (books === undefined) continue;
-      const tally = books.phases.get(phase) ?? { judged: 0, broken: 0 };
-      books.phases.set(phase, tally);
-      for (const each of [books, tally]) {
+      const requirementTally = this.#tallies.get(requirement);
+      if (requirementTally === undefined) continue;
+      const tally = requirementTally.phases.get(phase) ?? { judged: 0, broken: 0 };
+      requirementTally.phases.set(phase, tally);
+      for (const each of [requirementTally, tally]) {
         each.judged++;
         if (breach) each.broken++;
       }
       if (breach === undefined) continue;
       const { device, operation, endedMs: atMs } = exchange;
       this.#onBreach({ device, requirement, operation });
-      noteMoment(books, atMs);
-      books.firstBreach ??= { device, atMs, operation, phase, ...breach() };
+      countBreach(requirementTally, atMs);
+      requirementTally.firstBreach ??= { device, atMs, operation, phase, ...breach() };
     }
   }
 
   /** Returns the requirements broken so far. */
   broken(): readonly string[] {
-    return [...this.#books].flatMap(([requirement, { broken }]) => (broken > 0 ? requirement : []));
+    return [...this.#tallies].flatMap(([requirement, { broken }]) =>
+      broken > 0 ? requirement : [],
+    );
   }
 
   /**
    * Returns the figures so far; rates are filled in later. @param devices number of watched devices
    */
   figures(devices: number): Checks {
-    const requirements = [...this.#books].map(([requirement, books]): RequirementChecks => {
-      const { sentence, judged, broken, phases, firstBreach, breaches } = books;
-      const rows = [...phases].map(([phase, tally]) => ({ phase, ...tally, ...unrated }));
-      return {
-        requirement,
-        sentence,
-        judged,
-        broken,
-        phases: rows,
-        breaches: foldedBreaches([...breaches]),
-        ...(firstBreach && { firstBreach: { ...firstBreach, ...unrated } }),
-      };
-    });
+    const requirements = [...this.#tallies].map(
+      ([requirement, requirementTally]): RequirementChecks => {
+        const { sentence, judged, broken, phases, firstBreach, breaches } = requirementTally;
+        const rows = [...phases].map(([phase, tally]) => ({ phase, ...tally, ...unrated }));
+        return {
+          requirement,
+          sentence,
+          judged,
+          broken,
+          phases: rows,
+          breaches: foldedBreaches([...breaches]),
+          ...(firstBreach && { firstBreach: { ...firstBreach, ...unrated } }),
+        };
+      },
+    );
     return { devices, exchanges: this.#exchanges, requirements };
   }
 }
 
-function noteMoment(books: RequirementTally, atMs: number): void {
+function countBreach(requirementTally: RequirementTally, atMs: number): void {
   const second = Math.floor(atMs / SECOND_MS) * SECOND_MS;
-  books.breaches.set(second, (books.breaches.get(second) ?? 0) + 1);
-  if (books.breaches.size <= STRETCHES_MAX) return;
-  books.breaches = new Map(foldedBreaches([...books.breaches]));
+  requirementTally.breaches.set(second, (requirementTally.breaches.get(second) ?? 0) + 1);
+  if (requirementTally.breaches.size <= STRETCHES_MAX) return;
+  requirementTally.breaches = new Map(foldedBreaches([...requirementTally.breaches]));
 }
 
 const unrated = { requestsPerSecond: 0 };

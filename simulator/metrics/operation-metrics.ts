@@ -41,7 +41,7 @@ export class OperationMetrics {
       timeouts: of.timeout,
       resets: of.reset,
       refusedConnections: of.refused,
-      otherFaults: of.other,
+      otherErrors: of.other,
       signatureRefusals,
     }));
   }

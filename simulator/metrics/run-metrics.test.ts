@@ -5,7 +5,7 @@ import { RunMetrics } from './run-metrics.ts';
 
 const clock = new ManualClock(noonMs);
 
-describe('the books of a run', () => {
+describe('the metrics of a run', () => {
   it('give percentiles in milliseconds, exact to three digits', () => {
     const metrics = new RunMetrics(clock);
     for (let ms = 1; ms <= 1000; ms++) metrics.answered('put-deployment-status', 204, ms);
@@ -45,7 +45,7 @@ describe('the books of a run', () => {
         timeouts: 1,
         resets: 0,
         refusedConnections: 0,
-        otherFaults: 0,
+        otherErrors: 0,
         signatureRefusals: 0,
       },
     ]);
@@ -60,9 +60,9 @@ describe('the books of a run', () => {
 
   it('count errors by operation and cause, the most frequent first', () => {
     const metrics = new RunMetrics(clock);
-    metrics.fault({ operation: 'connect', label: 'closed/1006' });
-    for (const _ of [1, 2]) metrics.fault({ operation: 'post-alerts', label: 'status/500' });
-    metrics.fault({ operation: 'post-alerts', label: 'timeout' });
+    metrics.countError({ operation: 'connect', label: 'closed/1006' });
+    for (const _ of [1, 2]) metrics.countError({ operation: 'post-alerts', label: 'status/500' });
+    metrics.countError({ operation: 'post-alerts', label: 'timeout' });
     expect(metrics.errors().map(({ cause, count }) => [cause, count])).toEqual([
       ['status/500', 2],
       ['closed/1006', 1],

@@ -24,7 +24,7 @@ const FIRST_PHASE = 'run';
 interface Phase {
   readonly name: string;
   readonly startMs: number;
-  readonly books: OperationMetrics;
+  readonly operations: OperationMetrics;
   readonly lateness: DurationHistogram;
 }
 
@@ -77,24 +77,24 @@ export class RunMetrics implements ExchangeObserver {
   answered(operation: string, status: number, latencyMs: number): void {
     this.exchangeCount++;
     this.#whole.answered(operation, status, latencyMs);
-    this.#phase.books.answered(operation, status, latencyMs);
+    this.#phase.operations.answered(operation, status, latencyMs);
     this.series.exchanged(this.#clock.now(), latencyMs, status >= 500);
   }
 
   unanswered(operation: string, silence: Silence): void {
     this.exchangeCount++;
     this.#whole.unanswered(operation, silence);
-    this.#phase.books.unanswered(operation, silence);
+    this.#phase.operations.unanswered(operation, silence);
     this.series.exchanged(this.#clock.now(), undefined, true);
   }
 
   signatureRefused(operation: string): void {
     this.#whole.signatureRefused(operation);
-    this.#phase.books.signatureRefused(operation);
+    this.#phase.operations.signatureRefused(operation);
   }
 
-  /** Counts a fault in the life of a device or of the operator. */
-  fault(error: Pick<ClientError, 'operation' | 'label'>): void {
+  /** Counts an error in the life of a device or of the operator. */
+  countError(error: Pick<ClientError, 'operation' | 'label'>): void {
     const { operation, label } = error;
     this.errorCount++;
     const known = this.#errors.get(`${operation} ${label}`);
@@ -117,13 +117,13 @@ export class RunMetrics implements ExchangeObserver {
   }
 
   phases(): PhaseFigures[] {
-    const rows = this.#phases.map(({ name, startMs, books, lateness }, index) => ({
+    const rows = this.#phases.map(({ name, startMs, operations, lateness }, index) => ({
       name,
       startMs,
       endMs: this.#phases[index + 1]?.startMs ?? this.#clock.now(),
       lateness: lateness.figures(),
-      latencies: books.latencies(),
-      operations: books.counts(),
+      latencies: operations.latencies(),
+      operations: operations.counts(),
     }));
     return rows.filter(({ operations }) => operations.length > 0);
   }
@@ -137,7 +137,7 @@ export class RunMetrics implements ExchangeObserver {
     const phase = {
       name,
       startMs: this.#clock.now(),
-      books: new OperationMetrics(),
+      operations: new OperationMetrics(),
       lateness: DurationHistogram.empty(),
     };
     this.#phases.push(phase);

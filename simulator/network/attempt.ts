@@ -96,8 +96,8 @@ export class Attempt implements Placed {
     this.#breakOff(error);
   }
 
-  /** Returns the fault as a client error. */
-  faultOf(error: unknown): Error {
+  /** Returns the error as a client error. */
+  errorOf(error: unknown): Error {
     if (error instanceof ClientError || error instanceof PowerLoss) return error;
     if (this.#brokenOffBy instanceof Error) return this.#brokenOffBy;
     const { operation, caller } = this.subject;
@@ -123,12 +123,12 @@ export class Attempt implements Placed {
 
 const CONNECT_TIMEOUT = 'UND_ERR_CONNECT_TIMEOUT';
 
-/** Returns the stable code of a fault or of its cause, else its name. */
+/** Returns the stable code of an error or of its cause, else its name. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'UNKNOWN';
-  for (const fault of [error, error.cause]) {
-    if (fault instanceof Error && 'code' in fault && typeof fault.code === 'string') {
-      return fault.code;
+  for (const each of [error, error.cause]) {
+    if (each instanceof Error && 'code' in each && typeof each.code === 'string') {
+      return each.code;
     }
   }
   return error.name;

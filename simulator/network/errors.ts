@@ -7,7 +7,7 @@ export interface Circumstances {
   readonly operation: string;
   /** The device (`device 3`), or `operator`. */
   readonly caller: string;
-  /** Milliseconds from the start of the exchange to the fault. */
+  /** Milliseconds from the start of the exchange to the error. */
   readonly elapsedMs: number;
   readonly cause?: unknown;
 }
@@ -41,7 +41,7 @@ const MESSAGE_MAX_CHARACTERS = 500;
 export class TransportError extends ClientError {
   override readonly name = 'TransportError';
   readonly code = 'transport';
-  /** Name of the fault as given by the system or library, such as `ECONNREFUSED`. */
+  /** Name of the error as given by the system or library, such as `ECONNREFUSED`. */
   readonly reason: string;
   readonly label: string;
   readonly passing = true;
@@ -65,7 +65,7 @@ const silences: Readonly<Record<string, Silence>> = {
   ETIMEDOUT: 'timeout',
 };
 
-/** Returns the category of a transport fault by its system or library name. */
+/** Returns the category of a transport error by its system or library name. */
 export function silenceOf(reason: string): Silence {
   return silences[reason] ?? 'other';
 }
@@ -130,39 +130,39 @@ export class StatusError extends ClientError {
 }
 
 /** What can be wrong with a response that has a success status. */
-export type AnswerFault = 'not-json' | 'shape' | 'too-large' | 'not-a-token' | 'link';
+export type AnswerProblem = 'not-json' | 'shape' | 'too-large' | 'not-a-token' | 'link';
 
 /** Thrown for a response with a success status and content that the operation does not allow. */
 export class AnswerError extends ClientError {
   override readonly name = 'AnswerError';
   readonly code = 'answer';
-  readonly fault: AnswerFault;
+  readonly problem: AnswerProblem;
   readonly label: string;
   readonly passing = false;
 
-  constructor(fault: AnswerFault, what: string, circumstances: Circumstances) {
+  constructor(problem: AnswerProblem, what: string, circumstances: Circumstances) {
     super(what, circumstances);
-    this.fault = fault;
-    this.label = `answer/${fault}`;
+    this.problem = problem;
+    this.label = `answer/${problem}`;
   }
 }
 
 /** What can go wrong after the first byte of a file has arrived. */
-export type DownloadFault = 'cut-off' | 'range' | 'too-large' | 'changed' | 'length';
+export type DownloadProblem = 'cut-off' | 'range' | 'too-large' | 'changed' | 'length';
 
 /** Thrown when a download started and did not complete. */
 export class DownloadError extends ClientError {
   override readonly name = 'DownloadError';
   readonly code = 'download';
-  readonly fault: DownloadFault;
+  readonly problem: DownloadProblem;
   readonly label: string;
   readonly passing: boolean;
 
-  constructor(fault: DownloadFault, what: string, circumstances: Circumstances) {
+  constructor(problem: DownloadProblem, what: string, circumstances: Circumstances) {
     super(what, circumstances);
-    this.fault = fault;
-    this.label = `download/${fault}`;
-    this.passing = fault === 'cut-off';
+    this.problem = problem;
+    this.label = `download/${problem}`;
+    this.passing = problem === 'cut-off';
   }
 }
 
@@ -177,7 +177,7 @@ export class PowerLoss extends Error {
   }
 }
 
-/** Thrown into pending waits and exchanges when a run ends. Not a fault: it is never counted. */
+/** Thrown into pending waits and exchanges when a run ends. Not an error: it is never counted. */
 export class FleetStopped extends Error {
   override readonly name = 'FleetStopped';
 

@@ -20,7 +20,12 @@ async function watchedSession(answers: Answers) {
   const { clock } = bench;
   const saw = (exchange: WatchedExchange) => void seen.push(exchange);
   const session = await sessionOf();
-  session.tap = new ExchangeTap({ device: 7, baseUrl: `${server.baseUrl}/`, clock, saw });
+  session.tap = new ExchangeTap({
+    device: 7,
+    baseUrl: `${server.baseUrl}/`,
+    clock,
+    onExchange: saw,
+  });
   return session;
 }
 

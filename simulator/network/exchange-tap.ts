@@ -38,7 +38,7 @@ export interface ExchangeTapOptions {
   /** The base URL of the server. */
   readonly baseUrl: string;
   readonly clock: Clock;
-  readonly saw: (exchange: WatchedExchange) => void;
+  readonly onExchange: (exchange: WatchedExchange) => void;
 }
 
 /** Observes one device. */
@@ -79,20 +79,20 @@ export class ExchangeTap {
     const sentMs = this.#options.clock.now();
     try {
       const answer = await send();
-      this.#tell(request, sentMs, shownOf(answer));
+      this.#notify(request, sentMs, shownOf(answer));
       return answer;
     } catch (error) {
-      this.#tell(request, sentMs, undefined);
+      this.#notify(request, sentMs, undefined);
       throw error;
     }
   }
 
-  #tell(request: HttpRequest, sentMs: number, answer: WatchedExchange['answer']): void {
-    const { device, baseUrl, clock, saw } = this.#options;
+  #notify(request: HttpRequest, sentMs: number, answer: WatchedExchange['answer']): void {
+    const { device, baseUrl, clock, onExchange } = this.#options;
     const { operation, method, target, headers, body } = request;
     const url = typeof target === 'string' ? baseUrl.replace(/\/$/, '') + target : target.href;
     const endedMs = clock.now();
-    saw({
+    onExchange({
       device,
       operation,
       method,

@@ -92,7 +92,7 @@ describe('a link', () => {
     expect(total()).toBe(1500 + 10_000);
   });
 
-  it('takes no time away from the server: the limit stands still while it carries', async () => {
+  it('takes no time away from the server: the limit is paused while it carries', async () => {
     const { through, clock } = await linked({ bytesPerSecond: 100 });
     expect(await bytesOf(through)).toBe(file.length);
     // A hundred seconds, with a limit of five for each pause of the server.

@@ -40,7 +40,7 @@ interface Fate {
 }
 
 /** A request that was delivered. */
-interface Passage {
+interface Transmission {
   readonly request: HttpRequest;
   readonly fate: Fate;
   /** Ends the exchange with its planned loss. */
@@ -90,23 +90,23 @@ export class Link {
   }
 
   async #exchange(transport: Exchanger, request: HttpRequest): Promise<HttpAnswer> {
-    const passage = await this.#sent(request);
-    const answer = await transport.exchange(passage.request);
-    if (passage.fate.lostAt !== undefined) return passage.lose();
+    const transmission = await this.#sent(request);
+    const answer = await transport.exchange(transmission.request);
+    if (transmission.fate.lostAt !== undefined) return transmission.lose();
     await this.#options.rest(this.#transferMs(answer.body.length));
     return answer;
   }
 
   async #open(transport: Exchanger, request: HttpRequest): Promise<OpenAnswer> {
-    const passage = await this.#sent(request);
-    const answer = await transport.open(passage.request);
+    const transmission = await this.#sent(request);
+    const answer = await transport.open(transmission.request);
     const bodyBytes = Number(answer.headers['content-length'] ?? 0);
-    const { lostAt } = passage.fate;
+    const { lostAt } = transmission.fate;
     if (lostAt === 'answer' || (lostAt !== undefined && bodyBytes === 0)) {
       answer.discard();
-      return passage.lose();
+      return transmission.lose();
     }
-    return { ...answer, chunks: () => this.#paced(answer, passage) };
+    return { ...answer, chunks: () => this.#paced(answer, transmission) };
   }
 
   /**
@@ -114,7 +114,7 @@ export class Link {
    * latency, nor make the request late.
    * @throws TransportError, TimeoutError when the request is lost; FleetStopped
    */
-  async #sent(request: HttpRequest): Promise<Passage> {
+  async #sent(request: HttpRequest): Promise<Transmission> {
     const { clock, rest } = this.#options;
     const startedMs = clock.monotonicMs();
     const fate = this.#fate();
@@ -129,7 +129,7 @@ export class Link {
   }
 
   /** Passes the body on at the network's bandwidth, up to the point of loss. */
-  async *#paced(answer: OpenAnswer, { fate, lose }: Passage): AsyncGenerator<Buffer> {
+  async *#paced(answer: OpenAnswer, { fate, lose }: Transmission): AsyncGenerator<Buffer> {
     const { lostAt } = fate;
     const length = Number(answer.headers['content-length'] ?? 0);
     let leftBytes = typeof lostAt === 'object' ? Math.floor(length * lostAt.afterShare) : undefined;
@@ -148,10 +148,11 @@ export class Link {
    */
   async *#inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const { bytesPerSecond } = this.#shape;
-    const most = bytesPerSecond === 0 ? Number.POSITIVE_INFINITY : Math.ceil(bytesPerSecond / 10);
+    const chunkMax =
+      bytesPerSecond === 0 ? Number.POSITIVE_INFINITY : Math.ceil(bytesPerSecond / 10);
     for await (const chunk of chunks) {
-      for (let start = 0; start < chunk.length; start += most) {
-        yield chunk.subarray(start, start + most);
+      for (let start = 0; start < chunk.length; start += chunkMax) {
+        yield chunk.subarray(start, start + chunkMax);
       }
     }
   }

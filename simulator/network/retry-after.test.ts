@@ -35,7 +35,7 @@ describe('Retry-After', () => {
 });
 
 describe('back-off', () => {
-  const backOff = { leastMs: 100, mostMs: 5000 };
+  const backOff = { minMs: 100, maxMs: 5000 };
   const random = seededRandom('x');
 
   it.each([

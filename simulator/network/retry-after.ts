@@ -23,19 +23,19 @@ function dateOf(header: string): number {
   return httpDate.test(header) ? Date.parse(header) : Number.NaN;
 }
 
-/** Back-off after consecutive faults; times in milliseconds. */
+/** Back-off after consecutive errors; times in milliseconds. */
 export interface BackOff {
   /** Defaults to `equal-jitter`. */
   readonly kind?: BackOffKind;
-  readonly leastMs: number;
-  readonly mostMs: number;
+  readonly minMs: number;
+  readonly maxMs: number;
 }
 
 /** The wait by kind; the ceiling is the minimum wait, doubled at each attempt, up to a limit. */
 const waits: Readonly<
-  Record<BackOffKind, (ceilingMs: number, leastMs: number, chance: Random) => number>
+  Record<BackOffKind, (ceilingMs: number, minMs: number, chance: Random) => number>
 > = {
-  fixed: (_, leastMs) => leastMs,
+  fixed: (_, minMs) => minMs,
   exponential: (ceilingMs) => ceilingMs,
   'equal-jitter': (ceilingMs, _, chance) => ceilingMs * (0.5 + chance.fraction() / 2),
   'full-jitter': (ceilingMs, _, chance) => ceilingMs * chance.fraction(),
@@ -47,10 +47,10 @@ const waits: Readonly<
  * @param attempt 1 after the first failure
  */
 export function backOffMs(attempt: number, backOff: BackOff, random: Random): number {
-  const { kind = 'equal-jitter', leastMs, mostMs } = backOff;
+  const { kind = 'equal-jitter', minMs, maxMs } = backOff;
   const doublings = Math.min(attempt - 1, DOUBLINGS_MAX);
-  const ceilingMs = Math.min(mostMs, leastMs * 2 ** doublings);
-  return Math.round(waits[kind](ceilingMs, leastMs, random));
+  const ceilingMs = Math.min(maxMs, minMs * 2 ** doublings);
+  return Math.round(waits[kind](ceilingMs, minMs, random));
 }
 
 const DOUBLINGS_MAX = 20;

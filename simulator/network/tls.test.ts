@@ -78,8 +78,8 @@ describe('a server that wants a certificate of its callers', () => {
     const at = await asking();
     const { body } = await hello('127.0.0.1', certificatePem, { ...at, ...own });
     expect(body.toString()).toBe('hello');
-    const fault = await hello('127.0.0.1', certificatePem, at).catch((error: unknown) => error);
-    expect(fault).toBeInstanceOf(TransportError);
+    const thrown = await hello('127.0.0.1', certificatePem, at).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(TransportError);
     expect(at.metrics.operations()).toMatchObject([{ answers: { '2xx': 1 }, unanswered: 1 }]);
   });
 
@@ -100,10 +100,10 @@ describe('a server that wants a certificate of its callers', () => {
 
 describe('a server with a certificate', () => {
   it('is not trusted when nobody vouches for it, and the way out is told', async () => {
-    const fault = await hello('127.0.0.1').catch((error: unknown) => error);
-    expect(fault).toBeInstanceOf(TransportError);
-    expect(fault).toMatchObject({ label: 'transport/DEPTH_ZERO_SELF_SIGNED_CERT' });
-    expect(String(fault)).toContain("give the CA's certificate");
+    const thrown = await hello('127.0.0.1').catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(TransportError);
+    expect(thrown).toMatchObject({ label: 'transport/DEPTH_ZERO_SELF_SIGNED_CERT' });
+    expect(String(thrown)).toContain("give the CA's certificate");
   });
 
   it('is trusted when its authority is named', async () => {
@@ -111,8 +111,8 @@ describe('a server with a certificate', () => {
   });
 
   it('is not trusted under a name that the certificate does not hold', async () => {
-    const fault = await hello('127.0.0.2', certificatePem).catch((error: unknown) => error);
-    expect(fault).toBeInstanceOf(TransportError);
+    const thrown = await hello('127.0.0.2', certificatePem).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(TransportError);
   });
 
   it.each([

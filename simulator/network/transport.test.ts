@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function faultOf(work: Promise<unknown>): Promise<unknown> {
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
   } catch (error) {
@@ -86,18 +86,18 @@ describe('an exchange', () => {
     expect((await ask(open.transport)).status).toBe(200);
   });
 
-  it('with a port at which nothing listens is a transport fault that says so', async () => {
+  it('with a port at which nothing listens is a transport error that says so', async () => {
     const bench = benchFor(await closedPortUrl());
-    const fault = await faultOf(ask(bench.transport));
-    expect(fault).toBeInstanceOf(TransportError);
-    expect(fault).toMatchObject({
+    const error = await errorOf(ask(bench.transport));
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({
       code: 'transport',
       label: 'transport/ECONNREFUSED',
       operation: 'get-configuration',
       caller: 'device 7',
       passing: true,
     });
-    expect(String(fault)).toContain('nothing listens at that address');
+    expect(String(error)).toContain('nothing listens at that address');
     expect(bench.metrics.operations()[0]).toMatchObject({
       answers: {},
       unanswered: 1,
@@ -107,51 +107,51 @@ describe('an exchange', () => {
 
   it('with a server that hangs up before it answers is a transport fault', async () => {
     const { bench } = await answering('cut');
-    const fault = await faultOf(ask(bench.transport));
-    expect(fault).toBeInstanceOf(TransportError);
-    expect(String(fault)).toContain('closed the connection before it answered');
+    const error = await errorOf(ask(bench.transport));
+    expect(error).toBeInstanceOf(TransportError);
+    expect(String(error)).toContain('closed the connection before it answered');
   });
 
   it('with a server that hangs up in the middle of the body is a transport fault', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(100), cutAfterBytes: 10 });
-    expect(await faultOf(ask(bench.transport))).toBeInstanceOf(TransportError);
+    expect(await errorOf(ask(bench.transport))).toBeInstanceOf(TransportError);
     expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, resets: 1 });
   });
 
   it('with something that does not speak HTTP is a transport fault', async () => {
     const bench = benchFor(await rawServer('220 mail ready\r\n'));
-    const fault = await faultOf(ask(bench.transport));
-    expect(fault).toBeInstanceOf(TransportError);
-    expect(fault).toMatchObject({ label: 'transport/HTTPParserError' });
-    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, otherFaults: 1 });
+    const error = await errorOf(ask(bench.transport));
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({ label: 'transport/HTTPParserError' });
+    expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, otherErrors: 1 });
   });
 
   it('with a server that stays silent ends at the time limit, not before', async () => {
     const { server, bench } = await answering('silence');
-    const exchange = faultOf(ask(bench.transport));
+    const exchange = errorOf(ask(bench.transport));
     await server.untilAsked('get-configuration');
     bench.clock.advance(4999);
     expect(bench.metrics.exchangeCount).toBe(0);
     bench.clock.advance(1);
-    const fault = await exchange;
-    expect(fault).toBeInstanceOf(TimeoutError);
-    expect(fault).toMatchObject({ code: 'timeout', label: 'timeout', elapsedMs: 5000 });
-    expect(String(fault)).toContain('no complete answer within 5000 ms');
+    const error = await exchange;
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ code: 'timeout', label: 'timeout', elapsedMs: 5000 });
+    expect(String(error)).toContain('no complete answer within 5000 ms');
     expect(bench.metrics.operations()[0]).toMatchObject({ unanswered: 1, timeouts: 1 });
   });
 
   it('refuses an answer that is larger than it may be, and says the bound', async () => {
     const { bench } = await answering({ status: 200, body: 'a'.repeat(1001) });
-    const fault = await faultOf(ask(bench.transport, { answerMaxBytes: 1000 }));
-    expect(fault).toBeInstanceOf(AnswerError);
-    expect(fault).toMatchObject({ label: 'answer/too-large', passing: false });
-    expect(String(fault)).toContain('larger than 1000 bytes');
+    const error = await errorOf(ask(bench.transport, { answerMaxBytes: 1000 }));
+    expect(error).toBeInstanceOf(AnswerError);
+    expect(error).toMatchObject({ label: 'answer/too-large', passing: false });
+    expect(String(error)).toContain('larger than 1000 bytes');
     expect((await ask(bench.transport, { answerMaxBytes: 1001 })).body.length).toBe(1001);
   });
 
   it('that is underway when the run is broken off is stopped and counted nowhere', async () => {
     const { server, bench } = await answering('silence');
-    const exchange = faultOf(ask(bench.transport));
+    const exchange = errorOf(ask(bench.transport));
     await server.untilAsked('get-configuration');
     bench.transport.breakOff();
     expect(await exchange).toBeInstanceOf(FleetStopped);
@@ -160,14 +160,14 @@ describe('an exchange', () => {
 
   it('over TLS with a certificate that nobody vouches for names the way out', () => {
     const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
-    const fault = new TransportError('DEPTH_ZERO_SELF_SIGNED_CERT', circumstances);
-    expect(fault.message).toContain("give the CA's certificate");
+    const error = new TransportError('DEPTH_ZERO_SELF_SIGNED_CERT', circumstances);
+    expect(error.message).toContain("give the CA's certificate");
   });
 
-  it('never brings control characters of a fault into its message', () => {
+  it('never brings control characters of an error into its message', () => {
     const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
-    const fault = new TransportError('\u001b[2J', circumstances);
-    expect(fault.message).not.toContain('\u001b');
-    expect(fault).toBeInstanceOf(ClientError);
+    const error = new TransportError('\u001b[2J', circumstances);
+    expect(error.message).not.toContain('\u001b');
+    expect(error).toBeInstanceOf(ClientError);
   });
 });

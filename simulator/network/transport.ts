@@ -106,7 +106,7 @@ const ANSWER_MAX_BYTES = 4 * 2 ** 20;
 const LINK_ORIGINS_MAX = 32;
 
 /** Where a request goes, and over which connections. */
-interface Place {
+interface ConnectionSlot {
   readonly dispatcher: Dispatching;
   readonly origin: string;
   readonly path: string;
@@ -236,7 +236,7 @@ export class Transport {
     // Named one by one: with a spread, a poll was seen to leave 1 KB more among the old objects.
     const { dispatcher, origin, path } = this.#placeOf(request);
     return new Promise((resolve, reject) => {
-      const reader = new WholeAnswerReader(mostBytesOf(request), { resolve, reject });
+      const reader = new WholeAnswerReader(maxBytesOf(request), { resolve, reject });
       attempt.whenBrokenOff(() => reader.breakOff(new Error('broken off')));
       dispatcher.dispatch({ origin, path, method, headers, body }, reader);
       // A carrier in memory may have brought the answer already.
@@ -250,7 +250,7 @@ export class Transport {
     return dispatcher.request({ method, headers, body, signal, ...place });
   }
 
-  #placeOf(request: HttpRequest): Place {
+  #placeOf(request: HttpRequest): ConnectionSlot {
     const { target } = request;
     const { origin } = this.#base;
     const dispatcher = this.#options.carrier?.over(request);
@@ -300,32 +300,32 @@ export class Transport {
   }
 
   #failed(attempt: Attempt, error: unknown): unknown {
-    const fault = attempt.faultOf(error);
+    const clientError = attempt.errorOf(error);
     if (this.#underway.delete(attempt)) {
       attempt.end();
-      if (fault instanceof ClientError) this.#unanswered(fault);
+      if (clientError instanceof ClientError) this.#unanswered(clientError);
     }
-    return fault;
+    return clientError;
   }
 
-  #unanswered(fault: ClientError): void {
-    const { operation, caller, label: cause, elapsedMs } = fault;
-    this.observer.unanswered(operation, silenceIn(fault));
+  #unanswered(error: ClientError): void {
+    const { operation, caller, label: cause, elapsedMs } = error;
+    this.observer.unanswered(operation, silenceIn(error));
     this.#options.onExchange?.({ operation, caller, cause, elapsedMs });
   }
 }
 
-function silenceIn(fault: ClientError): Silence {
-  if (fault instanceof TransportError) return silenceOf(fault.reason);
-  return fault.code === 'timeout' ? 'timeout' : 'other';
+function silenceIn(error: ClientError): Silence {
+  if (error instanceof TransportError) return silenceOf(error.reason);
+  return error.code === 'timeout' ? 'timeout' : 'other';
 }
 
-function mostBytesOf({ answerMaxBytes = ANSWER_MAX_BYTES }: HttpRequest): number {
+function maxBytesOf({ answerMaxBytes = ANSWER_MAX_BYTES }: HttpRequest): number {
   return answerMaxBytes;
 }
 
 function tooLarge(request: HttpRequest, elapsedMs: number): AnswerError {
   const { operation, caller } = request;
-  const said = `the answer is larger than ${mostBytesOf(request)} bytes`;
+  const said = `the answer is larger than ${maxBytesOf(request)} bytes`;
   return new AnswerError('too-large', said, { operation, caller, elapsedMs });
 }

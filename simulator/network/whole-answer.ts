@@ -25,7 +25,7 @@ const nothing = Buffer.alloc(0);
 
 /** Handles undici's events for one request. */
 export class WholeAnswerReader implements Dispatcher.DispatchHandler {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #settlement: Settlement;
   #controller: Dispatcher.DispatchController | undefined;
   #brokenOff: Error | undefined;
@@ -36,9 +36,9 @@ export class WholeAnswerReader implements Dispatcher.DispatchHandler {
   /** True once the whole response has arrived, or as much of it as is allowed. */
   isSettled = false;
 
-  /** @param mostBytes limit on the body */
-  constructor(mostBytes: number, settlement: Settlement) {
-    this.#mostBytes = mostBytes;
+  /** @param maxBytes limit on the body */
+  constructor(maxBytes: number, settlement: Settlement) {
+    this.#maxBytes = maxBytes;
     this.#settlement = settlement;
   }
 
@@ -66,7 +66,7 @@ export class WholeAnswerReader implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#sizeBytes += chunk.length;
-    if (this.#sizeBytes > this.#mostBytes) {
+    if (this.#sizeBytes > this.#maxBytes) {
       this.#settle(true);
       this.#controller?.abort(new Error('the answer is too large'));
     } else if (this.#chunks) this.#chunks.push(chunk);

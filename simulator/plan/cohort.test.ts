@@ -17,23 +17,23 @@ const plan = planWith({
     { name: 'failing-install', weight: 1 },
   ],
 });
-const herd: FleetPlan['cohorts'] = [
+const exampleCohorts: FleetPlan['cohorts'] = [
   { name: 'calm', weight: 2 },
   {
-    name: 'herd',
+    name: 'lockstep',
     weight: 1,
     phase: 'lockstep',
     pollIntervalMs: 500,
     keys: { rsa: 0, ecdsa: 0, ed25519: 1 },
     behaviours: [{ name: 'steady', weight: 1 }],
-    backOff: { kind: 'fixed', leastMs: 100 },
+    backOff: { kind: 'fixed', minMs: 100 },
   },
 ];
 
 const random = seededRandom('x');
 const identities = await Identities.open(plan, { random });
 
-function mustered(change: Partial<FleetPlan> = {}): readonly Device[] {
+function devicesFor(change: Partial<FleetPlan> = {}): readonly Device[] {
   return buildDevices({ ...plan, ...change }, identities);
 }
 
@@ -41,11 +41,11 @@ function story({ index, identity, keyType, behaviour, cohort }: Device): string 
   return [index, identity.serial, keyType, behaviour.name, cohort.name].join(' ');
 }
 
-function faultsOf(words: object): readonly string[] {
+function problemsOf(words: object): readonly string[] {
   try {
     planOf({ seed: 'x', ...words }, knownBehaviours);
   } catch (error) {
-    if (error instanceof PlanError) return error.faults;
+    if (error instanceof PlanError) return error.problems;
     throw error;
   }
   return [];
@@ -66,7 +66,7 @@ describe('a plan without cohorts', () => {
           inventoryIntervalMs: 60_000,
           connect: false,
           download: 'full',
-          backOff: { kind: 'equal-jitter', leastMs: 500, mostMs: 60_000, obeysRetryAfter: true },
+          backOff: { kind: 'equal-jitter', minMs: 500, maxMs: 60_000, obeysRetryAfter: true },
         },
       },
     ]);
@@ -75,23 +75,25 @@ describe('a plan without cohorts', () => {
 
 describe('cohorts', () => {
   it('take their shares of the fleet, in turn and not in blocks', () => {
-    const names = mustered({ cohorts: herd }).map(({ cohort }) => cohort.name);
-    expect(names.filter((name) => name === 'herd')).toHaveLength(8);
-    expect(names.join(' ')).not.toContain('herd herd');
+    const names = devicesFor({ cohorts: exampleCohorts }).map(({ cohort }) => cohort.name);
+    expect(names.filter((name) => name === 'lockstep')).toHaveLength(8);
+    expect(names.join(' ')).not.toContain('lockstep lockstep');
   });
 
   it('have their own keys and behaviours, and the fleet those that they do not name', () => {
-    for (const { cohort, keyType, behaviour } of mustered({ cohorts: herd })) {
-      if (cohort.name !== 'herd') continue;
+    for (const { cohort, keyType, behaviour } of devicesFor({ cohorts: exampleCohorts })) {
+      if (cohort.name !== 'lockstep') continue;
       expect([keyType, behaviour.name]).toEqual(['ed25519', 'steady']);
     }
-    const calm = mustered({ cohorts: herd }).filter(({ cohort }) => cohort.name === 'calm');
+    const calm = devicesFor({ cohorts: exampleCohorts }).filter(
+      ({ cohort }) => cohort.name === 'calm',
+    );
     expect(new Set(calm.map(({ keyType }) => keyType)).size).toBe(3);
     expect(new Set(calm.map(({ behaviour }) => behaviour.name)).size).toBe(2);
   });
 
   it('change a part of a back-off and of a link, and leave the rest', () => {
-    const backOff = { mostMs: 9000, obeysRetryAfter: false };
+    const backOff = { maxMs: 9000, obeysRetryAfter: false };
     const link = { latencyMs: 300 };
     const [calm, flaky] = cohortsOf({
       ...plan,
@@ -104,7 +106,7 @@ describe('cohorts', () => {
     });
     expect(calm?.policy.backOff.kind).toBe('equal-jitter');
     expect(flaky?.policy).toMatchObject({
-      backOff: { kind: 'fixed', leastMs: 500, mostMs: 9000, obeysRetryAfter: false },
+      backOff: { kind: 'fixed', minMs: 500, maxMs: 9000, obeysRetryAfter: false },
       link: { latencyMs: 300, jitterMs: 0, lossShare: 0.1, bytesPerSecond: 0 },
     });
   });
@@ -142,18 +144,18 @@ describe('cohorts', () => {
       'cohort.0.link.loss must be a share: a number from 0 to 1, not 2',
     ],
   ])('%j are refused in one sentence', (cohorts, sentence) => {
-    const [fault, ...others] = faultsOf({ cohort: cohorts });
-    expect(fault).toContain(sentence);
+    const [problem, ...others] = problemsOf({ cohort: cohorts });
+    expect(problem).toContain(sentence);
     expect(others).toEqual([]);
   });
 });
 
 describe('a shard', () => {
-  const whole = mustered({ cohorts: herd }).map(story);
+  const whole = devicesFor({ cohorts: exampleCohorts }).map(story);
 
-  it.each([1, 2, 5, 24])('of %i plays its own devices, which are those of the whole', (of) => {
+  it.each([1, 2, 5, 24])('of %i runs its own devices, which are those of the whole', (of) => {
     const shards = Array.from({ length: of }, (_, index) =>
-      mustered({ cohorts: herd, shard: { index, of } }).map(story),
+      devicesFor({ cohorts: exampleCohorts, shard: { index, of } }).map(story),
     );
     expect(shards.flat()).toEqual(whole);
     const sizes = shards.map(({ length }) => length);
@@ -166,6 +168,6 @@ describe('a shard', () => {
     [{ index: 0, of: 0 }, 'shard.of must be a whole number from 1'],
     [{ index: 0, of: 25 }, 'shard must not have more shards than devices'],
   ])('%o is refused', (shard, sentence) => {
-    expect(faultsOf({ shard })[0]).toContain(sentence);
+    expect(problemsOf({ shard })[0]).toContain(sentence);
   });
 });

@@ -10,8 +10,8 @@ import type { BackOffKind, LinkShape } from './policy.ts';
 /** How many cohorts a plan may have; more cannot be distinguished in a report. */
 const COHORTS_MAX = 100;
 const COHORT_NAME_MAX_CHARACTERS = 64;
-const BACK_OFF_LEAST_MS = 500;
-const BACK_OFF_MOST_MS = 60_000;
+const BACK_OFF_MIN_MS = 500;
+const BACK_OFF_MAX_MS = 60_000;
 
 type MixtureFields = FieldsOf<typeof mixtureOptions>;
 type PolicyFields = FieldsOf<typeof policyOptions>;
@@ -20,8 +20,8 @@ type PolicyFields = FieldsOf<typeof policyOptions>;
 export interface Policy extends Readonly<Omit<PolicyFields, 'backOff' | 'link'>> {
   readonly backOff: {
     readonly kind: BackOffKind;
-    readonly leastMs: number;
-    readonly mostMs: number;
+    readonly minMs: number;
+    readonly maxMs: number;
     /** True when a device keeps the wait that the server asks for. */
     readonly obeysRetryAfter: boolean;
   };
@@ -96,9 +96,10 @@ function parametersOf(behaviourParameters: NonNullable<Cohort['behaviourParamete
 function policyFieldsOf(plan: Common, differs: Omit<CohortRow, 'name' | 'weight'>): PolicyFields {
   const [whole, own] = [new Map(Object.entries(plan)), new Map(Object.entries(differs))];
   const fields = Object.values(policyOptions).flatMap(({ field }) => {
-    const [usual, changed]: unknown[] = [whole.get(field), own.get(field)];
-    const value = isParted(changed) && isParted(usual) ? { ...usual, ...changed } : changed;
-    return [[field, value ?? usual]];
+    const [defaultShares, changed]: unknown[] = [whole.get(field), own.get(field)];
+    const value =
+      isParted(changed) && isParted(defaultShares) ? { ...defaultShares, ...changed } : changed;
+    return [[field, value ?? defaultShares]];
   });
   return Object.fromEntries(fields) as PolicyFields;
 }
@@ -114,10 +115,10 @@ export function policyOf({ link, ...fields }: PolicyFields): Policy {
 
 /** A wait that starts above the poll interval would make retries rarer than polls. */
 function backOffOf({ backOff = {}, pollIntervalMs }: PolicyFields): Policy['backOff'] {
-  const leastMs = backOff.leastMs ?? Math.min(BACK_OFF_LEAST_MS, pollIntervalMs);
-  const mostMs = backOff.mostMs ?? Math.max(BACK_OFF_MOST_MS, pollIntervalMs, leastMs);
+  const minMs = backOff.minMs ?? Math.min(BACK_OFF_MIN_MS, pollIntervalMs);
+  const maxMs = backOff.maxMs ?? Math.max(BACK_OFF_MAX_MS, pollIntervalMs, minMs);
   const { kind = 'equal-jitter', obeysRetryAfter = true } = backOff;
-  return { kind, leastMs, mostMs, obeysRetryAfter };
+  return { kind, minMs, maxMs, obeysRetryAfter };
 }
 
 function linkOf(link: NonNullable<PolicyFields['link']>): LinkShape {

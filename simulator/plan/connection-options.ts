@@ -15,7 +15,7 @@ export const connectionOptions = inGroup('Connection', {
   /** Without the API's path. */
   url: {
     cli: { kind: 'own' },
-    usual: { value: defaultUrl },
+    default: { value: defaultUrl },
     field: 'baseUrl',
     value: v.pipe(
       v.string(baseUrlSaid),
@@ -51,7 +51,7 @@ export const connectionOptions = inGroup('Connection', {
     flag: '--header-prefix <prefix>',
     help: "vendor prefix of the API's header names",
     cli: { kind: 'header-prefix' },
-    usual: { value: defaultHeaderPrefix },
+    default: { value: defaultHeaderPrefix },
     field: 'headerPrefix',
     value: v.pipe(
       v.string(),
@@ -64,7 +64,7 @@ export const connectionOptions = inGroup('Connection', {
     flag: '--request-time-limit <duration>',
     help: 'time limit of a request',
     cli: { kind: 'positive-duration' },
-    usual: { value: '30s', shown: '30s' },
+    default: { value: '30s', shown: '30s' },
     value: duration(1),
     field: 'requestTimeLimitMs',
     result: v.exactOptional(number),

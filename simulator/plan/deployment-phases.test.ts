@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { deploymentPhases, givenPhases } from './deployment-phases.ts';
 
-function faultOf(phases: readonly object[]): string | undefined {
+function problemOf(phases: readonly object[]): string | undefined {
   return v.safeParse(deploymentPhases, phases).issues?.[0]?.message;
 }
 
@@ -22,15 +22,15 @@ describe('phases of a deployment', () => {
 
   it('make up all devices', () => {
     const sum = 'must add up to 100 percent; only the last phase may leave its batch out';
-    expect(faultOf([{ batch: 40 }, { batch: 50, after: 1 }])).toBe(sum);
-    expect(faultOf([{ batch: 100 }, { after: 1 }])).toBe(sum);
-    expect(faultOf([{}, { batch: 50, after: 1 }])).toBe(sum);
-    expect(faultOf([{ batch: 40 }, { batch: 60, after: 1 }])).toBeUndefined();
+    expect(problemOf([{ batch: 40 }, { batch: 50, after: 1 }])).toBe(sum);
+    expect(problemOf([{ batch: 100 }, { after: 1 }])).toBe(sum);
+    expect(problemOf([{}, { batch: 50, after: 1 }])).toBe(sum);
+    expect(problemOf([{ batch: 40 }, { batch: 60, after: 1 }])).toBeUndefined();
   });
 
   it('begin one after the other', () => {
     const order = 'must each begin later than the one before (after)';
-    expect(faultOf([{ batch: 40 }, {}])).toBe(order);
-    expect(faultOf([{ batch: 40, after: 2 }, { after: 2 }])).toBe(order);
+    expect(problemOf([{ batch: 40 }, {}])).toBe(order);
+    expect(problemOf([{ batch: 40, after: 2 }, { after: 2 }])).toBe(order);
   });
 });

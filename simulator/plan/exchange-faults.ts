@@ -8,8 +8,8 @@ import { PlanWordsError } from './plan-words.ts';
 /**
  * `request-lost`: it never arrives; `answer-lost`: it arrives, and the answer does not; `power-loss`:
  * so does the device's power go, for `lasting`; `server-restart`: it arrives, and the server ends
- * before its answer does, and is down for `lasting`. Two are mistakes of a server: `swallowed`:
- * answered with success, and never delivered; `unkept`: answered like any other, and lost, with what
+ * before its answer does, and is down for `lasting`. Two are mistakes of a server: `ack-lost`:
+ * answered with success, and never delivered; `not-stored`: answered like any other, and lost, with what
  * comes after it, when the server restarts.
  */
 const exchangeFaultNames = [
@@ -17,8 +17,8 @@ const exchangeFaultNames = [
   'answer-lost',
   'power-loss',
   'server-restart',
-  'swallowed',
-  'unkept',
+  'ack-lost',
+  'not-stored',
 ] as const;
 const lastingNames: readonly string[] = ['power-loss', 'server-restart'];
 
@@ -49,7 +49,7 @@ export function readExchangeFault(text: string): ExchangeFault {
   const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
   const read = readYaml(`{ ${named} }`, faultWords);
   if ('content' in read) return read.content;
-  throw new PlanWordsError([...new Set(read.faults.map(({ message }) => message))]);
+  throw new PlanWordsError([...new Set(read.problems.map(({ message }) => message))]);
 }
 
 /** Writes a fault so that it can be read again. */

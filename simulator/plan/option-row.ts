@@ -32,7 +32,7 @@ type CommandRow = CommandOptionRow<CliValue>;
  */
 export interface OptionRow
   extends Partial<Pick<CommandRow, 'flag' | 'help'>>,
-    Pick<CommandRow, 'cli' | 'usual'> {
+    Pick<CommandRow, 'cli' | 'default'> {
   readonly group: OptionGroup;
   /** Checks the value of a plan file and converts it to the plan's. */
   readonly value: v.GenericSchema;
@@ -69,7 +69,7 @@ export type FieldsOf<R extends Rows> = {
     | undefined;
 };
 
-type HasDefault = { readonly usual: object } | { readonly absent: unknown };
+type HasDefault = { readonly default: object } | { readonly absent: unknown };
 type FieldOf<Row> = Row extends { readonly field: infer Field extends string } ? Field : never;
 type ValueOf<Row extends OptionRow> = v.InferOutput<Row['value']>;
 
@@ -84,7 +84,9 @@ export type ResultEntries<R extends Rows> = {
 
 /** The schemas of a plan file's members, by name; each fills in its default. */
 export function entriesOf(rows: Rows): Record<string, v.GenericSchema> {
-  return mapped(rows, ({ value, usual, absent }) => v.optional(value, usual?.value ?? absent));
+  return mapped(rows, ({ value, default: given, absent }) =>
+    v.optional(value, given?.value ?? absent),
+  );
 }
 
 /** The same without the defaults, for a part of a fleet that has only what differs. */
@@ -114,21 +116,21 @@ export function resultEntries<R extends Rows>(rows: R): ResultEntries<R> {
 
 /** Common value kinds with their schemas for plan, command line and result. */
 export const kinds = {
-  count: (least: number, most: number) => ({
-    cli: { kind: 'count', least, most } as const,
-    value: wholeNumber(least, most),
+  count: (min: number, max: number) => ({
+    cli: { kind: 'count', min, max } as const,
+    value: wholeNumber(min, max),
     result: v.exactOptional(resultCount),
   }),
   /** A duration of at least `least` milliseconds; a bare number is seconds. */
-  duration: (least: number) => ({
-    cli: { kind: least === 0 ? 'duration' : 'positive-duration' } as const,
-    value: duration(least),
+  duration: (min: number) => ({
+    cli: { kind: min === 0 ? 'duration' : 'positive-duration' } as const,
+    value: duration(min),
     result: v.exactOptional(number),
   }),
   /** A text with an optional maximum number of characters. */
-  text: (most = Number.POSITIVE_INFINITY) => ({
+  text: (max = Number.POSITIVE_INFINITY) => ({
     cli: { kind: 'text' } as const,
-    value: v.pipe(filled, v.maxLength(most, 'is too long')),
+    value: v.pipe(filled, v.maxLength(max, 'is too long')),
     result: v.exactOptional(v.string()),
   }),
   /**

@@ -28,7 +28,7 @@ const fleetOptions = inGroup('Fleet', {
     flag: '--devices <count>',
     help: 'number of devices',
     ...kinds.count(1, 1_000_000),
-    usual: { value: 10 },
+    default: { value: 10 },
     field: 'devices',
     result: v.pipe(count, v.description('Of the whole fleet, all shards together.')),
   },
@@ -90,7 +90,7 @@ const loadOptions = inGroup('Load', {
     flag: '--ramp <duration>',
     help: 'time over which devices make their first contact',
     ...kinds.duration(0),
-    usual: { value: '1s', shown: '1s' },
+    default: { value: '1s', shown: '1s' },
     field: 'rampMs',
     result: number,
   },
@@ -118,7 +118,7 @@ const loadOptions = inGroup('Load', {
     help: "incident: 'power-cut, at: 10s'; repeatable",
     cli: { kind: 'words', isList: true },
     value: incidents,
-    field: 'scenes',
+    field: 'incidents',
     result: v.exactOptional(
       v.array(
         v.object({
@@ -159,7 +159,7 @@ const loadOptions = inGroup('Load', {
     flag: '--drain <duration>',
     help: 'time for open deployments to finish after the end',
     ...kinds.duration(0),
-    usual: { value: '30s', shown: '30s' },
+    default: { value: '30s', shown: '30s' },
     field: 'drainMs',
   },
 } as const satisfies UngroupedRows);
@@ -170,7 +170,7 @@ const deviceOptions = inGroup('Devices', {
     flag: '--device-type <type>',
     help: 'device type, which artifacts must be compatible with',
     ...kinds.text(limits.provideMaxCharacters),
-    usual: { value: defaultDeviceType },
+    default: { value: defaultDeviceType },
     field: 'deviceType',
     result: v.string(),
   },
@@ -187,7 +187,7 @@ const deviceOptions = inGroup('Devices', {
   rsaPool: {
     flag: '--rsa-pool <count>',
     help: 'number of RSA keys that the devices share (default: 64)',
-    cli: { kind: 'count', least: 1, most: RSA_POOL_MAX },
+    cli: { kind: 'count', min: 1, max: RSA_POOL_MAX },
     value: wholeNumber(1, RSA_POOL_MAX),
   },
   rsaBits: {

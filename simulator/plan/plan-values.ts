@@ -8,24 +8,24 @@ import { durationMs, durationPattern } from '../../fixtures/duration.ts';
 const YEAR_DAYS = 366;
 const YEAR_MS = YEAR_DAYS * 86_400_000;
 
-/** A whole number from `least` to `most`, both included. */
+/** A whole number from `min` to `max`, both included. */
 export function wholeNumber(
-  least: number,
-  most: number,
-  said = `must be a whole number from ${least} to ${most}`,
+  min: number,
+  max: number,
+  said = `must be a whole number from ${min} to ${max}`,
 ) {
-  return v.pipe(v.number(said), v.integer(said), v.minValue(least, said), v.maxValue(most, said));
+  return v.pipe(v.number(said), v.integer(said), v.minValue(min, said), v.maxValue(max, said));
 }
 
-/** A duration from `least` milliseconds to a year. */
-function milliseconds(least: number) {
-  const said = `must be a length of time from ${least}ms to ${YEAR_DAYS}d, in whole milliseconds`;
-  return wholeNumber(least, YEAR_MS, said);
+/** A duration from `min` milliseconds to a year. */
+function milliseconds(min: number) {
+  const said = `must be a length of time from ${min}ms to ${YEAR_DAYS}d, in whole milliseconds`;
+  return wholeNumber(min, YEAR_MS, said);
 }
 
 const durationSaid = 'must be a length of time such as 500ms, 30s or 5m (a bare number is seconds)';
-/** A text such as `5s`, or a number of seconds, from `least` milliseconds to a year; read as milliseconds. */
-export function duration(least: number) {
+/** A text such as `5s`, or a number of seconds, from `min` milliseconds to a year; read as milliseconds. */
+export function duration(min: number) {
   return v.pipe(
     v.union(
       [
@@ -40,7 +40,7 @@ export function duration(least: number) {
       addIssue({ message: durationSaid });
       return NEVER;
     }),
-    milliseconds(least),
+    milliseconds(min),
   );
 }
 
@@ -55,13 +55,13 @@ export const linkDuration = v.pipe(
 
 const rateSaid = 'must be a rate per second, such as 20/s or 0.5';
 /** A rate per second. */
-export function rate(most: number) {
-  const said = `must be a number above 0, at most ${most}`;
+export function rate(max: number) {
+  const said = `must be a number above 0, at most ${max}`;
   return v.pipe(
     v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+(\.\d+)?(\/s)?$/, rateSaid))], rateSaid),
     v.transform((value) => Number(String(value).replace('/s', ''))),
     v.gtValue(0, said),
-    v.maxValue(most, said),
+    v.maxValue(max, said),
   );
 }
 

@@ -14,10 +14,10 @@ devices: 500
 poll: 1m
 pollJitter: 0.1
 behaviour: { steady: 9, failing-install: 1 }
-backOff: { kind: exponential, least: 1s, obeysRetryAfter: false }
+backOff: { kind: exponential, min: 1s, obeysRetryAfter: false }
 cohort:
   - { name: calm, weight: 3 }
-  - name: herd
+  - name: lockstep
     phase: lockstep
     link: { latency: 300ms, loss: 0.02 }
 stage:
@@ -27,15 +27,15 @@ stage:
   - drain: 30
 arrivals: { alerts: 20/s, first-contacts: 0.5 }
 incident:
-  - { name: power-cut, at: 45s, within: 10s, jitter: false, cohort: herd }
+  - { name: power-cut, at: 45s, within: 10s, jitter: false, cohort: lockstep }
 checkShare: 2%
 `;
 
-function faultsOf(read: () => unknown): readonly string[] {
+function problemsOf(read: () => unknown): readonly string[] {
   try {
     read();
   } catch (error) {
-    if (error instanceof PlanWordsError) return error.faults;
+    if (error instanceof PlanWordsError) return error.problems;
     throw error;
   }
   return [];
@@ -50,10 +50,15 @@ describe('a plan file', () => {
         { name: 'steady', weight: 9 },
         { name: 'failing-install', weight: 1 },
       ],
-      backOff: { kind: 'exponential', leastMs: 1000, obeysRetryAfter: false },
+      backOff: { kind: 'exponential', minMs: 1000, obeysRetryAfter: false },
       cohorts: [
         { name: 'calm', weight: 3 },
-        { name: 'herd', weight: 1, phase: 'lockstep', link: { latencyMs: 300, lossShare: 0.02 } },
+        {
+          name: 'lockstep',
+          weight: 1,
+          phase: 'lockstep',
+          link: { latencyMs: 300, lossShare: 0.02 },
+        },
       ],
       stages: [
         { kind: 'ramp', durationMs: 30_000, devices: 100 },
@@ -65,7 +70,7 @@ describe('a plan file', () => {
         { event: 'alerts', perSecond: 20 },
         { event: 'first-contacts', perSecond: 0.5 },
       ],
-      scenes: [{ name: 'power-cut', atMs: 45_000, withinMs: 10_000, jitter: false }],
+      incidents: [{ name: 'power-cut', atMs: 45_000, withinMs: 10_000, jitter: false }],
       checkShare: 0.02,
     });
   });
@@ -94,8 +99,8 @@ describe('a plan file', () => {
     ['link: { latency: 300 }', '1:18 link.latency: must be a length of time with its unit'],
     ['link: { jitter: "5" }', '1:17 link.jitter: must be a length of time with its unit'],
     ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown here'],
-  ])('with %j is refused with line and column', (text, fault) => {
-    expect(faultsOf(() => readPlanWords(text))[0]).toContain(fault);
+  ])('with %j is refused with line and column', (text, problem) => {
+    expect(problemsOf(() => readPlanWords(text))[0]).toContain(problem);
   });
 
   it('has a published schema that knows every word', () => {
@@ -110,8 +115,8 @@ describe('a member of a plan on the command line', () => {
   it.each([
     ['stage', 'ramp: 30s, devices: 100', { ramp: '30s', devices: 100 }],
     ['incident', 'power-cut, at: 10s', { name: 'power-cut', at: '10s' }],
-    ['cohort', 'herd', { name: 'herd' }],
-    ['backOff', 'kind: fixed, least: 1s', { kind: 'fixed', least: '1s' }],
+    ['cohort', 'lockstep', { name: 'lockstep' }],
+    ['backOff', 'kind: fixed, min: 1s', { kind: 'fixed', min: '1s' }],
     ['link', 'latency: 300ms', { latency: '300ms' }],
   ] as const)('%s of %j is read', (name, text, words) => {
     expect(readPlanPart(name, text)).toEqual(words);
@@ -126,7 +131,7 @@ describe('a member of a plan on the command line', () => {
     ['link', 'lost: 2', 'lost: is unknown here'],
     ['link', 'latency: 300', 'latency: must be a length of time with its unit, such as 300ms'],
     ['backOff', 'kind: [', ''],
-  ] as const)('%s of %j is refused', (name, text, fault) => {
-    expect(faultsOf(() => readPlanPart(name, text))[0]).toContain(fault);
+  ] as const)('%s of %j is refused', (name, text, problem) => {
+    expect(problemsOf(() => readPlanPart(name, text))[0]).toContain(problem);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { readYaml, type YamlFault } from '../../fixtures/yaml-text.ts';
+import { readYaml, type YamlProblem } from '../../fixtures/yaml-text.ts';
 import { cohort } from './cohort.ts';
 import { deploymentPhase } from './deployment-phases.ts';
 import { incident, stage } from './load-fields.ts';
@@ -30,18 +30,18 @@ export function planSchema(): object {
   return { $id: 'urn:fleetbed:plan:1', ...schema };
 }
 
-/** Thrown for plan-file values that cannot be parsed; each fault begins with line and column. */
+/** Thrown for plan-file values that cannot be parsed; each error begins with line and column. */
 export class PlanWordsError extends Error {
   override readonly name = 'PlanWordsError';
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 
-  constructor(faults: readonly string[]) {
-    super(faults.join('; '));
-    this.faults = faults;
+  constructor(problems: readonly string[]) {
+    super(problems.join('; '));
+    this.problems = problems;
   }
 }
 
-/** Reads a plan file, as it is written. @throws PlanWordsError with line and column of every fault */
+/** Reads a plan file, as it is written. @throws PlanWordsError with line and column of every error */
 export function readPlanWords(text: string): PlanWords {
   return checkedText(
     text,
@@ -68,10 +68,10 @@ export function readPlanPart(name: PartName, text: string): object {
 function checkedText(
   text: string,
   shape: v.GenericSchema,
-  faultOf: (fault: YamlFault) => string,
+  faultOf: (fault: YamlProblem) => string,
 ): object {
   const checked = readYaml(text, shape);
-  if ('faults' in checked) throw new PlanWordsError([...new Set(checked.faults.map(faultOf))]);
+  if ('problems' in checked) throw new PlanWordsError([...new Set(checked.problems.map(faultOf))]);
   const written = readYaml(text, v.looseObject({}));
   return 'content' in written ? written.content : {};
 }

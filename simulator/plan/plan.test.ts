@@ -4,11 +4,11 @@ import { PlanError, planOf } from './plan.ts';
 
 const url = 'http://127.0.0.1:8080';
 
-function faultsOf(words: object): readonly string[] {
+function problemsOf(words: object): readonly string[] {
   try {
     planOf({ seed: 'x', ...words }, knownBehaviours);
   } catch (error) {
-    if (error instanceof PlanError) return error.faults;
+    if (error instanceof PlanError) return error.problems;
     throw error;
   }
   return [];
@@ -34,7 +34,7 @@ describe('a plan', () => {
       tls: { caPem: 'pem' },
       idPrefix: 'LAB-1',
     };
-    expect(faultsOf(full)).toEqual([]);
+    expect(problemsOf(full)).toEqual([]);
   });
 
   it.each([
@@ -113,22 +113,22 @@ describe('a plan', () => {
       'behaviour.steady must be a weight: a number of 0 or more, not -1',
     ],
   ])('with %o is refused in one sentence that names the field', (change, sentence) => {
-    expect(faultsOf(change)).toEqual([sentence]);
+    expect(problemsOf(change)).toEqual([sentence]);
   });
 
   it('is refused when it deploys to more devices than one request can name', () => {
     const acceptWith = { email: 'a@b', password: 'p' };
-    const [fault] = faultsOf({ devices: 25_001, deploy: 'r-1', acceptWith });
-    expect(fault).toContain('devices must be at most 25000 with --deploy');
+    const [problem] = problemsOf({ devices: 25_001, deploy: 'r-1', acceptWith });
+    expect(problem).toContain('devices must be at most 25000 with --deploy');
   });
 
-  it('is refused with every fault at once', () => {
-    expect(faultsOf({ devices: 0, seed: '', connect: 1 })).toHaveLength(3);
+  it('is refused with every error at once', () => {
+    expect(problemsOf({ devices: 0, seed: '', connect: 1 })).toHaveLength(3);
   });
 
   it('never shows a secret in the sentence that refuses it', () => {
-    const faults = faultsOf({ acceptWith: { email: 7, password: '' }, tenantToken: '' });
-    expect(faults).toHaveLength(2);
-    expect(faults.join()).not.toContain('7');
+    const problems = problemsOf({ acceptWith: { email: 7, password: '' }, tenantToken: '' });
+    expect(problems).toHaveLength(2);
+    expect(problems.join()).not.toContain('7');
   });
 });

@@ -101,8 +101,8 @@ const planRules: readonly PlanRule[] = [
   },
   {
     word: 'incident',
-    holds: ({ scenes = [], cohorts = [] }) =>
-      scenes.every(
+    holds: ({ incidents = [], cohorts = [] }) =>
+      incidents.every(
         ({ cohort }) => cohort === undefined || cohorts.some(({ name }) => name === cohort),
       ),
     said: 'must name a cohort of the plan',
@@ -119,8 +119,8 @@ const planRules: readonly PlanRule[] = [
   },
   {
     word: 'incident',
-    holds: ({ scenes = [], acceptWith }) =>
-      acceptWith !== undefined || scenes.every(({ name }) => name !== 'abort-deployment'),
+    holds: ({ incidents = [], acceptWith }) =>
+      acceptWith !== undefined || incidents.every(({ name }) => name !== 'abort-deployment'),
     said: 'must not have an abort-deployment without --accept: it takes a user',
   },
   {
@@ -136,14 +136,14 @@ const planRules: readonly PlanRule[] = [
   },
 ];
 
-/** Thrown for an invalid plan: one sentence per fault, each beginning with the field. */
+/** Thrown for an invalid plan: one sentence per problem, each beginning with the field. */
 export class PlanError extends Error {
   override readonly name = 'PlanError';
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 
-  constructor(faults: readonly string[]) {
-    super(faults.join('; '));
-    this.faults = faults;
+  constructor(problems: readonly string[]) {
+    super(problems.join('; '));
+    this.problems = problems;
   }
 }
 
@@ -154,24 +154,24 @@ export interface KnownBehaviours {
    * Returns what is wrong with overridden parameters of a behaviour, worded to follow its name;
    * undefined when they are valid.
    */
-  parametersFault(name: string, changed: Readonly<Record<string, number>>): string | undefined;
+  parametersProblem(name: string, changed: Readonly<Record<string, number>>): string | undefined;
 }
 
 /** Returns the plan that the words describe. @throws PlanError when anything in them is wrong */
 export function planOf(words: object, known: KnownBehaviours): FleetPlan {
   const read = v.safeParse(planShape, words);
-  if (!read.success) throw new PlanError(read.issues.map(faultSentence));
+  if (!read.success) throw new PlanError(read.issues.map(problemSentence));
   const plan = read.output;
   const broken = planRules.filter(({ holds }) => !holds(plan));
-  const faults = [
+  const problems = [
     ...broken.map(({ word, said }) => `${word} ${said}`),
-    ...behaviourFaults(plan, known),
+    ...behaviourProblems(plan, known),
   ];
-  if (faults.length > 0) throw new PlanError(faults);
+  if (problems.length > 0) throw new PlanError(problems);
   return plan;
 }
 
-function behaviourFaults(plan: FleetPlan, known: KnownBehaviours): string[] {
+function behaviourProblems(plan: FleetPlan, known: KnownBehaviours): string[] {
   const names = known.names();
   const cohorts = (plan.cohorts ?? []).map(
     (cohort, index) => [`cohort.${index}.`, cohort] as const,
@@ -184,8 +184,8 @@ function behaviourFaults(plan: FleetPlan, known: KnownBehaviours): string[] {
           : `${path}behaviour must be one of ${names.join(', ')}, not ${shown(name)}`,
       ),
       ...Object.entries(behaviourParameters).flatMap(([name, changed]) => {
-        const fault = known.parametersFault(name, changed);
-        return fault === undefined ? [] : `${path}behaviourParameter ${name} ${fault}`;
+        const problem = known.parametersProblem(name, changed);
+        return problem === undefined ? [] : `${path}behaviourParameter ${name} ${problem}`;
       }),
     ],
   );
@@ -195,7 +195,7 @@ function behaviourFaults(plan: FleetPlan, known: KnownBehaviours): string[] {
  * In a plan without cohorts, a back-off comparison creates them: one per back-off, equal in size.
  */
 function withComparedCohorts(plan: FleetPlan): FleetPlan {
-  const comparison = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
+  const comparison = plan.incidents?.find(({ name }) => name === 'backoff-comparison');
   if (comparison === undefined || plan.cohorts !== undefined) return plan;
   const [one = {}, other = {}] = comparison.between ?? [
     { kind: 'exponential' },
@@ -206,7 +206,7 @@ function withComparedCohorts(plan: FleetPlan): FleetPlan {
       ? ['first', 'second']
       : [one.kind, other.kind];
   const cohorts: CohortRow[] = [one, other].map((backOff, index) => ({
-    name: names[index] ?? 'herd',
+    name: names[index] ?? 'cohort',
     weight: 1,
     backOff,
   }));
@@ -221,7 +221,7 @@ const secretWords = new Set([
   ...rows.flatMap(([name, { isSecret }]) => (isSecret ? [name] : [])),
 ]);
 
-function faultSentence(issue: v.BaseIssue<unknown>): string {
+function problemSentence(issue: v.BaseIssue<unknown>): string {
   const keys = issue.path?.map(({ key }) => String(key)) ?? [];
   const place = keys.join('.') || 'the plan';
   if (issue.type === 'strict_object' && issue.expected === 'never') return `${place} is unknown`;

@@ -1,4 +1,4 @@
-/** Values of a policy: how devices poll, back off after faults, and what network they have. */
+/** Values of a policy: how devices poll, back off after errors, and what network they have. */
 import * as v from 'valibot';
 import {
   duration,
@@ -16,15 +16,15 @@ export const phases = ['even', 'random', 'lockstep'] as const;
 export const downloads = ['full', 'head', 'none'] as const;
 const BYTES_PER_SECOND_MAX = 10_000_000_000;
 
-/** Back-off after faults; the defaults are in `cohort.ts`. */
+/** Back-off after errors; the defaults are in `cohort.ts`. */
 export const backOff = v.pipe(
   v.strictObject({
     kind: v.optional(oneOf(backOffKinds)),
-    least: v.optional(duration(1)),
-    most: v.optional(duration(1)),
+    min: v.optional(duration(1)),
+    max: v.optional(duration(1)),
     obeysRetryAfter: v.optional(yesOrNo),
   }),
-  v.transform(({ least, most, ...same }) => given({ ...same, leastMs: least, mostMs: most })),
+  v.transform(({ min, max, ...same }) => given({ ...same, minMs: min, maxMs: max })),
 );
 
 /** A network simulated in this process. */

@@ -47,7 +47,7 @@ export function readRestart(text: string): Restart {
   const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
   const read = readYaml(`{ ${named} }`, restartWords);
   if ('content' in read) return read.content;
-  throw new PlanWordsError([...new Set(read.faults.map(({ message }) => message))]);
+  throw new PlanWordsError([...new Set(read.problems.map(({ message }) => message))]);
 }
 
 /** Writes a restart so that it can be read again. */

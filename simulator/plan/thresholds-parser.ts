@@ -50,7 +50,7 @@ export class ThresholdError extends Error {
 }
 
 /** Thrown for an invalid part of a threshold. */
-class PartFault extends Error {}
+class ThresholdPartError extends Error {}
 
 /** Names for operations of the contract. */
 const words: Readonly<Record<string, readonly string[]>> = {
@@ -172,7 +172,7 @@ export function thresholdOf(text: string): Threshold {
       }
     }
   } catch (error) {
-    if (!(error instanceof PartFault)) throw error;
+    if (!(error instanceof ThresholdPartError)) throw error;
     throw new ThresholdError(text, error.message);
   }
   const examples = forms.map(({ example }) => `"${example}"`).join(', ');
@@ -187,7 +187,7 @@ function operationsOf(word: string): readonly string[] {
   const group = words[word];
   if (group) return group;
   if (operationsById.has(word)) return [word];
-  throw new PartFault(
+  throw new ThresholdPartError(
     `no operation is called "${word}"; there are ${Object.keys(words).join(', ')} ` +
       "and the contract's own ids",
   );
@@ -196,13 +196,13 @@ function operationsOf(word: string): readonly string[] {
 function percentOf(text: string): number {
   const percent = Number(text);
   if (percent > 0 && percent <= 100) return percent;
-  throw new PartFault('a percentile is above 0 and at most 100, such as p99.9');
+  throw new ThresholdPartError('a percentile is above 0 and at most 100, such as p99.9');
 }
 
 function shareOf(text: string): number {
   const percent = Number(text);
   if (percent <= 100) return percent / 100;
-  throw new PartFault('a share is at most 100%');
+  throw new ThresholdPartError('a share is at most 100%');
 }
 
 function millisecondsOf(time: string, unit: string): number {

@@ -1,4 +1,5 @@
 /** Renders a comparison of two runs as plain lines for a terminal: first what differs, and why. */
+import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
 import type { Comparison } from '../result/compare.ts';
 import { columns } from './columns.ts';
@@ -27,7 +28,7 @@ export function comparisonText({ verdict, rows, notes }: Comparison): string {
 }
 
 function measures({ length }: readonly Row[]): string {
-  return `${length} measure${length === 1 ? '' : 's'}`;
+  return counted(length, 'measure');
 }
 
 function listed(word: string, rows: readonly Row[]): readonly string[] {

@@ -147,7 +147,7 @@ describe('the stream of events', () => {
     const stream = createWriteStream('/dev/full');
     const lines = new EventLines({ clock: systemClock, stream });
     for (let moment = 0; moment < 5; moment++) lines.take(opened(0, moment + 1, noonMs + moment));
-    expect(await lines.close()).toEqual({ written: 0, lost: 5, fault: 'ENOSPC' });
+    expect(await lines.close()).toEqual({ written: 0, lost: 5, error: 'ENOSPC' });
   });
 
   it('goes on counting after the reader has gone', async () => {
@@ -157,6 +157,6 @@ describe('the stream of events', () => {
     await new Promise((resolve) => stream.once('close', resolve));
     lines.take(opened(0));
     lines.take(opened(0, 2, noonMs + 1));
-    expect(await lines.close()).toEqual({ written: 0, lost: 2, fault: 'EPIPE' });
+    expect(await lines.close()).toEqual({ written: 0, lost: 2, error: 'EPIPE' });
   });
 });

@@ -16,7 +16,7 @@ export interface EventLinesCount {
   /** Dropped because the reader was too slow, the stream failed, or they never arrived here. */
   readonly lost: number;
   /** Why the stream failed, such as `ENOSPC`. */
-  readonly fault?: string;
+  readonly error?: string;
 }
 
 /** Where the lines go, and how much may be buffered. */
@@ -49,7 +49,7 @@ export class EventLines {
   #underway = 0;
   #written = 0;
   #lost = 0;
-  #fault: string | undefined;
+  #error: string | undefined;
   #onIdle: () => void = () => undefined;
 
   constructor(options: EventLinesOptions) {
@@ -74,8 +74,8 @@ export class EventLines {
   }
 
   count(): EventLinesCount {
-    const fault = this.#fault === undefined ? {} : { fault: this.#fault };
-    return { written: this.#written, lost: this.#lost, ...fault };
+    const error = this.#error === undefined ? {} : { error: this.#error };
+    return { written: this.#written, lost: this.#lost, ...error };
   }
 
   /** Waits, within limits, until everything is written; what is not by then is lost. */
@@ -83,7 +83,7 @@ export class EventLines {
     this.#sweep.cancel();
     this.#endMoment();
     if (this.#gap > 0) this.#send(this.#gapLine(), 0);
-    if (this.#underway > 0 && this.#fault === undefined) await this.#idle();
+    if (this.#underway > 0 && this.#error === undefined) await this.#idle();
     this.#lost += this.#underway;
     this.#underway = 0;
     return this.count();
@@ -109,7 +109,7 @@ export class EventLines {
     for (const event of events) {
       const line = this.#gap > 0 ? this.#gapLine() + eventLine(event) : eventLine(event);
       room -= line.length;
-      if (room < 0 || this.#fault !== undefined) {
+      if (room < 0 || this.#error !== undefined) {
         this.#gap++;
         this.#lost++;
         continue;
@@ -139,7 +139,7 @@ export class EventLines {
   }
 
   #failed(error: Error): void {
-    this.#fault ??= 'code' in error ? String(error.code) : error.message;
+    this.#error ??= 'code' in error ? String(error.code) : error.message;
     this.#onIdle();
   }
 }

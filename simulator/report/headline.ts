@@ -1,4 +1,5 @@
 /** The outcome of a run in one line, used as the first line of every report. */
+import { counted } from '../../fixtures/counted.ts';
 import { contactDoubt } from '../result/contact.ts';
 import type { FleetResult } from '../result/result.ts';
 import { noUser } from '../result/result-devices.ts';
@@ -35,34 +36,36 @@ function verdictOf(
   return isOpen ? 'UNDECIDED' : 'PASSED';
 }
 
-function failuresIn({ balance, checks, thresholds }: FleetResult): string[] {
+function failuresIn({ reconciliation, checks, thresholds }: FleetResult): string[] {
   const missed = thresholds.filter(({ verdict }) => verdict === 'missed').length;
   const broken = checks?.requirements.filter((row) => row.broken > 0).length ?? 0;
   return [
     ...(missed > 0 ? [`${missed} of ${counted(thresholds.length, 'threshold')} missed`] : []),
-    ...(balance.checked && !balance.ok
-      ? [`reconciliation found ${counted(differencesIn(balance), 'difference')}`]
+    ...(reconciliation.checked && !reconciliation.ok
+      ? [`reconciliation found ${counted(differencesIn(reconciliation), 'difference')}`]
       : []),
     ...(broken > 0 ? [`${counted(broken, 'requirement')} broken`] : []),
   ];
 }
 
 function doubtsIn(result: FleetResult): string[] {
-  const { balance, spread, checks, thresholds } = result;
+  const { reconciliation, spread, checks, thresholds } = result;
   const doubt = contactDoubt(result);
   const open = thresholds.filter(({ verdict }) => verdict === 'undecided').length;
   const lost = spread?.lost.length ?? 0;
   return [
     ...(doubt === undefined ? [] : [doubt]),
     ...(lost > 0 ? [`${counted(lost, 'shard')} lost`] : []),
-    ...(balance.checked || balance.because === noUser ? [] : ['reconciliation not possible']),
+    ...(reconciliation.checked || reconciliation.because === noUser
+      ? []
+      : ['reconciliation not possible']),
     ...(open > 0 ? [`${open} of ${counted(thresholds.length, 'threshold')} undecided`] : []),
     ...(checks?.requirements.every(({ judged }) => judged === 0) ? ['no requirement tested'] : []),
   ];
 }
 
-function successesIn({ balance, thresholds }: FleetResult): string[] {
-  const isReconciled = balance.checked && balance.deploymentsChecked > 0;
+function successesIn({ reconciliation, thresholds }: FleetResult): string[] {
+  const isReconciled = reconciliation.checked && reconciliation.deploymentsChecked > 0;
   return [
     ...(thresholds.length > 0 ? [`${counted(thresholds.length, 'threshold')} met`] : []),
     ...(isReconciled ? ['reconciliation agrees'] : []),
@@ -71,8 +74,9 @@ function successesIn({ balance, thresholds }: FleetResult): string[] {
 
 /** Returns what to do about pending devices: those of a run without a user, and a whole fleet. */
 export function pendingSentences(result: FleetResult): string[] {
-  const { balance, funnel } = result;
-  if (balance.because === noUser && funnel.waiting > 0) return [acceptanceHint(funnel.waiting)];
+  const { reconciliation, funnel } = result;
+  if (reconciliation.because === noUser && funnel.waiting > 0)
+    return [acceptanceHint(funnel.waiting)];
   if (contactDoubt(result) !== 'no device was accepted') return [];
   return ['No device was accepted with --accept: see the errors below, or let it run longer.'];
 }
@@ -87,13 +91,8 @@ export function acceptanceHint(waiting: number): string {
 }
 
 /** Returns the number of devices and totals in which the fleet and the server differ. */
-export function differencesIn({ differences, statistics }: FleetResult['balance']): number {
+export function differencesIn({ differences, statistics }: FleetResult['reconciliation']): number {
   return differences.length + statistics.length;
-}
-
-/** Formats a count with its noun, such as `1 device` or `1,000 devices`. */
-export function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Why a run ended, as a clause. */

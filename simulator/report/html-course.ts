@@ -123,18 +123,21 @@ function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
 const backoffTones: readonly ShownTone[] = ['info', 'busy', 'good', 'bad', 'plain'];
 
 /** How hard each cohort hits the server once the network is back. */
-function backoffChart({ herd, plan }: FleetResult): readonly ShownChart[] {
-  const outage = plan.scenes?.find(({ name }) => name === 'backoff-comparison');
-  if (herd === undefined || outage === undefined) return [];
-  const { atMs, lastingMs = OUTAGE_USUAL_MS } = outage;
+function backoffChart({ backoffComparison, plan }: FleetResult): readonly ShownChart[] {
+  const outage = plan.incidents?.find(({ name }) => name === 'backoff-comparison');
+  if (backoffComparison === undefined || outage === undefined) return [];
+  const { atMs, lastingMs = OUTAGE_DEFAULT_MS } = outage;
   const from = (atMs + lastingMs) / SECOND_MS;
-  const length = Math.max(0, ...herd.map(({ requestsPerSecond }) => requestsPerSecond.length));
+  const length = Math.max(
+    0,
+    ...backoffComparison.map(({ requestsPerSecond }) => requestsPerSecond.length),
+  );
   return [
     {
       title: 'Requests per second of each cohort since the network returned',
       unit: '/s',
       seconds: Array.from({ length }, (_, second) => from + second),
-      lines: herd.map(({ cohort, requestsPerSecond }, index) => ({
+      lines: backoffComparison.map(({ cohort, requestsPerSecond }, index) => ({
         name: cohort,
         tone: backoffTones[index % backoffTones.length] ?? 'plain',
         isDashed: index >= backoffTones.length,
@@ -146,7 +149,7 @@ function backoffChart({ herd, plan }: FleetResult): readonly ShownChart[] {
 }
 
 function phaseMarks({ phases, plan }: FleetResult, span: Span): readonly ShownMark[] {
-  const incidents = new Set<string>(plan.scenes?.map(({ name }) => name));
+  const incidents = new Set<string>(plan.incidents?.map(({ name }) => name));
   return phases
     .filter(({ name, endMs }) => !incidents.has(name) && endMs > span.startMs)
     .map(({ name, startMs, endMs }) => {
@@ -156,8 +159,8 @@ function phaseMarks({ phases, plan }: FleetResult, span: Span): readonly ShownMa
 }
 
 function incidentMarks({ plan, spread }: FleetResult): readonly ShownMark[] {
-  const planned = (plan.scenes ?? []).map(({ name, atMs, lastingMs, withinMs }): ShownMark => {
-    const lengthMs = lastingMs ?? (outages.has(name) ? OUTAGE_USUAL_MS : (withinMs ?? 0));
+  const planned = (plan.incidents ?? []).map(({ name, atMs, lastingMs, withinMs }): ShownMark => {
+    const lengthMs = lastingMs ?? (outages.has(name) ? OUTAGE_DEFAULT_MS : (withinMs ?? 0));
     const from = atMs / SECOND_MS;
     return { name, kind: 'incident', from, to: from + lengthMs / SECOND_MS };
   });
@@ -170,7 +173,7 @@ function incidentMarks({ plan, spread }: FleetResult): readonly ShownMark[] {
 
 const outages: ReadonlySet<string> = new Set(['power-cut', 'backoff-comparison']);
 /** How long an outage lasts whose incident does not say. */
-const OUTAGE_USUAL_MS = 10_000;
+const OUTAGE_DEFAULT_MS = 10_000;
 
 function secondsIn({ startMs }: Span, atMs: number): number {
   return Math.max(0, rounded((atMs - startMs) / SECOND_MS));

@@ -62,9 +62,9 @@ export function updateSection({ updates }: FleetResult): ShownSection {
 }
 
 /** Returns how hard each cohort hit the server after the outage; empty where none were compared. */
-export function backoffSections({ herd }: FleetResult): readonly ShownSection[] {
-  if (herd === undefined) return [];
-  const [columns = [], ...rows] = backoffTable(herd);
+export function backoffSections({ backoffComparison }: FleetResult): readonly ShownSection[] {
+  if (backoffComparison === undefined) return [];
+  const [columns = [], ...rows] = backoffTable(backoffComparison);
   const tables = [{ caption: 'Cohorts after the outage', columns, rows }];
   return [{ id: 'backoff', title: 'Backoff comparison', tables }];
 }
@@ -107,7 +107,7 @@ function responseTable(operations: FleetResult['operations']): ShownTable {
         row.timeouts,
         row.resets,
         row.refusedConnections,
-        row.otherFaults,
+        row.otherErrors,
         row.signatureRefusals,
       ].map(String),
     ]),

@@ -32,8 +32,8 @@ export function thresholdSections({ thresholds }: FleetResult): readonly ShownSe
 }
 
 /** Returns the reconciliation of devices and server. */
-export function balanceSection({ balance, accounts }: FleetResult): ShownSection {
-  const { checked, ok, because, differences, statistics } = balance;
+export function reconciliationSection({ reconciliation, accounts }: FleetResult): ShownSection {
+  const { checked, ok, because, differences, statistics } = reconciliation;
   const agreed = ok ? 'Server and fleet agree.' : 'Server and fleet differ.';
   const said = checked ? agreed : 'Not reconciled.';
   return {
@@ -54,7 +54,7 @@ export function balanceSection({ balance, accounts }: FleetResult): ShownSection
 }
 
 function differenceTables(
-  differences: FleetResult['balance']['differences'],
+  differences: FleetResult['reconciliation']['differences'],
 ): readonly ShownTable[] {
   if (differences.length === 0) return [];
   const shown = differences.slice(0, DIFFERENCES_MAX);
@@ -70,7 +70,9 @@ function differenceTables(
   ];
 }
 
-function statisticsTables(statistics: FleetResult['balance']['statistics']): readonly ShownTable[] {
+function statisticsTables(
+  statistics: FleetResult['reconciliation']['statistics'],
+): readonly ShownTable[] {
   if (statistics.length === 0) return [];
   return [
     {

@@ -1,7 +1,8 @@
 /** The verdict of a run and what decided it, in sentences for the top of the page. */
+import { counted } from '../../fixtures/counted.ts';
 import { contactDoubt } from '../result/contact.ts';
 import type { FleetResult } from '../result/result.ts';
-import { counted, differencesIn, headline, pendingSentences } from './headline.ts';
+import { differencesIn, headline, pendingSentences } from './headline.ts';
 import type { FleetFacts, ShownTone } from './page-facts.ts';
 import { brokenRequirements } from './text-checks.ts';
 
@@ -26,7 +27,7 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
     ...contactLines(result),
     ...thresholdLines(result),
     checkLine(result),
-    balanceLine(result),
+    reconciliationLine(result),
   ];
   return {
     ...shown[headline(result).verdict],
@@ -80,13 +81,16 @@ function checkLine({ checks }: FleetResult): Because {
   return { tone: 'good', text: `The server kept all ${counted(judged, 'checked requirement')}.` };
 }
 
-function balanceLine({ balance }: FleetResult): Because {
-  if (!balance.checked) {
-    return { tone: 'plain', text: `Not reconciled: ${balance.because ?? 'no reason is known'}` };
+function reconciliationLine({ reconciliation }: FleetResult): Because {
+  if (!reconciliation.checked) {
+    return {
+      tone: 'plain',
+      text: `Not reconciled: ${reconciliation.because ?? 'no reason is known'}`,
+    };
   }
-  if (balance.ok) {
+  if (reconciliation.ok) {
     return { tone: 'good', text: 'Reconciliation: what devices and server report agrees.' };
   }
-  const count = counted(differencesIn(balance), 'difference');
+  const count = counted(differencesIn(reconciliation), 'difference');
   return { tone: 'bad', text: `Reconciliation found ${count} between devices and server.` };
 }

@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { browserOn } from '../../fixtures/testing/browser.ts';
 import {
-  accessibilityFaults,
+  accessibilityProblems,
   beginPrinting,
   overhangOf,
 } from '../../fixtures/testing/page-checks.ts';
@@ -191,6 +191,6 @@ describe.each(['light', 'dark'] as const)('the page in %s colours', (colorScheme
   });
 
   it('has nothing that axe finds fault with', { timeout: 60_000 }, async () => {
-    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await accessibilityProblems(page)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { sampleResult } from '../testing/sample-result.ts';
 import { fleetHtml } from './html.ts';
 import type { FleetFacts } from './page-facts.ts';
 
-const mostBytes = 2_000_000;
+const maxBytes = 2_000_000;
 const startMs = Date.parse(sampleResult.startedAt);
 const html = fleetHtml(result);
 
@@ -20,7 +20,7 @@ describe('the page of a fleet as a file', () => {
 
   it('has every one of 10,000 devices of an hour and stays below 2 MB', () => {
     const hour = fleetHtml({ ...result, ...hourOf(10_000) });
-    expect(Buffer.byteLength(hour)).toBeLessThan(mostBytes);
+    expect(Buffer.byteLength(hour)).toBeLessThan(maxBytes);
     expect(factsIn(hour).devices.rows).toHaveLength(10_000);
     expect(factsIn(hour).devices.missing).toBe(0);
   });
@@ -30,7 +30,7 @@ describe('the page of a fleet as a file', () => {
       return { operation: 'connect', cause: `closed/${number}`, count: 1 };
     });
     const large = fleetHtml({ ...result, ...hourOf(60_000), errors });
-    expect(Buffer.byteLength(large)).toBeLessThan(mostBytes);
+    expect(Buffer.byteLength(large)).toBeLessThan(maxBytes);
     const shown = factsIn(large).devices;
     expect(shown.rows.length).toBeGreaterThan(10_000);
     expect(shown.rows.length + shown.missing).toBe(60_000);
@@ -38,10 +38,12 @@ describe('the page of a fleet as a file', () => {
 
   it('compares the cohorts after an outage', () => {
     const row = { devices: 5, requests: 40, peakRequestsPerSecond: 9, requestsPerSecond: [9, 3] };
-    const herd = [{ ...row, cohort: 'full-jitter', recovered: 5, fullRecoveryMs: 1500 }];
-    const scenes = [{ name: 'backoff-comparison', atMs: 5000, lastingMs: 2000 }] as const;
+    const backoffComparison = [
+      { ...row, cohort: 'full-jitter', recovered: 5, fullRecoveryMs: 1500 },
+    ];
+    const incidents = [{ name: 'backoff-comparison', atMs: 5000, lastingMs: 2000 }] as const;
     const { sections, course } = factsIn(
-      fleetHtml({ ...result, herd, plan: { ...result.plan, scenes } }),
+      fleetHtml({ ...result, backoffComparison, plan: { ...result.plan, incidents } }),
     );
     const backoff = sections.find(({ id }) => id === 'backoff');
     expect(backoff?.tables?.[0]?.rows[0]).toEqual(['full-jitter', '5', '5', '1.5 s', '40', '9']);

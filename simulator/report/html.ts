@@ -2,14 +2,20 @@
  * Renders a fleet's result as one self-contained page: the facts as data, shown by the script of
  * `page/`. Text from a device or a server stays text.
  */
+import { counted } from '../../fixtures/counted.ts';
 import { reportPage } from '../../fixtures/markup.ts';
 import type { FleetResult } from '../result/result.ts';
-import { counted, endings, headline } from './headline.ts';
+import { endings, headline } from './headline.ts';
 import { checkSections } from './html-checks.ts';
 import { courseOf } from './html-course.ts';
 import { devicesOf, errorSection, groupSection } from './html-devices.ts';
 import { backoffSections, latencySection, progressOf, updateSection } from './html-figures.ts';
-import { balanceSection, generatorSection, planSection, thresholdSections } from './html-run.ts';
+import {
+  generatorSection,
+  planSection,
+  reconciliationSection,
+  thresholdSections,
+} from './html-run.ts';
 import { verdictOf } from './html-verdict.ts';
 import type { FleetFacts } from './page-facts.ts';
 
@@ -43,7 +49,7 @@ function factsOf(result: FleetResult): FleetFacts {
       groupSection(result),
       latencySection(result),
       updateSection(result),
-      balanceSection(result),
+      reconciliationSection(result),
       generatorSection(result),
       planSection(result),
     ],

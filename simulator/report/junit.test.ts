@@ -12,7 +12,7 @@ function suiteOf(result: FleetResult) {
 }
 
 describe('the JUnit document of a run', () => {
-  it('has the balance, the contact, the acceptance and the generator as passed tests', () => {
+  it('has the reconciliation, the contact, the acceptance and the generator as passed tests', () => {
     const suite = suiteOf(sampleResult);
     expect(suite).toMatchObject({ '@tests': '4', '@failures': '0', '@skipped': '0' });
     expect(suite.testcase[0]).not.toHaveProperty('failure');
@@ -20,18 +20,18 @@ describe('the JUnit document of a run', () => {
     expect(suite.testcase[2]).not.toHaveProperty('failure');
   });
 
-  it('fails for a balance that does not hold, naming every device', () => {
+  it('fails for a reconciliation with differences, naming every device', () => {
     const differences = [differenceOf(1), differenceOf(2)];
-    const balance = { ...sampleResult.balance, ok: false, differences };
-    const suite = suiteOf({ ...sampleResult, balance });
+    const reconciliation = { ...sampleResult.reconciliation, ok: false, differences };
+    const suite = suiteOf({ ...sampleResult, reconciliation });
     expect(suite['@failures']).toBe('1');
     expect(suite.testcase[0].failure['@message']).toMatch(/device 1: .*device 2: /);
   });
 
-  it('skips a balance that was not checked', () => {
+  it('skips a reconciliation that was not possible', () => {
     const because = 'there was no login';
-    const balance = { ...sampleResult.balance, checked: false, ok: false, because };
-    const suite = suiteOf({ ...sampleResult, balance });
+    const reconciliation = { ...sampleResult.reconciliation, checked: false, ok: false, because };
+    const suite = suiteOf({ ...sampleResult, reconciliation });
     expect(suite['@skipped']).toBe('1');
     expect(suite.testcase[0].skipped['@message']).toBe(because);
   });
@@ -44,8 +44,8 @@ describe('the JUnit document of a run', () => {
 
   it('fails when no device was accepted, and tells how to accept them', () => {
     const funnel = { ...sampleResult.funnel, waiting: sampleResult.funnel.devices };
-    const balance = { ...sampleResult.balance, checked: false, because: noUser };
-    const suite = suiteOf({ ...sampleResult, funnel, balance });
+    const reconciliation = { ...sampleResult.reconciliation, checked: false, because: noUser };
+    const suite = suiteOf({ ...sampleResult, funnel, reconciliation });
     expect(suite['@failures']).toBe('1');
     expect(suite.testcase[2].failure['@message']).toMatch(/^3 devices are not accepted: /);
   });
@@ -75,8 +75,8 @@ describe('the JUnit document of a run', () => {
 
   it('stays one well-formed document whatever a server says', () => {
     const differences = [differenceOf(1, '"/><testcase name="forged"/><a b="\u0000\u001b&')];
-    const balance = { ...sampleResult.balance, ok: false, differences };
-    const suite = suiteOf({ ...sampleResult, balance });
+    const reconciliation = { ...sampleResult.reconciliation, ok: false, differences };
+    const suite = suiteOf({ ...sampleResult, reconciliation });
     expect(suite.testcase).toHaveLength(4);
     expect(suite.testcase[0].failure['@message']).toContain('forged');
   });

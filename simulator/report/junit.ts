@@ -1,13 +1,15 @@
 /**
  * Renders a fleet's result as JUnit XML for CI servers: one test per condition of the exit code.
  */
+
 import { XMLBuilder } from 'fast-xml-parser';
+import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
 import { contactDoubt } from '../result/contact.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { RequirementChecks } from '../result/result-checks.ts';
 import type { ThresholdVerdict } from '../result/result-generator.ts';
-import { counted, pendingSentences } from './headline.ts';
+import { pendingSentences } from './headline.ts';
 import { rate } from './text-checks.ts';
 
 /** One test case; it has passed without a failure and a skip. */
@@ -30,7 +32,7 @@ const builder = new XMLBuilder({
  */
 export function fleetJunit(result: FleetResult): string {
   const checks = [
-    balanceCheck(result),
+    reconciliationCheck(result),
     contactCheck(result),
     acceptanceCheck(result),
     generatorCheck(result),
@@ -59,15 +61,15 @@ export function fleetJunit(result: FleetResult): string {
   });
 }
 
-function balanceCheck({ balance }: FleetResult): Check {
+function reconciliationCheck({ reconciliation }: FleetResult): Check {
   const name = 'reconciliation: server and fleet agree on every device';
-  if (!balance.checked) return { name, skipped: balance.because ?? 'not checked' };
-  if (balance.ok) return { name };
-  const rows = balance.differences.map(
+  if (!reconciliation.checked) return { name, skipped: reconciliation.because ?? 'not checked' };
+  if (reconciliation.ok) return { name };
+  const rows = reconciliation.differences.map(
     ({ deviceIndex, ours, servers }) =>
       `device ${deviceIndex}: device reports ${ours}, server lists ${servers}`,
   );
-  const sums = balance.statistics.map(
+  const sums = reconciliation.statistics.map(
     ({ status, listed, stated }) => `${status}: the server lists ${listed} and counts ${stated}`,
   );
   return { name, failure: [...rows, ...sums].join('; ') };

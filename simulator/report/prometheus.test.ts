@@ -22,7 +22,7 @@ function sampleOf(
   })?.value;
 }
 
-function told(...facts: readonly EventFact[]): FleetMetrics {
+function metricsOf(...facts: readonly EventFact[]): FleetMetrics {
   const metrics = new FleetMetrics();
   for (const [before, fact] of facts.entries()) {
     metrics.take({ ...fact, atMs: 1000 * before, sequence: before + 1 });
@@ -39,7 +39,7 @@ function entered(state: UpdateState, device = 1): EventFact {
 describe('the metrics of a run', () => {
   it('count exchanges by operation and status class, and their time in seconds', async () => {
     const families = await familiesOf(
-      told(
+      metricsOf(
         { ...poll, status: 204, elapsedMs: 4 },
         { ...poll, status: 200, elapsedMs: 40 },
         { ...poll, status: 503, elapsedMs: 400 },
@@ -59,7 +59,7 @@ describe('the metrics of a run', () => {
   it('count breaches by requirement and operation', async () => {
     const breach = { kind: 'breach', device: 1, operation: poll.operation } as const;
     const families = await familiesOf(
-      told(
+      metricsOf(
         { ...breach, requirement: 'next.v2-id' },
         { ...breach, requirement: 'next.v2-id' },
         { ...breach, requirement: 'errors.body-is-error' },
@@ -73,22 +73,22 @@ describe('the metrics of a run', () => {
   it('count what was not answered by cause, and give it no time', async () => {
     const cause = 'transport/ECONNRESET';
     const families = await familiesOf(
-      told(
+      metricsOf(
         { ...poll, cause, elapsedMs: 4 },
         { kind: 'socket-closed', device: 1, cause: 'closed/1006' },
         { kind: 'socket-closed', device: 1, cause: 'run-ended' },
       ),
     );
-    const faults = 'fleetbed_faults_total';
-    expect(sampleOf(families, faults, { operation: poll.operation, cause })).toBe(1);
-    expect(sampleOf(families, faults, { operation: 'connect', cause: 'closed/1006' })).toBe(1);
-    expect(sampleOf(families, faults, { cause: 'run-ended' })).toBeUndefined();
+    const errors = 'fleetbed_errors_total';
+    expect(sampleOf(families, errors, { operation: poll.operation, cause })).toBe(1);
+    expect(sampleOf(families, errors, { operation: 'connect', cause: 'closed/1006' })).toBe(1);
+    expect(sampleOf(families, errors, { cause: 'run-ended' })).toBeUndefined();
     expect(sampleOf(families, 'fleetbed_exchange_duration_seconds_count')).toBeUndefined();
   });
 
   it('time whole updates from the offer to the end', async () => {
     const families = await familiesOf(
-      told(
+      metricsOf(
         entered('offered'),
         entered('downloading'),
         entered('success'),
@@ -137,18 +137,18 @@ describe('the metrics of a run', () => {
 
   it('keep hostile causes apart from the format', async () => {
     const cause = 'a"} 1\n\\fleetbed_devices 9';
-    const families = await familiesOf(told({ ...poll, cause, elapsedMs: 1 }));
-    expect(sampleOf(families, 'fleetbed_faults_total', { cause })).toBe(1);
+    const families = await familiesOf(metricsOf({ ...poll, cause, elapsedMs: 1 }));
+    expect(sampleOf(families, 'fleetbed_errors_total', { cause })).toBe(1);
   });
 
   it('stay bounded, however many causes a server makes up', async () => {
     const facts = Array.from({ length: 500 }, (_, number): EventFact => {
       return { ...poll, cause: `closed/${number}`, elapsedMs: 1 };
     });
-    const families = await familiesOf(told(...facts));
-    const samples = families.get('fleetbed_faults_total')?.samples ?? [];
+    const families = await familiesOf(metricsOf(...facts));
+    const samples = families.get('fleetbed_errors_total')?.samples ?? [];
     expect(samples).toHaveLength(201);
-    expect(sampleOf(families, 'fleetbed_faults_total', { cause: 'other' })).toBe(300);
+    expect(sampleOf(families, 'fleetbed_errors_total', { cause: 'other' })).toBe(300);
   });
 
   it('say what became of the event stream', async () => {

@@ -77,8 +77,8 @@ export class FleetMetrics {
     buckets: EXCHANGE_BUCKETS_SECONDS,
     registers: this.#registers,
   });
-  readonly #faults = new Counter({
-    name: 'fleetbed_faults_total',
+  readonly #errors = new Counter({
+    name: 'fleetbed_errors_total',
     help: 'Requests without an answer, and sockets that were refused or broke, by cause.',
     labelNames: ['operation', 'cause'],
     registers: this.#registers,
@@ -146,7 +146,7 @@ export class FleetMetrics {
       const { requirement, operation } = event;
       this.#breaches.inc({ requirement, operation });
     } else if (event.kind === 'socket-closed' && event.cause !== RUN_ENDED) {
-      this.#faults.inc({ operation: CONNECT, cause: this.#bounded(event.cause) });
+      this.#errors.inc({ operation: CONNECT, cause: this.#bounded(event.cause) });
     }
   };
 
@@ -194,7 +194,7 @@ export class FleetMetrics {
       this.#exchanges.inc({ operation, outcome: 'unanswered' });
       // The close of the socket already reports why a handshake failed.
       if (operation === CONNECT) return;
-      this.#faults.inc({ operation, cause: this.#bounded(cause ?? OTHER) });
+      this.#errors.inc({ operation, cause: this.#bounded(cause ?? OTHER) });
       return;
     }
     this.#exchanges.inc({ operation, outcome: `${Math.floor(status / 100)}xx` });

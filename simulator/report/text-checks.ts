@@ -1,9 +1,9 @@
 /** The checks of a sample as lines for a terminal: what broke, how often, and at which rate. */
 
+import { counted } from '../../fixtures/counted.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import type { Checks, RequirementChecks } from '../result/result-checks.ts';
 import { columns } from './columns.ts';
-import { counted } from './headline.ts';
 
 /** Broken requirements shown in full; the JSON report has all of them. */
 const BROKEN_MAX = 10;
@@ -79,9 +79,9 @@ function tenths(value: number): string {
 /** Describes the rates at which the requirement broke. */
 export function brokenRates({ brokenAt }: RequirementChecks): string {
   if (brokenAt === undefined) return 'it held';
-  const { leastPerSecond, mostPerSecond } = brokenAt;
-  if (leastPerSecond === mostPerSecond) return `broke at ${rate(leastPerSecond)}`;
-  return `broke at ${tenths(leastPerSecond)} to ${rate(mostPerSecond)}`;
+  const { minPerSecond, maxPerSecond } = brokenAt;
+  if (minPerSecond === maxPerSecond) return `broke at ${rate(minPerSecond)}`;
+  return `broke at ${tenths(minPerSecond)} to ${rate(maxPerSecond)}`;
 }
 
 function breachLines(row: RequirementChecks): string[] {

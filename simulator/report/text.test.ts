@@ -27,24 +27,24 @@ describe('the report of a run', () => {
 
   it('says that nothing was reconciled, and why', () => {
     const because = 'there was no login to the management API';
-    const balance = {
+    const reconciliation = {
       checked: false,
       ok: false,
       because,
       deploymentsChecked: 0,
       withoutArtifact: 0,
-      books: [],
+      sources: [],
       lostReports: 0,
       doubledReports: 0,
       statistics: [],
       differences: [],
     };
-    expect(fleetReport({ ...sampleResult, balance })).toContain(
+    expect(fleetReport({ ...sampleResult, reconciliation })).toContain(
       `Reconciliation: not checked (${because})`,
     );
   });
 
-  it('tells which shards were taken over, and which are lost', () => {
+  it('shows which shards were taken over, and which are lost', () => {
     const takeover = { shard: 1, afterMs: 4200, from: 'a', to: 'b', because: 'a died', adopted: 7 };
     const kept = { exchanges: 12, untilMs: 3900 };
     const lost = [{ shard: 2, because: 'nobody took it' }];
@@ -59,7 +59,7 @@ describe('the report of a run', () => {
 
   it('says how many events were lost, and on what the run was made', () => {
     const machines = [{ ...sampleMachine, processes: 3, cpuModel: 'CPU\u001b[2J' }];
-    const events = { written: 30, lost: 12, fault: 'ENOSPC' };
+    const events = { written: 30, lost: 12, error: 'ENOSPC' };
     const text = fleetReport({ ...sampleResult, machines, events });
     expect(text).toContain('Events: 12 of 42 LOST (writing failed with ENOSPC)');
     expect(text).toContain(
@@ -71,33 +71,37 @@ describe('the report of a run', () => {
   });
 
   it('does not claim to have reconciled where there was no deployment', () => {
-    const balance = { ...sampleResult.balance, deploymentsChecked: 0 };
-    const text = fleetReport({ ...sampleResult, balance });
+    const reconciliation = { ...sampleResult.reconciliation, deploymentsChecked: 0 };
+    const text = fleetReport({ ...sampleResult, reconciliation });
     expect(text).toContain('Reconciliation: nothing to compare');
     expect(text).not.toContain('agree');
   });
 
-  it('tells where the sums of the server differ from its list, and which report was lost', () => {
+  it('shows where the sums of the server differ from its list, and which report was lost', () => {
     const statistics = [{ deploymentId: 'd', status: 'success', listed: 3, stated: 4 }];
     const differences = [{ ...differenceOf(1), kind: 'lost' as const }];
-    const balance = { ...sampleResult.balance, ok: false, differences, statistics };
-    const text = fleetReport({ ...sampleResult, balance });
+    const reconciliation = { ...sampleResult.reconciliation, ok: false, differences, statistics };
+    const text = fleetReport({ ...sampleResult, reconciliation });
     expect(text).toContain('Reconciliation: 2 differences');
     expect(text).toContain('server lists failure, report lost');
     expect(text).toContain('deployment d, success: the server lists 3 and counts 4');
   });
 
-  it('tells why devices stayed idle when no artifact fitted them', () => {
-    const balance = { ...sampleResult.balance, withoutArtifact: 2 };
+  it('explains why devices stayed idle when no artifact fitted them', () => {
+    const reconciliation = { ...sampleResult.reconciliation, withoutArtifact: 2 };
     const plan = { ...sampleResult.plan, deploy: 'release-9' };
-    const text = fleetReport({ ...sampleResult, plan, balance });
+    const text = fleetReport({ ...sampleResult, plan, reconciliation });
     expect(text).toContain('no artifact named release-9 fits 2 devices');
     expect(fleetReport(sampleResult)).not.toContain('no artifact');
   });
 
   it('names every device on which server and fleet differ', () => {
-    const balance = { ...sampleResult.balance, ok: false, differences: [differenceOf(2)] };
-    const text = fleetReport({ ...sampleResult, balance });
+    const reconciliation = {
+      ...sampleResult.reconciliation,
+      ok: false,
+      differences: [differenceOf(2)],
+    };
+    const text = fleetReport({ ...sampleResult, reconciliation });
     expect(text).toContain('Reconciliation: 1 difference, 0 reports lost');
     expect(text).toContain('device 2 (id-2): device reports success, server lists failure');
   });
@@ -106,13 +110,13 @@ describe('the report of a run', () => {
     const differences = Array.from({ length: 25 }, (_, index) => differenceOf(index));
     const text = fleetReport({
       ...sampleResult,
-      balance: { ...sampleResult.balance, ok: false, differences },
+      reconciliation: { ...sampleResult.reconciliation, ok: false, differences },
     });
     expect(text).toContain('  and 15 more');
     expect(text).not.toContain('device 10 ');
   });
 
-  it('tells when half, nearly all and all were updated', () => {
+  it('shows when half, nearly all and all were updated', () => {
     const at = (index: number, endedMs: number) => deviceRowOf(index, { offeredMs: 1000, endedMs });
     const devices = [at(0, 2000), at(1, 3000), deviceRowOf(2, { outcome: 'failure' })];
     const { deployedMs: _, ...result } = sampleResult;
@@ -141,7 +145,7 @@ describe('the report of a run', () => {
     const spoiled = {
       ...sampleResult,
       seed: 'x\u001b]0;gotcha\u0007',
-      balance: { ...sampleResult.balance, ok: false, differences },
+      reconciliation: { ...sampleResult.reconciliation, ok: false, differences },
       errors: [{ operation: 'connect', cause: 'status/\r\n\u009b1m', count: 1 }],
     };
     const text = fleetReport(spoiled);
@@ -158,20 +162,29 @@ describe('the first line of the report', () => {
     observed: '',
   }));
   const funnel = { ...sampleResult.funnel, devices: 1000 };
-  const unchecked = { ...sampleResult.balance, checked: false, ok: false };
+  const unchecked = { ...sampleResult.reconciliation, checked: false, ok: false };
   const lost = [{ shard: 1, because: 'nobody took it' }];
 
   it.each<[string, Partial<FleetResult>]>([
     ['FAILED, 1 of 4 thresholds missed', { thresholds }],
     ['PASSED, 1 threshold met, reconciliation agrees', { thresholds: thresholds.slice(1, 2) }],
-    ['PASSED', { balance: { ...unchecked, because: noUser } }],
-    ['UNDECIDED, reconciliation not possible', { balance: { ...unchecked, because: 'a 500' } }],
+    ['PASSED', { reconciliation: { ...unchecked, because: noUser } }],
+    [
+      'UNDECIDED, reconciliation not possible',
+      { reconciliation: { ...unchecked, because: 'a 500' } },
+    ],
     ['UNDECIDED, 1 shard lost', { spread: { takeovers: [], lost } }],
     ['INTERRUPTED, 1 of 4 thresholds missed', { thresholds, ended: 'interrupted' }],
     ['INVALID, limited by the load generator', { validity: 'invalid' }],
     [
       'FAILED, reconciliation found 1 difference',
-      { balance: { ...sampleResult.balance, ok: false, differences: [differenceOf(1)] } },
+      {
+        reconciliation: {
+          ...sampleResult.reconciliation,
+          ok: false,
+          differences: [differenceOf(1)],
+        },
+      },
     ],
   ])('is 1,000 devices: %s', (words, change) => {
     const [line] = fleetReport({ ...sampleResult, funnel, ...change }).split('\n');
@@ -183,7 +196,7 @@ describe('the first line of the report', () => {
     const text = fleetReport({
       ...sampleResult,
       funnel: waiting,
-      balance: { ...unchecked, because: noUser },
+      reconciliation: { ...unchecked, because: noUser },
     });
     expect(text).toContain('12 devices are not accepted: run with --accept and --password');
     expect(text).toContain('or run: fleetbed accept --all');
@@ -200,11 +213,11 @@ describe('the first line of the report', () => {
 describe('a backoff comparison', () => {
   it('sets the cohorts beside each other', () => {
     const row = { devices: 5, requests: 40, peakRequestsPerSecond: 9, requestsPerSecond: [9, 3] };
-    const herd = [
+    const backoffComparison = [
       { ...row, cohort: 'exponential', recovered: 4, fullRecoveryMs: null },
       { ...row, cohort: 'full-jitter', recovered: 5, fullRecoveryMs: 1500 },
     ];
-    const text = fleetReport({ ...sampleResult, herd });
+    const text = fleetReport({ ...sampleResult, backoffComparison });
     expect(text).toContain('Backoff comparison\n  cohort       devices  recovered  all recovered');
     expect(text).toMatch(/^ {2}exponential +5 +4 +never +40 +9$/m);
     expect(text).toMatch(/^ {2}full-jitter +5 +5 +1\.5 s +40 +9$/m);
@@ -212,7 +225,7 @@ describe('a backoff comparison', () => {
 });
 
 describe('the line of progress', () => {
-  it('tells where the fleet stands', () => {
+  it('shows where the fleet stands', () => {
     expect(progressLine(sampleProgress)).toBe(
       '1.5 s, 3 of 3 finished, 0 updating, 0 idle, 0 pending, 0 no contact, 3 sockets, 42 requests, ' +
         '1 errors',

@@ -1,4 +1,5 @@
 /** Renders a run's result and progress as plain lines for a terminal. Renders facts, adds none. */
+import { counted } from '../../fixtures/counted.ts';
 import { printable } from '../../fixtures/printable.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import { machineLine } from '../result/result-machines.ts';
@@ -6,7 +7,7 @@ import type { Takeover } from '../result/result-spread.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
 import { timeToPercentMs, updateTimes } from '../result/update-times.ts';
 import { columns } from './columns.ts';
-import { counted, differencesIn, endings, headline, pendingSentences } from './headline.ts';
+import { differencesIn, endings, headline, pendingSentences } from './headline.ts';
 import { brokenWords, checkSections } from './text-checks.ts';
 
 /** Differences and errors shown in full; the JSON report has all of them. */
@@ -26,9 +27,11 @@ export function fleetReport(result: FleetResult): string {
     ['Funnel', ...funnelLines(result), ...rolloutLines(result)],
     ...(result.thresholds.length > 0 ? [['Thresholds', ...thresholdLines(result)]] : []),
     ...checkSections(result),
-    balanceLines(result),
+    reconciliationLines(result),
     ...spreadLines(result),
-    ...(result.herd ? [['Backoff comparison', ...comparedCohorts(result.herd)]] : []),
+    ...(result.backoffComparison
+      ? [['Backoff comparison', ...comparedCohorts(result.backoffComparison)]]
+      : []),
     ...(result.sharedKeys ? [[`Keys: ${sharedKeysLine(result.sharedKeys)}`]] : []),
     ...eventLines(result),
     ['Latency in ms', ...latencyLines(result)],
@@ -42,7 +45,7 @@ export function fleetReport(result: FleetResult): string {
 /**
  * Describes how hard each cohort hit the server after the outage, and how soon all of it recovered.
  */
-function comparedCohorts(cohorts: NonNullable<FleetResult['herd']>): string[] {
+function comparedCohorts(cohorts: NonNullable<FleetResult['backoffComparison']>): string[] {
   return columns(backoffTable(cohorts));
 }
 
@@ -58,9 +61,9 @@ function machineLines(machines: NonNullable<FleetResult['machines']>): string[] 
 /** A reader of the event stream has to know that it is incomplete. */
 function eventLines({ events }: FleetResult): string[][] {
   if (events === undefined) return [];
-  const { written, lost, fault } = events;
+  const { written, lost, error } = events;
   if (lost === 0) return [[`Events: ${written} written, none lost`]];
-  const because = fault === undefined ? 'the reader was too slow' : `writing failed with ${fault}`;
+  const because = error === undefined ? 'the reader was too slow' : `writing failed with ${error}`;
   return [[`Events: ${lost} of ${lost + written} LOST (${because})`]];
 }
 
@@ -145,33 +148,33 @@ function funnelLines({ funnel }: FleetResult): string[] {
   ]);
 }
 
-function balanceLines({ balance, funnel, plan }: FleetResult): string[] {
-  const { checked, ok, because, differences } = balance;
+function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): string[] {
+  const { checked, ok, because, differences } = reconciliation;
   if (!checked) {
     return [`Reconciliation: not checked (${because ?? 'no reason given'})`];
   }
-  if (balance.deploymentsChecked === 0) {
+  if (reconciliation.deploymentsChecked === 0) {
     return ['Reconciliation: nothing to compare, no deployment was made'];
   }
   const partly = because === undefined ? '' : ` (${because})`;
   if (ok) {
     return [
       `Reconciliation: server and fleet agree on ${counted(funnel.devices, 'device')}${partly}`,
-      ...unfitLines(balance.withoutArtifact, plan),
+      ...unfitLines(reconciliation.withoutArtifact, plan),
     ];
   }
   const rows = differences.map(({ deviceIndex, deviceId, kind, ours, servers }) => {
     const fate = kind === 'unknown' ? '' : `, report ${kind}`;
     return `  device ${deviceIndex} (${deviceId}): device reports ${ours}, server lists ${servers}${fate}`;
   });
-  const reports = `${balance.lostReports} reports lost, ${balance.doubledReports} doubled`;
+  const reports = `${reconciliation.lostReports} reports lost, ${reconciliation.doubledReports} doubled`;
   return [
-    `Reconciliation: ${counted(differencesIn(balance), 'difference')}, ${reports}${partly}`,
-    ...shortened([...rows, ...statisticsLines(balance.statistics)]),
+    `Reconciliation: ${counted(differencesIn(reconciliation), 'difference')}, ${reports}${partly}`,
+    ...shortened([...rows, ...statisticsLines(reconciliation.statistics)]),
   ];
 }
 
-function statisticsLines(rows: FleetResult['balance']['statistics']): string[] {
+function statisticsLines(rows: FleetResult['reconciliation']['statistics']): string[] {
   return rows.map(
     ({ deploymentId, status, listed, stated }) =>
       `  deployment ${deploymentId}, ${status}: the server lists ${listed} and counts ${stated}`,
@@ -235,7 +238,7 @@ function shortened(lines: readonly string[]): string[] {
 }
 
 /** Renders the cohorts after an outage side by side, with a heading. */
-export function backoffTable(cohorts: NonNullable<FleetResult['herd']>): string[][] {
+export function backoffTable(cohorts: NonNullable<FleetResult['backoffComparison']>): string[][] {
   return [
     ['cohort', 'devices', 'recovered', 'all recovered after', 'requests', 'peak requests/s'],
     ...cohorts.map((row) => [

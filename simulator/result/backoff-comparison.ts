@@ -8,7 +8,7 @@ import { asTheyCame, fields, first, highest, rows, sum } from './merge-rules.ts'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-const herdCohortShape = v.object({
+const comparedCohortShape = v.object({
   cohort: v.string(),
   devices: count,
   requests: count,
@@ -25,7 +25,7 @@ const herdCohortShape = v.object({
 });
 
 /** Cohorts side by side. */
-export const backoffComparisonShape = v.array(herdCohortShape);
+export const backoffComparisonShape = v.array(comparedCohortShape);
 export type BackoffComparison = Immutable<v.InferOutput<typeof backoffComparisonShape>>;
 
 /** Merges the comparisons of several processes; exact, since counts add up second by second. */
@@ -54,5 +54,5 @@ const cohortRule = fields<BackoffComparison[number]>({
 
 /** Returns the highest value, at least zero. */
 export function peakOf(requestsPerSecond: readonly number[]): number {
-  return requestsPerSecond.reduce((most, each) => Math.max(most, each), 0);
+  return requestsPerSecond.reduce((max, each) => Math.max(max, each), 0);
 }

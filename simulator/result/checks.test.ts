@@ -11,8 +11,8 @@ import { fleetReport, progressLine } from '../report/text.ts';
 import { figuresOf, sampleProgress, sampleResult } from '../testing/sample-result.ts';
 import { mergeResults } from './merge.ts';
 import { mergedChecks, ratedChecks } from './merge-checks.ts';
-import { PartsTogether } from './part-figures.ts';
 import { type FleetResult, fleetResultShape } from './result.ts';
+import { MergedFigures } from './shard-figures.ts';
 
 const startMs = Date.UTC(2026, 0, 31, 12);
 const evidence = {
@@ -46,13 +46,13 @@ function exchangeAt(second: number, device: number, method = 'GET'): WatchedExch
 /**
  * Returns the metrics of a device with one exchange per second, wrong ones in the phase `burst`.
  */
-function booksOf(device: number, seconds: readonly number[]) {
-  const books = new CheckMetrics(judge);
+function metricsOf(device: number, seconds: readonly number[]) {
+  const metrics = new CheckMetrics(judge);
   for (const second of seconds) {
     const phase = second < 2 ? 'run' : 'burst';
-    books.saw(exchangeAt(second, device, phase === 'burst' ? 'DELETE' : 'GET'), phase);
+    metrics.record(exchangeAt(second, device, phase === 'burst' ? 'DELETE' : 'GET'), phase);
   }
-  return books;
+  return metrics;
 }
 
 function phase(name: string, from: number, to: number, requests: number) {
@@ -61,7 +61,7 @@ function phase(name: string, from: number, to: number, requests: number) {
     operation: 'any',
     answers: { '2xx': requests },
   };
-  const none = { unanswered: 0, timeouts: 0, resets: 0, refusedConnections: 0, otherFaults: 0 };
+  const none = { unanswered: 0, timeouts: 0, resets: 0, refusedConnections: 0, otherErrors: 0 };
   return {
     name,
     startMs: startMs + from * 1000,
@@ -87,10 +87,10 @@ function resultWith(checks: FleetResult['checks']): FleetResult {
   return { ...sampleResult, ...run, ...(checks && { checks }) };
 }
 
-const whole = ratedChecks(booksOf(0, [0, 1, 2, 3]).figures(1), run);
+const whole = ratedChecks(metricsOf(0, [0, 1, 2, 3]).figures(1), run);
 
 describe('the checks of a sample', () => {
-  it('tell by requirement and phase what was judged and broken, and at which rate', () => {
+  it('report by requirement and phase what was judged and broken, and at which rate', () => {
     expect(whole).toMatchObject({ devices: 1, exchanges: 4 });
     expect(whole.requirements).toMatchObject([
       { requirement: 'kept', judged: 4, broken: 0 },
@@ -107,7 +107,7 @@ describe('the checks of a sample', () => {
           [startMs + 2000, 1],
           [startMs + 3000, 1],
         ],
-        brokenAt: { leastPerSecond: 380, mostPerSecond: 520 },
+        brokenAt: { minPerSecond: 380, maxPerSecond: 520 },
       },
       { requirement: 'unseen', judged: 0, phases: [], breaches: [] },
     ]);
@@ -115,34 +115,34 @@ describe('the checks of a sample', () => {
   });
 
   it('of two processes are those of one, whatever their order', () => {
-    const books = new CheckMetrics(judge);
+    const metrics = new CheckMetrics(judge);
     for (const second of [0, 1, 2, 3]) {
       const [part, method] = second < 2 ? ['run', 'GET'] : ['burst', 'DELETE'];
-      for (const device of [0, 1]) books.saw(exchangeAt(second, device, method), part);
+      for (const device of [0, 1]) metrics.record(exchangeAt(second, device, method), part);
     }
-    const alone = ratedChecks(books.figures(2), run);
-    const parts = [0, 1].map((device) => booksOf(device, [0, 1, 2, 3]).figures(1));
+    const alone = ratedChecks(metrics.figures(2), run);
+    const parts = [0, 1].map((device) => metricsOf(device, [0, 1, 2, 3]).figures(1));
     expect(mergedChecks(parts, run)).toEqual(alone);
     expect(mergedChecks(parts.toReversed(), run)).toEqual(alone);
   });
 
-  it('tell each breach as it happens', () => {
+  it('report each breach as it happens', () => {
     const facts: EventFact[] = [];
-    const books = new CheckMetrics(
+    const metrics = new CheckMetrics(
       judge,
       (breach) => void facts.push({ kind: 'breach', ...breach }),
     );
-    books.saw(exchangeAt(0, 3), 'run');
-    books.saw(exchangeAt(1, 3, 'DELETE'), 'run');
+    metrics.record(exchangeAt(0, 3), 'run');
+    metrics.record(exchangeAt(1, 3, 'DELETE'), 'run');
     const operation = 'put-attributes';
     expect(facts).toEqual([{ kind: 'breach', device: 3, requirement: 'broken', operation }]);
   });
 
   it('are shown while the run goes on, for several processes together', () => {
-    const broken = (...seconds: number[]) => booksOf(0, seconds).broken();
+    const broken = (...seconds: number[]) => metricsOf(0, seconds).broken();
     expect([broken(0, 1), broken(0, 3)]).toEqual([[], ['broken']]);
     const of = (names: readonly string[]) => ({ ...sampleProgress, broken: names });
-    const measured = { together: new PartsTogether([]), kept: [] };
+    const measured = { together: new MergedFigures([]), kept: [] };
     const merged = mergeProgress([of(['a']), of(['b', 'a']), sampleProgress], measured);
     expect(progressLine({ ...sampleProgress, ...merged })).toMatch(/errors, BROKEN a b$/);
     expect(progressLine(of([]))).not.toContain('BROKEN');
@@ -150,20 +150,20 @@ describe('the checks of a sample', () => {
   });
 
   it('hold a bounded number of moments in which a requirement broke', () => {
-    const books = new CheckMetrics(judge);
+    const metrics = new CheckMetrics(judge);
     for (let second = 0; second < 4000; second++) {
-      books.saw(exchangeAt(second, 0, 'DELETE'), 'run');
+      metrics.record(exchangeAt(second, 0, 'DELETE'), 'run');
     }
-    const { breaches = [] } = books.figures(1).requirements[1] ?? {};
+    const { breaches = [] } = metrics.figures(1).requirements[1] ?? {};
     expect(breaches.length).toBeLessThanOrEqual(900);
     expect(breaches.length).toBeGreaterThan(100);
     expect(breaches.reduce((sum, [, count]) => sum + count, 0)).toBe(4000);
   });
 
   it('keep the earliest breach when they are merged', () => {
-    const late = booksOf(0, [3]).figures(1);
-    const early = booksOf(1, [2]).figures(1);
-    const never = booksOf(2, [1]).figures(1);
+    const late = metricsOf(0, [3]).figures(1);
+    const early = metricsOf(1, [2]).figures(1);
+    const never = metricsOf(2, [1]).figures(1);
     for (const parts of [
       [never, late, early],
       [early, never, late],
@@ -183,9 +183,9 @@ describe('the checks of a sample', () => {
       updates: { whole: [], stages: [] },
       schedule: { due: 0, sent: 0, lateness: figuresOf([]) },
       rollout: { devices: 1, updated: 0, failed: 0, elapsedMs: 2000, within: [] },
-      checks: booksOf(7, [2]).figures(0),
+      checks: metricsOf(7, [2]).figures(0),
     };
-    const kept = ratedChecks(booksOf(0, [0, 1]).figures(1), run);
+    const kept = ratedChecks(metricsOf(0, [0, 1]).figures(1), run);
     const { checks } = mergeResults([resultWith(kept)], [lost]);
     expect(checks?.devices).toBe(1);
     expect(checks?.requirements[1]).toMatchObject({ judged: 3, broken: 1 });
@@ -217,7 +217,7 @@ describe('the checks as text', () => {
   });
 
   it('say of a server that kept everything up to which rate it did', () => {
-    const checks = ratedChecks(booksOf(0, [0, 1]).figures(1), run);
+    const checks = ratedChecks(metricsOf(0, [0, 1]).figures(1), run);
     expect(fleetReport(resultWith(checks))).toContain(
       '2 requirements held, 1 not tested, at up to 520 requests/s',
     );

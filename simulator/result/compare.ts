@@ -65,14 +65,14 @@ export class ComparisonError extends Error {
 const defaultNoiseFloor: NoiseFloor = { share: 0.1, milliseconds: 1 };
 
 /** Standard deviations that chance exceeds once in a thousand times: there are many rows. */
-const Z_LEAST = 3.29;
+const Z_MIN = 3.29;
 /** Fewest values beyond a percentile for its position to be known. */
-const BEYOND_LEAST = 10;
+const BEYOND_MIN = 10;
 /** Least superiority of one run over the other in a pair of values that matters. */
-const SUPERIORITY_LEAST = 0.06;
+const SUPERIORITY_MIN = 0.06;
 /** Least shift of a share of errors or successes that matters. */
-const SHARE_SHIFT_LEAST = 0.001;
-const PROPORTION_LEAST = 100;
+const SHARE_SHIFT_MIN = 0.001;
+const PROPORTION_MIN = 100;
 
 const percentiles = [
   { measure: 'p50', share: 0.5 },
@@ -162,11 +162,11 @@ function percentileRow(
   floor: NoiseFloor,
 ): UndirectedRow {
   const [first, second] = [before, after].map((sample) =>
-    boundedPercentile(sample, share, Z_LEAST),
+    boundedPercentile(sample, share, Z_MIN),
   ) as [ReturnType<typeof boundedPercentile>, ReturnType<typeof boundedPercentile>];
   const row = { subject, measure, before: first.value, after: second.value };
   const fewest = Math.min(sizeOf(before), sizeOf(after));
-  if (fewest * (1 - share) < BEYOND_LEAST) return tooFew(row, fewest);
+  if (fewest * (1 - share) < BEYOND_MIN) return tooFew(row, fewest);
   const apart = first.high < second.low || second.high < first.low;
   const shifted = isBeyond(row, floor);
   const bounds = `${range(first)} before, ${range(second)} after`;
@@ -180,11 +180,11 @@ function rankRow({ subject, before, after }: Pair, floor: NoiseFloor): Undirecte
   const medians = { before: middle(before), after: middle(after) };
   const row = { subject, measure: 'ranks' as const, ...medians };
   const fewest = Math.min(sizeOf(before), sizeOf(after));
-  if (fewest < 2 * BEYOND_LEAST) return tooFew(row, fewest);
+  if (fewest < 2 * BEYOND_MIN) return tooFew(row, fewest);
   const { superiority, z } = rankTest(before, after);
-  const matters = Math.abs(superiority - 0.5) >= SUPERIORITY_LEAST && isBeyond(row, floor);
+  const matters = Math.abs(superiority - 0.5) >= SUPERIORITY_MIN && isBeyond(row, floor);
   const because = `the second run is slower in ${percent(superiority)} of all pairs`;
-  if (Math.abs(z) < Z_LEAST || !matters) return { ...row, verdict: 'no difference', because };
+  if (Math.abs(z) < Z_MIN || !matters) return { ...row, verdict: 'no difference', because };
   return { ...row, verdict: z > 0 ? 'regression' : 'improvement', because };
 }
 
@@ -221,10 +221,10 @@ function shareRow(
   const shareOf = ({ count, of }: Proportion): number => (of === 0 ? 0 : count / of);
   const row = { subject, measure, before: shareOf(first), after: shareOf(second) };
   const fewest = Math.min(first.of, second.of);
-  if (fewest < PROPORTION_LEAST) return tooFew(row, fewest);
+  if (fewest < PROPORTION_MIN) return tooFew(row, fewest);
   const because = `${first.count} of ${first.of} before, ${second.count} of ${second.of} after`;
   const z = proportionTest(first, second);
-  if (Math.abs(z) < Z_LEAST || Math.abs(row.after - row.before) < SHARE_SHIFT_LEAST) {
+  if (Math.abs(z) < Z_MIN || Math.abs(row.after - row.before) < SHARE_SHIFT_MIN) {
     return { ...row, verdict: 'no difference', because };
   }
   const isWorse = worse === 'more' ? z > 0 : z < 0;

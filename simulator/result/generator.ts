@@ -12,7 +12,7 @@ const generatorLimits = {
   /** The 99th percentile of the event loop's lag. */
   eventLoopLagP99MaxMs: 100,
   /** Share of due sends that were sent. */
-  sentShareLeast: 0.95,
+  sentShareMin: 0.95,
   /** Share of the run's time spent on garbage collection. */
   collectionShareMax: 0.2,
   /** Share of time in which the event loop was busy: beyond it there is no time left to send. */
@@ -20,7 +20,7 @@ const generatorLimits = {
 } as const;
 
 /** A run with fewer planned sends is too small to be judged. */
-const JUDGED_SENDS_LEAST = 1000;
+const JUDGED_SENDS_MIN = 1000;
 
 type Schedule = GeneratorFacts['schedule'];
 
@@ -45,7 +45,7 @@ export function scheduleOf(
 /** Adds the reasons why the figures are invalid; empty when they are valid. */
 export function judgedGenerator(facts: Omit<GeneratorFacts, 'reasons'>): GeneratorFacts {
   const { schedule, processes } = facts;
-  if (schedule.due < JUDGED_SENDS_LEAST) return { ...facts, reasons: [] };
+  if (schedule.due < JUDGED_SENDS_MIN) return { ...facts, reasons: [] };
   return {
     ...facts,
     reasons: [...scheduleReasons(schedule), ...processes.flatMap(processReasons)],
@@ -53,7 +53,7 @@ export function judgedGenerator(facts: Omit<GeneratorFacts, 'reasons'>): Generat
 }
 
 function scheduleReasons({ due, sent, lateness }: Schedule): string[] {
-  const { latenessP99MaxMs, sentShareLeast } = generatorLimits;
+  const { latenessP99MaxMs, sentShareMin } = generatorLimits;
   const reasons: string[] = [];
   if (lateness.p99Ms > latenessP99MaxMs) {
     reasons.push(
@@ -61,7 +61,7 @@ function scheduleReasons({ due, sent, lateness }: Schedule): string[] {
         `the limit is ${latenessP99MaxMs} ms`,
     );
   }
-  if (sent < due * sentShareLeast) {
+  if (sent < due * sentShareMin) {
     reasons.push(`only ${sent} of ${due} polls were sent when due`);
   }
   return reasons;

@@ -55,7 +55,7 @@ function ratedBreach(breach: Breach, series: Series): Breach {
 function brokenAt(breaches: Breaches, series: Series): Pick<RequirementChecks, 'brokenAt'> {
   if (breaches.length === 0) return {};
   const rates = breaches.map(([startMs]) => rateAt(startMs, series));
-  return { brokenAt: { leastPerSecond: Math.min(...rates), mostPerSecond: Math.max(...rates) } };
+  return { brokenAt: { minPerSecond: Math.min(...rates), maxPerSecond: Math.max(...rates) } };
 }
 
 function rateAt(atMs: number, { rows, widthMs }: Series): number {

@@ -42,7 +42,7 @@ export const exchangeRules = {
       timeouts: sum,
       resets: sum,
       refusedConnections: sum,
-      otherFaults: sum,
+      otherErrors: sum,
       signatureRefusals: sum,
     }),
   ),

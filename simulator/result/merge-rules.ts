@@ -59,8 +59,8 @@ function areSome<T>(values: readonly T[]): values is Parts<T> {
 type Order<Row> = (one: Row, other: Row) => number;
 
 /** Puts all rows into one list. */
-export function listed<Row>(order: Order<Row> = () => 0, most = Number.POSITIVE_INFINITY) {
-  return (parts: readonly (readonly Row[])[]): Row[] => parts.flat().sort(order).slice(0, most);
+export function listed<Row>(order: Order<Row> = () => 0, max = Number.POSITIVE_INFINITY) {
+  return (parts: readonly (readonly Row[])[]): Row[] => parts.flat().sort(order).slice(0, max);
 }
 
 /** Merges the rows of each key; in the order of the keys, where there is no other. */

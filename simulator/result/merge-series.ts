@@ -18,8 +18,8 @@ export function mergedSeries(parts: readonly Series[]): Series {
   const widestMs = Math.max(...parts.map(({ widthMs }) => widthMs));
   const moments = filled.flatMap(({ rows }) => rows.map(({ startMs }) => startMs));
   if (moments.length === 0) return { widthMs: widestMs, rows: [] };
-  const first = Math.floor(leastOf(moments) / widestMs);
-  const last = Math.floor(mostOf(moments) / widestMs);
+  const first = Math.floor(minOf(moments) / widestMs);
+  const last = Math.floor(maxOf(moments) / widestMs);
   const widthMs = widestMs * widening(first, last);
   const tables = filled.map((series) => tableOf(series, widthMs));
   const indices = [...new Set(tables.flatMap((table) => [...table.keys()]))];
@@ -58,10 +58,10 @@ function tableOf(series: Series, widthMs: number): ReadonlyMap<number, SeriesRow
   return foldedRows(rows, widthMs / series.widthMs);
 }
 
-function leastOf(values: readonly number[]): number {
-  return values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+function minOf(values: readonly number[]): number {
+  return values.reduce((min, value) => Math.min(min, value), Number.POSITIVE_INFINITY);
 }
 
-function mostOf(values: readonly number[]): number {
-  return values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+function maxOf(values: readonly number[]): number {
+  return values.reduce((max, value) => Math.max(max, value), Number.NEGATIVE_INFINITY);
 }

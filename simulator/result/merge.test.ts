@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/clock.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { noonMs } from '../testing/bench.ts';
-import { figuresOf, partOf, sampleMachine, sampleResult } from '../testing/sample-result.ts';
+import {
+  figuresOf,
+  sampleMachine,
+  sampleResult,
+  shardFiguresOf,
+} from '../testing/sample-result.ts';
 import { scheduleOf } from './generator.ts';
 import { MergeError, mergeResults } from './merge.ts';
 import type { FleetResult } from './result.ts';
@@ -43,7 +48,7 @@ function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number
   }
   const updates = stories.map(({ latencyMs }) => latencyMs);
   for (const ms of updates) metrics.updates.updateEnded('offer', 'success', ms);
-  const { updates: books, lateness } = metrics;
+  const { updates: updateMetrics, lateness } = metrics;
   const sent = { due: lateness.count, sent: lateness.count, lateness: lateness.figures() };
   return {
     ...sampleResult,
@@ -51,7 +56,7 @@ function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number
     shards: [shard],
     durationMs: 4_000_000,
     generator: { processes: [], schedule: scheduleOf([sent], 4_000_000), reasons: [] },
-    updates: books.figures(),
+    updates: updateMetrics.figures(),
     latencies: metrics.latencies(),
     operations: metrics.operations(),
     phases: metrics.phases(),
@@ -71,7 +76,7 @@ function live(
   if (typeof end === 'number') metrics.answered(operation, end, latencyMs);
   else {
     metrics.unanswered(operation, end);
-    metrics.fault({ operation, label: end });
+    metrics.countError({ operation, label: end });
   }
 }
 
@@ -143,11 +148,11 @@ describe('results of several processes', () => {
     });
   });
 
-  it('take in what players had measured that were lost, in a phase of their own', () => {
+  it('take in what lost workers had measured, in a phase of their own', () => {
     const plan = { ...shardOf(0, 2).plan, thresholds: ['errors <= 3'] };
     const parts = [0, 1].map((index) => ({ ...shardOf(index, 2), plan }));
     const before = mergeResults(parts);
-    const after = mergeResults(parts, [partOf([40, 50], 2)]);
+    const after = mergeResults(parts, [shardFiguresOf([40, 50], 2)]);
     const [was, is] = [before, after].map(({ operations }) => operations[0]);
     expect(is?.answers['2xx']).toBe((was?.answers['2xx'] ?? 0) + 2);
     expect(is?.unanswered).toBe((was?.unanswered ?? 0) + 2);
@@ -159,7 +164,7 @@ describe('results of several processes', () => {
     expect(after.devices).toEqual(before.devices);
   });
 
-  it('keep what is known of the players of parts that were spread themselves', () => {
+  it('keep what is known of the workers of results that were merged before', () => {
     const takeover = { shard: 0, afterMs: 1, from: 'a', to: 'b', because: 'c', adopted: 0 };
     const spread = { takeovers: [takeover], lost: [], missingDeviceMs: 70 };
     const parts = [{ ...shardOf(0, 2), spread }, shardOf(1, 2)];
@@ -171,31 +176,31 @@ describe('results of several processes', () => {
     const other = { ...sampleMachine, node: 'v22.1.0' };
     const parts = [
       { ...shardOf(0, 4), machines: [sampleMachine], events: { written: 5, lost: 1 } },
-      { ...shardOf(1, 4), machines: [other], events: { written: 7, lost: 2, fault: 'ENOSPC' } },
+      { ...shardOf(1, 4), machines: [other], events: { written: 7, lost: 2, error: 'ENOSPC' } },
       { ...shardOf(2, 4), machines: [sampleMachine] },
       shardOf(3, 4),
     ];
     const merged = mergeResults(parts);
     expect(merged.machines).toEqual([{ ...sampleMachine, processes: 2 }, other]);
-    expect(merged.events).toEqual({ written: 12, lost: 3, fault: 'ENOSPC' });
+    expect(merged.events).toEqual({ written: 12, lost: 3, error: 'ENOSPC' });
     expect(mergeResults(parts.toReversed())).toEqual(merged);
     const silent = mergeResults([shardOf(0, 2), shardOf(1, 2)]);
     expect(Object.keys(silent)).not.toContain('machines');
     expect(Object.keys(silent)).not.toContain('events');
   });
 
-  it('are judged again as a whole: thresholds, books and the generator', () => {
+  it('are judged again as a whole: thresholds, reconciliation and the generator', () => {
     const thresholds = ['max(post-alerts) < 10ms', 'lost reports = 0'];
     const plan = { ...shardOf(0, 2).plan, thresholds };
-    const bad = { ...sampleResult.balance, ok: false, lostReports: 1 };
+    const bad = { ...sampleResult.reconciliation, ok: false, lostReports: 1 };
     const lateness = figuresOf(Array.from({ length: 1000 }, () => 250));
     const schedule = { ...sampleResult.generator.schedule, due: 1000, sent: 1000, lateness };
     const generator = { ...sampleResult.generator, schedule };
     const merged = mergeResults([
       { ...shardOf(0, 2), plan },
-      { ...shardOf(1, 2), plan, balance: bad, generator },
+      { ...shardOf(1, 2), plan, reconciliation: bad, generator },
     ]);
-    expect(merged.balance.ok).toBe(false);
+    expect(merged.reconciliation.ok).toBe(false);
     expect(merged.thresholds.map(({ verdict }) => verdict)).toEqual(['missed', 'missed']);
     expect(merged.validity).toBe('invalid');
     expect(merged.generator.reasons).toEqual([

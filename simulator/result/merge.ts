@@ -22,13 +22,13 @@ import {
   sum,
 } from './merge-rules.ts';
 import { mergedSeries } from './merge-series.ts';
-import type { PartFigures } from './part-figures.ts';
 import { planDifferences } from './plan-differences.ts';
 import type { Ended, FleetResult } from './result.ts';
 import type { Reconciliation } from './result-devices.ts';
 import type { GeneratorFacts } from './result-generator.ts';
 import { machinesRule } from './result-machines.ts';
 import type { Spread } from './result-spread.ts';
+import type { ShardFigures } from './shard-figures.ts';
 import { mergedSharedKeys } from './shared-keys.ts';
 import { thresholdVerdicts } from './thresholds.ts';
 import { measuresOf } from './thresholds-measures.ts';
@@ -48,7 +48,7 @@ const DIFFERENCES_MAX = 1000;
  */
 export function mergeResults(
   results: readonly FleetResult[],
-  kept: readonly PartFigures[] = [],
+  kept: readonly ShardFigures[] = [],
 ): FleetResult {
   const [first] = results;
   if (first === undefined) throw new MergeError('there is no result to merge');
@@ -67,7 +67,8 @@ const reconciliationRule = fields<Reconciliation>({
   ok: every,
   because: joined('; '),
   // Those that were read for every part.
-  books: ([one, ...others]) => one.filter((book) => others.every((books) => books.includes(book))),
+  sources: ([one, ...others]) =>
+    one.filter((book) => others.every((sources) => sources.includes(book))),
   deploymentsChecked: highest,
   withoutArtifact: sum,
   lostReports: sum,
@@ -91,27 +92,27 @@ const mergedSections = fields<Sections>({
   events: fields<NonNullable<FleetResult['events']>>({
     written: sum,
     lost: sum,
-    fault: joined(', '),
+    error: joined(', '),
   }),
   deploymentId: agreed,
   deployedMs: lowest,
   funnel: counts,
   accounts: counts,
-  balance: reconciliationRule,
+  reconciliation: reconciliationRule,
   updates: updateRule,
   ...exchangeRules,
   phases: phaseRule,
   errors: errorRule,
   series: mergedSeries,
   sharedKeys: mergedSharedKeys,
-  herd: mergedBackoffComparisons,
+  backoffComparison: mergedBackoffComparisons,
   spread: fields<Spread>({ takeovers: listed(), lost: listed(), missingDeviceMs: sum }),
 });
 
 function merged(
   one: FleetResult,
   results: readonly FleetResult[],
-  kept: readonly PartFigures[],
+  kept: readonly ShardFigures[],
 ): FleetResult {
   const span = spanOf(results);
   const generator = mergedGenerator(results, kept, span.durationMs);
@@ -139,7 +140,7 @@ function merged(
 }
 
 /** In phases of its own, so that the phases of a result add up to its whole. */
-function keptSections(part: PartFigures): Partial<Sections> {
+function keptSections(part: ShardFigures): Partial<Sections> {
   const { startMs, endMs, latencies, operations, errors, updates, schedule } = part;
   const { lateness } = schedule;
   const phase = { name: 'of failed workers', startMs, endMs, lateness, latencies, operations };
@@ -196,7 +197,7 @@ function spanOf(results: readonly FleetResult[]): Pick<FleetResult, 'startedAt' 
 
 function mergedGenerator(
   results: readonly FleetResult[],
-  kept: readonly PartFigures[],
+  kept: readonly ShardFigures[],
   durationMs: number,
 ): GeneratorFacts {
   const processes = results

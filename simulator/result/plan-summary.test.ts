@@ -24,7 +24,7 @@ const plan = planWith({
     { kind: 'ramp', durationMs: 1000, devices: 12 },
     { kind: 'hold', durationMs: 5000 },
   ],
-  scenes: [{ name: 'power-cut', atMs: 2000, lastingMs: 500, cohort: 'town' }],
+  incidents: [{ name: 'power-cut', atMs: 2000, lastingMs: 500, cohort: 'town' }],
   arrivals: [{ event: 'alerts', perSecond: 5 }],
 });
 
@@ -56,9 +56,9 @@ describe('the plan in a result', () => {
     ],
     ['stages that are not there', { stages: undefined }, 'stages is [{"kind":"ramp",'],
     [
-      'a moment of a scene',
-      { scenes: [{ name: 'power-cut', atMs: 2500, lastingMs: 500, cohort: 'town' }] },
-      'scenes[0].atMs is 2000 and 2500',
+      'the time of an incident',
+      { incidents: [{ name: 'power-cut', atMs: 2500, lastingMs: 500, cohort: 'town' }] },
+      'incidents[0].atMs is 2000 and 2500',
     ],
     ['an arrival', { arrivals: [{ event: 'logs', perSecond: 5 }] }, 'arrivals[0].event is "alerts'],
     ['iterations', { iterations: 4 }, 'iterations is absent and 4'],

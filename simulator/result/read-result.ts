@@ -15,8 +15,8 @@ export function fleetResultSchema(): object {
 /**
  * Thrown for a file that is not a result, or has another version; the message continues a sentence.
  */
-export class ResultFault extends Error {
-  override readonly name = 'ResultFault';
+export class ResultError extends Error {
+  override readonly name = 'ResultError';
 }
 
 const anyReport = v.object({ schema: v.string() });
@@ -24,19 +24,19 @@ const anyFigures = v.object({ count: v.number(), maxMs: v.number(), histogram: v
 
 /**
  * Parses a result and checks that every histogram in it can be read.
- * @throws ResultFault with the reason
+ * @throws ResultError with the reason
  */
 export function readFleetResult(json: string): FleetResult {
   const value = parsed(json);
   const named = v.safeParse(anyReport, value);
-  if (!named.success) throw new ResultFault('is no result of a fleet');
+  if (!named.success) throw new ResultError('is no result of a fleet');
   const { schema } = named.output;
   if (schema !== fleetSchema) {
     const said = printable(schema, 60);
-    throw new ResultFault(`is a report of the form ${said}; this command reads ${fleetSchema}`);
+    throw new ResultError(`is a report of the form ${said}; this command reads ${fleetSchema}`);
   }
   const result = v.safeParse(fleetResultShape, value, { abortEarly: true });
-  if (!result.success) throw new ResultFault(damage(result.issues[0]));
+  if (!result.success) throw new ResultError(damage(result.issues[0]));
   checkHistograms(result.output);
   return result.output;
 }
@@ -45,7 +45,7 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new ResultFault('is no JSON', { cause: error });
+    throw new ResultError('is no JSON', { cause: error });
   }
 }
 
@@ -70,9 +70,9 @@ function checkHistogram(figures: v.InferOutput<typeof anyFigures>, path: string)
     counted = DurationHistogram.of(figures).count;
   } catch (error) {
     const why = error instanceof Error ? error.message : 'a histogram cannot be read';
-    throw new ResultFault(`is a damaged result: ${path}.histogram: ${why}`, { cause: error });
+    throw new ResultError(`is a damaged result: ${path}.histogram: ${why}`, { cause: error });
   }
   if (counted === figures.count) return;
   const said = `holds ${counted} durations, not the ${figures.count} of ${path}.count`;
-  throw new ResultFault(`is a damaged result: ${path}.histogram ${said}`);
+  throw new ResultError(`is a damaged result: ${path}.histogram ${said}`);
 }

@@ -45,7 +45,7 @@ const requirementChecks = v.object({
   ),
   brokenAt: v.exactOptional(
     v.pipe(
-      v.object({ leastPerSecond: number, mostPerSecond: number }),
+      v.object({ minPerSecond: number, maxPerSecond: number }),
       v.description("Requests of the whole fleet in the series' rows in which it broke."),
     ),
   ),

@@ -62,7 +62,7 @@ export const funnelShape = v.object({
   silent: v.pipe(count, v.description('Got no answer from the server, or have not asked yet.')),
 });
 
-const balanceDifference = v.object({
+const deploymentDifference = v.object({
   deploymentId: text,
   deviceId: text,
   deviceIndex: count,
@@ -90,15 +90,15 @@ export const reconciliationShape = v.object({
   ),
   ok: yesOrNo,
   because: v.exactOptional(v.pipe(text, v.description('Why it was not, or not wholly, checked.'))),
-  books: v.pipe(
+  sources: v.pipe(
     v.array(v.picklist(['list', 'statistics', 'audit log'])),
-    v.description("The server's books that could be read."),
+    v.description("The server's records that could be read."),
   ),
   deploymentsChecked: count,
   withoutArtifact: v.pipe(count, v.description('Devices for which no artifact fitted.')),
   lostReports: count,
   doubledReports: count,
-  differences: v.array(balanceDifference),
+  differences: v.array(deploymentDifference),
   statistics: v.array(statisticsDifference),
 });
 

@@ -1,4 +1,4 @@
-/** The measured part of a result: latencies, responses, faults, phases, updates, time series. */
+/** The measured part of a result: latencies, responses, errors, phases, updates, time series. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -36,7 +36,7 @@ const operationCount = v.object({
   timeouts: count,
   resets: v.pipe(count, v.description('The connection was closed before the answer was whole.')),
   refusedConnections: count,
-  otherFaults: count,
+  otherErrors: count,
   signatureRefusals: v.pipe(
     count,
     v.description('Answers with 401 that named the signature; they are among the 4xx.'),

@@ -9,7 +9,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 const process = v.pipe(
   v.object({
-    shard: v.pipe(count, v.description('Index of the shard that it played.')),
+    shard: v.pipe(count, v.description('Index of the shard that it run.')),
     durationMs: number,
     cpuUserShare: v.pipe(number, v.description('Of one core, over the whole run.')),
     cpuSystemShare: number,

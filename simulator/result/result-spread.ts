@@ -10,7 +10,7 @@ const keptShape = v.pipe(
     untilMs: v.pipe(v.number(), v.minValue(0), v.description('Since the start of the run.')),
   }),
   v.description(
-    'What the lost worker had measured when it last told of it; it is in the latencies, operations, ' +
+    'What the lost worker had measured when it last reported; it is in the latencies, operations, ' +
       'updates and errors of this result and a phase of its own, not in the course of time.',
   ),
 );

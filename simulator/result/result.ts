@@ -38,7 +38,7 @@ const eventsShape = v.object({
     v.minValue(0),
     v.description('Left out because their reader, or their head, was too slow, or writing failed.'),
   ),
-  fault: v.exactOptional(v.pipe(v.string(), v.description('Such as ENOSPC.'))),
+  error: v.exactOptional(v.pipe(v.string(), v.description('Such as ENOSPC.'))),
 });
 
 /** Why a run ended. */
@@ -73,14 +73,14 @@ export const fleetResultShape = v.object({
   ),
   funnel: funnelShape,
   accounts: accountsShape,
-  balance: reconciliationShape,
+  reconciliation: reconciliationShape,
   updates: updatesShape,
   ...measuredShape,
   phases: v.array(phaseShape),
   series: seriesShape,
   errors: v.array(errorShape),
   sharedKeys: v.exactOptional(sharedKeysShape),
-  herd: v.exactOptional(backoffComparisonShape),
+  backoffComparison: v.exactOptional(backoffComparisonShape),
   checks: v.exactOptional(checksShape),
   devices: v.array(deviceRowShape),
 });

@@ -61,8 +61,8 @@ export function mergedSharedKeys(parts: readonly SharedKeys[]): SharedKeys | und
 /** Describes the keys in one line: number of keys, devices per key, and the hash. */
 export function sharedKeysLine({ source, size, bits, hash, devices, keys }: SharedKeys): string {
   const counts = keys.map((each) => each.devices);
-  const [least, most] = [Math.min(...counts), Math.max(...counts)];
-  const each = least === most ? `${most}` : `${least} to ${most}`;
+  const [min, max] = [Math.min(...counts), Math.max(...counts)];
+  const each = min === max ? `${max}` : `${min} to ${max}`;
   const where = source === 'rsa-pool' ? `RSA-${bits} keys of a pool of ${size}` : 'own keys';
   return `${devices} devices share ${keys.length} ${where}, ${each} a key; hash ${hash.slice(0, 16)}`;
 }

@@ -37,7 +37,7 @@ export interface Measures {
  * Returns the figures of a finished run. @throws HistogramError when an external result is damaged
  */
 export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
-  const { balance, latencies, operations, durationMs } = result;
+  const { reconciliation, latencies, operations, durationMs } = result;
   return {
     isOver: result.ended !== 'interrupted',
     elapsedMs: durationMs,
@@ -46,8 +46,8 @@ export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
     counts: (wanted) => countsOf(operations, wanted),
     updates: () => updatesOf(result),
     reports: (fate) => {
-      if (!balance.checked) return undefined;
-      return fate === 'lost' ? balance.lostReports : balance.doubledReports;
+      if (!reconciliation.checked) return undefined;
+      return fate === 'lost' ? reconciliation.lostReports : reconciliation.doubledReports;
     },
   };
 }

@@ -114,9 +114,9 @@ describe('the verdict on a threshold', () => {
     expect(verdictOn(text, runOf(100, afterMs.slice(1)))[0]).toBe('missed');
   });
 
-  it('is open where the books were not compared', () => {
-    const balance = { ...sampleResult.balance, checked: false };
-    const unchecked = { ...sampleResult, balance };
+  it('is open where nothing was reconciled', () => {
+    const reconciliation = { ...sampleResult.reconciliation, checked: false };
+    const unchecked = { ...sampleResult, reconciliation };
     expect(verdictOn('lost reports = 0', unchecked)).toEqual([
       'undecided',
       'server and fleet were not reconciled',

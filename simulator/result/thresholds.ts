@@ -5,7 +5,7 @@ import type { ThresholdVerdict } from './result-generator.ts';
 import type { Measures } from './thresholds-measures.ts';
 
 /** Below this many exchanges, a missed share, rate or percentile may still be met. */
-const HOPELESS_EXCHANGES_LEAST = 1000;
+const HOPELESS_EXCHANGES_MIN = 1000;
 
 /** Returns the verdict on each of these thresholds. @throws ThresholdError when one is invalid */
 export function thresholdVerdicts(
@@ -37,7 +37,7 @@ export function isHopeless(threshold: Threshold, measures: Measures): boolean {
   if (subject.kind === 'reports') return only;
   if (subject.kind === 'success') return measures.updates().devices === endedCount(measures);
   if (subject.kind === 'percentile' && subject.percent === 100) return only;
-  return measures.counts(subject.operations).exchanges >= HOPELESS_EXCHANGES_LEAST;
+  return measures.counts(subject.operations).exchanges >= HOPELESS_EXCHANGES_MIN;
 }
 
 interface Observation {

@@ -88,7 +88,7 @@ const threeMade = [0, 1, 2].flatMap((index) => [
 
 describe('a clean-up', () => {
   it('decommissions the devices and closes the deployments of the ledger, and nothing else', async () => {
-    const { server, left } = await serverWith(['id-0', 'id-1', 'id-2', 'd-1', 'stranger']);
+    const { server, left } = await serverWith(['id-0', 'id-1', 'id-2', 'd-1', 'foreign']);
     keep(ledger, server.baseUrl, ...threeMade, { deployment: 'd-1' });
     expect(await cleanUp()).toEqual({
       baseUrl: server.baseUrl,
@@ -100,7 +100,7 @@ describe('a clean-up', () => {
       isDoubtful: false,
       deletedLedgers: [ledger],
     });
-    expect([...left]).toEqual(['stranger']);
+    expect([...left]).toEqual(['foreign']);
   });
 
   it('finds no ledger the second time, as it was deleted with its last entry', async () => {

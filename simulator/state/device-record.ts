@@ -1,8 +1,13 @@
 /** The stored form of a device between runs, and how it is restored. Contains tokens. */
 import * as v from 'valibot';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { nextDoors } from '../client/session.ts';
-import { type DeploymentPart, type Device, isSettled, rememberPart } from '../device/device.ts';
+import { nextEndpoints } from '../client/session.ts';
+import {
+  type Device,
+  type DeviceDeployment,
+  isSettled,
+  rememberDeployment,
+} from '../device/device.ts';
 import { updateStates } from '../device/update-states.ts';
 
 const text = v.string();
@@ -13,7 +18,7 @@ const contentsShape = v.object({ provides: providesShape, configuration: texts }
 const fetchedShape = v.object({ provides: providesShape, settings: v.optional(texts) });
 const status = v.picklist(reportableStatuses);
 
-const partShape = v.object({
+const deploymentShape = v.object({
   deploymentId: text,
   artifactName: text,
   state: v.picklist(updateStates),
@@ -36,11 +41,11 @@ const partShape = v.object({
 const fieldShapes = {
   id: v.optional(v.nullable(text)),
   token: v.optional(v.nullable(text)),
-  door: v.optional(v.picklist(nextDoors)),
+  endpoint: v.optional(v.picklist(nextEndpoints)),
   keys: v.optional(count),
   provides: v.optional(providesShape),
   configuration: v.optional(texts),
-  duties: v.optional(count),
+  onboardingDone: v.optional(count),
   memory: v.optional(v.nullable(v.record(text, v.number()))),
   offUntilMs: v.optional(v.nullable(v.number())),
 };
@@ -49,7 +54,7 @@ const fieldShapes = {
 export const deviceLineShape = v.object({
   device: count,
   ...fieldShapes,
-  part: v.optional(partShape),
+  deployment: v.optional(deploymentShape),
 });
 export type DeviceLine = v.InferOutput<typeof deviceLineShape>;
 
@@ -57,11 +62,11 @@ export type DeviceLine = v.InferOutput<typeof deviceLineShape>;
 export const fieldNames = [
   'id',
   'token',
-  'door',
+  'endpoint',
   'keys',
   'provides',
   'configuration',
-  'duties',
+  'onboardingDone',
   'memory',
   'offUntilMs',
 ];
@@ -72,58 +77,60 @@ export function fieldsOf(device: Device): readonly unknown[] {
   return [
     device.id ?? null,
     (session ?? remembered)?.token ?? null,
-    (session ?? remembered)?.nextDoor ?? nextDoors[0],
+    (session ?? remembered)?.nextEndpoint ?? nextEndpoints[0],
     device.keyGeneration,
     device.provides,
     device.configuration,
-    device.dutiesDone,
+    device.onboardingDone,
     device.memory ?? null,
     device.offUntilMs ?? null,
   ];
 }
 
 /** Returns a device deployment in the form of a line. */
-export function partRecord(part: DeploymentPart): DeviceLine['part'] {
-  const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = part;
-  const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, beginnings } = part;
+export function deploymentRecord(deployment: DeviceDeployment): DeviceLine['deployment'] {
+  const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = deployment;
+  const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, beginnings } =
+    deployment;
   return {
     ...{ deploymentId, artifactName, state, reported, unanswered, abortAsked },
-    ...{ abortIgnored, beginnings, reboots: part.reboots, offeredMs, stateSinceMs, endedMs },
-    ...{ before, fetched, cutShort: part.cutShort === 'power' ? 'power' : undefined },
+    ...{ abortIgnored, beginnings, reboots: deployment.reboots, offeredMs, stateSinceMs, endedMs },
+    ...{ before, fetched, cutShort: deployment.cutShort === 'power' ? 'power' : undefined },
   };
 }
 
 /** Restores a line; ignores one of a device that does not exist. */
-export function putBack(device: Device | undefined, line: DeviceLine): void {
+export function restoreDevice(device: Device | undefined, line: DeviceLine): void {
   if (device === undefined) return;
-  const { id, token, door, keys, provides, configuration, duties, memory, part } = line;
+  const { id, token, endpoint, keys, provides, configuration, onboardingDone, memory, deployment } =
+    line;
   const { offUntilMs } = line;
   if (id !== undefined) device.id = id ?? undefined;
   if (keys !== undefined) device.keyGeneration = keys;
   if (provides !== undefined) device.provides = provides;
   if (configuration !== undefined) device.configuration = configuration;
-  if (duties !== undefined) device.dutiesDone = duties;
+  if (onboardingDone !== undefined) device.onboardingDone = onboardingDone;
   if (memory !== undefined) device.memory = memory ?? undefined;
   if (offUntilMs !== undefined) device.offUntilMs = offUntilMs ?? undefined;
-  if (token !== undefined || door !== undefined) {
+  if (token !== undefined || endpoint !== undefined) {
     const known = device.remembered;
     device.remembered = {
       token: token === undefined ? known?.token : (token ?? undefined),
-      nextDoor: door ?? known?.nextDoor ?? nextDoors[0],
+      nextEndpoint: endpoint ?? known?.nextEndpoint ?? nextEndpoints[0],
     };
   }
-  if (part) putBackPart(device, part);
+  if (deployment) restoreDeployment(device, deployment);
 }
 
-function putBackPart(device: Device, kept: NonNullable<DeviceLine['part']>): void {
+function restoreDeployment(device: Device, kept: NonNullable<DeviceLine['deployment']>): void {
   const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = kept;
   const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, beginnings, reboots } = kept;
   const fetched = kept.fetched && { settings: undefined, ...kept.fetched };
-  const part: DeploymentPart = {
+  const deployment: DeviceDeployment = {
     ...{ deploymentId, artifactName, state, reported, unanswered, abortAsked, refused: undefined },
     ...{ abortIgnored, beginnings, reboots, offeredMs, stateSinceMs, endedMs, before, fetched },
     cutShort: kept.cutShort,
   };
-  if (!isSettled(part)) part.cutShort ??= 'simulator';
-  rememberPart(device, part);
+  if (!isSettled(deployment)) deployment.cutShort ??= 'simulator';
+  rememberDeployment(device, deployment);
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { beginPart, type Device } from '../device/device.ts';
+import { beginDeployment, type Device } from '../device/device.ts';
 import { deviceOf, sessionOf } from '../testing/bench.ts';
 import { FleetState, type StateSubject } from './fleet-state.ts';
 import { keptSeed } from './state-head.ts';
@@ -25,7 +25,7 @@ function devicesOf(count: number, first = 0): Device[] {
   return Array.from({ length: count }, (_, position) => ({
     ...deviceOf(),
     index: first + position,
-    parts: [],
+    deployments: [],
   }));
 }
 
@@ -46,17 +46,17 @@ async function livedFleet(): Promise<Device[]> {
   const devices = devicesOf(2);
   const state = stateOf(devices);
   const [, device = deviceOf()] = devices;
-  device.session = { ...(await sessionOf()), token: 'a.b.c', nextDoor: 'post-v1' };
+  device.session = { ...(await sessionOf()), token: 'a.b.c', nextEndpoint: 'post-v1' };
   device.id = 'id-1';
   device.keyGeneration = 2;
-  device.dutiesDone = 4;
+  device.onboardingDone = 4;
   device.configuration = { key: 'value' };
   state.changed(device);
   device.provides = { device_type: 'board', artifact_name: 'release-2', other: 'y' };
-  const part = beginPart(device, 'deployment-1', 'release-2');
-  Object.assign(part, { state: 'installing', unanswered: 'installing', abortAsked: true });
-  part.reported.push('downloading');
-  state.changed(device, part);
+  const deployment = beginDeployment(device, 'deployment-1', 'release-2');
+  Object.assign(deployment, { state: 'installing', unanswered: 'installing', abortAsked: true });
+  deployment.reported.push('downloading');
+  state.changed(device, deployment);
   state.deployed({ deploymentId: 'deployment-1', artifactName: 'release-2' });
   return devices;
 }
@@ -67,10 +67,10 @@ describe('a fleet that is kept', () => {
     killed();
     const again = devicesOf(2);
     const state = stateOf(again);
-    const { session: _, remembered: __, parts: ___, ...facts } = before ?? deviceOf();
+    const { session: _, remembered: __, deployments: ___, ...facts } = before ?? deviceOf();
     expect(again[1]).toMatchObject(facts);
-    expect(again[1]?.remembered).toEqual({ token: 'a.b.c', nextDoor: 'post-v1' });
-    expect(again[1]?.parts).toEqual([{ ...before?.parts[0], cutShort: 'simulator' }]);
+    expect(again[1]?.remembered).toEqual({ token: 'a.b.c', nextEndpoint: 'post-v1' });
+    expect(again[1]?.deployments).toEqual([{ ...before?.deployments[0], cutShort: 'simulator' }]);
     expect(state.target).toEqual({ deploymentId: 'deployment-1', artifactName: 'release-2' });
     expect(again[0]).toEqual({ ...devicesOf(1)[0] });
   });
@@ -94,22 +94,22 @@ describe('a fleet that is kept', () => {
     writeFileSync(file, text.slice(0, -20));
     const again = devicesOf(2);
     expect(stateOf(again).target).toBeUndefined();
-    expect(again[1]?.parts).toHaveLength(1);
+    expect(again[1]?.deployments).toHaveLength(1);
   });
 
   it('forgets what a device has lost', async () => {
     const [, device = deviceOf()] = await livedFleet();
     if (device.session) device.session.token = undefined;
-    device.parts[0] = Object.assign(device.parts[0] ?? {}, {
+    device.deployments[0] = Object.assign(device.deployments[0] ?? {}, {
       state: 'aborted',
       unanswered: undefined,
-    }) as Device['parts'][number];
-    open[0]?.changed(device, device.parts[0]);
+    }) as Device['deployments'][number];
+    open[0]?.changed(device, device.deployments[0]);
     killed();
     const again = devicesOf(2);
     stateOf(again);
     expect(again[1]?.remembered?.token).toBeUndefined();
-    expect(again[1]?.parts).toMatchObject([{ state: 'aborted', cutShort: undefined }]);
+    expect(again[1]?.deployments).toMatchObject([{ state: 'aborted', cutShort: undefined }]);
   });
 
   it('writes only what has changed', async () => {
@@ -118,21 +118,21 @@ describe('a fleet that is kept', () => {
     const sizeBytes = statSync(file).size;
     open[0]?.changed(device);
     expect(statSync(file).size).toBe(sizeBytes);
-    device.dutiesDone = 5;
+    device.onboardingDone = 5;
     open[0]?.changed(device);
     expect(readFileSync(file, 'utf8').slice(sizeBytes)).toMatch(
-      /^\w{8} \{"device":1,"duties":5\}\n$/,
+      /^\w{8} \{"device":1,"onboardingDone":5\}\n$/,
     );
   });
 
   it('stays small however long it lives', { timeout: 30_000 }, () => {
     const [device = deviceOf()] = devicesOf(1);
     const state = stateOf([device], { devices: 1 });
-    const part = beginPart(device, 'deployment-1', 'release-2');
+    const deployment = beginDeployment(device, 'deployment-1', 'release-2');
     device.configuration = { long: 'x'.repeat(200_000) };
     for (let turn = 0; turn < 400; turn++) {
       device.configuration = { ...device.configuration, turn: String(turn) };
-      state.changed(device, part);
+      state.changed(device, deployment);
     }
     expect(statSync(join(folder, 'fleet.ndjson')).size).toBeLessThan(40 * 2 ** 20);
     killed();

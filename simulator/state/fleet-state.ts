@@ -9,20 +9,20 @@ import * as v from 'valibot';
 import { makeFolder } from '../../fixtures/make-folder.ts';
 import type { Lock } from '../../fixtures/process-lock.ts';
 import type { Target } from '../client/management.ts';
-import type { DeploymentPart, Device } from '../device/device.ts';
+import type { Device, DeviceDeployment } from '../device/device.ts';
 import type { KeptDownloads } from '../device/environment.ts';
 import { identityKey } from '../identity/identity.ts';
 import {
   type DeviceLine,
+  deploymentRecord,
   deviceLineShape,
   fieldNames,
   fieldsOf,
-  partRecord,
-  putBack,
+  restoreDevice,
 } from './device-record.ts';
 import { Journal, readJournal } from './journal.ts';
 import { DownloadFolder } from './kept-downloads.ts';
-import { fileFault, StateError } from './state-error.ts';
+import { fileError, StateError } from './state-error.ts';
 import {
   requireSameCut,
   requireSameFleet,
@@ -47,7 +47,7 @@ export interface StateSubject {
 
 const FOLDER_MODE = 0o700;
 /** A journal is rewritten when additions exceed both this and twice the fleet. */
-const GROWTH_LEAST_BYTES = 32 * 2 ** 20;
+const GROWTH_MIN_BYTES = 32 * 2 ** 20;
 
 const targetShape = v.object({
   deploymentId: v.string(),
@@ -89,7 +89,7 @@ export class FleetState {
     try {
       makeFolder(folder, FOLDER_MODE);
     } catch (error) {
-      throw fileFault(`cannot use the state folder ${folder}`, error);
+      throw fileError(`cannot use the state folder ${folder}`, error);
     }
     const lock = takeStateLock(join(folder, 'lock'), `the state folder ${folder}`);
     try {
@@ -120,9 +120,10 @@ export class FleetState {
   }
 
   /** Stores the changes of a device. @throws StateError */
-  changed(device: Device, part?: DeploymentPart): void {
+  changed(device: Device, deployment?: DeviceDeployment): void {
     const line = this.#lineOf(device, this.#kept);
-    if (part) this.#append({ ...line, device: device.index, part: partRecord(part) });
+    if (deployment)
+      this.#append({ ...line, device: device.index, deployment: deploymentRecord(deployment) });
     else if (line) this.#append({ device: device.index, ...line });
   }
 
@@ -136,7 +137,7 @@ export class FleetState {
     if (journal === undefined) return;
     journal.append(line);
     const grownBytes = journal.sizeBytes - this.#compactBytes;
-    if (grownBytes > Math.max(GROWTH_LEAST_BYTES, 2 * this.#compactBytes)) this.#compact(journal);
+    if (grownBytes > Math.max(GROWTH_MIN_BYTES, 2 * this.#compactBytes)) this.#compact(journal);
   }
 
   #compact(journal: Journal): void {
@@ -160,7 +161,7 @@ export class FleetState {
       const { output } = line;
       if ('state' in output) requireSameFleet(output, this.#head, stateFolder(this.#subject));
       else if ('target' in output) this.#target = output.target;
-      else putBack(devices[output.device - first], output);
+      else restoreDevice(devices[output.device - first], output);
     }
     this.#journal = Journal.begin(path, this.#allLines());
     this.#compactBytes = this.#journal.sizeBytes;
@@ -174,7 +175,8 @@ export class FleetState {
       const line = this.#changes(device, since);
       this.#kept.set(since, this.#rangeOf(device)[0]);
       if (line) yield { device: device.index, ...line };
-      for (const part of device.parts) yield { device: device.index, part: partRecord(part) };
+      for (const deployment of device.deployments)
+        yield { device: device.index, deployment: deploymentRecord(deployment) };
     }
   }
 

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { plainFile } from '../../fixtures/plain-file.ts';
-import { fileFault, StateError } from './state-error.ts';
+import { fileError, StateError } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 2 ** 20;
@@ -55,7 +55,7 @@ export class Journal {
     try {
       this.#sizeBytes += writeLine(this.#file, line);
     } catch (error) {
-      throw fileFault(`cannot write ${this.#path}`, error);
+      throw fileError(`cannot write ${this.#path}`, error);
     }
   }
 
@@ -75,7 +75,7 @@ export class Journal {
       this.#sizeBytes = sizeBytes;
     } catch (error) {
       rmSync(draft, { force: true });
-      throw fileFault(`cannot write ${this.#path}`, error);
+      throw fileError(`cannot write ${this.#path}`, error);
     }
   }
 
@@ -151,6 +151,6 @@ function opened(path: string): number {
   try {
     return openSync(plainFile(path), 'r');
   } catch (error) {
-    throw fileFault(`cannot read ${path}`, error);
+    throw fileError(`cannot read ${path}`, error);
   }
 }

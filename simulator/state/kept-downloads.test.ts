@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { beginPart } from '../device/device.ts';
+import { beginDeployment } from '../device/device.ts';
 import { deviceOf } from '../testing/bench.ts';
 import { DownloadFolder } from './kept-downloads.ts';
 
@@ -15,21 +15,21 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const progress = { receivedBytes: 0, totalBytes: 4000, validator: '"one"' };
 
 function underway(index = 0) {
-  const device = { ...deviceOf(), index, parts: [] };
-  return { device, part: beginPart(device, 'deployment-1', 'release-2') };
+  const device = { ...deviceOf(), index, deployments: [] };
+  return { device, deployment: beginDeployment(device, 'deployment-1', 'release-2') };
 }
 
 /** Stores a piece of this many bytes for a device, like a simulator that then ends. */
 function kept(subject: ReturnType<typeof underway>, bytes: number, keptMaxBytes?: number) {
   const downloads = new DownloadFolder(folder, [subject.device], keptMaxBytes);
-  const file = downloads.open(subject.device, subject.part);
+  const file = downloads.open(subject.device, subject.deployment);
   file.append(Buffer.alloc(bytes, 7), progress);
   file.close();
   return downloads;
 }
 
-async function reopened({ device, part }: ReturnType<typeof underway>) {
-  const file = new DownloadFolder(folder, [device]).open(device, part);
+async function reopened({ device, deployment }: ReturnType<typeof underway>) {
+  const file = new DownloadFolder(folder, [device]).open(device, deployment);
   const pieces: Buffer[] = [];
   if (file.progress) for await (const piece of file.pieces()) pieces.push(piece);
   file.close();
@@ -61,8 +61,8 @@ describe('downloads that outlive their simulator', () => {
   it('are not kept beyond the bound of all of them, nor by a device that is done', async () => {
     const [first, second] = [underway(0), underway(1)];
     const downloads = new DownloadFolder(folder, [first.device, second.device], 5000);
-    for (const { device, part } of [first, second]) {
-      const file = downloads.open(device, part);
+    for (const { device, deployment } of [first, second]) {
+      const file = downloads.open(device, deployment);
       for (let piece = 0; piece < 3; piece++) file.append(Buffer.alloc(1000), progress);
       file.close();
     }
@@ -70,7 +70,7 @@ describe('downloads that outlive their simulator', () => {
     downloads.forget(first.device);
     expect(readdirSync(folder)).toEqual([]);
     kept(second, 3000);
-    second.part.state = 'aborted';
+    second.deployment.state = 'aborted';
     new DownloadFolder(folder, [second.device]);
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -21,9 +21,9 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { plainFile } from '../../fixtures/plain-file.ts';
 import type { DownloadProgress } from '../client/download.ts';
-import { type DeploymentPart, type Device, isSettled } from '../device/device.ts';
+import { type Device, type DeviceDeployment, isSettled } from '../device/device.ts';
 import type { KeptDownload, KeptDownloads } from '../device/environment.ts';
-import { fileFault } from './state-error.ts';
+import { fileError } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;
 const FOLDER_MODE = 0o700;
@@ -63,7 +63,7 @@ export class DownloadFolder implements KeptDownloads {
     });
   }
 
-  open(device: Device, { deploymentId }: DeploymentPart): KeptDownload {
+  open(device: Device, { deploymentId }: DeviceDeployment): KeptDownload {
     const { index } = device;
     const path = join(this.#folder, String(index));
     const kept = this.#sizes.has(index) ? headOf(path) : undefined;
@@ -150,8 +150,10 @@ class OpenDownload implements KeptDownload {
   }
 }
 
-function isUnderway({ parts }: Device): boolean {
-  return parts.some((part) => part.fetched === undefined && !isSettled(part));
+function isUnderway({ deployments }: Device): boolean {
+  return deployments.some(
+    (deployment) => deployment.fetched === undefined && !isSettled(deployment),
+  );
 }
 
 /** Undefined for a file whose header is truncated or invalid. */
@@ -187,6 +189,6 @@ function guarded<Result>(what: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
-    throw fileFault(what, error);
+    throw fileError(what, error);
   }
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Lock } from '../../fixtures/process-lock.ts';
 import { type LedgerContent, readLedger } from './made-ledger.ts';
 import { ledgerFile } from './memory.ts';
-import { fileFault, StateError } from './state-error.ts';
+import { fileError, StateError } from './state-error.ts';
 import { shardFolders } from './state-head.ts';
 import { takeStateLock } from './state-lock.ts';
 
@@ -64,6 +64,6 @@ function pathsAt(place: string): readonly { readonly path: string; readonly lock
       .filter((path) => existsSync(path))
       .map((path) => ({ path, lockFile: `${path}.lock` }));
   } catch (error) {
-    throw fileFault(`cannot read ${place}`, error);
+    throw fileError(`cannot read ${place}`, error);
   }
 }

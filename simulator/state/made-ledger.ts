@@ -20,7 +20,7 @@ import { plainFile } from '../../fixtures/plain-file.ts';
 import type { Target } from '../client/management.ts';
 import type { Device } from '../device/device.ts';
 import type { IdData } from '../identity/identity.ts';
-import { fileFault, StateError } from './state-error.ts';
+import { fileError, StateError } from './state-error.ts';
 
 const OWNER_ONLY = 0o600;
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -134,7 +134,7 @@ export class CleanupLedger {
     try {
       writeSync(this.#file, `${JSON.stringify(line)}\n`);
     } catch (error) {
-      throw fileFault(`cannot write the ledger ${this.#path}`, error);
+      throw fileError(`cannot write the ledger ${this.#path}`, error);
     }
   }
 
@@ -213,7 +213,7 @@ function linesOf(path: string): readonly string[] {
       .filter((line) => line !== '');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw fileFault(`cannot read the ledger ${path}`, error);
+    throw fileError(`cannot read the ledger ${path}`, error);
   }
 }
 
@@ -235,6 +235,6 @@ function openToAppend(path: string): number {
     }
     return file;
   } catch (error) {
-    throw fileFault(`cannot write the ledger ${path}`, error);
+    throw fileError(`cannot write the ledger ${path}`, error);
   }
 }

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { Lock } from '../../fixtures/process-lock.ts';
 import type { Target } from '../client/management.ts';
-import type { DeploymentPart, Device } from '../device/device.ts';
+import type { Device, DeviceDeployment } from '../device/device.ts';
 import type { KeptDownloads } from '../device/environment.ts';
 import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
 import { CleanupLedger } from './made-ledger.ts';
@@ -18,7 +18,7 @@ export interface Memory {
   /** Partial downloads of devices; absent where nothing is stored. */
   readonly downloads?: KeptDownloads | undefined;
   /** @throws StateError when it cannot be stored */
-  changed(device: Device, part?: DeploymentPart): void;
+  changed(device: Device, deployment?: DeviceDeployment): void;
   /** @throws StateError when it cannot be stored */
   deployed(target: Target): void;
   close(): void;
@@ -105,9 +105,9 @@ class RunMemory implements Memory {
     return this.#state?.downloads;
   }
 
-  changed(device: Device, part?: DeploymentPart): void {
+  changed(device: Device, deployment?: DeviceDeployment): void {
     this.#made?.ledger.note(device);
-    this.#state?.changed(device, part);
+    this.#state?.changed(device, deployment);
   }
 
   deployed(target: Target): void {

@@ -7,7 +7,7 @@ export class StateError extends Error {
 }
 
 /** Builds the error for a file that the system cannot access. */
-export function fileFault(what: string, error: unknown): StateError {
+export function fileError(what: string, error: unknown): StateError {
   return error instanceof StateError
     ? error
     : new StateError(`${what}: ${reasonOf(error)}; name another place.`, { cause: error });

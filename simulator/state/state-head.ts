@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { readJournal } from './journal.ts';
-import { fileFault, StateError } from './state-error.ts';
+import { fileError, StateError } from './state-error.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -78,7 +78,7 @@ export function shardFolders(folder: string): readonly string[] {
     const shards = readdirSync(folder).filter((name) => /^shard-\d+-of-\d+$/.test(name));
     return shards.sort().map((name) => join(folder, name));
   } catch (error) {
-    throw fileFault(`cannot read ${folder}`, error);
+    throw fileError(`cannot read ${folder}`, error);
   }
 }
 

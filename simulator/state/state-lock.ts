@@ -1,6 +1,6 @@
 /** Locks of state folders and ledgers of a fleet. */
 import { type Lock, LockHeldError, takeLock } from '../../fixtures/process-lock.ts';
-import { fileFault, StateError } from './state-error.ts';
+import { fileError, StateError } from './state-error.ts';
 
 /**
  * Takes a lock.
@@ -12,6 +12,6 @@ export function takeStateLock(file: string, what: string): Lock {
     return takeLock(file, what);
   } catch (error) {
     if (error instanceof LockHeldError) throw new StateError(error.message, { cause: error });
-    throw fileFault(`cannot use ${what}`, error);
+    throw fileError(`cannot use ${what}`, error);
   }
 }

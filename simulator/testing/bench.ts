@@ -7,7 +7,7 @@ import type { Behaviour } from '../behaviours/behaviour.ts';
 import { DeviceClient } from '../client/device-client.ts';
 import type { Target } from '../client/management.ts';
 import { newSession, type Session } from '../client/session.ts';
-import { type DeploymentPart, type Device, newDevice } from '../device/device.ts';
+import { type Device, type DeviceDeployment, newDevice } from '../device/device.ts';
 import type { DeviceEnvironment, KeptDownloads } from '../device/environment.ts';
 import type { EventFact } from '../device/events.ts';
 import { type DeviceKey, deviceKey, heldKey } from '../identity/device-key.ts';
@@ -94,7 +94,7 @@ export function deviceOf(behaviour: Behaviour = steady, differs: Partial<Policy>
 }
 
 /** An environment in which no wait takes time: each is recorded instead. */
-export class SwiftWorld implements DeviceEnvironment {
+export class InstantEnvironment implements DeviceEnvironment {
   readonly client: DeviceClient;
   readonly transport: Transport;
   readonly clock: ManualClock;
@@ -104,12 +104,12 @@ export class SwiftWorld implements DeviceEnvironment {
   readonly facts: EventFact[] = [];
   readonly events = { emit: (fact: EventFact) => void this.facts.push(fact) };
   readonly restsMs: number[] = [];
-  readonly settledParts: DeploymentPart[] = [];
+  readonly settledDeployments: DeviceDeployment[] = [];
   readonly socketsLost: Device[] = [];
   /** Called at each wait; may throw to end the run there. */
   onRest: (waitMs: number) => void = () => undefined;
   /** Called at each change that a device must remember. */
-  onChange: (device: Device, part?: DeploymentPart) => void = () => undefined;
+  onChange: (device: Device, deployment?: DeviceDeployment) => void = () => undefined;
   onAbort: () => Promise<boolean> = async () => false;
   targetOf: Target | undefined;
   downloads: KeptDownloads | undefined;
@@ -125,8 +125,8 @@ export class SwiftWorld implements DeviceEnvironment {
     return deviceKey(random, 0, 'ed25519', generation);
   }
 
-  changed(device: Device, part?: DeploymentPart): void {
-    this.onChange(device, part);
+  changed(device: Device, deployment?: DeviceDeployment): void {
+    this.onChange(device, deployment);
   }
 
   async rest(waitMs: number): Promise<void> {
@@ -151,8 +151,8 @@ export class SwiftWorld implements DeviceEnvironment {
     return this.targetOf;
   }
 
-  settled(_device: Device, part: DeploymentPart): void {
-    this.settledParts.push(part);
+  settled(_device: Device, deployment: DeviceDeployment): void {
+    this.settledDeployments.push(deployment);
   }
 
   abortDevice(): Promise<boolean> {

@@ -3,7 +3,7 @@ import { ManualClock } from '../../fixtures/clock.ts';
 import { connectErrorShape, decodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import { type ConnectMessage, connectProtocols } from '../../fixtures/formats/connect-message.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
-import type { DeviceFacts } from '../device/connect/surroundings.ts';
+import type { DeviceFacts } from '../device/connect/connect-environment.ts';
 import { noonMs } from './bench.ts';
 
 export const facts: DeviceFacts = {
@@ -49,7 +49,7 @@ export function typesOf(messages: readonly ConnectMessage[]): string[] {
 }
 
 /** Returns the text of a single message that is an error, or a shell's failure. */
-export function faultOf([message, ...more]: readonly ConnectMessage[]): string {
+export function errorTextOf([message, ...more]: readonly ConnectMessage[]): string {
   if (message === undefined || more.length > 0) throw new Error('there is not one message');
   if (message.typ === 'error') return decodeBody(connectErrorShape, message.body).err;
   if (message.props?.status !== 2) throw new Error('the message is no error');

@@ -31,7 +31,7 @@ export const hostileResult: FleetResult = {
     ...sampleResult.plan,
     baseUrl: `http://host/${hostile}`,
     stages: Array.from({ length: 9 }, () => ({ kind: 'hold', durationMs: 1000 })),
-    scenes: [{ name: 'power-cut', atMs: 20_000, lastingMs: 10_000 }],
+    incidents: [{ name: 'power-cut', atMs: 20_000, lastingMs: 10_000 }],
   },
   machines: [
     { ...sampleMachine, processes: 2 },
@@ -54,8 +54,8 @@ export const hostileResult: FleetResult = {
     { threshold: 'lost reports = 0', verdict: 'met', observed: '0' },
   ],
   funnel: { ...sampleResult.funnel, devices: 80, offered: 80, success: 79, failure: 1, idle: 4 },
-  balance: {
-    ...sampleResult.balance,
+  reconciliation: {
+    ...sampleResult.reconciliation,
     ok: false,
     differences: [{ ...differenceOf(3, hostile), deviceId: hostile }],
   },

@@ -1,12 +1,12 @@
 /** A result of a run, for the tests of its renderings. */
 import { DurationHistogram } from '../result/histograms.ts';
-import type { PartFigures } from '../result/part-figures.ts';
 import {
   type DeviceRow,
   type FleetProgress,
   type FleetResult,
   fleetSchema,
 } from '../result/result.ts';
+import type { ShardFigures } from '../result/shard-figures.ts';
 
 /** A machine as in a result. */
 export const sampleMachine = {
@@ -100,10 +100,10 @@ export const sampleResult: FleetResult = {
   startedAt: '2026-01-31T12:00:00.000Z',
   durationMs: 4234,
   funnel: sampleFunnel,
-  balance: {
+  reconciliation: {
     checked: true,
     ok: true,
-    books: ['list'],
+    sources: ['list'],
     deploymentsChecked: 1,
     withoutArtifact: 0,
     lostReports: 0,
@@ -120,7 +120,7 @@ export const sampleResult: FleetResult = {
       timeouts: 1,
       resets: 1,
       refusedConnections: 0,
-      otherFaults: 0,
+      otherErrors: 0,
       signatureRefusals: 0,
     },
   ],
@@ -173,10 +173,10 @@ export function differenceOf(deviceIndex: number, servers = 'failure') {
  * Returns the figures of a shard with these alert durations and a number of exchanges without a
  * response.
  */
-export function partOf(durationsMs: readonly number[], unanswered = 0): PartFigures {
+export function shardFiguresOf(durationsMs: readonly number[], unanswered = 0): ShardFigures {
   const operation = 'post-alerts';
   const answers = { '2xx': durationsMs.length };
-  const silences = { timeouts: unanswered, resets: 0, refusedConnections: 0, otherFaults: 0 };
+  const silences = { timeouts: unanswered, resets: 0, refusedConnections: 0, otherErrors: 0 };
   return {
     startMs: 0,
     endMs: 1000,

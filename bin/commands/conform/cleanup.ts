@@ -9,8 +9,8 @@ import { addExamples } from '../../options/examples.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from '../../options/login-options.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { addUrlOption, doubtSentence, forceOption } from '../../options/url-option.ts';
+import { CommandError, setUpError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault, setUpFault } from '../../output/fault.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
@@ -57,7 +57,7 @@ export function configure(command: Command): void {
   });
 }
 
-/** Removes what a run of the suite has left, and prints what became of it. @throws CommandFault */
+/** Removes what a run of the suite has left, and prints what became of it. @throws CommandError */
 export async function cleanUpRun(
   ledgerFile: string,
   options: RunCleanupOptions,
@@ -67,7 +67,7 @@ export async function cleanUpRun(
   const control = controlOf(options);
   if (credentials === 'none' && !control) {
     const wanted = `${loginWays}, or --control-url to remove only tenants`;
-    throw new CommandFault(`a ledger of conform needs ${wanted}.`, exitCodes.usage);
+    throw new CommandError(`a ledger of conform needs ${wanted}.`, exitCodes.usage);
   }
   const { url: baseUrl } = options;
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
@@ -94,7 +94,7 @@ async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupR
     return await cleanUp(options);
   } catch (error) {
     const place = options.baseUrl ?? options.ledgerFile;
-    throw error instanceof SetupError ? setUpFault(error, place) : error;
+    throw error instanceof SetupError ? setUpError(error, place) : error;
   }
 }
 

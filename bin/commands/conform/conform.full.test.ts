@@ -80,7 +80,7 @@ describe('the subcommands of fleetbed conform', () => {
 });
 
 describe('fleetbed conform', () => {
-  it('plays the selected cases, writes both reports and says pass', async () => {
+  it('runs the selected cases, writes both reports and says pass', async () => {
     const [json, junit] = [join(folder, 'report.json'), join(folder, 'report.xml')];
     const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
     const words = ['--password', ready.adminPassword, 'deployment-status/'];
@@ -100,7 +100,7 @@ describe('fleetbed conform', () => {
     const { code, stdout, stderr } = await conform(...words);
     expect(code).toBe(1);
     expect(stderr).toMatch(/suite: fail +errors\/request-id/);
-    expect(stdout).toMatch(/Failed[\s\S]*expected[\s\S]*saw[\s\S]*> POST http/);
+    expect(stdout).toMatch(/Failed[\s\S]*expected[\s\S]*actual[\s\S]*> POST http/);
   });
 
   it('names a beginning that no case has', async () => {
@@ -120,7 +120,7 @@ describe('fleetbed conform', () => {
     }
   });
 
-  it('plays what needs no user with --anonymous, and says what stays and what is skipped', async () => {
+  it('runs what needs no user with --anonymous, and says what stays and what is skipped', async () => {
     const words = ['--json', '--anonymous', 'authentication/', 'monitor/'];
     const { code, stdout, stderr } = await conform(...words);
     expect(stderr).toContain('devices stay pending on the target');
@@ -191,12 +191,12 @@ describe('fleetbed conform in a pipeline', () => {
 describe('fleetbed conform --dry-run', () => {
   const nowhere = ['conform', '--dry-run', '--json', '--url', 'http://127.0.0.1:1'];
 
-  it('tells what would be played, skipped and made, and asks the target nothing', async () => {
+  it('prints what would be run, skipped and made, and asks the target nothing', async () => {
     const words = ['--password', 'correct horse', '--rate', '20/s', 'deployment-log/', 'time/'];
     const { code, stdout, stderr } = await runCommand([...nowhere, ...words]);
     expect(code, stderr).toBe(0);
     const plan = JSON.parse(stdout);
-    expect(plan.played.length).toBeGreaterThan(3);
+    expect(plan.run.length).toBeGreaterThan(3);
     expect(plan.skipped[0].because).toContain('does not offer');
     expect(plan.madeAtMost.device).toBeGreaterThanOrEqual(plan.madeAtMost.deployment);
     expect(plan.madeAtMost.artifact).toBe(1);
@@ -204,15 +204,15 @@ describe('fleetbed conform --dry-run', () => {
     expect(plan.footprint.userChanges).toBeGreaterThan(plan.madeAtMost.deployment);
     expect(stderr).toMatch(/requests, at --rate at least \d+ s\n/);
     expect(stderr).toMatch(
-      /stays, because the API cannot delete it: \d+ deployments \(ended\), \d/,
+      /left on the server (the API has no delete): \d+ deployments \(ended\), \d/,
     );
   });
 
-  it('makes nothing of what is only read, and says when nothing would be played', async () => {
+  it('makes nothing of what is only read, and says when nothing would be run', async () => {
     const words = ['--password', 'correct horse', '--read-only', 'deployment-log/'];
     const { code, stdout } = await runCommand([...nowhere, ...words]);
     expect(code).toBe(4);
-    expect(JSON.parse(stdout)).toMatchObject({ played: [], madeAtMost: {} });
+    expect(JSON.parse(stdout)).toMatchObject({ selected: [], madeAtMost: {} });
   });
 });
 

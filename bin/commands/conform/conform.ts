@@ -10,19 +10,19 @@ import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { prepareReports, writeReports } from '../../options/reports.ts';
 import { addSubcommands, type Subcommands } from '../../options/subcommands.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { withLiveLine } from '../../output/live-line.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { conformanceExitCode } from './conformance-outcome.ts';
 import { judge } from './judged-run.ts';
-import { closeLedger, ledgerPlace, tellWhenCutShort } from './ledger-place.ts';
+import { closeLedger, ledgerPlace, notifyWhenInterrupted } from './ledger-place.ts';
 import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
 import { conformanceForms } from './report-forms.ts';
 import { openRunLines } from './run-lines.ts';
-import { selectedCases, verdictTeller } from './suite-watch.ts';
+import { selectedCases, verdictPrinter } from './suite-watch.ts';
 
 type RunSettings = Awaited<ReturnType<typeof runSettingsOf>>;
 
@@ -130,7 +130,7 @@ async function act(selection: readonly string[], options: Options): Promise<Exit
     return exitCodes.pass;
   }
   if (options.json && options.ndjson === '-') {
-    throw new CommandFault(
+    throw new CommandError(
       '--ndjson - and --json both write to standard output; use one of them.',
       exitCodes.usage,
     );
@@ -141,7 +141,7 @@ async function act(selection: readonly string[], options: Options): Promise<Exit
 
 function list(selection: readonly string[], output: Output): ExitCode {
   const cases = selectedCases(selection);
-  tellUnmatched(selection, output);
+  warnUnmatched(selection, output);
   if (output.json) output.data(cases);
   else output.line(caseList(cases));
   return cases.length > 0 ? exitCodes.pass : exitCodes.undecided;
@@ -154,7 +154,7 @@ async function conform(
 ): Promise<ExitCode> {
   await prepareReports(options.report);
   const settings = await runSettingsOf(options);
-  tellUnmatched(selection, output);
+  warnUnmatched(selection, output);
   const earlier = options.compare && (await readReportFile('--compare', options.compare));
   if (options.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
@@ -162,23 +162,23 @@ async function conform(
   }
   const place = ledgerPlace(options);
   const signal = stopSignal();
-  const cutShort = place && tellWhenCutShort(place, signal);
+  const cutShort = place && notifyWhenInterrupted(place, signal);
   const lines = await openRunLines(options.ndjson, settings);
   const result = await withLiveLine(output, (live) => {
     // Lines on standard output, which may be the same terminal, would run into the one that changes.
-    const told = options.ndjson === '-' ? output : live;
-    const teller = verdictTeller(told, selectedCases(selection).length);
+    const printer = options.ndjson === '-' ? output : live;
+    const printVerdict = verdictPrinter(printer, selectedCases(selection).length);
     return judge({
       ...settings,
       selection,
       signal,
       onStart: (start) => {
-        tellFootprint(settings, told);
+        printFootprint(settings, printer);
         lines.start(start);
       },
       onVerdict: (verdict) => {
         lines.verdict(verdict);
-        teller(verdict);
+        printVerdict(verdict);
       },
       ...(place && { ledgerFile: place.file }),
     });
@@ -195,7 +195,7 @@ async function conform(
 }
 
 /** Said before anything is made: what no clean-up takes away. */
-function tellFootprint({ credentials, hooks, readOnly }: RunSettings, output: Output): void {
+function printFootprint({ credentials, hooks, readOnly }: RunSettings, output: Output): void {
   if (readOnly) return;
   const stays =
     credentials === 'none' && !hooks
@@ -204,8 +204,8 @@ function tellFootprint({ credentials, hooks, readOnly }: RunSettings, output: Ou
   output.progress(`${stays} (--dry-run shows how many, and how many requests)`);
 }
 
-/** A mistyped beginning among others would otherwise just play fewer cases. */
-function tellUnmatched(selection: readonly string[], output: Output): void {
+/** A mistyped beginning among others would otherwise just run fewer cases. */
+function warnUnmatched(selection: readonly string[], output: Output): void {
   for (const beginning of selection) {
     if (selectedCases([beginning]).length > 0) continue;
     output.progress(`no case has an ID that starts with "${beginning}"; --list shows them all`);

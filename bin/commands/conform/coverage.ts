@@ -2,8 +2,8 @@
 import { listCases } from '../../../conformance/conformance.ts';
 import { coverageCsv, coverageHtml, coverageText } from '../../../conformance/report/coverage.ts';
 import { type Coverage, coverageOf } from '../../../conformance/result/coverage.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 
 const renderings: Readonly<Record<string, (coverage: Coverage) => string>> = {
   table: (coverage) => `${coverageText(coverage)}\n`,
@@ -20,7 +20,7 @@ export function printCoverage(form: string | true): ExitCode {
   const render = renderings[form === true ? 'table' : form];
   if (!render) {
     const accepted = Object.keys(renderings).join(', ');
-    throw new CommandFault(
+    throw new CommandError(
       `--coverage ${form} is not a form. Accepted: ${accepted}.`,
       exitCodes.usage,
     );

@@ -1,25 +1,27 @@
 /**
- * `fleetbed conform --dry-run`: what a run would play, skip and make, without a request to the
+ * `fleetbed conform --dry-run`: what a run would run, skip and make, without a request to the
  * target. What would be made is counted in a rehearsal against the reference server, which runs in
  * this process for so long; a target that lacks something has less made.
  */
+
 import {
   type CaseListing,
   type ConformanceOptions,
   type ConformanceResult,
   runConformance,
 } from '../../../conformance/conformance.ts';
-import { counted, removableText, stayingText } from '../../../conformance/report/footprint.ts';
+import { removableText, stayingText } from '../../../conformance/report/footprint.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { counted } from '../../../fixtures/counted.ts';
 import { systemRandom } from '../../../fixtures/random.ts';
 import { startServer } from '../../../server/server.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import type { Output } from '../../output/output.ts';
 
-type Settings = Omit<ConformanceOptions, 'clock' | 'random'>;
+type RunSettings = Omit<ConformanceOptions, 'clock' | 'random'>;
 
 /** Performs a dry run, and prints what the run would do. */
-export async function dryRun(settings: Settings, output: Output): Promise<ExitCode> {
+export async function dryRun(settings: RunSettings, output: Output): Promise<ExitCode> {
   output.progress(
     'rehearsing against a reference server in this process; no request is sent to the target',
   );
@@ -27,11 +29,11 @@ export async function dryRun(settings: Settings, output: Output): Promise<ExitCo
   const plan = planOf(result, settings);
   output.data(plan);
   output.line(planText(plan));
-  return plan.played.length > 0 ? exitCodes.pass : exitCodes.undecided;
+  return plan.selected.length > 0 ? exitCodes.pass : exitCodes.undecided;
 }
 
 interface Plan {
-  readonly played: readonly Pick<CaseListing, 'id' | 'risk'>[];
+  readonly selected: readonly Pick<CaseListing, 'id' | 'risk'>[];
   readonly skipped: readonly { readonly id: string; readonly because: string }[];
   /** How many resources of each kind are made at most. */
   readonly madeAtMost: ConformanceResult['made'];
@@ -41,7 +43,7 @@ interface Plan {
   readonly secondsAtLeast: number | null;
 }
 
-async function rehearse(settings: Settings, output: Output): Promise<ConformanceResult> {
+async function rehearse(settings: RunSettings, output: Output): Promise<ConformanceResult> {
   const { headerPrefix, credentials, hooks, control } = settings;
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent', headerPrefix });
   const { baseUrl, adminEmail: email, adminPassword: password, controlUrl, controlToken } = server;
@@ -62,18 +64,18 @@ async function rehearse(settings: Settings, output: Output): Promise<Conformance
 }
 
 /** The settings without what speaks of the target, and without the pace that spares it. */
-function rehearsed(settings: Settings) {
+function rehearsed(settings: RunSettings) {
   const { baseUrl, credentials, hooks, control, tls, requestsPerSecondMax, ...rest } = settings;
   return rest;
 }
 
 function planOf(
   { verdicts, made, footprint }: ConformanceResult,
-  { requestsPerSecondMax: rate }: Settings,
+  { requestsPerSecondMax: rate }: RunSettings,
 ): Plan {
   const isSkipped = ({ verdict }: { readonly verdict: string }): boolean => verdict === 'skip';
   return {
-    played: verdicts.filter((each) => !isSkipped(each)).map(({ id, risk }) => ({ id, risk })),
+    selected: verdicts.filter((each) => !isSkipped(each)).map(({ id, risk }) => ({ id, risk })),
     skipped: verdicts
       .filter(isSkipped)
       .map(({ id, reason }) => ({ id, because: reason?.text ?? '' })),
@@ -83,17 +85,17 @@ function planOf(
   };
 }
 
-function planText({ played, skipped, ...plan }: Plan): string {
+function planText({ selected, skipped, ...plan }: Plan): string {
   return [
     'Would run',
-    ...played.map(({ id, risk }) => `  ${id} (${risk})`),
+    ...selected.map(({ id, risk }) => `  ${id} (${risk})`),
     ...(skipped.length > 0 ? ['', 'Would skip'] : []),
     ...skipped.map(({ id, because }) => `  ${id}: ${because}`),
     '',
     'Footprint',
     ...planFootprint(plan).map((line) => `  ${line}`),
     '',
-    `${played.length} cases would run, ${skipped.length} would be skipped; no request was sent`,
+    `${selected.length} cases would run, ${skipped.length} would be skipped; no request was sent`,
   ].join('\n');
 }
 
@@ -109,7 +111,7 @@ function planFootprint({
   return [
     `requests: about ${counted(footprint.requests, 'request')}${time}`,
     `created and removed: ${removed === '' ? 'nothing' : `at most ${removed}`}`,
-    `stays, because the API cannot delete it: ${stays === '' ? 'nothing' : stays}`,
+    `left on the server (the API has no delete): ${stays === '' ? 'nothing' : stays}`,
   ];
 }
 

@@ -20,7 +20,7 @@ function file(name: string, text: string): string {
 }
 
 describe('fleetbed conform hooks', () => {
-  it('tells every step with what it is given and what it answers', async () => {
+  it('prints every step with what it is given and what it answers', async () => {
     const { code, stdout } = await runCommand(['conform', 'hooks']);
     expect(code).toBe(0);
     for (const [step, wish, input] of describedSteps()) {
@@ -29,7 +29,7 @@ describe('fleetbed conform hooks', () => {
     expect(stdout).toContain('Exit codes: 0 done; 3 not possible on this server');
   });
 
-  it('tells them as JSON too', async () => {
+  it('prints them as JSON too', async () => {
     const { stdout } = await runCommand(['conform', 'hooks', '--json']);
     expect(JSON.parse(stdout)).toContainEqual({
       step: 'accept',
@@ -46,9 +46,9 @@ describe('fleetbed conform', () => {
     ['a capability that there is not', ['--with', 'flight'], 'Accepted: operator', 2],
     ['one that is declared both ways', ['--with', 'monitor', '--without', 'monitor'], 'both', 2],
     ['half of the control listener', ['--control-url', 'http://127.0.0.1:1'], 'control-token', 2],
-  ])('refuses %s', async (_, words, told, exitCode) => {
+  ])('refuses %s', async (_, words, message, exitCode) => {
     const { code, stderr } = await runCommand(['conform', '--anonymous', ...words]);
-    expect(stderr).toContain(told);
+    expect(stderr).toContain(message);
     expect(stderr).not.toContain('secret-of-control');
     expect(code).toBe(exitCode);
   });

@@ -8,9 +8,9 @@ import { defaultHeaderPrefix } from '../../../fixtures/contract/vendor-names.ts'
 import { NotAFile } from '../../../fixtures/plain-file.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
-import { fileFault } from '../../output/files.ts';
+import { fileError } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 
 interface JudgeOptions {
@@ -62,7 +62,7 @@ export function configure(command: Command): void {
     .addHelpText('after', help)
     .action(async (file: string, { json = false, ...plan }: JudgeOptions) => {
       const judgement = await judgeRecording(file, plan).catch((error: unknown) => {
-        throw recordingFault(file, error);
+        throw recordingError(file, error);
       });
       const output = createOutput(json);
       output.data(judgement);
@@ -71,12 +71,12 @@ export function configure(command: Command): void {
     });
 }
 
-function recordingFault(file: string, error: unknown): unknown {
+function recordingError(file: string, error: unknown): unknown {
   if (error instanceof RecordingError) {
     const wayOut =
       error.place === '' ? '' : ' Save the recording again, or remove what stands there.';
-    return new CommandFault(`${error.message}${wayOut}`, exitCodes.setUp, error);
+    return new CommandError(`${error.message}${wayOut}`, exitCodes.setUp, error);
   }
   const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
-  return isOfFile ? fileFault(`cannot read ${file}`, error) : error;
+  return isOfFile ? fileError(`cannot read ${file}`, error) : error;
 }

@@ -7,10 +7,10 @@ import {
 } from '../../../conformance/conformance.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { systemRandom } from '../../../fixtures/random.ts';
+import { CommandError, setUpError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault, setUpFault } from '../../output/fault.ts';
 
-/** A run with the machine's clock and chance. @throws CommandFault */
+/** A run with the machine's clock and chance. @throws CommandError */
 export async function judge(
   options: Omit<ConformanceOptions, 'clock' | 'random'>,
 ): Promise<ConformanceResult> {
@@ -18,8 +18,8 @@ export async function judge(
     return await runConformance({ ...options, clock: systemClock, random: systemRandom });
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    if (!options.signal?.aborted) throw setUpFault(error, options.baseUrl);
+    if (!options.signal?.aborted) throw setUpError(error, options.baseUrl);
     const sentence = 'interrupted before the first case; nothing was created on the target.';
-    throw new CommandFault(sentence, exitCodes.interrupted, error);
+    throw new CommandError(sentence, exitCodes.interrupted, error);
   }
 }

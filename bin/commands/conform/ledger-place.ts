@@ -32,15 +32,15 @@ export function ledgerPlace(
 }
 
 /** Prints how to remove resources that a second Ctrl-C leaves behind, until it is dismissed. */
-export function tellWhenCutShort(
+export function notifyWhenInterrupted(
   { file, hint }: LedgerPlace,
   stop: AbortSignal,
 ): { dismiss(): void } {
-  const tell = (): void => {
+  const notify = (): void => {
     if (stop.aborted && existsSync(file)) process.stderr.write(`${hint}\n`);
   };
-  process.on('exit', tell);
-  return { dismiss: () => process.off('exit', tell) };
+  process.on('exit', notify);
+  return { dismiss: () => process.off('exit', notify) };
 }
 
 /**

@@ -9,8 +9,8 @@ import { addLoginOptions, type LoginOptions, userOf } from '../../options/login-
 import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
 import { reportOption } from '../../options/reports.ts';
 import { addUrlOption } from '../../options/url-option.ts';
+import { CommandError, setUpError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault, setUpFault } from '../../output/fault.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { conformanceForms } from './report-forms.ts';
 import { steeringOf, steeringRows } from './steering-options.ts';
@@ -57,7 +57,7 @@ export interface ConformOptions extends LoginOptions, ValuesOf<typeof targetRows
 export function addRunOptions(command: Command): Command {
   addUrlOption(command.optionsGroup('Target:'), {
     description: 'base URL of the server to test',
-    usual: 'http://127.0.0.1:8080',
+    defaultUrl: 'http://127.0.0.1:8080',
   });
   addLoginOptions(command).optionsGroup('Options:');
   for (const rows of [suiteOptions, modelOptions, targetRows]) addOptionRows(command, rows);
@@ -75,14 +75,14 @@ export function credentialsOf(
 function requireUser(options: ConformOptions): void {
   const { anonymous, hooks } = options;
   if (anonymous || hooks !== undefined || credentialsOf(options) !== 'none') return;
-  throw new CommandFault(
+  throw new CommandError(
     'conform needs a user: give --password (or FLEETBED_PASSWORD), --token (or FLEETBED_TOKEN) ' +
       'or --hooks; --anonymous runs only the cases that need no user.',
     exitCodes.usage,
   );
 }
 
-/** What a run takes from the options, but for the cases. @throws CommandFault */
+/** What a run takes from the options, but for the cases. @throws CommandError */
 export async function runSettingsOf(options: ConformOptions) {
   requireUser(options);
   const caPem = options.ca === undefined ? undefined : await readNamedFile('--ca', options.ca);
@@ -103,6 +103,6 @@ async function readNamedWaivers(file: string | undefined): Promise<readonly Waiv
   try {
     return readWaivers(text, file);
   } catch (error) {
-    throw error instanceof WaiverFileError ? setUpFault(error, file) : error;
+    throw error instanceof WaiverFileError ? setUpError(error, file) : error;
   }
 }

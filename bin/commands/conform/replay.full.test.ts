@@ -97,8 +97,8 @@ describe('fleetbed conform replay', () => {
     const part = await replay(bad, ...waive(failures.slice(1)));
     expect(part.code).toBe(1);
     expect(part.stdout).toContain(`1 still failing, ${failures.length - 1} waived`);
-    const mended = await replay(bad, ...waive(failures), '--header-prefix', 'X-SVC');
-    expect([mended.code, mended.stdout]).toEqual([
+    const corrected = await replay(bad, ...waive(failures), '--header-prefix', 'X-SVC');
+    expect([corrected.code, corrected.stdout]).toEqual([
       1,
       expect.stringContaining('is no longer needed'),
     ]);

@@ -23,7 +23,7 @@ import { judge } from './judged-run.ts';
 import { addRunOptions, type ConformOptions, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
 import { conformanceForms } from './report-forms.ts';
-import { verdictTeller } from './suite-watch.ts';
+import { verdictPrinter } from './suite-watch.ts';
 
 const rows = {
   inconclusive: {
@@ -83,7 +83,7 @@ async function replay(report: Report, options: ReplayOptions): Promise<ExitCode>
   const settings = await runSettingsOf(options);
   const signal = stopSignal();
   const result = await withLiveLine(output, (live) => {
-    const onVerdict = verdictTeller(live, ids.size);
+    const onVerdict = verdictPrinter(live, ids.size);
     return judge({ ...settings, ids, signal, onVerdict });
   });
   await writeReports(conformanceForms, options.report, { result });

@@ -16,7 +16,7 @@ interface RunLines {
   readonly end: (result: ConformanceResult) => void;
 }
 
-/** Opens the file; nothing is written without one. @throws CommandFault */
+/** Opens the file; nothing is written without one. @throws CommandError */
 export async function openRunLines(
   file: string | undefined,
   { baseUrl, headerPrefix }: Pick<ConformanceOptions, 'baseUrl' | 'headerPrefix'>,

@@ -9,9 +9,9 @@ const fuzzing = 'Random alterations';
 const reports = 'Reports';
 
 /** Without `--seed`. */
-export const usualSeed = '1';
+export const defaultSeed = '1';
 /** Without `--floor`. */
-export const usualFloor = 0.95;
+export const defaultFloor = 0.95;
 
 export const selfTestRows = {
   list: {
@@ -24,33 +24,33 @@ export const selfTestRows = {
     flag: '--processes <count>',
     group,
     help: 'processes that run defects in parallel',
-    cli: { kind: 'count', least: 1, most: PROCESSES_MAX },
-    usual: { value: 1 },
+    cli: { kind: 'count', min: 1, max: PROCESSES_MAX },
+    default: { value: 1 },
   },
   sample: {
     flag: '--sample <count>',
     group,
     help: 'run what changed since the committed result, and so many of the others',
-    cli: { kind: 'count', least: 0, most: SAMPLE_MAX },
+    cli: { kind: 'count', min: 0, max: SAMPLE_MAX },
     conflicts: ['fuzz', 'html'],
   },
   fuzz: {
     flag: '--fuzz <count>',
     group: fuzzing,
     help: 'so many random alterations of answers, in place of the planted defects',
-    cli: { kind: 'count', least: 1, most: FUZZ_MAX },
+    cli: { kind: 'count', min: 1, max: FUZZ_MAX },
     conflicts: ['html', 'record'],
   },
   seed: {
     flag: '--seed <text>',
     group,
-    help: `with --fuzz or --sample: decides which alterations or defects (default: ${usualSeed})`,
+    help: `with --fuzz or --sample: decides which alterations or defects (default: ${defaultSeed})`,
     cli: { kind: 'text' },
   },
   floor: {
     flag: '--floor <share>',
     group: fuzzing,
-    help: `with --fuzz: least share to be noticed of those that break a must (default: ${usualFloor})`,
+    help: `with --fuzz: least share to be noticed of those that break a must (default: ${defaultFloor})`,
     cli: { kind: 'share' },
   },
   html: {

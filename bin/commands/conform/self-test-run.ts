@@ -1,13 +1,17 @@
 /** What a self-test of planted defects and one of random alterations have in common. */
 import { listCases } from '../../../conformance/conformance.ts';
 import type { Defect } from '../../../conformance/self-test/defect.ts';
-import { forkedPlayers, ownPlayer, type Players } from '../../../conformance/self-test/players.ts';
-import { type Baseline, playBaseline } from '../../../conformance/self-test/self-test.ts';
+import { type Baseline, runBaseline } from '../../../conformance/self-test/self-test.ts';
+import {
+  forkedWorkers,
+  ownWorker,
+  type WorkerPool,
+} from '../../../conformance/self-test/workers.ts';
 import { secretVariables } from '../../options/secret-option.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { type GivenTarget, selfTestOn } from './self-test/good-targets.ts';
-import { type SelfTestRowValues, usualSeed } from './self-test-options.ts';
+import { defaultSeed, type SelfTestRowValues } from './self-test-options.ts';
 
 /** The options as commander gives them. */
 export interface SelfTestCommandOptions extends SelfTestRowValues {
@@ -18,13 +22,13 @@ export interface SelfTestCommandOptions extends SelfTestRowValues {
   readonly worker?: boolean;
 }
 
-/** A self-test whose run without a defect has been. Its owner closes the players. */
-interface BegunSelfTest extends Players {
+/** A self-test whose run without a defect has been. Its owner closes the workers. */
+interface BegunSelfTest extends WorkerPool {
   readonly baseline: Baseline;
   readonly signal: AbortSignal;
 }
 
-/** Runs every case without a defect, and gets the players ready. */
+/** Runs every case without a defect, and starts the workers. */
 export async function begin(
   defects: readonly Defect[],
   options: SelfTestCommandOptions,
@@ -33,13 +37,13 @@ export async function begin(
   const signal = stopSignal();
   const selfTestOptions = selfTestOn(targetOf(options), { signal });
   output.progress('self-test: running every case without a defect');
-  const baseline = await playBaseline(defects, selfTestOptions, caseIds(options.cases));
+  const baseline = await runBaseline(defects, selfTestOptions, caseIds(options.cases));
   const { processes } = options;
-  const players =
+  const workers =
     processes === 1
-      ? ownPlayer(selfTestOptions)
-      : forkedPlayers(processes, workerWords(options), workerSecrets(options));
-  return { ...players, baseline, signal };
+      ? ownWorker(selfTestOptions)
+      : forkedWorkers(processes, workerWords(options), workerSecrets(options));
+  return { ...workers, baseline, signal };
 }
 
 /** The server that the options name, or our own ones. */
@@ -58,7 +62,7 @@ function caseIds(beginnings: readonly string[] | undefined): ReadonlySet<string>
 }
 
 function workerWords(options: SelfTestCommandOptions): readonly string[] {
-  const { url, headerPrefix, fuzz, seed = usualSeed } = options;
+  const { url, headerPrefix, fuzz, seed = defaultSeed } = options;
   return [
     ...['conform', 'self-test', '--worker', '--header-prefix', headerPrefix],
     ...(url === undefined ? [] : ['--url', url]),

@@ -8,18 +8,17 @@ import {
   type FuzzResult,
   type FuzzRow,
   isSharp,
-  playFuzz,
+  runFuzz,
 } from '../../../conformance/self-test/fuzz/fuzz.ts';
 import { isSound } from '../../../conformance/self-test/judgement.ts';
 import {
   holds,
   type KillMatrix,
   type MatrixRow,
-  type PlayDefect,
-  playMatrix,
+  type RunDefect,
+  runMatrix,
   sampleOf,
 } from '../../../conformance/self-test/matrix.ts';
-import { obey } from '../../../conformance/self-test/players.ts';
 import {
   type FindRecorded,
   recordedResults,
@@ -33,6 +32,7 @@ import {
 } from '../../../conformance/self-test/report/fuzz-text.ts';
 import { matrixHtml } from '../../../conformance/self-test/report/html.ts';
 import { matrixText, rowText } from '../../../conformance/self-test/report/text.ts';
+import { obey } from '../../../conformance/self-test/workers.ts';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { defaultHeaderPrefix } from '../../../fixtures/contract/vendor-names.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -40,12 +40,12 @@ import { addOptionRows } from '../../options/option-rows.ts';
 import * as values from '../../options/option-values.ts';
 import { SecretOption, secretVariables } from '../../options/secret-option.ts';
 import { addUrlOption } from '../../options/url-option.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { FOR_ALL, requireWritable, writeWhole } from '../../output/files.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { selfTestOn } from './self-test/good-targets.ts';
-import { selfTestRows, usualFloor, usualSeed } from './self-test-options.ts';
+import { defaultFloor, defaultSeed, selfTestRows } from './self-test-options.ts';
 import { selfTestProgress } from './self-test-progress.ts';
 import { begin, type SelfTestCommandOptions, targetOf } from './self-test-run.ts';
 
@@ -92,7 +92,7 @@ async function act(
   beginnings: readonly string[],
   options: SelfTestCommandOptions,
 ): Promise<ExitCode> {
-  const { fuzz, seed = usualSeed, list: isList, json = false } = options;
+  const { fuzz, seed = defaultSeed, list: isList, json = false } = options;
   requireFuzz(options);
   const drawn = fuzz === undefined ? undefined : drawnDefects(fuzz, seed);
   if (options.worker) {
@@ -108,7 +108,7 @@ async function act(
   return isList ? list(defects, output) : selfTest(defects, options, output);
 }
 
-/** @throws CommandFault when an option stands without the one that gives it a meaning */
+/** @throws CommandError when an option stands without the one that gives it a meaning */
 function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): void {
   if (fuzz !== undefined) return;
   const sentence =
@@ -117,10 +117,10 @@ function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): voi
       : seed !== undefined && sample === undefined
         ? '--seed draws alterations or a sample of the defects; add --fuzz or --sample.'
         : undefined;
-  if (sentence !== undefined) throw new CommandFault(sentence, exitCodes.usage);
+  if (sentence !== undefined) throw new CommandError(sentence, exitCodes.usage);
 }
 
-/** Those whose ids begin so; all without a beginning. @throws CommandFault when none begins so */
+/** Those whose ids begin so; all without a beginning. @throws CommandError when none begins so */
 function chosenDefects<Planted extends Defect>(
   all: readonly Planted[],
   beginnings: readonly string[],
@@ -128,7 +128,7 @@ function chosenDefects<Planted extends Defect>(
   for (const beginning of beginnings) {
     if (all.some(({ id }) => id.startsWith(beginning))) continue;
     const sentence = `no defect has an ID that starts with "${beginning}"; --list shows them all.`;
-    throw new CommandFault(sentence, exitCodes.usage);
+    throw new CommandError(sentence, exitCodes.usage);
   }
   if (beginnings.length === 0) return all;
   return all.filter(({ id }) => beginnings.some((beginning) => id.startsWith(beginning)));
@@ -146,7 +146,7 @@ async function selfTest(
   output: Output,
 ): Promise<ExitCode> {
   if (options.html !== undefined) await requireWritable('--html', options.html);
-  const matrix = await playAll(defects, options, output);
+  const matrix = await runAll(defects, options, output);
   const isWhole = defects.length === allDefects.length;
   if (options.html !== undefined) await writeWhole(options.html, matrixHtml(matrix, isWhole));
   if (options.record && !matrix.interrupted) {
@@ -158,21 +158,21 @@ async function selfTest(
   return holds(matrix) ? exitCodes.pass : exitCodes.failed;
 }
 
-async function playAll(
+async function runAll(
   defects: readonly Defect[],
   options: SelfTestCommandOptions,
   output: Output,
 ): Promise<KillMatrix> {
-  const { baseline, players, signal, close } = await begin(defects, options, output);
+  const { baseline, workers, signal, close } = await begin(defects, options, output);
   const known = await knownResults(defects, options, output);
   try {
-    return await playMatrix({
+    return await runMatrix({
       defects,
       affectedCases: baseline.affectedCases,
       named: baseline.named,
-      baselineFaults: baseline.faults,
-      players: players.map((play): PlayDefect => {
-        return async (defect, ids) => known(defect, ids) ?? play(defect, ids);
+      baselineFailures: baseline.failures,
+      workers: workers.map((runDefect): RunDefect => {
+        return async (defect, ids) => known(defect, ids) ?? runDefect(defect, ids);
       }),
       signal,
       onRow: selfTestProgress<MatrixRow>({
@@ -188,7 +188,7 @@ async function playAll(
 /** What need not be run again, as the options say. */
 async function knownResults(
   defects: readonly Defect[],
-  { record, sample, seed = usualSeed }: SelfTestCommandOptions,
+  { record, sample, seed = defaultSeed }: SelfTestCommandOptions,
   output: Output,
 ): Promise<FindRecorded> {
   if (!record && sample === undefined) return () => undefined;
@@ -206,29 +206,29 @@ async function fuzzed(
   options: SelfTestCommandOptions,
   output: Output,
 ): Promise<ExitCode> {
-  const { floor = usualFloor } = options;
-  const result = await playDrawn(defects, options, output);
+  const { floor = defaultFloor } = options;
+  const result = await runDrawn(defects, options, output);
   output.data(result);
   output.line(fuzzText(result, floor));
   if (result.interrupted) return exitCodes.interrupted;
   return isSharp(result, floor) ? exitCodes.pass : exitCodes.failed;
 }
 
-async function playDrawn(
+async function runDrawn(
   defects: readonly FuzzDefect[],
   options: SelfTestCommandOptions,
   output: Output,
 ): Promise<FuzzResult> {
-  const { fuzz: count = defects.length, seed = usualSeed } = options;
-  const { baseline, players, signal, close } = await begin(defects, options, output);
+  const { fuzz: count = defects.length, seed = defaultSeed } = options;
+  const { baseline, workers, signal, close } = await begin(defects, options, output);
   try {
-    return await playFuzz({
+    return await runFuzz({
       defects,
       count,
       seed,
       affectedCases: baseline.affectedCases,
-      baselineFaults: baseline.faults,
-      players,
+      baselineFailures: baseline.failures,
+      workers,
       signal,
       onRow: selfTestProgress<FuzzRow>({
         ...{ output, clock: systemClock, total: defects.length, text: fuzzRowText },

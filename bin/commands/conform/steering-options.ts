@@ -11,8 +11,8 @@ import {
 } from '../../../conformance/conformance.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 import { secretVariables } from '../../options/secret-option.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { readNamedFile } from '../../output/files.ts';
 
 const group = 'What the target can do';
@@ -66,7 +66,7 @@ export const steeringRows = {
 type ControlOptions = ValuesOf<typeof controlRows>;
 type SteeringOptions = ValuesOf<typeof steeringRows>;
 
-/** What a run takes from these options. @throws CommandFault */
+/** What a run takes from these options. @throws CommandError */
 export async function steeringOf(options: SteeringOptions) {
   const control = controlOf(options);
   const { hooks: hookFile } = options;
@@ -80,7 +80,7 @@ export async function steeringOf(options: SteeringOptions) {
 
 /**
  * The given control listener, if any. A token alone does not select one: it may be set in the
- * environment for other commands. @throws CommandFault
+ * environment for other commands. @throws CommandError
  */
 export function controlOf({
   controlUrl,
@@ -89,7 +89,7 @@ export function controlOf({
   if (controlUrl === undefined) return undefined;
   if (controlToken !== undefined) return { url: controlUrl, token: controlToken };
   const token = `--control-token (env: ${secretVariables.controlToken})`;
-  throw new CommandFault(`--control-url also needs ${token}.`, exitCodes.usage);
+  throw new CommandError(`--control-url also needs ${token}.`, exitCodes.usage);
 }
 
 async function hooksOf(path: string) {
@@ -107,7 +107,7 @@ async function declarationOf(options: SteeringOptions): Promise<Declaration> {
   };
   const both = declared.with.find((name) => declared.without.includes(name));
   if (both === undefined) return declared;
-  throw new CommandFault(
+  throw new CommandError(
     `${both} is given with both --with and --without; keep one.`,
     exitCodes.usage,
   );
@@ -118,6 +118,6 @@ function usable<T>(option: string, path: string, read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof SteeringFileError)) throw error;
-    throw new CommandFault(`${option} ${path}: ${error.message}.`, exitCodes.usage, error);
+    throw new CommandError(`${option} ${path}: ${error.message}.`, exitCodes.usage, error);
   }
 }

@@ -17,18 +17,18 @@ export function selectedCases(prefixes: readonly string[] = []) {
 /**
  * What to call with each verdict. The count is a line that changes with each on a terminal, and one
  * now and then elsewhere.
- * @param total cases that the run plays
+ * @param total cases that the run runs
  */
-export function verdictTeller(output: LiveOutput, total: number): (verdict: CaseVerdict) => void {
-  let played = 0;
+export function verdictPrinter(output: LiveOutput, total: number): (verdict: CaseVerdict) => void {
+  let done = 0;
   let bad = 0;
   return (verdict) => {
-    played += 1;
+    done += 1;
     const { waiver } = verdict;
     const isBad = !waiver && ['fail', 'error', 'inconclusive'].includes(verdict.verdict);
     if (isBad && ++bad <= BAD_LINES_MAX) output.progress(`suite: ${verdictLine(verdict)}`);
-    const count = `suite: ${played} of ${total} cases`;
+    const count = `suite: ${done} of ${total} cases`;
     if (output.live) output.live(`${count}, ${bad} bad; ${verdict.id}`);
-    else if (played % CASES_PER_LINE === 0 || played === total) output.progress(count);
+    else if (done % CASES_PER_LINE === 0 || done === total) output.progress(count);
   };
 }

@@ -39,11 +39,11 @@ function fleetTable({ devices }: FleetResult): string {
   return `Fleet: ${devices.length} devices\n${table.toString()}`;
 }
 
-function reconciliationLine({ balance }: FleetResult): string {
-  if (!balance.checked)
-    return `Reconciliation: not checked (${balance.because ?? 'no reason given'})`;
-  if (balance.ok) return 'Reconciliation: server and fleet agree on every device';
-  return `Reconciliation: ${balance.differences.length} devices differ from the server's list`;
+function reconciliationLine({ reconciliation }: FleetResult): string {
+  if (!reconciliation.checked)
+    return `Reconciliation: not checked (${reconciliation.because ?? 'no reason given'})`;
+  if (reconciliation.ok) return 'Reconciliation: server and fleet agree on every device';
+  return `Reconciliation: ${reconciliation.differences.length} devices differ from the server's list`;
 }
 
 /** How often each verdict was given. */

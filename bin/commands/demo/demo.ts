@@ -28,16 +28,16 @@ import {
   reportOption,
   writeReports,
 } from '../../options/reports.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
-import { fleetExitCode, fleetFault } from '../../output/fleet-outcome.ts';
+import { fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { aborted, stopSignal } from '../../output/stop-signal.ts';
 import { type ServerReady, serverReady } from '../../server-access/ready.ts';
 import { leaveRunFile } from '../../server-access/run-file.ts';
 import { conformanceExitCode } from '../conform/conformance-outcome.ts';
 import { judge } from '../conform/judged-run.ts';
-import { selectedCases, verdictTeller } from '../conform/suite-watch.ts';
+import { selectedCases, verdictPrinter } from '../conform/suite-watch.ts';
 import { runStarter } from '../serve/console-runs.ts';
 import { type DemoResults, demoSummary } from './demo-summary.ts';
 
@@ -135,9 +135,9 @@ async function startOnFreePorts(
     const server = await startServer({ ...ports, logLevel: 'warn', startRun });
     sayPorts(server, ports, output);
     return server;
-  } catch (fault) {
-    const others = avoidBusy(ports, fault);
-    if (!others) throw fault;
+  } catch (error) {
+    const others = avoidBusy(ports, error);
+    if (!others) throw error;
     return startOnFreePorts(others, output, startRun);
   }
 }
@@ -151,12 +151,12 @@ function sayPorts({ baseUrl, controlUrl }: RunningServer, ports: Ports, output: 
   }
 }
 
-/** Any free port in place of the busy one; undefined when the fault is another one. */
-function avoidBusy(ports: Ports, fault: unknown): Ports | undefined {
-  if (!(fault instanceof Error && 'port' in fault && 'code' in fault)) return undefined;
-  if (fault.code !== 'EADDRINUSE') return undefined;
-  if (fault.port === ports.port) return { ...ports, port: 0 };
-  return fault.port === ports.controlPort ? { ...ports, controlPort: 0 } : undefined;
+/** Any free port in place of the busy one; undefined when the error is another one. */
+function avoidBusy(ports: Ports, error: unknown): Ports | undefined {
+  if (!(error instanceof Error && 'port' in error && 'code' in error)) return undefined;
+  if (error.code !== 'EADDRINUSE') return undefined;
+  if (error.port === ports.port) return { ...ports, port: 0 };
+  return error.port === ports.controlPort ? { ...ports, controlPort: 0 } : undefined;
 }
 
 async function uploadArtifact({ baseUrl, adminToken }: RunningServer): Promise<void> {
@@ -176,7 +176,7 @@ async function uploadArtifact({ baseUrl, adminToken }: RunningServer): Promise<v
   const answer = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
   if (answer.status === 201) return;
   const sentence = `the server answered ${answer.status} to the demo's artifact: ${await answer.text()}`;
-  throw new CommandFault(sentence, exitCodes.setUp);
+  throw new CommandError(sentence, exitCodes.setUp);
 }
 
 function planFor({ baseUrl, adminEmail, adminPassword, headerPrefix }: RunningServer): FleetPlan {
@@ -229,7 +229,7 @@ async function runFleet(
       },
     });
   } catch (error) {
-    throw fleetFault(error, plan);
+    throw fleetError(error, plan);
   }
 }
 
@@ -257,7 +257,7 @@ async function judgeServer(
     caseTimeLimitMs: SUITE_CASE_MAX_MS,
     requestTimeLimitMs: 10_000,
     signal,
-    onVerdict: verdictTeller(output, selectedCases().length),
+    onVerdict: verdictPrinter(output, selectedCases().length),
   });
 }
 
@@ -283,7 +283,7 @@ async function suiteTenant({ controlUrl, controlToken }: RunningServer) {
   const answer = await fetch(controlUrl + controlPaths.tenants, { method: 'POST', headers, body });
   if (answer.status !== 201) {
     const sentence = `the server answered ${answer.status} to the suite's tenant: ${await answer.text()}`;
-    throw new CommandFault(sentence, exitCodes.setUp);
+    throw new CommandError(sentence, exitCodes.setUp);
   }
   const {
     adminEmail: email,

@@ -223,16 +223,16 @@ describe('fleetbed doctor environment', () => {
     const words = ['doctor', 'environment', '--connect', '--url', serve.ready.baseUrl];
     const shell = 'ulimit -n 1000; exec "$0" "$@"';
     const child = spawn('sh', ['-c', shell, process.execPath, command, ...words]);
-    let told = '';
+    let text = '';
     child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-      told += piece;
+      text += piece;
     });
     const [code] = await once(child, 'close');
     expect(code).toBe(1);
-    expect(told).toMatch(
+    expect(text).toMatch(
       /^fail {2}open files .* 1000 devices with --connect need 1576.* at 424\.$/m,
     );
-    expect(told).toMatch(/^ +Raise it with `ulimit -n/m);
+    expect(text).toMatch(/^ +Raise it with `ulimit -n/m);
   });
 
   it('fails on a busy port, and looks at those that are named', async () => {

@@ -14,8 +14,8 @@ import {
 } from '../../../simulator/environment/way-to-server.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { reportFault } from '../../output/fault.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 
@@ -80,7 +80,7 @@ export function configure(command: Command): void {
 async function examine(options: EnvironmentOptions): Promise<ExitCode> {
   const { devices, connect, url, ca } = options;
   const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
-  const sentenceOf = (fault: Error, host: string): string => reportFault(fault, host).sentence;
+  const sentenceOf = (error: Error, host: string): string => describeError(error, host).sentence;
   const given = { caPem, clock: systemClock, sentenceOf };
   const way = url === undefined ? undefined : { url: new URL(url), ...given };
   const checks = [
@@ -112,7 +112,7 @@ async function portChecks({ host, port, controlPort, url }: EnvironmentOptions):
   return checks;
 }
 
-/** Each step needs the one before it, so the first fault ends them. */
+/** Each step needs the one before it, so the first error ends them. */
 async function serverChecks(way: WayToServer | undefined): Promise<Check[]> {
   if (!way) return [clockCheck(systemClock.now(), undefined)];
   const checks = [];

@@ -13,9 +13,9 @@ import {
 } from '../../../server/explain/doctor/finding.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
-import { fileFault } from '../../output/files.ts';
+import { fileError } from '../../output/files.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 
 interface SignatureOptions {
@@ -71,18 +71,18 @@ async function examineFiles(options: SignatureOptions): Promise<ExitCode> {
   const body = await readBody(options.body);
   const keyText = options.key === undefined ? undefined : await readKeyFile('--key', options.key);
   if (keyText === undefined && memberText(body, 'pubkey') === undefined) {
-    throw new CommandFault(
+    throw new CommandError(
       `--body ${options.body} has no text "pubkey"; give the key with --key FILE.`,
       exitCodes.usage,
     );
   }
   const otherKeys = await readOtherKeys(options.otherKey ?? []);
   const finding = examine({ body, keyText, signature: options.signature, otherKeys });
-  tell(finding, createOutput(options.json ?? false));
+  printFinding(finding, createOutput(options.json ?? false));
   return finding.fits ? exitCodes.pass : exitCodes.failed;
 }
 
-function tell(finding: Finding, output: Output): void {
+function printFinding(finding: Finding, output: Output): void {
   output.data(finding);
   if (output.json) return;
   const { mistake, sentence, detail, remedy, also = [] } = finding;
@@ -98,9 +98,9 @@ async function readBody(path: string): Promise<Buffer> {
     const { size } = await stat(plainFile(path));
     if (size <= limits.bodyMaxBytes) return await readFile(path);
   } catch (error) {
-    throw fileFault(what, error);
+    throw fileError(what, error);
   }
-  throw new CommandFault(
+  throw new CommandError(
     `${what}: it is larger than the ${limits.bodyMaxBytes} bytes of a request; choose another file.`,
     exitCodes.setUp,
   );
@@ -114,21 +114,21 @@ async function readKeyFile(option: string, path: string): Promise<string> {
     const { size } = await stat(plainFile(path));
     if (size <= KEY_FILE_MAX_BYTES) return await readFile(path, 'utf8');
   } catch (error) {
-    throw fileFault(`${option} cannot read ${path}`, error);
+    throw fileError(`${option} cannot read ${path}`, error);
   }
-  throw new CommandFault(`${option} ${path} is not a key: it is too large.`, exitCodes.setUp);
+  throw new CommandError(`${option} ${path} is not a key: it is too large.`, exitCodes.setUp);
 }
 
 async function readOtherKeys(paths: readonly string[]): Promise<DeviceKey[]> {
   if (paths.length >= OTHER_KEYS_MAX) {
     const sentence = `--other-key can be given at most ${OTHER_KEYS_MAX - 1} times.`;
-    throw new CommandFault(sentence, exitCodes.usage);
+    throw new CommandError(sentence, exitCodes.usage);
   }
   const texts = await Promise.all(paths.map((path) => readKeyFile('--other-key', path)));
   return texts.flatMap((text, index) => {
     const [found] = keysOf(paths[index] ?? '', text);
     if (found) return [found];
-    throw new CommandFault(
+    throw new CommandError(
       `--other-key ${paths[index]} is not a usable public key; give a PEM file "PUBLIC KEY".`,
       exitCodes.setUp,
     );

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { printableJson } from '../../../fixtures/printable.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { requireWritable, writeWhole } from '../../output/files.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
@@ -99,14 +99,14 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
         show(entry, output);
         after = String(entry.sequence);
       }
-    } catch (fault) {
+    } catch (error) {
       if (stop.aborted) return;
-      throw fault;
+      throw error;
     }
     // A reader that did not keep up is dropped, and one that got nothing would be so again.
     if (after === before && !stop.aborted) {
       const sentence = `${options.controlUrl} ended the stream; check that the server runs.`;
-      throw new CommandFault(sentence, exitCodes.setUp);
+      throw new CommandError(sentence, exitCodes.setUp);
     }
   }
 }
@@ -124,8 +124,8 @@ async function* eventsOf({ body }: Response): AsyncGenerator<ShownEntry> {
         if (data !== undefined) yield JSON.parse(data) as ShownEntry;
       }
     }
-  } catch (fault) {
+  } catch (error) {
     // The connection was cut; the reader continues after the last entry.
-    if (!(fault instanceof TypeError)) throw fault;
+    if (!(error instanceof TypeError)) throw error;
   }
 }

@@ -11,8 +11,8 @@ import {
 } from '../../../simulator/result/compare.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { createOutput } from '../../output/output.ts';
 import { readResultFile } from './read-result-file.ts';
 
@@ -63,7 +63,7 @@ function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): C
     return compareResults(before, after, floor);
   } catch (error) {
     if (!(error instanceof ComparisonError)) throw error;
-    throw new CommandFault(`${error.message}; run it again.`, exitCodes.setUp, error);
+    throw new CommandError(`${error.message}; run it again.`, exitCodes.setUp, error);
   }
 }
 

@@ -7,8 +7,8 @@ import { fleetReport } from '../../../simulator/report/text.ts';
 import { MergeError, mergeResults } from '../../../simulator/result/merge.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { requireWritable, writeWhole } from '../../output/files.ts';
 import { figuresExitCode, fleetExitCode } from '../../output/fleet-outcome.ts';
 import { createOutput } from '../../output/output.ts';
@@ -47,6 +47,6 @@ function mergedOf(results: readonly FleetResult[]): FleetResult {
   } catch (error) {
     if (!(error instanceof MergeError)) throw error;
     const wanted = 'it wants one result of each shard of the same plan';
-    throw new CommandFault(`RESULTS: ${error.message}; ${wanted}.`, exitCodes.setUp, error);
+    throw new CommandError(`RESULTS: ${error.message}; ${wanted}.`, exitCodes.setUp, error);
   }
 }

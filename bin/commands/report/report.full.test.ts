@@ -79,7 +79,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(stderr).toContain('2 of 4 devices are in none of these results');
   });
 
-  it('tells a regression by exit code 1, and none by 0', async () => {
+  it('reports a regression by exit code 1, and none by 0', async () => {
     const before = fileOf('before.json', runOf(20));
     const worse = await report('compare', before, fileOf('after.json', runOf(60)));
     expect(worse.code, worse.stderr).toBe(1);
@@ -92,7 +92,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(JSON.parse(same.stdout)).toMatchObject({ verdict: 'no difference' });
   });
 
-  it('takes for noise what it is told to', async () => {
+  it('takes the noise floor from its option', async () => {
     const files = [fileOf('quiet.json', runOf(20)), fileOf('louder.json', runOf(21))];
     const { code } = await report('compare', ...files, '--noise-floor', '1s');
     expect(code).toBe(0);

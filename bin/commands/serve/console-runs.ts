@@ -27,8 +27,8 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
       createInterface({ input: stream }).on('line', onLine);
     }
     const ended = new Promise<number | null>((resolve) => {
-      child.once('error', (fault) => {
-        onLine(`the command could not be started: ${fault.message}`);
+      child.once('error', (error) => {
+        onLine(`the command could not be started: ${error.message}`);
         resolve(null);
       });
       child.once('close', resolve);

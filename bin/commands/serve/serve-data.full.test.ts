@@ -65,8 +65,8 @@ describe('fleetbed serve --data', () => {
     const id = await publish(before);
     const { pathname, search } = new URL((await linkTo(before, device.token, id)).uri);
     await first.running.end();
-    const [world = ''] = readdirSync(join(data, 'worlds'));
-    const artifacts = join(data, 'worlds', world, 'artifacts');
+    const [world = ''] = readdirSync(join(data, 'tenants'));
+    const artifacts = join(data, 'tenants', world, 'artifacts');
     const file = join(artifacts, readdirSync(artifacts)[0] ?? '');
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill((bytes[99] ?? 0) ^ 1, 99, 100));

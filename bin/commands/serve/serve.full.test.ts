@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { dialects } from '../../../fixtures/contract/dialects.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
-import { variants } from '../../../fixtures/contract/variants.ts';
 import { signInDevices } from '../../dev/bench/signed-in.ts';
 import {
   type RunningCommand,
@@ -98,7 +98,7 @@ describe('the ready word of serve', () => {
     expect(line).toMatch(/console http:\S+\/#token=\S+\n$/);
   });
 
-  it('tells what the options have set', async () => {
+  it('prints what the options have set', async () => {
     const words = ['--admin-email', 'me@example.org', '--header-prefix', 'X-MEN'];
     const { ready } = await serve([...words, '--admin-password', 'of-the-test']);
     expect(ready).toMatchObject({
@@ -119,7 +119,7 @@ describe('the ready word of serve', () => {
     expect((await fetch(ready.baseUrl + retired)).status).toBe(410);
   });
 
-  it('is of a server that is as the variants say', async () => {
+  it('is of a server that is as the dialects say', async () => {
     const { ready } = await serve(['--dialect', 'open-source,rs256', '--dialect', 'storage-host']);
     const header = String(ready.adminToken).split('.')[0] ?? '';
     expect(JSON.parse(Buffer.from(header, 'base64url').toString()).alg).toBe('RS256');
@@ -146,10 +146,10 @@ describe('the ready word of serve', () => {
 });
 
 describe('serve --dialect without a name', () => {
-  it('tells what every variant changes, and starts nothing', async () => {
+  it('tells what every dialect changes, and starts nothing', async () => {
     const { stdout, code } = await runCommand(['serve', '--dialect']);
     expect(code).toBe(0);
-    for (const [name, { differs, contract, metIn }] of Object.entries(variants)) {
+    for (const [name, { differs, contract, metIn }] of Object.entries(dialects)) {
       for (const sentence of [name, differs, contract, metIn]) expect(stdout).toContain(sentence);
     }
   });
@@ -157,7 +157,7 @@ describe('serve --dialect without a name', () => {
   it('is one JSON value with --json', async () => {
     const { stdout, code } = await runCommand(['serve', '--dialect', '--json']);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual(variants);
+    expect(JSON.parse(stdout)).toEqual(dialects);
   });
 
   it.each([

@@ -2,15 +2,15 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { clockStartingAt } from '../../../fixtures/clock.ts';
-import { variants } from '../../../fixtures/contract/variants.ts';
+import { dialects } from '../../../fixtures/contract/dialects.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/option-row.ts';
 import type { RunningServer } from '../../../server/server.ts';
 import { SettingError, settingRows } from '../../../server/settings.ts';
-import { StateFault } from '../../../server/store/engine/state-fault.ts';
+import { StateError } from '../../../server/store/engine/state-error.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
+import { CommandError, describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault, reportFault } from '../../output/fault.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { aborted, stopSignal } from '../../output/stop-signal.ts';
 import {
@@ -95,11 +95,11 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
   const { readyFile, json = false, world, faults, date } = options;
   const output = createOutput(json);
   if (options.dialect === true) {
-    tellVariants(output, json);
+    printDialects(output, json);
     return exitCodes.pass;
   }
   if (options.variationSeed === true) {
-    await tellVariations(output, json);
+    await printVariations(output, json);
     return exitCodes.pass;
   }
   const { tls: tlsSettings, caFolder } = tlsPlan(options);
@@ -117,9 +117,9 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     ...(tlsSettings && { tls: tlsSettings }),
     ...(date !== undefined && { clock: clockStartingAt(date) }),
   }).catch((error: unknown) => {
-    if (error instanceof StateFault) throw new CommandFault(error.message, exitCodes.setUp, error);
+    if (error instanceof StateError) throw new CommandError(error.message, exitCodes.setUp, error);
     if (!(error instanceof SettingError)) throw error;
-    throw new CommandFault(error.message, exitCodes.usage, error);
+    throw new CommandError(error.message, exitCodes.usage, error);
   });
   server.faults.add(rules);
   let removeRunFile: (() => void) | undefined;
@@ -153,14 +153,14 @@ function compileLater(): void {
 
 // What reads plans and worlds takes long to load, and is not needed without a file.
 
-/** @throws CommandFault with file, line and column of each fault */
+/** @throws CommandError with file, line and column of each fault */
 async function plannedFaults(file: string | undefined) {
   if (file === undefined) return [];
   const { readPlanFile } = await import('../../server-access/fault-plan-file.ts');
   return readPlanFile('--faults', file);
 }
 
-/** Tells of planned faults that the run never met. */
+/** Reports planned faults that the run never met. */
 async function judged({ faults }: RunningServer, output: Output): Promise<ExitCode> {
   const { unfiredLines } = await import('../../server-access/fault-plan-file.ts');
   const lines = unfiredLines(faults.unfired());
@@ -176,30 +176,30 @@ async function loadNow(server: RunningServer, file: string, output: Output): Pro
   };
   await load();
   process.on('SIGHUP', () => {
-    load().catch((fault: unknown) => output.progress(reportFault(fault).sentence));
+    load().catch((error: unknown) => output.progress(describeError(error).sentence));
   });
 }
 
-/** Every variant with what it changes, in place of a server. */
-function tellVariants(output: Output, json: boolean): void {
+/** Every dialect with what it changes, in place of a server. */
+function printDialects(output: Output, json: boolean): void {
   if (json) {
-    output.data(variants);
+    output.data(dialects);
     return;
   }
-  for (const [name, { differs, contract, metIn }] of Object.entries(variants)) {
+  for (const [name, { differs, contract, metIn }] of Object.entries(dialects)) {
     output.line(`${name}\n  ${differs}\n  contract: ${contract}\n  met in: ${metIn}`);
   }
 }
 
 /** Every legal variation with the rule that allows it, in place of a server. */
-async function tellVariations(output: Output, json: boolean): Promise<void> {
+async function printVariations(output: Output, json: boolean): Promise<void> {
   const { legalVariations } = await import('../../../server/variation/variations.ts');
-  const told = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
+  const rows = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
   if (json) {
-    output.data(told);
+    output.data(rows);
     return;
   }
-  for (const { id, varies, rule } of told) output.line(`${id}\n  ${varies}\n  rule: ${rule}`);
+  for (const { id, varies, rule } of rows) output.line(`${id}\n  ${varies}\n  rule: ${rule}`);
 }
 
 function readyLine(server: RunningServer): string {

@@ -20,7 +20,7 @@ describe('a random life', () => {
 });
 
 describe('serve --vary', () => {
-  it('without a seed tells every variation and its rule, and starts nothing', async () => {
+  it('without a seed prints every variation and its rule, and starts nothing', async () => {
     const { stdout, code } = await runCommand(['serve', '--variation-seed']);
     expect(code).toBe(0);
     for (const { id, varies, rule } of legalVariations) {

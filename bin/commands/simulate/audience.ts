@@ -27,7 +27,7 @@ export interface AudienceOptions {
 }
 
 /** What they are given to look on with. */
-interface Surroundings {
+interface AudienceDependencies {
   readonly clock: Clock;
   readonly output: Output;
   /** The run in a line. */
@@ -52,11 +52,11 @@ export interface Audience {
 
 /**
  * Opens what was asked for, before the run begins.
- * @throws CommandFault when a file cannot be written or an address not be listened at
+ * @throws CommandError when a file cannot be written or an address not be listened at
  */
 export async function openAudience(
   { events, metrics }: AudienceOptions,
-  { clock, output, title, signal }: Surroundings,
+  { clock, output, title, signal }: AudienceDependencies,
 ): Promise<Audience> {
   const lines = events === undefined ? undefined : await eventLines(events, clock);
   const counted = metrics && new FleetMetrics();
@@ -110,9 +110,9 @@ function toAll(listeners: readonly ((event: FleetEvent) => void)[]): (event: Fle
 }
 
 function sayWhatWasLost(count: EventLinesCount, target: string, output: Output): void {
-  const { written, lost, fault } = count;
+  const { written, lost, error } = count;
   if (lost === 0) return;
-  const because = fault === undefined ? 'its reader was too slow' : `writing failed with ${fault}`;
+  const because = error === undefined ? 'its reader was too slow' : `writing failed with ${error}`;
   const where = target === STANDARD_OUTPUT ? 'standard output' : target;
   output.progress(`events: ${lost} of ${lost + written} are missing in ${where}; ${because}`);
 }

@@ -10,8 +10,8 @@ import { behaviours } from '../../../simulator/behaviours/catalogue.ts';
 import { shownParameters } from '../../../simulator/behaviours/parameters.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { createOutput } from '../../output/output.ts';
 
 interface ListOptions {
@@ -37,7 +37,7 @@ export function configure(command: Command): void {
 async function list({ behaviourFile = [], json = false }: ListOptions) {
   await readBehaviourFiles(behaviourFile).catch((error: unknown) => {
     if (!(error instanceof BehaviourFileError)) throw error;
-    throw new CommandFault(error.message, exitCodes.usage, error);
+    throw new CommandError(error.message, exitCodes.usage, error);
   });
   const rows = [...behaviours.values()];
   const output = createOutput(json);

@@ -1,8 +1,8 @@
 /** The certificates of `--ca`, `--cert` and `--key`, read and checked before anything is sent. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { readNamedFile } from '../../output/files.ts';
 
 /** Files in PEM: whom to trust, and who the fleet is. */
@@ -10,7 +10,7 @@ export type CertificateFiles = Readonly<Record<'ca' | 'cert' | 'key', string | u
 
 /**
  * What the files hold; undefined when none is named.
- * @throws CommandFault when one cannot be read, holds something else, or they do not fit
+ * @throws CommandError when one cannot be read, holds something else, or they do not fit
  */
 export async function certificatesIn({
   ca,
@@ -19,7 +19,7 @@ export async function certificatesIn({
 }: CertificateFiles): Promise<FleetPlan['tls']> {
   if ((cert === undefined) !== (key === undefined)) {
     const sentence = '--cert and --key go together: a certificate is of no use without its key.';
-    throw new CommandFault(sentence, exitCodes.usage);
+    throw new CommandError(sentence, exitCodes.usage);
   }
   if (ca === undefined && cert === undefined) return undefined;
   const caPem = ca === undefined ? undefined : await authorityIn('--ca', ca);
@@ -34,7 +34,7 @@ export async function certificatesIn({
 
 /**
  * The text of a file with the certificates of authorities.
- * @throws CommandFault when it cannot be read, or holds none
+ * @throws CommandError when it cannot be read, or holds none
  */
 export async function authorityIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);
@@ -44,7 +44,7 @@ export async function authorityIn(option: string, path: string): Promise<string>
 
 /**
  * The text of a file with a private key.
- * @throws CommandFault when it cannot be read, or holds none
+ * @throws CommandError when it cannot be read, or holds none
  */
 async function privateKeyPemIn(option: string, path: string): Promise<string> {
   const pem = await readNamedFile(option, path);
@@ -71,6 +71,6 @@ function privateKeyIn(pem: string, what: string): KeyObject {
   }
 }
 
-function wrongFile(what: string, cause?: unknown): CommandFault {
-  return new CommandFault(`${what}; name another file.`, exitCodes.setUp, cause);
+function wrongFile(what: string, cause?: unknown): CommandError {
+  return new CommandError(`${what}; name another file.`, exitCodes.setUp, cause);
 }

@@ -38,7 +38,7 @@ function brokenIn(result: FleetResult): readonly string[] {
 async function watched(fleet: FleetOnTestbed, change: PlanChange): Promise<FleetResult> {
   const checkShare = 1;
   const judge = await judgeFor({ checkShare, headerPrefix });
-  return fleet.play({ checkShare, judge, pollIntervalMs: 100, ...change });
+  return fleet.run({ checkShare, judge, pollIntervalMs: 100, ...change });
 }
 
 describe('the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
@@ -69,7 +69,7 @@ describe('the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
   ])('name what the planted defect %s breaks, and nothing else', async (id, requirement) => {
     const defect = allDefects.find((each) => each.id === id);
     if (defect === undefined) throw new Error(`there is no defect ${id}`);
-    expect(defect.breaks).toContain(requirement);
+    expect(defect.violates).toContain(requirement);
     proxy.activate(new ActiveDefect(defect));
     const change = { baseUrl: proxy.baseUrl, durationMs: 1500, seed: id };
     const result = await watched(fleet, { behaviours: ['steady', 'aborted-midway'], ...change });
@@ -150,7 +150,7 @@ describe('a requirement that breaks only under load', { timeout: RUN_MAX_MS }, (
     expect(row?.firstBreach).toMatchObject({ phase: burst?.phase, answer: { status: 202 } });
     const calmRate = calm?.requestsPerSecond ?? 0;
     expect(row?.firstBreach?.requestsPerSecond).toBeGreaterThan(calmRate);
-    expect(row?.brokenAt?.mostPerSecond).toBeGreaterThan(LIMIT_PER_SECOND);
+    expect(row?.brokenAt?.maxPerSecond).toBeGreaterThan(LIMIT_PER_SECOND);
     expect(JSON.stringify(result.checks)).not.toContain(token);
   });
 });
@@ -176,13 +176,13 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
   });
 
   const fleet = ['--devices', '8', '--keys', 'ed25519=1', '--ramp', '0', '--poll', '300ms'];
-  const play = (...more: string[]) => {
+  const runFleet = (...more: string[]) => {
     const reach = ['--url', server.baseUrl, '--seed', 'cut', '--iterations', '3'];
     return runCommand(['simulate', ...reach, ...fleet, '--check-share', '50%', ...more]);
   };
 
   it('fails with exit code 1 and says what broke first, where and at which rate', async () => {
-    const { code, stdout } = await play();
+    const { code, stdout } = await runFleet();
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /^Checks: 4 devices watched, \d+ requests: 1 of \d+ requirements BROKEN/m,
@@ -194,7 +194,10 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
 
   it('watches the same devices with two processes, and adds their checks up', async () => {
     const sample = sampledDevices({ devices: 8, seed: 'cut', checkShare: 0.5 });
-    const [alone, two] = await Promise.all([play('--json'), play('--json', '--processes', '2')]);
+    const [alone, two] = await Promise.all([
+      runFleet('--json'),
+      runFleet('--json', '--processes', '2'),
+    ]);
     expect([alone.code, two.code]).toEqual([1, 1]);
     const results = [alone, two].map(({ stdout }): FleetResult => JSON.parse(stdout));
     for (const result of results) {
@@ -209,7 +212,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
   it('is merged from the reports of shards', async () => {
     const files = [0, 1].map((index) => join(folder, `shard-${index}.json`));
     const parts = files.map((file, index) =>
-      play('--shard', `${index}/2`, '--report', `json=${file}`),
+      runFleet('--shard', `${index}/2`, '--report', `json=${file}`),
     );
     await Promise.all(parts);
     const whole = join(folder, 'whole.json');

@@ -12,14 +12,14 @@ import {
 } from '../../options/login-options.ts';
 import { addUrlOption, doubtSentence, forceOption } from '../../options/url-option.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { fleetFault } from '../../output/fleet-outcome.ts';
+import { fleetError } from '../../output/fleet-outcome.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { certificatesIn } from './certificates.ts';
 
 const REQUEST_TIME_LIMIT_MS = 30_000;
 /** Devices between two lines of progress. */
-const DEVICES_TOLD = 100;
+const DEVICES_NAMED = 100;
 
 /** The options as commander gives them. */
 export interface FleetCleanupOptions extends LoginOptions {
@@ -66,7 +66,7 @@ export function addFleetCleanupOptions(command: Command): Command {
     .option('--key <file>', 'PEM file with the private key of --cert');
 }
 
-/** Removes what fleets have left, and prints what became of it. @throws CommandFault */
+/** Removes what fleets have left, and prints what became of it. @throws CommandError */
 export async function cleanUpFleets(
   places: readonly string[],
   options: FleetCleanupOptions,
@@ -96,11 +96,11 @@ async function cleanup(
     requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,
     signal: stopSignal(),
     onProgress: (done, of) => {
-      if (done % DEVICES_TOLD === 0) output.progress(`${done} of ${of} devices`);
+      if (done % DEVICES_NAMED === 0) output.progress(`${done} of ${of} devices`);
     },
   }).catch((error: unknown) => {
     const place = baseUrl ?? places.join(' ');
-    throw fleetFault(error, { baseUrl: place, acceptWith: credentials, tls });
+    throw fleetError(error, { baseUrl: place, acceptWith: credentials, tls });
   });
   output.data(result);
   output.line(cleanupReport(result));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../fixtures/clock.ts';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { TransportError } from '../../../simulator/network/errors.ts';
-import { fleetFault } from '../../output/fleet-outcome.ts';
+import { fleetError } from '../../output/fleet-outcome.ts';
 import { type RunningCommand, runCommand, startServe } from '../../testing/built-command.ts';
 import { selfSigned } from '../../testing/tls-front.ts';
 
@@ -93,7 +93,7 @@ describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_
     ],
     ['no authority', () => ['--ca', at('words.pem')], /--ca \S+words\.pem holds no certificate in/],
   ])(
-    'is told apart from a fault for a fleet with %s: exit code 3, one line',
+    'is told apart from an error for a fleet with %s: exit code 3, one line',
     async (...[, more, line]) => {
       const { code, stdout, stderr } = await fleet('--duration', '2s', ...more());
       expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
@@ -107,7 +107,7 @@ describe('a server that asks its callers for a certificate', { timeout: RUN_MAX_
     const circumstances = { operation: 'reach-server', caller: 'fleet', elapsedMs: 1 };
     const said = (reason: string, certPem?: string) => {
       const plan = { baseUrl: 'https://h', tls: certPem === undefined ? {} : { certPem } };
-      return String(fleetFault(new TransportError(reason, circumstances), plan));
+      return String(fleetError(new TransportError(reason, circumstances), plan));
     };
     const wants = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
     expect(said(wants)).toMatch(/requires a client certificate; give one with --cert and/);

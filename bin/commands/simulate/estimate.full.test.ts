@@ -7,7 +7,7 @@ import { type FleetPlan, simulateFleet } from '../../../simulator/engine/simulat
 import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { runCommand } from '../../testing/built-command.ts';
-import { virtualUser } from '../../virtual/world.ts';
+import { virtualUser } from '../../virtual/virtual-server.ts';
 import { trafficOf } from './estimate.ts';
 
 const startMs = Date.parse('2026-11-21T12:00:00Z');
@@ -69,7 +69,7 @@ describe('an estimate', () => {
     }
     const from = readings.find(({ atMs }) => atMs >= 3000);
     const to = readings.findLast(({ atMs }) => atMs < 10_000);
-    if (!from || !to) throw new Error('the fleet told nothing');
+    if (!from || !to) throw new Error('the fleet reported nothing');
     const requests = to.requests - from.requests;
     const perSecond = requests / plan.devices / ((to.atMs - from.atMs) / 1000);
     const estimated = await trafficOf({ ...plan, acceptWith: virtualUser }, startMs, { signal });

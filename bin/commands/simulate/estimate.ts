@@ -1,4 +1,5 @@
 /** `fleetbed simulate --estimate`: what the fleet of a plan needs, and larger ones like it. */
+import { counted } from '../../../fixtures/counted.ts';
 import { durationText } from '../../../fixtures/duration.ts';
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import {
@@ -10,7 +11,6 @@ import {
 import { thisMachineFacts } from '../../../simulator/metrics/generator-machine.ts';
 import { cohortsOf } from '../../../simulator/plan/cohort.ts';
 import { columns } from '../../../simulator/report/columns.ts';
-import { counted } from '../../../simulator/report/headline.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignals } from '../../output/stop-signal.ts';
@@ -19,18 +19,18 @@ import { type VirtualHooks, virtualRun } from '../../virtual/run.ts';
 import { connectedShare, machineLimits, socketsWithin } from './preflight.ts';
 import { type Traffic, TrafficMeter } from './traffic-meter.ts';
 
-export { virtualUser } from '../../virtual/world.ts';
+export { virtualUser } from '../../virtual/virtual-server.ts';
 
 const SAMPLE_DEVICES = 100;
 const HOUR_MS = 3_600_000;
-const LEAST_POLLS = 4;
+const POLLS_MIN = 4;
 /** What a device does more seldom than once in so many polls does not count. */
-const MOST_POLLS = 100;
+const POLLS_MAX = 100;
 const BYTES_PER_GIB = 2 ** 30;
 const COUNTED_PHASE = '3 hold';
 const beside = [1_000_000, 10_000_000, 100_000_000];
 /** What most systems give a process that raises its limit. */
-const OPEN_FILES_USUAL = 65_536;
+const OPEN_FILES_DEFAULT = 65_536;
 
 /** What is estimated, and from what. */
 interface FleetEstimate {
@@ -41,7 +41,7 @@ interface FleetEstimate {
   readonly fleets: readonly FleetNeeds[];
 }
 
-/** Plays a sample of the fleet in virtual time, and prints what all of it needs. */
+/** Runs a sample of the fleet in virtual time, and prints what all of it needs. */
 export async function estimate(
   plan: FleetPlan,
   output: Output,
@@ -53,7 +53,7 @@ export async function estimate(
   output.progress(`playing ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`);
   const device = await trafficOf(plan, startMs, signals);
   if (signals.signal.aborted) return exitCodes.interrupted;
-  const { openFilesMax = OPEN_FILES_USUAL } = await machineLimits();
+  const { openFilesMax = OPEN_FILES_DEFAULT } = await machineLimits();
   const { cpus, memoryBytes } = thisMachineFacts(undefined);
   const socketsPerProcess = Math.max(1, socketsWithin(openFilesMax));
   const machine = { cpus, memoryBytes, socketsPerProcess };
@@ -84,14 +84,14 @@ function sampleOf(plan: FleetPlan): Sample {
     durationMs: given = HOUR_MS,
     iterations: _iterations,
     until: _until,
-    scenes: _scenes,
+    incidents: _incidents,
     shard: _shard,
     cohorts,
     ...rest
   } = plan;
   const pollMs = Math.max(...cohortsOf(plan).map(({ policy }) => policy.pollIntervalMs));
   const devices = Math.min(plan.devices, SAMPLE_DEVICES);
-  const durationMs = Math.max(Math.min(given, MOST_POLLS * pollMs), LEAST_POLLS * pollMs);
+  const durationMs = Math.max(Math.min(given, POLLS_MAX * pollMs), POLLS_MIN * pollMs);
   const stages: FleetPlan['stages'] = [
     { kind: 'ramp', durationMs: pollMs, devices },
     { kind: 'hold', durationMs: 2 * pollMs },
@@ -103,11 +103,11 @@ function sampleOf(plan: FleetPlan): Sample {
   return { plan: { ...sample, ...(unconnected && { cohorts: unconnected }) }, durationMs };
 }
 
-/** Plays a sample of the fleet from this moment on. @returns what each device does on average */
+/** Runs a sample of the fleet from this moment on. @returns what each device does on average */
 export async function trafficOf(
   whole: FleetPlan,
   startMs: number,
-  signals: Pick<VirtualHooks, 'signal' | 'hurry'>,
+  signals: Pick<VirtualHooks, 'signal' | 'forceStop'>,
 ): Promise<DeviceTraffic> {
   const { plan, durationMs } = sampleOf(whole);
   const meter = new TrafficMeter(plan.headerPrefix);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../testing/free-ports.ts';
-import { playQuickStart, shownReport } from './quick-start.ts';
+import { runQuickStart, shownReport } from './quick-start.ts';
 
 const guide = readFileSync(new URL('../../../simulator/guide.md', import.meta.url), 'utf8');
 
@@ -15,7 +15,7 @@ describe('the guide of simulate', () => {
     timeout: 60_000,
   }, async () => {
     const ports = { port: await freePort(), controlPort: await freePort() };
-    const { stdout, stderr, code } = await playQuickStart(guide, ports);
+    const { stdout, stderr, code } = await runQuickStart(guide, ports);
     expect(code, stderr).toBe(0);
     const [, shown = ''] =
       /<!-- output of the quick start -->\n\n```text\n(.*?)\n```/s.exec(guide) ?? [];

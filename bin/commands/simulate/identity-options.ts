@@ -5,7 +5,7 @@ import type { FleetHooks } from '../../../simulator/engine/simulate-fleet.ts';
 import type { Output } from '../../output/output.ts';
 
 /** Generating a key takes a tenth of a second or more: progress is printed after this many. */
-const KEYS_TOLD = 8;
+const KEYS_REPORTED_MIN = 8;
 
 /** The default folder of RSA keys. */
 export function defaultPoolFolder(): string {
@@ -13,9 +13,9 @@ export function defaultPoolFolder(): string {
 }
 
 /** Prints the progress of generating RSA keys. */
-export function keyTeller(output: Output): NonNullable<FleetHooks['onKeys']> {
+export function printKeyProgress(output: Output): NonNullable<FleetHooks['onKeys']> {
   return ({ made, of }) => {
-    const isWorthTelling = made > 0 && (made % KEYS_TOLD === 0 || made === of);
-    if (isWorthTelling) output.progress(`RSA keys: ${made} of ${of} generated`);
+    const isReported = made > 0 && (made % KEYS_REPORTED_MIN === 0 || made === of);
+    if (isReported) output.progress(`RSA keys: ${made} of ${of} generated`);
   };
 }

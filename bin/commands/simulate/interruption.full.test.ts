@@ -93,7 +93,7 @@ describe.concurrent.each(['1', '2'])(
       expect(result.ended).toBe('interrupted');
       expect(result.devices.map(({ outcome }) => outcome)).toEqual(all('success'));
       expect(result.funnel.underway).toBe(0);
-      expect(result.balance).toMatchObject({ checked: true, ok: true });
+      expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
       expect(await recorded(ended)).toEqual(all('success'));
       // No device has asked for anything else after its update.
       const afterUpdate = ended.stdout.slice(ended.stdout.lastIndexOf('"state":"success"'));
@@ -116,7 +116,10 @@ describe.concurrent.each(['1', '2'])(
       expect(ended.code, ended.stderr).toBe(exitCodes.interrupted);
       expect(ended.stderr).toMatch(/^4 devices: INTERRUPTED, reconciliation agrees\n/m);
       const result = JSON.parse(readFileSync(report, 'utf8')) as FleetResult;
-      expect(result).toMatchObject({ ended: 'interrupted', balance: { checked: true, ok: true } });
+      expect(result).toMatchObject({
+        ended: 'interrupted',
+        reconciliation: { checked: true, ok: true },
+      });
       expect(await recorded(ended)).toEqual(all('installing'));
       for (const pid of group) while (existsSync(`/proc/${pid}`)) await systemClock.sleep(20);
     });

@@ -19,7 +19,7 @@ const LIFE_MAX_EVENTS = 400;
 
 const list = (statuses: string) => statuses.split(' ').filter((status) => status !== '');
 const whole = list('downloading installing rebooting success');
-/** What each behaviour comes to, killed or not: the outcome, and what the server was told. */
+/** What each behaviour comes to, killed or not: the outcome, and what was reported to the server. */
 const ends: Readonly<Record<string, readonly [outcome: string, reported: readonly string[]]>> = {
   steady: ['success', whole],
   'crash-and-resume': ['success', whole],
@@ -87,12 +87,12 @@ function leftMidway(fleet: string): readonly string[] {
 async function killed(fleet: string, chance: Random): Promise<boolean> {
   const simulator = startCommand([...wordsOf(fleet), '--events', '-']);
   const events = chance.integer(1, LIFE_MAX_EVENTS);
-  await Promise.race([told(simulator, events), simulator.ended]);
+  await Promise.race([eventsWritten(simulator, events), simulator.ended]);
   return (await simulator.end('SIGKILL')).code === null;
 }
 
 /** Once a device is at its update and so much has happened since: work counts, not the machine. */
-function told({ child }: RunningCommand, events: number): Promise<void> {
+function eventsWritten({ child }: RunningCommand, events: number): Promise<void> {
   let text = '';
   return new Promise((resolve) => {
     child.stdout?.on('data', (more: string) => {
@@ -125,14 +125,14 @@ async function killMany(lane: string, kills: number): Promise<readonly string[]>
   return hit.flat();
 }
 
-function expectAsUnkilled({ devices, balance }: FleetResult): void {
+function expectAsUnkilled({ devices, reconciliation }: FleetResult): void {
   expect(devices).toHaveLength(DEVICES);
   for (const { index, behaviour, outcome, reported, artifactName } of devices) {
     expect([outcome, reported], `${index} ${behaviour}`).toEqual(ends[behaviour]);
     const isInstalled = outcome === 'success' && reported.length === whole.length;
     expect(artifactName === releaseName).toBe(isInstalled);
   }
-  expect(balance).toMatchObject({ checked: true, ok: true, differences: [] });
+  expect(reconciliation).toMatchObject({ checked: true, ok: true, differences: [] });
 }
 
 it('ends as it would have, however often it is killed', { timeout: RUN_MAX_MS }, async () => {

@@ -55,7 +55,7 @@ describe('the live view', () => {
     expect(screenOf(written()).lines.join('')).toBe('a word');
   });
 
-  it('tells rates of late, not of the whole run', () => {
+  it('shows recent rates, not of the whole run', () => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
     for (let second = 1; second <= 20; second++) view.see(at(second * 1000, 1000));
     view.see(at(21_000, 1100));

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Exposition } from '../../../simulator/report/prometheus.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import type { ListenAddress } from './listen-address.ts';
 
 const PATH = '/metrics';
@@ -27,7 +27,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /**
  * Listens before the run begins.
- * @throws CommandFault when it cannot
+ * @throws CommandError when it cannot
  */
 export async function listenForScrapes(
   { address, port }: ListenAddress,
@@ -44,7 +44,7 @@ export async function listenForScrapes(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const said = `--metrics cannot listen at ${address}:${port}: ${reasons[code] ?? code}`;
-    throw new CommandFault(`${said}; name another ADDRESS:PORT.`, exitCodes.setUp, error);
+    throw new CommandError(`${said}; name another ADDRESS:PORT.`, exitCodes.setUp, error);
   }
   const bound = server.address() as AddressInfo;
   const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;

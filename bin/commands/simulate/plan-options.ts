@@ -31,7 +31,7 @@ const addShared: Readonly<Record<string, (command: Command) => void>> = {
   url: (command) =>
     addUrlOption(command, {
       description: 'base URL of the server',
-      usual: options.url.usual.value,
+      defaultUrl: options.url.default.value,
     }),
   email: addLoginOptions,
 };

@@ -66,13 +66,13 @@ describe('the options of a plan', () => {
 
   it('spell cohorts, stages, incidents and rates as a file does', async () => {
     const plan = await planOf(
-      ...['--cohort', 'calm, weight: 2', '--cohort', 'herd, backOff: {kind: fixed}'],
+      ...['--cohort', 'calm, weight: 2', '--cohort', 'lockstep, backOff: {kind: fixed}'],
       ...['--stage', 'ramp: 3s, devices: 10', '--stage', 'drain: 1s'],
       ...['--incident', 'power-cut, at: 1s', '--arrivals', 'alerts=20/s,logs=1'],
     );
-    expect(plan.cohorts?.map(({ name }) => name)).toEqual(['calm', 'herd']);
+    expect(plan.cohorts?.map(({ name }) => name)).toEqual(['calm', 'lockstep']);
     expect(plan.stages).toHaveLength(2);
-    expect(plan.scenes).toEqual([{ name: 'power-cut', atMs: 1000 }]);
+    expect(plan.incidents).toEqual([{ name: 'power-cut', atMs: 1000 }]);
     expect(plan.arrivals).toEqual([
       { event: 'alerts', perSecond: 20 },
       { event: 'logs', perSecond: 1 },

@@ -15,10 +15,10 @@ import {
 } from '../../../simulator/plan/plan-words.ts';
 import { keptSeed } from '../../../simulator/state/state-head.ts';
 import { loginWays, userOf } from '../../options/login-options.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { readNamedFile } from '../../output/files.ts';
-import { fleetFault } from '../../output/fleet-outcome.ts';
+import { fleetError } from '../../output/fleet-outcome.ts';
 import { certificatesIn } from './certificates.ts';
 import { defaultPoolFolder } from './identity-options.ts';
 
@@ -36,7 +36,7 @@ export interface WrittenPlan {
 
 /**
  * An option that was given goes before the plan file, and the file before an option's default.
- * @throws CommandFault when a file cannot be read, or the plan file is wrong
+ * @throws CommandError when a file cannot be read, or the plan file is wrong
  */
 export async function planFrom(command: Command, more: More = {}): Promise<WrittenPlan> {
   const options: Options = command.opts();
@@ -56,7 +56,7 @@ export async function planFrom(command: Command, more: More = {}): Promise<Writt
   }
   const words = {
     ...{ ...written, ...more, acceptWith, tls: await certificatesIn({ ca, cert, key }) },
-    url: written.url ?? planOptions.url.usual.value,
+    url: written.url ?? planOptions.url.default.value,
     seed: written.seed ?? seedIn(written.state) ?? systemRandom.uuid().slice(0, 8),
     rsaPoolFolder: written.rsaPoolFolder ?? defaultPoolFolder(),
   };
@@ -64,20 +64,20 @@ export async function planFrom(command: Command, more: More = {}): Promise<Writt
     await readBehaviourFiles(words.behaviourFile ?? []);
     return { words, plan: planOf(words, knownBehaviours) };
   } catch (error) {
-    throw fleetFault(inOptions(error, command), { baseUrl: words.url });
+    throw fleetError(inOptions(error, command), { baseUrl: words.url });
   }
 }
 
-/** The faults of a plan by the options that were given; those of a plan file keep its words. */
+/** The errors of a plan by the options that were given; those of a plan file keep its words. */
 function inOptions(error: unknown, command: Command): unknown {
   if (!(error instanceof PlanError)) return error;
-  const named = error.faults.map((fault) => {
-    const [word = ''] = /^\w+/.exec(fault) ?? [];
+  const named = error.problems.map((problem) => {
+    const [word = ''] = /^\w+/.exec(problem) ?? [];
     const flag = command.options.find((option) => option.attributeName() === word)?.long;
     const isGiven = ['cli', 'env'].includes(command.getOptionValueSource(word) ?? '');
-    if (!flag || !isGiven) return fault;
-    const rest = fault.slice(word.length);
-    return rest.startsWith('.') ? `${flag}: ${fault}` : `${flag}${rest}`;
+    if (!flag || !isGiven) return problem;
+    const rest = problem.slice(word.length);
+    return rest.startsWith('.') ? `${flag}: ${problem}` : `${flag}${rest}`;
   });
   return new PlanError(named);
 }
@@ -106,7 +106,7 @@ function seedIn(folder: string | undefined): string | undefined {
     return folder === undefined ? undefined : keptSeed(folder);
   } catch (error) {
     if (!(error instanceof StateError)) throw error;
-    throw new CommandFault(error.message, exitCodes.setUp, error);
+    throw new CommandError(error.message, exitCodes.setUp, error);
   }
 }
 
@@ -124,7 +124,7 @@ async function readPlanFile(path: string): Promise<PlanWords> {
     return readPlanWords(text);
   } catch (error) {
     if (!(error instanceof PlanWordsError)) throw error;
-    const faults = error.faults.map((fault) => `${path}:${fault}`).join('; ');
-    throw new CommandFault(`invalid plan file: ${faults}`, exitCodes.usage, error);
+    const problems = error.problems.map((problem) => `${path}:${problem}`).join('; ');
+    throw new CommandError(`invalid plan file: ${problems}`, exitCodes.usage, error);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { planDefaults } from '../../../simulator/plan/plan.ts';
-import { limitFault, preflight } from './preflight.ts';
+import { limitProblem, preflight } from './preflight.ts';
 
 const plan: FleetPlan = {
   ...planDefaults,
@@ -21,28 +21,28 @@ const machine = { openFilesMax: 65_536, ports: 28_232 };
 
 describe('a look at the machine before a run', () => {
   it('finds nothing wrong with what fits, or with what it cannot look up', () => {
-    expect(limitFault(plan, 1, machine)).toBeUndefined();
+    expect(limitProblem(plan, 1, machine)).toBeUndefined();
     const unknown = { openFilesMax: undefined, ports: undefined };
-    expect(limitFault({ ...plan, devices: 1_000_000 }, 1, unknown)).toBeUndefined();
-    expect(limitFault({ ...plan, connect: false }, 1, { ...machine, openFilesMax: 1024 })).toBe(
+    expect(limitProblem({ ...plan, devices: 1_000_000 }, 1, unknown)).toBeUndefined();
+    expect(limitProblem({ ...plan, connect: false }, 1, { ...machine, openFilesMax: 1024 })).toBe(
       undefined,
     );
   });
 
   it('says how many sockets too few open files allow, and the way out', () => {
-    const fault = limitFault(plan, 1, { ...machine, openFilesMax: 10_356 });
-    expect(fault).toBe(
+    const problem = limitProblem(plan, 1, { ...machine, openFilesMax: 10_356 });
+    expect(problem).toBe(
       '20000 sockets need about 20356 open files, and a process may have 10356 here: ' +
         '10000 would work; raise it with ulimit -n, or spread them with --processes 2.',
     );
-    expect(limitFault(plan, 2, { ...machine, openFilesMax: 10_356 })).toBeUndefined();
+    expect(limitProblem(plan, 2, { ...machine, openFilesMax: 10_356 })).toBeUndefined();
   });
 
   it('says how many sockets too few ports allow, and how many addresses it takes', () => {
-    const fault = limitFault({ ...plan, devices: 50_000 }, 1, machine);
-    expect(fault).toContain('27976 sockets would work; name 2 with --source-addresses');
+    const problem = limitProblem({ ...plan, devices: 50_000 }, 1, machine);
+    expect(problem).toContain('27976 sockets would work; name 2 with --source-addresses');
     const two = { sourceAddresses: ['127.0.0.2', '127.0.0.3'] };
-    expect(limitFault({ ...plan, devices: 50_000, ...two }, 1, machine)).toBeUndefined();
+    expect(limitProblem({ ...plan, devices: 50_000, ...two }, 1, machine)).toBeUndefined();
   });
 
   it('counts only the cohorts and the shard that hold sockets', () => {
@@ -51,9 +51,9 @@ describe('a look at the machine before a run', () => {
       { name: 'polling', weight: 3, connect: false },
       { name: 'connected', weight: 1 },
     ];
-    expect(limitFault({ ...plan, cohorts }, 1, few)).toBeUndefined();
-    expect(limitFault({ ...plan, shard: { index: 0, of: 4 } }, 1, few)).toBeUndefined();
-    expect(limitFault(plan, 1, few)).toContain('5000 would work');
+    expect(limitProblem({ ...plan, cohorts }, 1, few)).toBeUndefined();
+    expect(limitProblem({ ...plan, shard: { index: 0, of: 4 } }, 1, few)).toBeUndefined();
+    expect(limitProblem(plan, 1, few)).toContain('5000 would work');
   });
 
   it('refuses a source address of another machine', async () => {

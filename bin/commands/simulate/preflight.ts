@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { cohortsOf } from '../../../simulator/plan/cohort.ts';
 import { deviceRange } from '../../../simulator/plan/shard.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 
 /** Connections for requests, and files that every process holds. */
 const CONNECTIONS_MAX = 256;
@@ -21,20 +21,20 @@ export interface MachineLimits {
 /**
  * Makes sure that the machine can hold what the plan wants.
  * @param processes over which the devices are spread
- * @throws CommandFault with the number that would work, and the way out
+ * @throws CommandError with the number that would work, and the way out
  */
 export async function preflight(plan: FleetPlan, processes: number): Promise<void> {
-  const sentence = limitFault(plan, processes, await machineLimits());
-  if (sentence !== undefined) throw new CommandFault(sentence, exitCodes.setUp);
+  const sentence = limitProblem(plan, processes, await machineLimits());
+  if (sentence !== undefined) throw new CommandError(sentence, exitCodes.setUp);
   for (const address of plan.sourceAddresses ?? []) {
     if (await isOwn(address)) continue;
-    const fault = `--source-addresses: ${address} is no address of this machine; name one that is.`;
-    throw new CommandFault(fault, exitCodes.setUp);
+    const problem = `--source-addresses: ${address} is no address of this machine; name one that is.`;
+    throw new CommandError(problem, exitCodes.setUp);
   }
 }
 
 /** What the plan wants too much of, in one sentence; undefined when all of it fits. */
-export function limitFault(
+export function limitProblem(
   plan: FleetPlan,
   processes: number,
   { openFilesMax, ports }: MachineLimits,

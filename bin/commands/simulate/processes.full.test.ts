@@ -85,7 +85,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     process.kill(victim, 'SIGKILL');
     const result = await resultOf(run.ended);
     expect(result.devices.map(({ outcome }) => outcome)).toEqual(Array(8).fill('success'));
-    expect(result.balance).toMatchObject({ checked: true, ok: true });
+    expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
     expect(result.spread).toMatchObject({
       lost: [],
       takeovers: [
@@ -98,7 +98,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
       missingDeviceMs: expect.any(Number),
     });
     const kept = result.phases.find(({ name }) => name === 'of failed workers');
-    // All devices had made contact, and that much the victim had told.
+    // All devices had made contact, and that much the victim had reported.
     const contacts = kept?.latencies.find(({ operation }) => operation === 'post-auth-request');
     expect(contacts?.count).toBeGreaterThan(0);
     expect(result.spread?.missingDeviceMs).toBeGreaterThan(0);
@@ -181,7 +181,7 @@ describe('one shard of a fleet', { timeout: RUN_MAX_MS }, () => {
     const deploymentId = made.headers.get('location')?.split('/').at(-1) ?? '';
     const joined = await shardOf(0, '--seed', 'joins', '--deployment-id', deploymentId, ...settled);
     expect(joined).toMatchObject({ deploymentId, funnel: { devices: 2, success: 2 } });
-    expect(joined.balance.ok).toBe(true);
+    expect(joined.reconciliation.ok).toBe(true);
   });
 
   it.each([

@@ -10,7 +10,7 @@ interface Ports {
 }
 
 /** Runs it in the folder of the package, which is built. */
-export async function playQuickStart(guide: string, { port, controlPort }: Ports) {
+export async function runQuickStart(guide: string, { port, controlPort }: Ports) {
   const lines = quickStartIn(guide)
     .replaceAll('npx fleetbed', `"${process.execPath}" dist/bin/fleetbed.js`)
     .replace('serve ', `serve --port ${port} --control-port ${controlPort} `)

@@ -1,8 +1,8 @@
 /** Redis, and the secret shared over it by a coordinator and its workers. */
 import type { OptionRows } from '../../../fixtures/option-row.ts';
 import { secretVariables } from '../../options/secret-option.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 
 const VARIABLE = secretVariables.workerSecret;
 /** No spaces or line ends, which get into a variable unnoticed. */
@@ -32,11 +32,11 @@ export function redisRows(group: string, meaning: string) {
   } as const satisfies OptionRows;
 }
 
-/** The secret of `--worker-secret`. @throws CommandFault when it is missing or too short */
+/** The secret of `--worker-secret`. @throws CommandError when it is missing or too short */
 export function workerSecret(given: string | undefined): string {
   if (given !== undefined && usable.test(given)) return given;
   const sentence =
     `--worker-secret (or ${VARIABLE}) must be at least 16 characters without spaces, the same ` +
     'for fleetbed simulate --shards and every fleetbed worker; make one with: openssl rand -hex 32';
-  throw new CommandFault(sentence, exitCodes.usage);
+  throw new CommandError(sentence, exitCodes.usage);
 }

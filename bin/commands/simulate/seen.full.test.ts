@@ -105,7 +105,7 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     ]);
     expect(code).toBe(0);
     const { events }: FleetResult = JSON.parse(stdout);
-    expect(events).toMatchObject({ written: 0, fault: 'ENOSPC' });
+    expect(events).toMatchObject({ written: 0, error: 'ENOSPC' });
     expect(events?.lost).toBeGreaterThan(10);
     expect(stderr).toMatch(/events: (\d+) of \1 are missing in \/dev\/full; .*ENOSPC/);
   });

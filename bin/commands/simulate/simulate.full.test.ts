@@ -64,10 +64,10 @@ describe('a fleet against our server', () => {
     for (const { deviceId = '', outcome, behaviour } of result.devices) {
       expect(byId.get(deviceId)?.status, behaviour).toBe(outcome);
     }
-    expect(result.balance).toMatchObject({
+    expect(result.reconciliation).toMatchObject({
       checked: true,
       ok: true,
-      books: ['list', 'statistics', 'audit log'],
+      sources: ['list', 'statistics', 'audit log'],
       lostReports: 0,
       doubledReports: 0,
     });

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { counted } from '../../../fixtures/counted.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/option-row.ts';
 import {
   type FleetPlan,
@@ -9,7 +10,6 @@ import {
   requireDeployable,
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { planSchema } from '../../../simulator/plan/plan-words.ts';
-import { counted } from '../../../simulator/report/headline.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
 import { fleetForms } from '../../options/fleet-forms.ts';
@@ -17,7 +17,7 @@ import { addOptionRows } from '../../options/option-rows.ts';
 import { prepareReports, reportOption, writeReports } from '../../options/reports.ts';
 import { addSubcommands, type Subcommands } from '../../options/subcommands.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
-import { figuresExitCode, fleetExitCode, fleetFault } from '../../output/fleet-outcome.ts';
+import { figuresExitCode, fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignals } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
@@ -25,19 +25,19 @@ import { prepareReadyFile } from '../../server-access/ready.ts';
 import {
   addVirtualOptions,
   type VirtualOptions,
-  virtualFault,
-  virtualPlanFault,
+  virtualPlanProblem,
+  virtualProblem,
 } from '../../virtual/options.ts';
 import { AcceptanceHint } from './acceptance-hint.ts';
 import { openAudience, STANDARD_OUTPUT } from './audience.ts';
 import { addCleanup } from './cleanup.ts';
-import { keyTeller } from './identity-options.ts';
+import { printKeyProgress } from './identity-options.ts';
 import { listenAddress, listenAddressForm } from './listen-address.ts';
 import { planFrom, type WrittenPlan } from './plan.ts';
 import { addPlanOptions } from './plan-options.ts';
 import { preflight } from './preflight.ts';
 import { ReadyWatch } from './ready-watch.ts';
-import { type SpreadOptions, simulateSpread, spreadFault, spreadRows } from './spread.ts';
+import { type SpreadOptions, simulateSpread, spreadProblem, spreadRows } from './spread.ts';
 
 const resultRows = inGroup('Results', {
   report: reportOption(fleetForms, (list) => `write a report: ${list}; repeatable`),
@@ -116,7 +116,7 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
       "error: '--events -' and '--json' both write to standard output; use one of them",
     );
   }
-  const contradiction = virtualFault(command);
+  const contradiction = virtualProblem(command);
   if (contradiction !== undefined) command.error(`error: ${contradiction}`);
   if (options.virtual) return actVirtually(command, options);
   if (options.estimate) {
@@ -126,7 +126,7 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
   }
   const { shard, deploymentId } = options;
   const written = await planFrom(command, { shard, deploymentId });
-  const wrong = spreadFault(options, command.getOptionValueSource('redis') === 'cli');
+  const wrong = spreadProblem(options, command.getOptionValueSource('redis') === 'cli');
   if (wrong !== undefined) command.error(`error: ${wrong}`);
   return simulate(written, options);
 }
@@ -134,7 +134,7 @@ async function act(command: Command, options: RunOptions): Promise<ExitCode> {
 async function actVirtually(command: Command, options: RunOptions): Promise<ExitCode> {
   const { simulateVirtually, virtualUser } = await import('./virtual.ts');
   const { plan } = await planFrom(command, { acceptWith: virtualUser });
-  const wrong = virtualPlanFault(plan, options);
+  const wrong = virtualPlanProblem(plan, options);
   if (wrong !== undefined) command.error(`error: ${wrong}`);
   const words = process.argv.slice(process.argv.indexOf(command.name()) + 1);
   return simulateVirtually({ plan, options, output: outputOf(options), command, words });
@@ -147,9 +147,9 @@ async function simulate(written: WrittenPlan, options: RunOptions): Promise<Exit
   await prepareReadyFile(options.readyFile);
   // Beyond one machine, each worker has limits of its own.
   if (options.shards === undefined) await preflight(plan, options.processes ?? 1);
-  const { signal, hurry } = stopSignals();
+  const { signal, forceStop } = stopSignals();
   await requireDeployable(plan, { clock: systemClock, signal }).catch((error: unknown) => {
-    throw fleetFault(error, plan);
+    throw fleetError(error, plan);
   });
   const title = `${counted(plan.devices, 'device')} against ${plan.baseUrl}, seed "${plan.seed}"`;
   output.progress(title);
@@ -157,15 +157,17 @@ async function simulate(written: WrittenPlan, options: RunOptions): Promise<Exit
   const audience = await openAudience(options, { clock: systemClock, output, title, signal });
   const say = (text: string): void => audience.output.progress(text);
   signal.addEventListener('abort', () => say(stoppingLine(plan)), { once: true });
-  hurry.addEventListener('abort', () => say('stopping now; the summary follows'), { once: true });
+  forceStop.addEventListener('abort', () => say('stopping now; the summary follows'), {
+    once: true,
+  });
   const acceptance = new AcceptanceHint(plan, say);
   const hooks = {
     signal,
-    hurry,
+    forceStop,
     clock: systemClock,
     version: packageVersion(),
     ...audience.hooks,
-    onKeys: keyTeller(audience.output),
+    onKeys: printKeyProgress(audience.output),
     say,
     onProgress: (progress: FleetProgress) => {
       watch.see(progress);
@@ -177,7 +179,7 @@ async function simulate(written: WrittenPlan, options: RunOptions): Promise<Exit
     async (whole) => ({ ...whole, ...(await audience.close()) }),
     async (error: unknown) => {
       await audience.close();
-      throw fleetFault(error, plan);
+      throw fleetError(error, plan);
     },
   );
   await watch.readyWritten;

@@ -21,8 +21,8 @@ const PROCESSES_MAX = 256;
 const SHARDS_MAX = 10_000;
 /** Parts of one run on workers: each of them is a process somewhere. */
 const WORKER_SHARDS_MAX = 1000;
-const TAKEOVER_LEAST_MS = 1000;
-const TAKEOVER_MOST_MS = 600_000;
+const TAKEOVER_MIN_MS = 1000;
+const TAKEOVER_MAX_MS = 600_000;
 
 const group = 'Processes and machines';
 
@@ -41,7 +41,7 @@ export const spreadRows = {
   shard: {
     flag: '--shard <index/count>',
     group,
-    help: 'run only this part of the fleet; the first is 0',
+    help: 'run only this shard of the fleet; the first is 0',
     cli: {
       kind: 'read',
       read: shard,
@@ -59,23 +59,23 @@ export const spreadRows = {
   shards: {
     flag: '--shards <count>',
     group,
-    help: 'number of parts to divide the fleet into, for workers',
-    cli: { kind: 'count', least: 1, most: WORKER_SHARDS_MAX },
+    help: 'number of shards to divide the fleet into, for workers',
+    cli: { kind: 'count', min: 1, max: WORKER_SHARDS_MAX },
     conflicts: ['processes', 'shard'],
   },
   workerWait: {
     flag: '--worker-wait <duration>',
     group,
-    help: 'time that a part may wait for a worker',
+    help: 'time that a shard may wait for a worker',
     cli: { kind: 'positive-duration' },
-    usual: { value: 120_000, shown: '2m' },
+    default: { value: 120_000, shown: '2m' },
   },
   takeoverAfter: {
     flag: '--takeover-after <duration>',
     group,
     help: 'silence after which a worker counts as failed',
     cli: { kind: 'read', read: takeoverMs, accepted: 'a length of time from 1s to 10m' },
-    usual: { value: 10_000, shown: '10s' },
+    default: { value: 10_000, shown: '10s' },
   },
 } as const satisfies OptionRows;
 
@@ -86,7 +86,7 @@ export type SpreadOptions = ValuesOf<typeof spreadRows>;
  * The sentence about options that contradict one another, if any.
  * @param isRedisAsked true when the command line names Redis, not only the environment
  */
-export function spreadFault(
+export function spreadProblem(
   { shards, redis }: SpreadOptions,
   isRedisAsked: boolean,
 ): string | undefined {
@@ -98,21 +98,21 @@ export function spreadFault(
 }
 
 /** Prints messages about a run on workers. */
-export interface SpreadTeller {
+export interface SpreadOutput {
   readonly say: (text: string) => void;
 }
 
 /**
  * Runs the plan in one process, several, or on workers.
- * @throws what simulateFleet throws; CommandFault
+ * @throws what simulateFleet throws; CommandError
  */
 export async function simulateSpread(
   written: WrittenPlan,
-  hooks: FleetHooks & SpreadTeller,
+  hooks: FleetHooks & SpreadOutput,
   options: SpreadOptions,
 ): Promise<FleetResult> {
   if (options.shards !== undefined) {
-    return mergedResult(await playSpread(written, hooks, { ...options, shards: options.shards }));
+    return mergedResult(await runSpread(written, hooks, { ...options, shards: options.shards }));
   }
   const { plan } = written;
   const processes = Math.min(options.processes ?? 1, plan.devices);
@@ -120,9 +120,9 @@ export async function simulateSpread(
   return mergedResult(await runInProcesses(plan, hooks, processes));
 }
 
-async function playSpread(
+async function runSpread(
   { plan, words }: WrittenPlan,
-  hooks: FleetHooks & SpreadTeller,
+  hooks: FleetHooks & SpreadOutput,
   {
     shards,
     redis,
@@ -135,12 +135,12 @@ async function playSpread(
   const secret = workerSecret(more.workerSecret);
   const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
   // The coordinator is loaded with its engine only where there is one.
-  const [{ openRedis }, { runOnWorkers: playOnWorkers }] = await Promise.all([
+  const [{ openRedis }, { runOnWorkers: onWorkers }] = await Promise.all([
     import('../../../simulator/cluster/redis/connection.ts'),
     import('../../../simulator/cluster/redis/run-on-workers.ts'),
   ]);
   const link = await openRedis({ url: redis ?? '', caPem }, hooks.clock);
-  return playOnWorkers(plan, hooks, {
+  return onWorkers(plan, hooks, {
     link,
     words,
     secret,
@@ -163,7 +163,7 @@ function processCount(text: string): number | undefined {
 /** Long enough for a worker to report in between that it is alive. */
 function takeoverMs(text: string): number | undefined {
   const milliseconds = durationMs(text);
-  const isWithin = milliseconds >= TAKEOVER_LEAST_MS && milliseconds <= TAKEOVER_MOST_MS;
+  const isWithin = milliseconds >= TAKEOVER_MIN_MS && milliseconds <= TAKEOVER_MAX_MS;
   return isWithin ? milliseconds : undefined;
 }
 

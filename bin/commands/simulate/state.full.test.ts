@@ -74,8 +74,8 @@ describe('a simulator that is killed in the midst of an update, again and again'
     const { stdout, stderr, code } = await runCommand([...words(), '--json']);
     result = JSON.parse(stdout);
     // On a machine that is busy with other things the run may say that it was the limit itself.
-    const { balance, generator } = result;
-    const said = JSON.stringify({ stderr, balance, reasons: generator.reasons });
+    const { reconciliation, generator } = result;
+    const said = JSON.stringify({ stderr, reconciliation, reasons: generator.reasons });
     expect([exitCodes.pass, exitCodes.limited], said).toContain(code);
   }, RUN_MAX_MS);
 
@@ -90,8 +90,8 @@ describe('a simulator that is killed in the midst of an update, again and again'
     expect(success).toBeGreaterThan(0);
   });
 
-  it('has books that agree with those of the server, device by device', () => {
-    expect(result.balance).toMatchObject({ checked: true, ok: true, differences: [] });
+  it('agrees with the records of the server, device by device', () => {
+    expect(result.reconciliation).toMatchObject({ checked: true, ok: true, differences: [] });
   });
 
   it('went on with the deployment that it had made, and made no device twice', async () => {

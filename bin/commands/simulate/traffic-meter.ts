@@ -42,8 +42,8 @@ export class TrafficMeter {
       server(request, {
         onHead: (status, headers) => {
           // This one is sent only while the clock is steered.
-          const { [this.#steeredTime]: _time, ...usual } = headers;
-          this.#receivedBytes += STATUS_LINE_BYTES + ADDED_TO_ANSWER_BYTES + headBytes(usual);
+          const { [this.#steeredTime]: _time, ...sent } = headers;
+          this.#receivedBytes += STATUS_LINE_BYTES + ADDED_TO_ANSWER_BYTES + headBytes(sent);
           reader.onHead(status, headers);
         },
         onData: (chunk) => {

@@ -1,21 +1,22 @@
 /** `fleetbed simulate --virtual`: runs in virtual time, alone or many to explore. */
+
 import { createWriteStream } from 'node:fs';
 import { PassThrough, type Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { counted } from '../../../fixtures/counted.ts';
 import { durationText } from '../../../fixtures/duration.ts';
 import {
   ClientError,
   type FleetPlan,
   type FleetProgress,
 } from '../../../simulator/engine/simulate-fleet.ts';
-import { counted } from '../../../simulator/report/headline.ts';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { fleetForms } from '../../options/fleet-forms.ts';
 import { prepareReports, type ReportFiles, writeReports } from '../../options/reports.ts';
 import { type ExitCode, exitCodes, worstExitCode } from '../../output/exit-codes.ts';
-import { fileFault, openForLines } from '../../output/files.ts';
-import { figuresExitCode, fleetExitCode, fleetFault } from '../../output/fleet-outcome.ts';
+import { fileError, openForLines } from '../../output/files.ts';
+import { figuresExitCode, fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignals } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
@@ -28,9 +29,9 @@ import { type VirtualHooks, type VirtualTrial, virtualRun } from '../../virtual/
 import { RestartError } from '../../virtual/server-process.ts';
 import { STANDARD_OUTPUT } from './audience.ts';
 import { judgeFor } from './checks.ts';
-import { keyTeller } from './identity-options.ts';
+import { printKeyProgress } from './identity-options.ts';
 
-export { virtualUser } from '../../virtual/world.ts';
+export { virtualUser } from '../../virtual/virtual-server.ts';
 
 /** The options of a run in virtual time that are not in its plan. */
 type Options = VirtualOptions & {
@@ -51,14 +52,14 @@ interface VirtualCommand {
   readonly words: readonly string[];
 }
 
-/** Plays the plan, or explores it. */
+/** Runs the plan, or explores it. */
 export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode> {
   const { plan, options, output } = given;
-  const { signal, hurry } = stopSignals();
+  const { signal, forceStop } = stopSignals();
   const hooks = {
-    ...{ signal, hurry },
+    ...{ signal, forceStop },
     version: packageVersion(),
-    onKeys: keyTeller(output),
+    onKeys: printKeyProgress(output),
     judge: await judgeFor(plan),
   };
   const trial = {
@@ -72,7 +73,7 @@ export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode
     if (options.explore === undefined) return await runOnce(trial, hooks, given);
     return await exploreSeeds({ ...given, seeds: options.explore }, trial, hooks);
   } catch (error) {
-    throw fleetFault(error, plan);
+    throw fleetError(error, plan);
   }
 }
 
@@ -93,7 +94,7 @@ async function runOnce(
   }).finally(progress.close);
   const { user, system } = process.cpuUsage(cpu);
   const logged = await log.close().catch((error: unknown) => {
-    throw fileFault(`--events cannot write ${options.events}`, error);
+    throw fileError(`--events cannot write ${options.events}`, error);
   });
   const { sha256, lines } = logged;
   const virtual = { startMs: trial.startMs, eventLog: { sha256, lines }, violations };
@@ -119,7 +120,7 @@ async function eventStream(events: string | undefined): Promise<Writable | undef
   return createWriteStream(events, { fd: await openForLines('--events', events) });
 }
 
-interface Played {
+interface RunSummary {
   readonly durationMs: number;
   /** CPU time of the process. */
   readonly seconds: number;
@@ -127,7 +128,7 @@ interface Played {
   readonly violations: readonly Violation[];
 }
 
-function virtualReport({ durationMs, seconds, logged, violations }: Played): string {
+function virtualReport({ durationMs, seconds, logged, violations }: RunSummary): string {
   const times = Math.round(durationMs / 1000 / seconds);
   return [
     'Virtual time',
@@ -147,7 +148,7 @@ async function exploreSeeds(
   let shown = 0;
   const { seeds: tried, failed } = await explore(base, {
     ...{ seeds, signal },
-    play: (trial) => violationsOf(trial, hooks),
+    runTrial: (trial) => violationsOf(trial, hooks),
     onSeed: (done) => {
       if (systemClock.monotonicMs() - shown < PROGRESS_PERIOD_MS) return;
       shown = systemClock.monotonicMs();

@@ -14,39 +14,39 @@ function streamsOf(isTTY: boolean) {
   return { stdin, stdout, stderr: new PassThrough(), modes };
 }
 
-/** What the shell elsewhere was told, in order. */
+/** Calls to the remote shell, in order. */
 class Keyboard {
-  readonly told: string[] = [];
+  readonly calls: string[] = [];
   #waiting: (() => void) | undefined;
 
   async type(keys: Uint8Array): Promise<void> {
-    this.#tell(`type ${JSON.stringify(Buffer.from(keys).toString())}`);
+    this.#record(`type ${JSON.stringify(Buffer.from(keys).toString())}`);
   }
 
   async endInput(): Promise<void> {
-    this.#tell('end');
+    this.#record('end');
   }
 
   resize({ height, width }: { readonly height: number; readonly width: number }): void {
-    this.#tell(`resize ${height} ${width}`);
+    this.#record(`resize ${height} ${width}`);
   }
 
   drained(): void {
-    this.#tell('drained');
+    this.#record('drained');
   }
 
-  /** Resolves once so many things were told. */
+  /** Resolves once so many calls were made. */
   async until(count: number): Promise<string[]> {
-    while (this.told.length < count) {
+    while (this.calls.length < count) {
       await new Promise<void>((resolve) => {
         this.#waiting = resolve;
       });
     }
-    return this.told;
+    return this.calls;
   }
 
-  #tell(what: string): void {
-    this.told.push(what);
+  #record(what: string): void {
+    this.calls.push(what);
     this.#waiting?.();
   }
 }
@@ -91,7 +91,7 @@ describe('a terminal that is joined with a shell elsewhere', () => {
     const { stdin, keyboard, left, local } = joined(true);
     stdin.write('bye\x1dnever');
     await left;
-    expect(keyboard.told).toEqual(['type "bye"']);
+    expect(keyboard.calls).toEqual(['type "bye"']);
     local.restore();
   });
 
@@ -122,13 +122,13 @@ describe('a terminal that is joined with a shell elsewhere', () => {
     local.restore();
   });
 
-  it('lets go of its streams', () => {
+  it('releases its streams', () => {
     const { stdin, stdout, keyboard, local } = joined(true);
     local.restore();
     stdin.write('x');
     stdout.emit('resize');
     stdout.emit('drain');
-    expect(keyboard.told).toEqual([]);
+    expect(keyboard.calls).toEqual([]);
     expect(stdin.isPaused()).toBe(true);
   });
 });
@@ -139,10 +139,10 @@ describe('input that comes from no terminal', () => {
     ['pwd', ['type "pwd"', 'type "\\n"', 'end']],
     ['a\x1db\n', ['type "a\\u001db\\n"', 'end']],
     ['', ['end']],
-  ])('is %j and ends with its last line', async (text, told) => {
+  ])('is %j and ends with its last line', async (text, calls) => {
     const { stdin, keyboard, modes, local } = joined(false);
     stdin.end(text);
-    expect(await keyboard.until(told.length)).toEqual(told);
+    expect(await keyboard.until(calls.length)).toEqual(calls);
     expect(modes).toEqual([]);
     local.restore();
   });
@@ -151,19 +151,19 @@ describe('input that comes from no terminal', () => {
     const { stdin, keyboard, local } = joined(false);
     let sent: () => void = () => undefined;
     keyboard.type = (keys) => {
-      keyboard.told.push(String(keys));
+      keyboard.calls.push(String(keys));
       return new Promise((resolve) => {
         sent = resolve;
       });
     };
     stdin.write('one');
-    while (keyboard.told.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    while (keyboard.calls.length < 1) await new Promise((resolve) => setImmediate(resolve));
     expect(stdin.isPaused()).toBe(true);
     stdin.write('two');
-    expect(keyboard.told).toEqual(['one']);
+    expect(keyboard.calls).toEqual(['one']);
     sent();
-    while (keyboard.told.length < 2) await new Promise((resolve) => setImmediate(resolve));
-    expect(keyboard.told).toEqual(['one', 'two']);
+    while (keyboard.calls.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect(keyboard.calls).toEqual(['one', 'two']);
     sent();
     local.restore();
   });

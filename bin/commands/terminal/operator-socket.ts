@@ -116,7 +116,7 @@ function urlOf({ baseUrl, deviceId }: OperatorSocketOptions): string {
 
 function listen(socket: WebSocket, events: OperatorSocketEvents): void {
   let wasOpen = false;
-  let fault: string | undefined;
+  let lastError: string | undefined;
   socket.on('open', () => {
     wasOpen = true;
   });
@@ -126,17 +126,17 @@ function listen(socket: WebSocket, events: OperatorSocketEvents): void {
       events.message(decodeConnectMessage(data as Buffer));
     } catch (error) {
       if (!(error instanceof ConnectMessageError)) throw error;
-      fault = `the server sent a malformed message: ${error.message}`;
+      lastError = `the server sent a malformed message: ${error.message}`;
       socket.close(INTERNAL_ERROR, 'malformed message');
     }
   });
   socket.on('error', (error) => {
-    fault ??= error.message;
+    lastError ??= error.message;
   });
   socket.on('close', (code, reason) => {
     if (!wasOpen) return;
     const said = reason.length > 0 ? `: ${reason}` : '';
-    events.closed(fault ?? `the server closed the connection with ${code}${said}`);
+    events.closed(lastError ?? `the server closed the connection with ${code}${said}`);
   });
 }
 

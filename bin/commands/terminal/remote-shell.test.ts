@@ -145,13 +145,13 @@ describe("an operator's shell", () => {
 
   it('takes no notice of other protocols and of what it does not know', async () => {
     const { websocket, remote, screen } = await shellOn();
-    const strangers = [
+    const foreignMessages = [
       { proto: 2, typ: 'file_chunk', body: Buffer.from('x') },
       { proto: 1, typ: 'other' },
       { proto: 0xffff, typ: 'other' },
       { proto: 1, typ: 'shell', body: Buffer.from('still here') },
     ];
-    for (const each of strangers) websocket.send(encodeConnectMessage(each));
+    for (const each of foreignMessages) websocket.send(encodeConnectMessage(each));
     await screen.until(/still here$/);
     expect(screen.notes).toEqual([]);
     await remote.stop();
@@ -181,7 +181,7 @@ describe("an operator's shell", () => {
     await pinged;
     websocket.pause();
     clock.advance(90_000);
-    expect(await remote.ended).toEqual({ fault: 'the server closed the connection with 1006' });
+    expect(await remote.ended).toEqual({ error: 'the server closed the connection with 1006' });
   });
 });
 
@@ -215,11 +215,11 @@ describe('a shell that fails', () => {
       () => [{ proto: 0xffff, typ: 'close' }],
       /closed the session/,
     ],
-  ])('is refused: %s', async (_what, answering, fault) => {
+  ])('is refused: %s', async (_what, answering, expected) => {
     const { baseUrl } = await relay(answering);
     const error = await faultOf(start(baseUrl).started);
     expect(error).toBeInstanceOf(ShellRefused);
-    expect(String(error)).toMatch(new RegExp(fault.source.replace('^', ': ')));
+    expect(String(error)).toMatch(new RegExp(expected.source.replace('^', ': ')));
   });
 
   it('is refused when the device says nothing', async () => {
@@ -232,11 +232,11 @@ describe('a shell that fails', () => {
       return [];
     });
     const { clock, started } = start(baseUrl);
-    const fault = faultOf(started);
+    const expected = faultOf(started);
     await wasAsked;
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(60_000);
-    expect(String(await fault)).toContain('the device did not respond for 60 seconds');
+    expect(String(await expected)).toContain('the device did not respond for 60 seconds');
   });
 
   it('is refused when the server hangs up first', async () => {
@@ -263,10 +263,10 @@ describe('a shell that fails', () => {
       'session timeout',
     ],
     ['by a close', { proto: 0xffff, typ: 'close' }, 'the device has closed the session'],
-  ])('is ended with a reason: %s', async (_what, message, fault) => {
+  ])('is ended with a reason: %s', async (_what, message, expected) => {
     const { websocket, remote } = await shellOn();
     websocket.send(encodeConnectMessage(message));
-    expect(await remote.ended).toEqual({ fault });
+    expect(await remote.ended).toEqual({ error: expected });
   });
 
   it('goes on after an error that ends nothing, and shows it', async () => {
@@ -283,8 +283,8 @@ describe('a shell that fails', () => {
   it('ends with the connection, and says how', async () => {
     const { websocket, remote } = await shellOn();
     websocket.close(1001, 'device disconnected');
-    const fault = 'the server closed the connection with 1001: device disconnected';
-    expect(await remote.ended).toEqual({ fault });
+    const expected = 'the server closed the connection with 1001: device disconnected';
+    expect(await remote.ended).toEqual({ error: expected });
     await remote.type(Buffer.from('into the void'));
   });
 
@@ -292,7 +292,7 @@ describe('a shell that fails', () => {
     const { websocket, remote } = await shellOn();
     const closed = new Promise((resolve) => websocket.once('close', resolve));
     websocket.send(Buffer.from([0xc1]));
-    expect((await remote.ended).fault).toContain('the server sent a malformed message');
+    expect((await remote.ended).error).toContain('the server sent a malformed message');
     expect(await closed).toBe(1011);
   });
 });
@@ -312,8 +312,8 @@ describe('a socket that does not open', () => {
   });
 
   it('because nothing listens', async () => {
-    const fault = await faultOf(start(await closedPortUrl()).started);
-    expect(fault).toMatchObject({ label: 'transport/ECONNREFUSED' });
+    const expected = await faultOf(start(await closedPortUrl()).started);
+    expect(expected).toMatchObject({ label: 'transport/ECONNREFUSED' });
   });
 
   it('because no answer comes in time', async () => {
@@ -326,9 +326,9 @@ describe('a socket that does not open', () => {
       });
     });
     const { clock, started } = start(server.baseUrl);
-    const fault = faultOf(started);
+    const expected = faultOf(started);
     await asked;
     clock.advance(5000);
-    expect(await fault).toMatchObject({ code: 'timeout' });
+    expect(await expected).toMatchObject({ code: 'timeout' });
   });
 });

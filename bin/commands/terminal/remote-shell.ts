@@ -27,9 +27,9 @@ export interface Screen {
   note(text: string): void;
 }
 
-/** How a shell ended: cleanly, or with a fault described in one sentence. */
+/** How a shell ended: cleanly, or with an error described in one sentence. */
 interface ShellEnd {
-  readonly fault?: string;
+  readonly error?: string;
 }
 
 /**
@@ -55,7 +55,7 @@ export class RemoteShell {
   readonly #options: OperatorSocketOptions;
   #socket: OperatorSocket | undefined;
   #sid: string | undefined;
-  #started: (fault?: string) => void = () => undefined;
+  #started: (error?: string) => void = () => undefined;
   #end: (end: ShellEnd) => void = () => undefined;
   #quiet: Timer | undefined;
   #isInputOver = false;
@@ -125,11 +125,11 @@ export class RemoteShell {
     const timer = this.#options.clock.after(waitMs, () =>
       this.#started(`the device did not respond for ${limits.connectReplyMaxSeconds} seconds`),
     );
-    const fault = await started;
+    const error = await started;
     timer.cancel();
-    if (fault === undefined) return;
+    if (error === undefined) return;
     this.#socket.close();
-    throw new ShellRefused(fault);
+    throw new ShellRefused(error);
   }
 
   #take(message: ConnectMessage): void {
@@ -166,10 +166,10 @@ export class RemoteShell {
     this.#started();
   }
 
-  #finish(fault?: string): void {
-    this.#started(fault ?? 'the shell ended before it had started');
+  #finish(error?: string): void {
+    this.#started(error ?? 'the shell ended before it had started');
     this.#quiet?.cancel();
-    this.#end(fault === undefined ? {} : { fault });
+    this.#end(error === undefined ? {} : { error });
     this.#socket?.close();
   }
 

@@ -5,8 +5,8 @@ import { ClientError } from '../../../simulator/engine/simulate-fleet.ts';
 import { StatusError } from '../../../simulator/network/errors.ts';
 import { addExamples } from '../../options/examples.ts';
 import * as values from '../../options/option-values.ts';
+import { CommandError, setUpError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault, setUpFault } from '../../output/fault.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { aborted, stopSignal } from '../../output/stop-signal.ts';
@@ -38,7 +38,7 @@ async function terminal(device: string, options: ServerOptions): Promise<ExitCod
   if (local.isInteractive) createOutput(false).progress('Press Ctrl-] to leave the device.');
   const remote = await Promise.race([started(device, options, local), aborted(stop)]).catch(
     (error: unknown) => {
-      throw terminalFault(error, device, options);
+      throw terminalError(error, device, options);
     },
   );
   if (remote === undefined) return exitCodes.interrupted;
@@ -46,8 +46,8 @@ async function terminal(device: string, options: ServerOptions): Promise<ExitCod
     const left = local.join(remote);
     const end = await Promise.race([remote.ended, left, aborted(stop)]);
     if (stop.aborted) return exitCodes.interrupted;
-    if (end?.fault === undefined) return exitCodes.pass;
-    throw new CommandFault(`the shell on ${device} has ended: ${end.fault}`, exitCodes.failed);
+    if (end?.error === undefined) return exitCodes.pass;
+    throw new CommandError(`the shell on ${device} has ended: ${end.error}`, exitCodes.failed);
   } finally {
     local.restore();
     await remote.stop();
@@ -77,16 +77,16 @@ async function deviceIdOf(name: string, api: ManagementApi): Promise<string> {
 }
 
 /** The fault of a start in a sentence with the way out; what is not foreseen stays as it is. */
-function terminalFault(error: unknown, device: string, options: ServerOptions): unknown {
+function terminalError(error: unknown, device: string, options: ServerOptions): unknown {
   const { url: baseUrl } = options;
   if (error instanceof ShellRefused) {
     const sentence = `${device} refuses a shell: ${error.message}`;
-    return new CommandFault(sentence, exitCodes.setUp, error);
+    return new CommandError(sentence, exitCodes.setUp, error);
   }
   if (!(error instanceof ClientError)) return error;
   const way = error instanceof StatusError ? wayOut(error) : undefined;
-  if (way === undefined) return setUpFault(error, baseUrl);
-  return new CommandFault(`${baseUrl}: ${error.message}; ${way}`, exitCodes.setUp, error);
+  if (way === undefined) return setUpError(error, baseUrl);
+  return new CommandError(`${baseUrl}: ${error.message}; ${way}`, exitCodes.setUp, error);
 }
 
 function wayOut({ status }: StatusError): string | undefined {

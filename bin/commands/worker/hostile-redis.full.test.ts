@@ -50,7 +50,7 @@ async function listening(who: keyof typeof callers): Promise<Server> {
   return server;
 }
 
-/** A real coordinator with one real job, which is taken away before a worker comes. */
+/** A real coordinator with one real job, which is removed before a worker comes. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-hostile-redis-'));
   writeFileSync(at('private.csv'), 'secret\nprivate-words\n');
@@ -122,7 +122,7 @@ afterAll(async () => {
 async function refusal(data: unknown, jobId = 'shard-0', more: object = {}): Promise<string> {
   const job = await queue.add('shard', data, { ...more, jobId });
   const reason = await job.waitUntilFinished(queueEvents, ANSWER_MAX_MS).then(
-    () => 'it was played',
+    () => 'it was run',
     (error: Error) => error.message,
   );
   await job.remove();
@@ -237,7 +237,7 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     }
     const others = [JSON.stringify({ ...job, more: 1 }), '{', '[]', 'null'];
     for (const text of others) {
-      expect(await refusal(signer().sign(['job', 0], text))).not.toMatch(/played/);
+      expect(await refusal(signer().sign(['job', 0], text))).not.toMatch(/run/);
     }
   });
 
@@ -262,7 +262,7 @@ describe('whoever can write to Redis but has not the secret', { timeout: RUN_MAX
     endMonitor();
     expect(code, stderr).toBe(0);
     // The result is long, so it is compressed.
-    expect(forger.heard).toEqual(expect.arrayContaining(['asks', 'plays', 'start', 'H4sI']));
+    expect(forger.heard).toEqual(expect.arrayContaining(['asks', 'owner', 'start', 'H4sI']));
     expect(forger.count).toBeGreaterThan(50);
     const result = JSON.parse(stdout) as FleetResult;
     expect(result.spread).toEqual({ takeovers: [], lost: [] });

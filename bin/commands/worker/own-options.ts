@@ -7,7 +7,7 @@ import { options } from '../../../simulator/plan/options.ts';
 import { addLoginOptions, type LoginOptions, userOf } from '../../options/login-options.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { addUrlOption } from '../../options/url-option.ts';
-import { fleetFault } from '../../output/fleet-outcome.ts';
+import { fleetError } from '../../output/fleet-outcome.ts';
 import { certificatesIn } from '../simulate/certificates.ts';
 import { defaultPoolFolder } from '../simulate/identity-options.ts';
 
@@ -43,7 +43,7 @@ export function addOwnOptions(command: Command): Command {
   const withLogin = addLoginOptions(
     addUrlOption(command.optionsGroup('Connection:'), {
       description: 'base URL of the server; the worker joins runs against it only',
-      usual: options.url.usual.value,
+      defaultUrl: options.url.default.value,
     }),
   );
   return addOptionRows(withLogin, ownRows);
@@ -51,13 +51,13 @@ export function addOwnOptions(command: Command): Command {
 
 /**
  * The plan of the options: files are read, and behaviours are known afterwards.
- * @throws CommandFault when one of them is of no use
+ * @throws CommandError when one of them is of no use
  */
 export async function ownPlan(given: OwnOptions): Promise<OwnPlan> {
   const { ca, cert, key, email: _, password: __, token: ___, ...words } = given;
   const tls = await certificatesIn({ ca, cert, key: key || undefined });
   await readBehaviourFiles(words.behaviourFile ?? []).catch((error: unknown) => {
-    throw fleetFault(error, { baseUrl: words.url });
+    throw fleetError(error, { baseUrl: words.url });
   });
   const rsaPoolFolder = words.rsaPoolFolder ?? defaultPoolFolder();
   return { ...words, rsaPoolFolder, tls, acceptWith: userOf(given) };

@@ -31,7 +31,7 @@ const at = (name: string): string => join(folder, name);
 /** A Redis that speaks TLS only, and a server that notes who comes. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-worker-secrets-'));
-  for (const name of ['redis', 'fleet', 'stranger']) {
+  for (const name of ['redis', 'fleet', 'unknown']) {
     const { key, certificatePem } = selfSigned(systemClock.now());
     writeFileSync(at(`${name}.crt`), certificatePem);
     writeFileSync(at(`${name}.key`), key);
@@ -115,7 +115,7 @@ describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  it('is not played by workers that lack one, and each says which', async () => {
+  it('is not run by workers that lack one, and each says which', async () => {
     const lacking = [
       [certificate(), {}, /has no tenant token: start it with FLEETBED_TENANT_TOKEN/],
       [[], secrets(), /has no client certificate: start it with --cert FILE and --key FILE/],
@@ -143,7 +143,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     ],
     [
       'of another authority',
-      () => [...words(), '--redis-ca', at('stranger.crt')],
+      () => [...words(), '--redis-ca', at('unknown.crt')],
       /its certificate is not trusted; give its authority with --redis-ca FILE$/,
     ],
     [

@@ -99,7 +99,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     endMonitor();
     expect(indices(result)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(successes(result)).toBe(8);
-    expect(result.balance).toMatchObject({ checked: true, ok: true, deploymentsChecked: 1 });
+    expect(result.reconciliation).toMatchObject({ checked: true, ok: true, deploymentsChecked: 1 });
     expect(result.spread).toEqual({ takeovers: [], lost: [] });
     expect(result.shards).toEqual([
       { index: 0, of: 2 },
@@ -123,7 +123,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     const result = await resultOf(run);
     expect(indices(result)).toHaveLength(8);
     expect(successes(result)).toBe(8);
-    expect(result.balance.ok).toBe(true);
+    expect(result.reconciliation.ok).toBe(true);
     expect(result.spread?.lost).toEqual([]);
     expect(result.spread?.takeovers).toMatchObject([
       {
@@ -146,7 +146,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
 
   it('ends when too few workers come, and says why those that are there do not take part', async () => {
     const elsewhere = 'http://127.0.0.1:1';
-    const strangers = await Promise.all([startWorker({}), startWorker(undefined, elsewhere)]);
+    const foreignWorkers = await Promise.all([startWorker({}), startWorker(undefined, elsewhere)]);
     const { code, stderr } = await fleet('--worker-wait', '2s').ended;
     expect(code).toBe(3);
     const last = stderr.trimEnd().split('\n').at(-1);
@@ -157,7 +157,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     expect(last).toContain(
       `the run is against ${ready.baseUrl}, and its own --url is ${elsewhere}`,
     );
-    const ended = await Promise.all(strangers.map((stranger) => stranger.end()));
+    const ended = await Promise.all(foreignWorkers.map((each) => each.end()));
     expect(ended.map((each) => each.code)).toEqual([0, 0]);
     expect(await redis.client.keys('*')).toEqual([]);
   });

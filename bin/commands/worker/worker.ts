@@ -10,7 +10,7 @@ import type { OwnPlan } from '../../../simulator/plan/divided-plan.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { fleetFault } from '../../output/fleet-outcome.ts';
+import { fleetError } from '../../output/fleet-outcome.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
@@ -45,7 +45,7 @@ async function work(url: string, options: Omit<WorkerOptions, 'redis'>): Promise
   try {
     return await followedRuns(url, own, options);
   } catch (error) {
-    throw fleetFault(error, { ...own, baseUrl: own.url });
+    throw fleetError(error, { ...own, baseUrl: own.url });
   }
 }
 

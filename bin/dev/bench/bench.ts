@@ -1,8 +1,8 @@
 /** `npm run bench`, and `npm run bench:PART` for one of its parts: how near we are to what is possible. */
 import { Argument, Command, CommanderError } from 'commander';
 import { printableJson } from '../../../fixtures/printable.ts';
+import { describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { reportFault } from '../../output/fault.ts';
 import { requireWritable, writeWhole } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { Children, exitOnSignals } from './children.ts';
@@ -23,7 +23,7 @@ const ROUNDS = 5;
 const QUICK_ROUNDS = 3;
 
 /** What is measured where no part is named. */
-const usualParts = {
+const defaultParts = {
   server: serverRows,
   simulator: simulatorRows,
   estimate: estimateRows,
@@ -31,7 +31,7 @@ const usualParts = {
   start: startRows,
 };
 /** Those that take long run only where they are named. */
-const parts = { ...usualParts, scale: scaleRows };
+const parts = { ...defaultParts, scale: scaleRows };
 
 interface BenchOptions {
   readonly quick?: boolean;
@@ -48,8 +48,8 @@ const output = createOutput(false);
 exitOnSignals();
 try {
   await program().parseAsync();
-} catch (fault) {
-  process.exitCode = exitCodeOf(fault);
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
 }
 
 function program(): Command {
@@ -67,7 +67,7 @@ function program(): Command {
     .exitOverride()
     .action(async (part: keyof typeof parts | undefined, options: BenchOptions) => {
       process.exitCode = await bench(
-        part === undefined ? Object.keys(usualParts) : [part],
+        part === undefined ? Object.keys(defaultParts) : [part],
         options,
       );
     });
@@ -106,11 +106,11 @@ async function measured(chosen: readonly string[], quick: boolean): Promise<Benc
   }
 }
 
-/** Commander has printed its own message already; help is no fault. */
-function exitCodeOf(fault: unknown): ExitCode {
-  if (fault instanceof CommanderError)
-    return fault.exitCode === 0 ? exitCodes.pass : exitCodes.usage;
-  const { exitCode, sentence } = reportFault(fault);
+/** Commander has printed its own message already; help is no error. */
+function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? exitCodes.pass : exitCodes.usage;
+  const { exitCode, sentence } = describeError(error);
   output.progress(sentence);
   return exitCode;
 }

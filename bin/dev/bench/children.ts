@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import type { Pinning, Side } from './pinning.ts';
 
@@ -124,9 +124,9 @@ const ports = ['--port', '0', '--control-port', '0'];
 /** How every server of the benchmark is started. */
 export const serveOptions: Words = ['serve', '--json', '--log-level', 'error', ...ports];
 
-function endedEarly([script]: Words, code: number | null): CommandFault {
+function endedEarly([script]: Words, code: number | null): CommandError {
   const sentence = `${script} ended with exit code ${code} before its first line; see what it says above.`;
-  return new CommandFault(sentence, exitCodes.internal);
+  return new CommandError(sentence, exitCodes.internal);
 }
 
 function ended(child: ChildProcess): Promise<void> {

@@ -5,7 +5,7 @@ import { systemClock } from '../../../fixtures/clock.ts';
 const NS_PER_MS = 1_000_000;
 
 /** Whether this system tells of CPU time by process and thread, in nanoseconds. */
-export const tellsCpuTime = readCpuMs(process.pid) !== undefined;
+export const hasCpuTime = readCpuMs(process.pid) !== undefined;
 
 /**
  * CPU time that a process has spent so far in all its threads, in milliseconds. A rate by CPU time,

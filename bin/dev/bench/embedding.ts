@@ -13,7 +13,7 @@ const ROUNDS = 30;
 const EACH_MAX_MS = 60;
 
 const output = createOutput(false);
-const times = { start: [], stop: [], reset: [], 'a world made and dropped': [] } as Record<
+const times = { start: [], stop: [], reset: [], 'a server made and dropped': [] } as Record<
   string,
   number[]
 >;
@@ -28,7 +28,7 @@ async function timed<Result>(name: string, act: () => Promise<Result>): Promise<
 async function round(start: () => Promise<Testbed>): Promise<void> {
   const testbed = await start();
   await timed('reset', () => testbed.reset());
-  await timed('a world made and dropped', async () => {
+  await timed('a server made and dropped', async () => {
     await testbed.tenants.drop(await testbed.tenants.create('another'));
   });
   await timed('stop', () => testbed.close());

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { packageVersion } from '../../output/version.ts';
-import { tellsCpuTime } from './cpu-time.ts';
+import { hasCpuTime } from './cpu-time.ts';
 import type { Pinning } from './pinning.ts';
 
 const BYTES_PER_GIB = 1024 ** 3;
@@ -23,7 +23,7 @@ export function environment(pinning: Pinning): Readonly<Record<string, string>> 
     fleetbed: `${packageVersion()}${commit === undefined ? '' : `, commit ${commit}`}`,
     packages: packages.map((name) => `${name} ${versionOf(name)}`).join(', '),
     cores: pinning.text,
-    rates: tellsCpuTime
+    rates: hasCpuTime
       ? 'per second of CPU time of the process'
       : 'per second on the clock: no CPU time by process here',
   };

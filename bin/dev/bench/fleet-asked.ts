@@ -1,7 +1,7 @@
 /** Fleets in processes of their own. */
 import { planDefaults } from '../../../simulator/plan/plan.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import type { FleetBench, FleetMeasurement, Unsettled } from './children/fleet.ts';
 import type { Children, ServerChild } from './children.ts';
@@ -41,8 +41,8 @@ export function busyFleet(server: ServerChild, devices: number, seconds: number)
 }
 
 /**
- * Plays a fleet and measures it; once more, with more time to settle, where it had not settled.
- * @throws CommandFault when it has not settled then either, has ended, or saw an error
+ * Runs a fleet and measures it; once more, with more time to settle, where it had not settled.
+ * @throws CommandError when it has not settled then either, has ended, or saw an error
  */
 export async function measuredFleet(
   children: Children,
@@ -54,10 +54,10 @@ export async function measuredFleet(
     const settleMs = asked.settleMs * SETTLE_GROWTH;
     if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...asked, settleMs });
     const sentence = `the machine is too busy: ${seen.unsettled}; end what else runs.`;
-    throw new CommandFault(sentence, exitCodes.limited);
+    throw new CommandError(sentence, exitCodes.limited);
   }
   if (seen.errors.length > 0) {
-    throw new CommandFault(`the fleet saw ${seen.errors.join(', ')}.`, exitCodes.limited);
+    throw new CommandError(`the fleet saw ${seen.errors.join(', ')}.`, exitCodes.limited);
   }
   return seen;
 }

@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../fixtures/clock.ts';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { type BenchContext, inRounds } from './rounds.ts';
 import { limitRow, type Row, rowOf } from './row.ts';
 
@@ -81,7 +81,7 @@ function removeBuild(clone: string): void {
     rmSync(join(clone, folder), { recursive: true, force: true });
 }
 
-/** Runs a program of the clone to its end. @throws CommandFault when it fails */
+/** Runs a program of the clone to its end. @throws CommandError when it fails */
 async function secondsOf(clone: string, program: string, words: readonly string[]) {
   const startedMs = systemClock.monotonicMs();
   const child = spawn(program, words, { cwd: clone, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -114,8 +114,8 @@ function endGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) process.kill(-pid, 'SIGTERM');
 }
 
-function failed(what: string): CommandFault {
-  return new CommandFault(
+function failed(what: string): CommandError {
+  return new CommandError(
     `${what} failed in a fresh clone; see its lines above.`,
     exitCodes.internal,
   );

@@ -15,9 +15,9 @@ export interface Load {
   readonly baseUrl: string;
   /** Of the server. */
   readonly pid: number;
-  /** Of each device, in their order; a connection plays devices of its own in turn. */
+  /** Of each device, in their order; a connection runs devices of its own in turn. */
   readonly requests: readonly (readonly Request[])[];
-  /** The only status that is no fault. */
+  /** The only status that is no error. */
   readonly status: number;
   readonly connections?: number;
   /**

@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { reportFault } from '../../output/fault.ts';
 import { createOutput } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import { Children, exitOnSignals, scriptFile, serveOptions, type Words } from './children.ts';
@@ -32,8 +32,8 @@ exitOnSignals();
 const children = new Children(pinGenerator());
 try {
   process.exitCode = await profile(process.argv.slice(2));
-} catch (fault) {
-  const { exitCode, sentence } = reportFault(fault);
+} catch (error) {
+  const { exitCode, sentence } = describeError(error);
   output.progress(sentence);
   process.exitCode = exitCode;
 } finally {

@@ -1,7 +1,7 @@
 /** The result of a benchmark as JSON: written by `--json`, read by `--compare`. */
 import * as v from 'valibot';
+import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault } from '../../output/fault.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { type Row, rowShape } from './row.ts';
 
@@ -26,7 +26,7 @@ export function resultOf(
 
 /**
  * Reads an earlier result.
- * @throws CommandFault when the file cannot be read or is no result
+ * @throws CommandError when the file cannot be read or is no result
  */
 export async function readResult(option: string, path: string): Promise<BenchResult> {
   const text = await readNamedFile(option, path);
@@ -35,7 +35,7 @@ export async function readResult(option: string, path: string): Promise<BenchRes
   } catch (error) {
     const wanted = 'it takes what npm run bench -- --json FILE writes';
     const sentence = `${option}: ${path} is no result of a benchmark; ${wanted}.`;
-    throw new CommandFault(sentence, exitCodes.setUp, error);
+    throw new CommandError(sentence, exitCodes.setUp, error);
   }
 }
 

@@ -23,7 +23,7 @@ describe('a fleet in a virtual world', () => {
   }, async () => {
     const { result, events } = await virtualRun(mixed);
     expect(result.durationMs).toBe(600_000);
-    expect(result.balance).toMatchObject({ checked: true, ok: true });
+    expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
     const { success, failure, aborted, alreadyInstalled } = result.funnel;
     expect(success + failure + aborted + alreadyInstalled).toBe(10);
     const polls = events.filter(

@@ -2,7 +2,7 @@
  * A fleet and our server in one process and on one clock, over HTTP and websockets, for what
  * `simulate --virtual` leaves out: connections. The same seed gives the same events.
  */
-import { ManualClock, playFast } from '../../../fixtures/clock.ts';
+import { ManualClock, runFast } from '../../../fixtures/clock.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
@@ -14,7 +14,7 @@ import {
   simulateFleet,
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { planDefaults } from '../../../simulator/plan/plan.ts';
-import { artifactOf } from '../../virtual/world.ts';
+import { artifactOf } from '../../virtual/virtual-server.ts';
 
 /** The artifact deployed to the whole fleet. */
 const virtualArtifact = 'release-1';
@@ -49,7 +49,7 @@ export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
         clock,
         signal: new AbortController().signal,
         onEvent: (event) => events.push(event),
-        drive: (isQuiet) => playFast(clock, isQuiet),
+        drive: (isQuiet) => runFast(clock, isQuiet),
       },
     );
     return { result, events: events.sort(inEventOrder) };

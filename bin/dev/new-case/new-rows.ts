@@ -55,7 +55,7 @@ export function newRows(root: string, wish: Wish): readonly ChangedFile[] {
   }
   const rule = ruleOf(wish);
   const isNew = wish.sentence !== undefined;
-  const isDefended = allDefects.some(({ breaks }) => breaks.some((id) => id === rule.id));
+  const isDefended = allDefects.some(({ violates: breaks }) => breaks.some((id) => id === rule.id));
   return [
     ...(isNew ? [withRequirement(root, rule, wish.after ?? '')] : []),
     withCase(root, area, name, rule),

@@ -12,14 +12,14 @@ import { ageOfRecord, type NightlyStep, readRecord, recordFile, withStep } from 
 const SECOND_MS = 1000;
 
 /** A step: a program of Node.js with its words, and the lines of its output that are its figures. */
-interface Step {
+interface NightlyCommand {
   readonly name: string;
   readonly words: readonly string[];
   readonly figures: RegExp;
 }
 
 const selfTest = ['dist/bin/fleetbed.js', 'conform', 'self-test', '--processes', '2'];
-const steps: readonly Step[] = [
+const steps: readonly NightlyCommand[] = [
   {
     name: 'self-test',
     // More than there are: all of them, and the committed result is written anew.
@@ -42,7 +42,7 @@ const steps: readonly Step[] = [
     words: ['build/bin/testing/mutation/mutation.js', '--age'],
     figures: /^mutants of .*$/gm,
   },
-  { name: 'soak', words: ['build/bin/dev/soak/soak.js'], figures: /^\w+: \d+ faults$/gm },
+  { name: 'soak', words: ['build/bin/dev/soak/soak.js'], figures: /^\w+: \d+ problems$/gm },
 ];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -68,7 +68,7 @@ async function main(words: readonly string[]): Promise<number> {
   return runAll(chosen);
 }
 
-async function runAll(chosen: readonly Step[]): Promise<number> {
+async function runAll(chosen: readonly NightlyCommand[]): Promise<number> {
   const changes = textOf('git', ['status', '--porcelain', '--untracked-files=no']);
   if (changes.split('\n').some((line) => line !== '' && !isOfRecords(line))) {
     say(
@@ -105,7 +105,7 @@ function record(step: NightlyStep): void {
 }
 
 /** Runs a step with its output shown, and picks its figures. */
-async function run({ words, figures }: Step) {
+async function run({ words, figures }: NightlyCommand) {
   const startedMs = systemClock.monotonicMs();
   const env = { ...process.env, NO_COLOR: '1' };
   const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -46,7 +46,7 @@ const SLACK_FILES = 8;
 const SETTLE_MAX_MS = 30_000;
 const PROBE_MS = 50;
 
-/** Returns the faults found; figures go to `say`. */
+/** Returns the problems found; figures go to `say`. */
 export async function soakConnections(
   say: (line: string) => void,
   counts: ConnectionCounts,
@@ -65,14 +65,14 @@ async function withServer(
   part: (server: ServerProcess) => Promise<string[]>,
 ): Promise<string[]> {
   const server = await startLimitedServer(openFiles);
-  const faults: string[] = [];
+  const problems: string[] = [];
   try {
-    faults.push(...(await part(server)));
+    problems.push(...(await part(server)));
   } finally {
     const code = await server.end();
-    if (code !== 0) faults.push(`SIGTERM ended the server with exit code ${code}`);
+    if (code !== 0) problems.push(`SIGTERM ended the server with exit code ${code}`);
   }
-  return faults;
+  return problems;
 }
 
 async function refuseUpgrades(
@@ -95,9 +95,9 @@ async function refuseUpgrades(
   const tookMs = Math.round(systemClock.monotonicMs() - startMs);
   const after = await settled(() => server.openFiles(), before + SLACK_FILES);
   say(`${count} refused upgrades in ${tookMs} ms: open files ${before} before, ${after} after`);
-  const faults =
+  const problems =
     after > before + SLACK_FILES ? [`${after - before} files of refused upgrades stay open`] : [];
-  return [...faults, ...(await healthFaults(server))];
+  return [...problems, ...(await healthProblems(server))];
 }
 
 /**
@@ -140,18 +140,19 @@ async function askTooMany(
   await Promise.all(ends);
   const after = await settled(() => server.openFiles(), before + SLACK_FILES);
   const sum = (name: 'granted' | 'refused') => answered.reduce((all, one) => all + one[name], 0);
-  const others = answered.flatMap(({ faults }) => faults);
+  const others = answered.flatMap(({ problems }) => problems);
   say(
     `${count} websockets: ${sum('granted')} granted, ${sum('refused')} refused with 503, ` +
       `${others.length} otherwise; open files ${before} before, ${most} then, ${after} after`,
   );
   say(
-    `control answered ${probes.answers} times, ${probes.faults.length} times not; slowest ${probes.slowestMs} ms`,
+    `control answered ${probes.answers} times, ${probes.problems.length} times not; slowest ${probes.slowestMs} ms`,
   );
-  const faults = [...new Set([...others, ...probes.faults])];
-  if (sum('granted') === 0 || sum('refused') === 0) faults.push('no websocket, or no refusal');
-  if (after > before + SLACK_FILES) faults.push(`${after - before} files of websockets stay open`);
-  return [...faults, ...(await healthFaults(server))];
+  const problems = [...new Set([...others, ...probes.problems])];
+  if (sum('granted') === 0 || sum('refused') === 0) problems.push('no websocket, or no refusal');
+  if (after > before + SLACK_FILES)
+    problems.push(`${after - before} files of websockets stay open`);
+  return [...problems, ...(await healthProblems(server))];
 }
 
 async function stallBodies(
@@ -181,7 +182,7 @@ async function stallBodies(
     }),
   );
   // What was in flight has arrived once another client has been answered.
-  const faults = await healthFaults(server);
+  const problems = await healthProblems(server);
   const growth = server.residentMib() - before;
   const refused = statuses.get('503') ?? 0;
   say(
@@ -189,18 +190,19 @@ async function stallBodies(
   );
   for (const socket of sockets) socket.destroy();
   const filesAfter = await settled(() => server.openFiles(), filesBefore + SLACK_FILES);
-  if (statuses.size > 1) faults.push(`answers other than 503: ${[...statuses.keys()].join(', ')}`);
-  if (refused === 0) faults.push('no stalled body was refused');
-  if (growth > GROWTH_MAX_MIB) faults.push(`stalled bodies took ${growth} MiB`);
+  if (statuses.size > 1)
+    problems.push(`answers other than 503: ${[...statuses.keys()].join(', ')}`);
+  if (refused === 0) problems.push('no stalled body was refused');
+  if (growth > GROWTH_MAX_MIB) problems.push(`stalled bodies took ${growth} MiB`);
   if (filesAfter > filesBefore + SLACK_FILES)
-    faults.push(`${filesAfter - filesBefore} files stay open`);
-  return faults;
+    problems.push(`${filesAfter - filesBefore} files stay open`);
+  return problems;
 }
 
 /** Checks regularly, on a new connection each time, that the control listener responds. */
 function watchControl(controlUrl: string) {
   const over = new AbortController();
-  const seen = { answers: 0, slowestMs: 0, faults: [] as string[] };
+  const seen = { answers: 0, slowestMs: 0, problems: [] as string[] };
   const watching = (async () => {
     while (!over.signal.aborted) {
       const startMs = systemClock.monotonicMs();
@@ -208,7 +210,7 @@ function watchControl(controlUrl: string) {
       const tookMs = Math.round(systemClock.monotonicMs() - startMs);
       seen.slowestMs = Math.max(seen.slowestMs, tookMs);
       if (status === 200) seen.answers += 1;
-      else seen.faults.push(`the control listener answered ${status}`);
+      else seen.problems.push(`the control listener answered ${status}`);
       await systemClock.sleep(PROBE_MS, over.signal);
     }
     return seen;
@@ -222,18 +224,18 @@ function watchControl(controlUrl: string) {
 }
 
 /** Checks that the server still answers: users, new devices, and the control listener. */
-async function healthFaults({ ready }: ServerProcess): Promise<string[]> {
+async function healthProblems({ ready }: ServerProcess): Promise<string[]> {
   const { baseUrl, adminToken, controlUrl } = ready;
   const { path } = managementOperations['count-devices'];
   const authorization = { Authorization: `Bearer ${adminToken}` };
   const statuses = {
     user: await statusAt(baseUrl + path, authorization),
-    stranger: await statusAt(baseUrl + operations['get-configuration'].path),
+    unauthorized: await statusAt(baseUrl + operations['get-configuration'].path),
     control: await statusAt(`${controlUrl}/ready`),
   };
-  const wanted = { user: 200, stranger: 401, control: 200 };
-  const told = JSON.stringify(statuses);
-  return told === JSON.stringify(wanted) ? [] : [`answers afterwards: ${told}`];
+  const wanted = { user: 200, unauthorized: 401, control: 200 };
+  const actual = JSON.stringify(statuses);
+  return actual === JSON.stringify(wanted) ? [] : [`answers afterwards: ${actual}`];
 }
 
 /** Returns the status, or the code of the error. */
@@ -244,7 +246,7 @@ function statusAt(url: string, headers: Record<string, string> = {}): Promise<nu
       resolve(answer.statusCode ?? 0);
     });
     asking.on('timeout', () => asking.destroy(new Error('no answer in time')));
-    asking.on('error', (fault) => resolve(fault.message));
+    asking.on('error', (error) => resolve(error.message));
   });
 }
 

@@ -87,18 +87,18 @@ export async function damageSoak({ output, random, cases }: DamageOptions): Prom
     const states = await statesIn(folder);
     const all = states.flatMap(casesOf);
     const drawn = cases === undefined ? all : drawnFrom(all, cases, random);
-    const faults: string[] = [];
+    const problems: string[] = [];
     const table = new Map<string, number>();
     for (const [at, one] of drawn.entries()) {
       const tried = await tryCase(one, join(folder, 'tried'), random);
-      faults.push(...tried.faults);
+      problems.push(...tried.problems);
       const row = `${kindOf(one.file)}, ${one.damage}: ${tried.outcome}`;
       table.set(row, (table.get(row) ?? 0) + 1);
       if ((at + 1) % 20 === 0) output.progress(`${at + 1} of ${drawn.length} damages`);
     }
-    output.line(`damages: ${drawn.length}, faults: ${faults.length}`);
+    output.line(`damages: ${drawn.length}, problems: ${problems.length}`);
     for (const [row, count] of [...table].toSorted()) output.line(`  ${row}: ${count}`);
-    return faults;
+    return problems;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -177,12 +177,12 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
   cpSync(state.folder, folder, { recursive: true });
   const path = join(folder, file);
   damages[damage]?.(path, random);
-  const faults: string[] = [];
-  const fault = (told: string): void =>
-    void faults.push(`${state.name}, ${kindOf(file)} ${damage}: ${told}`);
+  const problems: string[] = [];
+  const report = (message: string): void =>
+    void problems.push(`${state.name}, ${kindOf(file)} ${damage}: ${message}`);
   const before = digestOf(folder);
   const exported = await exportOf(folder);
-  if (digestOf(folder) !== before) fault('the export has changed the folder');
+  if (digestOf(folder) !== before) report('the export has changed the folder');
   const served = new ServedFolder(folder);
   const ready = await served.ready;
   let outcome = 'refused';
@@ -190,23 +190,23 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
     const kept = await keptOf(ready, state.written);
     await served.end();
     outcome = kept;
-    if (kept === 'lost') fault('it was taken, and something is gone');
-    if (kept === 'not served' && exported.code !== 1) fault(`exported with ${exported.code}`);
+    if (kept === 'lost') report('it was taken, and something is gone');
+    if (kept === 'not served' && exported.code !== 1) report(`exported with ${exported.code}`);
   } else {
     const { code, stderr } = await served.ended;
-    if (code !== 3) fault(`exit code ${code}`);
-    if (!/^fleetbed: [^\n]+\n$/.test(stderr)) fault(`not one sentence: ${stderr}`);
-    if (!namesFile(stderr, path)) fault(`the file is not named: ${stderr}`);
-    if (digestOf(folder) !== before) fault('the refused start has changed the folder');
-    if (exported.code === 0) fault('the export tells of no damage');
-    if (!namesFile(exported.stderr, path)) fault(`the export names it not: ${exported.stderr}`);
+    if (code !== 3) report(`exit code ${code}`);
+    if (!/^fleetbed: [^\n]+\n$/.test(stderr)) report(`not one sentence: ${stderr}`);
+    if (!namesFile(stderr, path)) report(`the file is not named: ${stderr}`);
+    if (digestOf(folder) !== before) report('the refused start has changed the folder');
+    if (exported.code === 0) report('the export tells of no damage');
+    if (!namesFile(exported.stderr, path)) report(`the export names it not: ${exported.stderr}`);
   }
-  return { outcome, faults };
+  return { outcome, problems };
 }
 
 /** For an emptied folder, naming a file that was in it is enough. */
-function namesFile(told: string, path: string): boolean {
-  return told.includes(path);
+function namesFile(message: string, path: string): boolean {
+  return message.includes(path);
 }
 
 async function exportOf(folder: string) {

@@ -34,9 +34,9 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
   const child = await new Children(unpinned).serve('--auto-accept', '--log-level', 'warn');
   try {
     return await furnished(child);
-  } catch (fault) {
+  } catch (error) {
     await child.end();
-    throw fault;
+    throw error;
   }
 }
 

@@ -56,15 +56,15 @@ export const fuzz: SoakPart = async ({ output, seed, short, times }) => {
     for (const [name, count] of [...volley.classes].toSorted()) output.line(`${name}: ${count}`);
     const growthMib = residentMib(pid) - warmMib;
     output.line(`growth since the first fifth: ${growthMib} MiB, at most ${GROWTH_MAX_MIB}`);
-    if (growthMib > GROWTH_MAX_MIB) volley.faults.push(`the server grew by ${growthMib} MiB`);
+    if (growthMib > GROWTH_MAX_MIB) volley.problems.push(`the server grew by ${growthMib} MiB`);
     const { count, worstMs, worstIn } = await stallsOf(target.ready);
     output.line(`stalls: ${count}, the worst ${worstMs} ms ${worstIn}`);
     const isStall = worstMs > (short ? STALL_MAX_MS_SHORT : 0);
-    if (isStall) volley.faults.push(`${count} stalls, the worst ${worstMs} ms ${worstIn}`);
+    if (isStall) volley.problems.push(`${count} stalls, the worst ${worstMs} ms ${worstIn}`);
     const leaked = await leftOpen(pid, openBefore);
     output.line(`descriptors left open: ${leaked}`);
-    if (leaked > 0) volley.faults.push(`${leaked} descriptors stay open`);
-    return volley.faults;
+    if (leaked > 0) volley.problems.push(`${leaked} descriptors stay open`);
+    return volley.problems;
   } finally {
     await target.child.end();
   }
@@ -84,7 +84,7 @@ function shotsAt({ ready, insider }: FuzzTarget): fc.Arbitrary<Shot> {
 class Volley {
   /** Count of each status class; refusals for lack of capacity separately. */
   readonly classes = new Map<string, number>();
-  readonly faults: string[] = [];
+  readonly problems: string[] = [];
 
   async fire(shots: readonly Shot[]): Promise<void> {
     const queue = shots.values();
@@ -98,8 +98,8 @@ class Volley {
     const hundred = status === 503 ? '503' : `${Math.floor(status / 100)}xx`;
     const name = status > 0 ? hundred : 'none';
     this.classes.set(name, (this.classes.get(name) ?? 0) + 1);
-    const isFault = status < 0 || (status >= 500 && status !== 503);
-    if (isFault) this.faults.push(`${status} ${shot.operation}: ${shown(shot)}`);
+    const isProblem = status < 0 || (status >= 500 && status !== 503);
+    if (isProblem) this.problems.push(`${status} ${shot.operation}: ${shown(shot)}`);
   }
 }
 

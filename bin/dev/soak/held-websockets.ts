@@ -17,7 +17,7 @@ export interface AnsweredWebsockets {
   /** 503 with an Error body, a request ID and Retry-After. */
   readonly refused: number;
   /** Anything else, described in words. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /** Concurrent handshakes. */
@@ -35,9 +35,9 @@ async function openAll({ port, tokens }: WantedWebsockets): Promise<AnsweredWebs
     for (const token of queue) answers.push(await open(port, token));
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  const faults = answers.filter((answer) => answer !== 'granted' && answer !== 'refused');
+  const problems = answers.filter((answer) => answer !== 'granted' && answer !== 'refused');
   const count = (wanted: string) => answers.filter((answer) => answer === wanted).length;
-  return { granted: count('granted'), refused: count('refused'), faults };
+  return { granted: count('granted'), refused: count('refused'), problems };
 }
 
 function open(port: number, token: string): Promise<string> {
@@ -52,7 +52,7 @@ function open(port: number, token: string): Promise<string> {
       resolve('granted');
     };
     socket.on('data', read);
-    socket.on('error', (fault) => resolve(isRefusal(text) ? 'refused' : String(fault)));
+    socket.on('error', (error) => resolve(isRefusal(text) ? 'refused' : String(error)));
     socket.on('close', () => resolve(isRefusal(text) ? 'refused' : `"${text.slice(0, 200)}"`));
     socket.write(handshake(port, token));
   });

@@ -48,7 +48,7 @@ interface Acknowledged {
 export async function killsSoak({ output, random, kills }: KillsOptions): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-soak-'));
   const data = join(folder, 'data');
-  const faults: string[] = [];
+  const problems: string[] = [];
   const acknowledged: Acknowledged[] = [];
   let recent: Acknowledged[] = [];
   try {
@@ -60,25 +60,25 @@ export async function killsSoak({ output, random, kills }: KillsOptions): Promis
       const served = new ServedFolder(data);
       const ready = await served.ready;
       if (!ready) {
-        faults.push(`start ${round} failed: ${(await served.ended).stderr.trim()}`);
+        problems.push(`start ${round} failed: ${(await served.ended).stderr.trim()}`);
         break;
       }
-      faults.push(...(await lostOf(ready, recent)));
+      problems.push(...(await lostOf(ready, recent)));
       const { writes, surprises } = await loadedUntilKilled(served, ready, { round, random });
-      faults.push(...surprises);
+      problems.push(...surprises);
       recent = writes;
       acknowledged.push(...recent);
       if (round % 20 === 0) output.progress(`${round} kills, ${acknowledged.length} writes`);
     }
-    faults.push(...(await lostAtTheEnd(data, acknowledged)));
+    problems.push(...(await lostAtTheEnd(data, acknowledged)));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   output.line(
-    `kills: ${kills}, acknowledged writes: ${acknowledged.length}, lost or failed: ${faults.length}`,
+    `kills: ${kills}, acknowledged writes: ${acknowledged.length}, lost or failed: ${problems.length}`,
   );
   for (const [kind, count] of counted(acknowledged)) output.line(`  ${kind}: ${count}`);
-  return faults;
+  return problems;
 }
 
 async function killEarly(data: string, random: Random): Promise<void> {
@@ -136,8 +136,8 @@ async function loadedUntilKilled(
   const lanes = load.lanes().map(async (lane) => {
     try {
       for (let at = 0; !isKilled && (await lane(at)); at += 1);
-    } catch (fault) {
-      if (!isKilled) surprises.push(`round ${round}: ${String(fault)}`);
+    } catch (error) {
+      if (!isKilled) surprises.push(`round ${round}: ${String(error)}`);
     }
   });
   // Lanes that all end earlier have met an unexpected answer.

@@ -15,6 +15,6 @@ interface SoakOptions {
 
 /**
  * Runs one part to its end, including cleanup of its processes and folders; returns one sentence
- * per fault.
+ * per problem.
  */
 export type SoakPart = (options: SoakOptions) => Promise<readonly string[]>;

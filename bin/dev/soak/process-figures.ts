@@ -21,7 +21,7 @@ export function loopMs(pid: number): number {
 }
 
 /** CPU time of the measured work on the machine that the limits of the soak were found on. */
-const USUAL_WORK_MS = 40;
+const TYPICAL_WORK_MS = 40;
 const WORK_VALUES = 200_000;
 
 /**
@@ -32,5 +32,5 @@ export function speedOfMachine(): number {
   const text = JSON.stringify(Array.from({ length: WORK_VALUES }, (_, index) => ({ index })));
   const before = loopMs(process.pid);
   JSON.parse(text);
-  return USUAL_WORK_MS / (loopMs(process.pid) - before);
+  return TYPICAL_WORK_MS / (loopMs(process.pid) - before);
 }

@@ -12,7 +12,7 @@ interface Outcome {
 }
 
 async function soak(...words: readonly string[]): Promise<Outcome> {
-  return promisify(execFile)(process.execPath, [script, ...words]).catch((fault) => fault);
+  return promisify(execFile)(process.execPath, [script, ...words]).catch((error) => error);
 }
 
 describe('the command line of the soak', () => {

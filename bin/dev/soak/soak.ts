@@ -5,14 +5,14 @@
  */
 import { parseArgs } from 'node:util';
 import { systemRandom } from '../../../fixtures/random.ts';
+import { CommandError, describeError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault, reportFault } from '../../output/fault.ts';
 import { createOutput } from '../../output/output.ts';
 import type { SoakPart } from './part.ts';
 import { soakParts } from './parts.ts';
 
-/** Most faults printed per part. */
-const FAULTS_SHOWN = 20;
+/** Problems printed per part, at most. */
+const PROBLEMS_SHOWN = 20;
 
 const usage = `npm run soak -- [options]
 
@@ -25,8 +25,8 @@ const usage = `npm run soak -- [options]
 const output = createOutput(false);
 try {
   process.exitCode = await soak();
-} catch (fault) {
-  const { exitCode, sentence } = reportFault(fault);
+} catch (error) {
+  const { exitCode, sentence } = describeError(error);
   output.progress(sentence);
   process.exitCode = exitCode;
 }
@@ -42,10 +42,10 @@ async function soak(): Promise<ExitCode> {
   let found = 0;
   for (const [name, part] of chosen(values.part ?? Object.keys(soakParts))) {
     output.line(`# ${name}, seed ${seed}`);
-    const faults = await part({ output, seed, short: values.short, times });
-    for (const fault of faults.slice(0, FAULTS_SHOWN)) output.line(`fault: ${fault}`);
-    output.line(`${name}: ${faults.length} faults`);
-    found += faults.length;
+    const problems = await part({ output, seed, short: values.short, times });
+    for (const problem of problems.slice(0, PROBLEMS_SHOWN)) output.line(`problem: ${problem}`);
+    output.line(`${name}: ${problems.length} problems`);
+    found += problems.length;
   }
   return found === 0 ? exitCodes.pass : exitCodes.failed;
 }
@@ -61,9 +61,9 @@ function readOptions() {
         help: { type: 'boolean', default: false },
       },
     }).values;
-  } catch (fault) {
-    if (!(fault instanceof TypeError)) throw fault;
-    throw new CommandFault(`${fault.message}; --help shows the options`, exitCodes.usage);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new CommandError(`${error.message}; --help shows the options`, exitCodes.usage);
   }
 }
 
@@ -72,12 +72,12 @@ function chosen(names: readonly string[]): [string, SoakPart][] {
     const part = soakParts[name];
     if (part) return [name, part];
     const known = Object.keys(soakParts).join(', ');
-    throw new CommandFault(`--part ${name}: use one of ${known}`, exitCodes.usage);
+    throw new CommandError(`--part ${name}: use one of ${known}`, exitCodes.usage);
   });
 }
 
 function wholeNumber(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new CommandFault(`${option} ${text}: use a whole number above 0`, exitCodes.usage);
+  throw new CommandError(`${option} ${text}: use a whole number above 0`, exitCodes.usage);
 }

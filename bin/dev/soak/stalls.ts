@@ -14,7 +14,7 @@ const STALL_MAX_MS = 100;
 /** A prober that had to wait for the machine reports too much; a stall is there each time. */
 const TRIALS_MAX = 4;
 
-/** Probes one reader after the other; each stall beyond the promise is a fault. */
+/** Probes one reader after the other; each stall beyond the promise is a problem. */
 export const stalls: SoakPart = async ({ output, times }) => {
   const target = await startFuzzTarget();
   try {
@@ -27,20 +27,20 @@ export const stalls: SoakPart = async ({ output, times }) => {
 async function probeAll(target: FuzzTarget, output: Output, trialsMax: number): Promise<string[]> {
   const { pid } = target.child;
   const prober = await startStallProber({ pid, baseUrl: target.ready.baseUrl });
-  const faults: string[] = [];
+  const problems: string[] = [];
   try {
     for (const row of worstRequests) {
       const slowness = Math.max(1, 1 / speedOfMachine());
-      const mostMs = STALL_MAX_MS * slowness;
-      const leastMs = await leastOf(trialsMax, mostMs, await trialOf(row, target, prober));
-      const figures = `${row.name}: ${leastMs.toFixed(0)} ms of at most ${mostMs.toFixed(0)}`;
+      const maxMs = STALL_MAX_MS * slowness;
+      const minMs = await minOf(trialsMax, maxMs, await trialOf(row, target, prober));
+      const figures = `${row.name}: ${minMs.toFixed(0)} ms of at most ${maxMs.toFixed(0)}`;
       output.line(figures);
-      if (leastMs > mostMs) faults.push(`the event loop stalls: ${figures}`);
+      if (minMs > maxMs) problems.push(`the event loop stalls: ${figures}`);
     }
   } finally {
     prober.end();
   }
-  return faults;
+  return problems;
 }
 
 type Prober = Awaited<ReturnType<typeof startStallProber>>;
@@ -51,14 +51,14 @@ async function trialOf(row: WorstRequest, target: FuzzTarget, prober: Prober) {
 }
 
 /** The least of some trials; the first one within the limit is the last. */
-async function leastOf(
+async function minOf(
   trialsMax: number,
-  mostMs: number,
+  maxMs: number,
   trial: () => Promise<number>,
 ): Promise<number> {
-  let leastMs = Number.POSITIVE_INFINITY;
-  for (let done = 0; done < trialsMax && leastMs > mostMs; done += 1) {
-    leastMs = Math.min(leastMs, await trial());
+  let minMs = Number.POSITIVE_INFINITY;
+  for (let done = 0; done < trialsMax && minMs > maxMs; done += 1) {
+    minMs = Math.min(minMs, await trial());
   }
-  return leastMs;
+  return minMs;
 }

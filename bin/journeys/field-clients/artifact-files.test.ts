@@ -8,7 +8,7 @@ import {
   shownArtifact,
   uploadArtifact,
 } from '../../../server/testing/test-artifacts.ts';
-import { deploy, doors, instructionsIn } from '../../../server/testing/test-deployments.ts';
+import { deploy, instructionsIn, nextRequests } from '../../../server/testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../../server/testing/test-device.ts';
 import {
   startOfTest,
@@ -127,7 +127,9 @@ describe("Debian's mender-artifact accepts", () => {
 /** The file of the device's next deployment, through its link. */
 async function nextFile(device: AcceptedDevice, deviceType = 'board'): Promise<Buffer> {
   const provides = { device_type: deviceType, artifact_name: 'release-0' };
-  const { artifact } = instructionsIn(await doors['POST v2'](server, device.token, provides));
+  const { artifact } = instructionsIn(
+    await nextRequests['POST v2'](server, device.token, provides),
+  );
   const reply = await fetchFile(artifact.source.uri ?? '');
   expect(reply.status).toBe(200);
   return reply.bytes;

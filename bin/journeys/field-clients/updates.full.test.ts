@@ -7,7 +7,7 @@ import { systemClock } from '../../../fixtures/clock.ts';
 import type { Device } from '../../../fixtures/contract/management/devices.ts';
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
 import { publish, shownArtifact } from '../../../server/testing/test-artifacts.ts';
-import { abort, partOf } from '../../../server/testing/test-deployments.ts';
+import { abort, deviceDeploymentOf } from '../../../server/testing/test-deployments.ts';
 import { startTestServer, type TestServer } from '../../../server/testing/test-server.ts';
 import { openArtifactTool } from './testing/artifact-tool.ts';
 import { type DeviceFiles, modulesFolder } from './testing/device-root.ts';
@@ -157,12 +157,12 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
       await publish(server, { name: 'gated', payloadType: 'gated' });
       const { deployment, known } = await rollOut(on, 'gated');
       await device.client.said(/at the gate/);
-      expect((await partOf(server, deployment, known))?.status).toBe('installing');
+      expect((await deviceDeploymentOf(server, deployment, known))?.status).toBe('installing');
       expect((await abort(server, deployment)).status).toBe(204);
       writeSync(gate, 'go\n');
       await device.client.said(/aborted at the backend(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/);
       expect(existsSync(join(device.root, 'tmp/rolled-back'))).toBe(true);
-      expect((await partOf(server, deployment, known))?.status).toBe('aborted');
+      expect((await deviceDeploymentOf(server, deployment, known))?.status).toBe('aborted');
     } finally {
       // Whoever still waits at the gate reads its end.
       closeSync(gate);

@@ -38,7 +38,7 @@ if (named[0] === '--age') {
 } else {
   const due = named.length > 0 ? named : changed;
   if (due.length > 0) await mutate(due);
-  process.exitCode = told() ? 0 : 1;
+  process.exitCode = progressOf() ? 0 : 1;
 }
 
 async function mutate(files: readonly string[]): Promise<void> {
@@ -77,7 +77,7 @@ function outcomeOf({ status, statusReason = '' }: MutantResult): Outcome {
 }
 
 /** Prints the survivors and the score. Gives whether every survivor has a reason. */
-function told(): boolean {
+function progressOf(): boolean {
   const result = readResult();
   let unexplained = 0;
   for (const [file, { survivors, unreached }] of Object.entries(result)) {

@@ -34,7 +34,7 @@ interface Score extends Omit<Row, 'sha256' | 'survivors'> {
 }
 
 /**
- * What only the management API or a variant of our server needs: the contract says little of it, and
+ * What only the management API or a dialect of our server needs: the contract says little of it, and
  * the suite asks little.
  */
 const managementFiles: ReadonlySet<string> = new Set([

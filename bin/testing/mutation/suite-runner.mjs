@@ -1,5 +1,5 @@
 /**
- * A test runner for Stryker that plays the suite in its own process: a mutant is only switched on,
+ * A test runner for Stryker that runs the suite in its own process: a mutant is only switched on,
  * so that nothing is loaded anew between two. It runs what is built in the sandbox.
  */
 import { cpSync } from 'node:fs';
@@ -12,12 +12,12 @@ const mutants = globalThis.__stryker__;
 
 let crash = '';
 for (const event of ['uncaughtException', 'unhandledRejection']) {
-  process.on(event, (fault) => {
-    crash ||= `regression: the server ended: ${fault}`;
+  process.on(event, (error) => {
+    crash ||= `regression: the server ended: ${error}`;
   });
 }
 
-const failed = (fault) => ({ change: `regression: the server failed: ${fault}` });
+const failed = (error) => ({ change: `regression: the server failed: ${error}` });
 
 /** A run that is not green any more; other changes are of what the contract leaves open. */
 const isWorse = (change) => /^(regression|undecided-now):/.test(change);
@@ -72,8 +72,8 @@ class SuiteRunner {
         if (isWorse(failureMessage)) break;
       }
       return { ...seen, nrOfTests: tests.length };
-    } catch (fault) {
-      const failureMessage = `regression: the server does not load: ${fault}`;
+    } catch (error) {
+      const failureMessage = `regression: the server does not load: ${error}`;
       return { status: 'killed', killedBy: [], failureMessage, nrOfTests: 0 };
     } finally {
       Object.assign(mutants, { activeMutant: undefined, hitCount: undefined });

@@ -1,8 +1,8 @@
 /**
- * The suite as the tests of mutants of our own server: each test plays an area of it against a
+ * The suite as the tests of mutants of our own server: each test runs an area of it against a
  * fresh server in this process, and fails where a result differs from that of the unmodified server.
  * First a server of the contract, case by case, then its observations of open points, then servers
- * with our variants, which some of the code is for. Only run by `npm run mutation`.
+ * with our dialects, which some of the code is for. Only run by `npm run mutation`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { listCases, runConformance } from '../../../conformance/conformance.ts';
@@ -14,7 +14,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../../../se
 
 /** A mutant keeps many effects away, for which a case waits seconds: an eighth of that here. */
 const clock = new HurriedClock(systemClock, 8);
-/** Random sequences of each case that plays some. */
+/** Random sequences of each case that runs some. */
 const SEQUENCES = 5;
 
 const cases = listCases();
@@ -53,9 +53,9 @@ interface TestedServer {
 const servers: readonly TestedServer[] = [
   { name: 'a server of the contract', settings: {}, areas: [...areas, openPoints] },
   {
-    name: 'a server with variants',
+    name: 'a server with dialects',
     settings: {
-      variants: new Set([
+      dialects: new Set([
         'asynchronous-provisioning',
         'split-configuration',
         'top-level-control-map',
@@ -79,25 +79,24 @@ interface TestResult {
   readonly elapsedMs: number;
 }
 
-/** Every test, in the order in which they are played. */
-export const suiteTests: readonly SuiteTest[] = servers.flatMap(
-  ({ name, settings, areas: played }) =>
-    played.map((area) => {
-      const id = `${name}: ${area}`;
-      return { id, run: () => timed(() => firstChange(id, settings, idsOf(area))) };
-    }),
+/** Every test, in the order in which they are run. */
+export const suiteTests: readonly SuiteTest[] = servers.flatMap(({ name, settings, areas: run }) =>
+  run.map((area) => {
+    const id = `${name}: ${area}`;
+    return { id, run: () => timed(() => firstChange(id, settings, idsOf(area))) };
+  }),
 );
 
-async function timed(play: () => Promise<string>): Promise<TestResult> {
+async function timed(measure: () => Promise<string>): Promise<TestResult> {
   const startedMs = systemClock.monotonicMs();
-  const change = await play();
+  const change = await measure();
   return { change, elapsedMs: systemClock.monotonicMs() - startedMs };
 }
 
-const recordsFolder = '.fleetbed/mutation/told';
+const recordsFolder = '.fleetbed/mutation/outcomes';
 mkdirSync(recordsFolder, { recursive: true });
 
-type Told = Readonly<Record<string, Outcome>>;
+type Outcomes = Readonly<Record<string, Outcome>>;
 
 async function firstChange(
   title: string,
@@ -108,14 +107,14 @@ async function firstChange(
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent', ...settings });
   try {
     if (!existsSync(file)) {
-      const twice = [await play(server, title, ids), await play(server, title, ids)];
+      const twice = [await runCases(server, title, ids), await runCases(server, title, ids)];
       writeFileSync(file, JSON.stringify(steady(twice)));
       return '';
     }
-    const told: Told = JSON.parse(readFileSync(file, 'utf8'));
+    const outcomes: Outcomes = JSON.parse(readFileSync(file, 'utf8'));
     let change = '';
-    await play(server, title, ids, (id, outcome, enough) => {
-      const before = told[id];
+    await runCases(server, title, ids, (id, outcome, enough) => {
+      const before = outcomes[id];
       const kind = before && kindOfChange(before, outcome);
       if (kind === undefined || change !== '') return;
       change = `${kind}: ${id}: ${outcome.actual ?? outcome.observation ?? outcome.reason?.text}`;
@@ -127,15 +126,15 @@ async function firstChange(
   }
 }
 
-async function play(
+async function runCases(
   server: RunningServer,
   title: string,
   ids: ReadonlySet<string>,
   look: (id: string, outcome: Outcome, enough: () => void) => void = () => undefined,
-): Promise<Told> {
+): Promise<Outcomes> {
   const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
   const { controlUrl: url, controlToken: token } = server;
-  const told: Record<string, Outcome> = {};
+  const outcomes: Record<string, Outcome> = {};
   const enough = new AbortController();
   await runConformance({
     baseUrl,
@@ -155,22 +154,22 @@ async function play(
     signal: enough.signal,
     onVerdict: ({ id, verdict, actual, observation, reason }) => {
       if (enough.signal.aborted) return;
-      told[id] = {
+      outcomes[id] = {
         verdict,
         ...(actual !== undefined && { actual }),
         ...(observation !== undefined && { observation }),
         ...(reason !== undefined && { reason }),
       };
-      look(id, told[id], () => enough.abort());
+      look(id, outcomes[id], () => enough.abort());
     },
   });
-  return told;
+  return outcomes;
 }
 
 /** Returns the results that were the same each time. */
-function steady([told = {}, again = {}]: readonly Told[]): Told {
+function steady([outcomes = {}, again = {}]: readonly Outcomes[]): Outcomes {
   return Object.fromEntries(
-    Object.entries(told).filter(([id, outcome]) => {
+    Object.entries(outcomes).filter(([id, outcome]) => {
       const other = again[id];
       return other && kindOfChange(outcome, other) === undefined;
     }),

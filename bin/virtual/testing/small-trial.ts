@@ -28,14 +28,14 @@ export function smallTrial(
   };
 }
 
-/** A played trial, with everything that happened. */
-export interface PlayedTrial extends VirtualOutcome {
+/** A trial that was run, with everything that happened. */
+export interface TrialRun extends VirtualOutcome {
   readonly events: readonly FleetEvent[];
   readonly log: EventLogSummary;
 }
 
-/** Plays the trial to its end. */
-export async function played(trial: VirtualTrial): Promise<PlayedTrial> {
+/** Runs the trial to its end. */
+export async function runTrial(trial: VirtualTrial): Promise<TrialRun> {
   const events: FleetEvent[] = [];
   const log = new EventLog();
   const outcome = await virtualRun(trial, {

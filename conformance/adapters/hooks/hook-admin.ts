@@ -2,7 +2,7 @@
 import type { NewDeployment } from '../../../fixtures/contract/management/deployments.ts';
 import type { SettableAuthSetStatus } from '../../../fixtures/contract/vocabulary.ts';
 import type {
-  DevicePart,
+  DeviceDeployment,
   ManagedDevice,
   ShownAlert,
   ShownAttribute,
@@ -103,8 +103,14 @@ export class HookAdmin implements TargetAdmin {
     await this.#ask('abort', { deploymentId });
   }
 
-  async devicePart(deploymentId: string, deviceId: string): Promise<DevicePart | undefined> {
-    return (await this.#ask('device-part', { deploymentId, deviceId })).part ?? undefined;
+  async deviceDeployment(
+    deploymentId: string,
+    deviceId: string,
+  ): Promise<DeviceDeployment | undefined> {
+    return (
+      (await this.#ask('device-deployment', { deploymentId, deviceId })).deviceDeployment ??
+      undefined
+    );
   }
 
   async deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import {
   alertViews,
   configurationView,
-  deviceParts,
+  deviceDeployments,
   inventoryView,
   managedDevice,
   monitorViews,
@@ -32,7 +32,7 @@ const token = v.looseObject({ token: v.string() });
 
 const ofDevice = 'deviceId';
 const ofKey = 'deviceId, publicKeyPem';
-const ofPart = 'deploymentId, deviceId';
+const ofDeviceDeployment = 'deploymentId, deviceId';
 const deviceAnswer =
   'device: {id, status, identity_data, auth_sets: [{id, pubkey, status}]} | null';
 
@@ -97,15 +97,15 @@ export const hookSteps = {
     shape: v.looseObject({ deploymentId: v.nullable(v.string()) }),
   },
   abort: { wish: 'abort a deployment', input: 'deploymentId', answer: '', shape: nothing },
-  'device-part': {
+  'device-deployment': {
     wish: 'show the state of a device in a deployment',
-    input: ofPart,
-    answer: 'part: {id, status, substate?} | null',
-    shape: v.looseObject({ part: v.nullable(deviceParts.item) }),
+    input: ofDeviceDeployment,
+    answer: 'deviceDeployment: {id, status, substate?} | null',
+    shape: v.looseObject({ deviceDeployment: v.nullable(deviceDeployments.item) }),
   },
   'deployment-log': {
     wish: 'show a deployment log',
-    input: ofPart,
+    input: ofDeviceDeployment,
     answer: 'log: string | null',
     shape: v.looseObject({ log: v.nullable(v.string()) }),
   },

@@ -149,7 +149,7 @@ describe('the target admin by hooks', () => {
     deviceId: 'd1',
     artifactId: null,
     deploymentId: 'p1',
-    part: null,
+    deviceDeployment: null,
     log: 'a line',
     configured: { a: 'b' },
     reported: {},
@@ -174,7 +174,7 @@ describe('the target admin by hooks', () => {
     expect(await admin.deploy({ name: 'n', artifact_name: 'a' })).toBe('p1');
     expect(await admin.findDeployment('n')).toBe('p1');
     await admin.abort('p1');
-    expect(await admin.devicePart('p1', 'd1')).toBeUndefined();
+    expect(await admin.deviceDeployment('p1', 'd1')).toBeUndefined();
     expect(await admin.deploymentLog('p1', 'd1')).toBe('a line');
     await admin.configure('d1', { a: 'b' });
     expect(await admin.deployConfiguration('d1')).toBe('p1');

@@ -9,7 +9,7 @@ import { memberAt, momentOf } from '../answer-parts.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { PassiveRule, Violation } from '../rule.ts';
 
-/** No server is taken to give fewer entries than that on a page for which they were asked. */
+/** No server is assumed to give fewer entries than that on a page for which they were asked. */
 const ORDINARY_PAGE_MAX = 20;
 const MS_PER_SECOND = 1000;
 

@@ -3,7 +3,7 @@ import { shown, shownAnswer } from '../../target/expectations.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { PassiveRule, Violation } from '../rule.ts';
 
-/** After so many refusals none of which names its request, an operation is taken to name none. */
+/** After so many refusals none of which names its request, an operation is assumed to name none. */
 const UNNAMED_MAX = 16;
 
 /** Ids that every server takes as they are; which others it takes is left open. */

@@ -11,7 +11,7 @@ const NOT_FOUND = 404;
 const NOT_ACCEPTABLE = 406;
 
 /** Whether a server says that it is overloaded or full, which is no fault of its program. */
-function asksForPatience({ status, answer, row }: JudgedExchange): boolean {
+function isOverloaded({ status, answer, row }: JudgedExchange): boolean {
   if (status === STORAGE_FULL) return row.method !== 'GET';
   return status === UNAVAILABLE && answer.headers['retry-after'] !== undefined;
 }
@@ -38,7 +38,7 @@ export const statusInvariants: readonly PassiveRule[] = [
   {
     id: 'no-fault',
     requirement: 'errors.no-needless-fault',
-    applies: (exchange) => !asksForPatience(exchange),
+    applies: (exchange) => !isOverloaded(exchange),
     violation: (exchange) => {
       const { status, contractOperation: operation } = exchange;
       if (status < 500) return undefined;

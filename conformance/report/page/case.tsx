@@ -51,7 +51,7 @@ export function Case({ entry, facts }: { entry: Entry; facts: PageFacts }) {
 }
 
 function Inside({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
-  const { id, exchanges = [], exchangesDropped = 0, byHand: script } = verdict;
+  const { id, exchanges = [], exchangesDropped = 0, reproScript: script } = verdict;
   return (
     <div class="inside">
       <div class="report-row">
@@ -105,7 +105,7 @@ function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts 
     <Facts
       rows={[
         ['expected', verdict.expected],
-        ['saw', verdict.actual],
+        ['actual', verdict.actual],
         ['observed', verdict.observation],
         ['breaks', breaches?.map(breachLine).join('\n')],
         ['reason', reason && `${reason.text} [${reason.code}]`],

@@ -1,10 +1,11 @@
 /** What has changed since an earlier run. */
+import { counted } from '../../../fixtures/counted.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';
 import type { PageFacts, ShownChange, ShownComparison } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
-import { changeWords, counted, findingOf, toneOf, toneOfChange } from './words.ts';
+import { changeWords, findingOf, toneOf, toneOfChange } from './words.ts';
 
 /** More changes than these are closed at first, so that the cases stay near. */
 const CHANGES_OPEN_MAX = 8;

@@ -1,12 +1,13 @@
 /** Each requirement under its heading, what decides it, and what this run found. */
+
 import { useMemo, useState } from 'preact/hooks';
+import { counted } from '../../../fixtures/counted.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
 import { Empty } from '../../../fixtures/page/states.tsx';
 import type { PageFacts, ShownJudgement, ShownRequirement } from '../page-facts.ts';
 import { Requirement, type Row, type State, stateTones } from './requirement.tsx';
-import { counted } from './words.ts';
 
 const states: readonly State[] = ['failed', 'not decided', 'passed', 'observed', 'not testable'];
 

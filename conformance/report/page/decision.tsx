@@ -1,10 +1,12 @@
 /** The outcome of the run and what decided it, in words. */
+
 import type { ComponentChildren } from 'preact';
+import { counted } from '../../../fixtures/counted.ts';
 import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
 import { Prose } from './prose.tsx';
-import { counted, findingOf, isExcused, missedBy, toneOf, verdictOrder } from './words.ts';
+import { findingOf, isExcused, missedBy, toneOf, verdictOrder } from './words.ts';
 
 /** Lines that stand at the top; the list of cases has all of them. */
 const LINES_MAX = 5;

@@ -1,10 +1,11 @@
 /** One requirement of the contract: what it says, what decides it, what the run found. */
+import { counted } from '../../../fixtures/counted.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
 import type { ShownJudgement, ShownRequirement } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
 import { Prose } from './prose.tsx';
-import { counted, toneOf, verdictOrder } from './words.ts';
+import { toneOf, verdictOrder } from './words.ts';
 
 /** Cases that are named at once; more are folded up. */
 const CASES_MAX = 4;
@@ -25,7 +26,7 @@ export type State = keyof typeof stateTones;
 export interface Row {
   readonly requirement: ShownRequirement;
   readonly state: State;
-  /** The verdict is missing where the case was not played. */
+  /** The verdict is missing where the case was not run. */
   readonly cases: readonly { readonly id: string; readonly verdict: string | undefined }[];
   readonly judgement: ShownJudgement | undefined;
   /** Lower case: whatever a search may find. */
@@ -72,7 +73,7 @@ function CaseCounts({ cases }: Pick<Row, 'cases'>) {
     const count = cases.filter(({ verdict }) => verdict === name).length;
     return count > 0 ? [`${count} ${name}`] : [];
   });
-  const played = counts.length > 0 ? `: ${counts.join(', ')}` : ', not played';
+  const played = counts.length > 0 ? `: ${counts.join(', ')}` : ', not run';
   return <>{`${counted(cases.length, 'case')}${played}`}</>;
 }
 

@@ -1,4 +1,4 @@
-/** When each case was played: a bar for each, in as many lanes as were played at a time. */
+/** When each case was run: a bar for each, in as many lanes as were run at a time. */
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';

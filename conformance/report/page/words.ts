@@ -42,7 +42,7 @@ export function areaOf({ id }: Pick<ShownVerdict, 'id'>): string {
 
 /** What decided the verdict, in a phrase; empty for a pass. */
 export function findingOf({ expected, actual, observation, reason }: ShownVerdict): string {
-  if (expected !== undefined) return `expected ${expected}, saw ${actual ?? 'nothing'}`;
+  if (expected !== undefined) return `expected ${expected}, actual ${actual ?? 'nothing'}`;
   return observation ?? reason?.text ?? '';
 }
 
@@ -51,7 +51,7 @@ export function isExcused({ waiver, tolerated }: ShownVerdict): boolean {
   return waiver !== undefined || tolerated === true;
 }
 
-/** True where nothing is left to look at: it passed, was not to be played, or is excused. */
+/** True where nothing is left to look at: it passed, was not to be run, or is excused. */
 export function isQuiet(verdict: ShownVerdict): boolean {
   return isExcused(verdict) || !['fail', 'error', 'inconclusive'].includes(verdict.verdict);
 }
@@ -70,9 +70,4 @@ export function commandFor({ command }: PageFacts, id: string): string {
 /** The address of this page that opens at a case. */
 export function linkTo(id: string): string {
   return `${location.href.split('#')[0]}#${id}`;
-}
-
-/** `1 case`, `2 cases`. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }

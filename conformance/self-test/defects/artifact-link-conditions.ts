@@ -49,7 +49,7 @@ function linkIn({ path, query }: Pick<ProxiedRequest, 'path' | 'query'>): string
 }
 
 /** Returns the link in an answer and its expiry; undefined when the answer has none. */
-function toldLink(
+function issuedLink(
   answer: ProxiedAnswer,
 ): { path: string; query: string; expire: string } | undefined {
   const { uri, expire } = objectOf(answer);
@@ -63,7 +63,7 @@ function outlivesItsTime(): Mutation {
   const files = new Map<string, ProxiedAnswer>();
   return {
     answer: async (answer, request, ask) => {
-      const link = request.operation === 'get-artifact-link' ? toldLink(answer) : undefined;
+      const link = request.operation === 'get-artifact-link' ? issuedLink(answer) : undefined;
       if (link) {
         const following = {
           ...request,
@@ -82,7 +82,7 @@ function endsEarly(): Mutation {
   const ends = new Map<string, number>();
   return {
     answer: (answer, request) => {
-      const link = request.operation === 'get-artifact-link' ? toldLink(answer) : undefined;
+      const link = request.operation === 'get-artifact-link' ? issuedLink(answer) : undefined;
       if (link) ends.set(linkIn(link), Date.parse(link.expire) - EARLY_MS);
       const isOver =
         Date.parse(answer.headers.date ?? '') >= (ends.get(linkIn(request)) ?? Infinity);
@@ -96,70 +96,70 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
   {
     id: 'if-modified-since-is-ignored',
     title: 'If-Modified-Since is ignored.',
-    breaks: ['link.if-modified-since', 'link.later-modified-since'],
+    violates: ['link.if-modified-since', 'link.later-modified-since'],
     operations: file,
     mutation: conditionIgnored('if-modified-since', false),
   },
   {
     id: 'if-modified-since-is-always-304',
-    title: 'With If-Modified-Since of any date the file is taken for unchanged.',
-    breaks: ['link.modified-since'],
+    title: 'With If-Modified-Since of any date the file is treated as unchanged.',
+    violates: ['link.modified-since'],
     operations: file,
     mutation: conditionBecomes('if-modified-since', isDate, 304),
   },
   {
     id: 'malformed-modified-since-is-304',
-    title: 'With If-Modified-Since that is no date the file is taken for unchanged.',
-    breaks: ['link.malformed-modified-since'],
+    title: 'With If-Modified-Since that is no date the file is treated as unchanged.',
+    violates: ['link.malformed-modified-since'],
     operations: file,
     mutation: conditionBecomes('if-modified-since', isNoDate, 304),
   },
   {
     id: 'if-unmodified-since-is-ignored',
     title: 'If-Unmodified-Since is ignored.',
-    breaks: ['link.if-unmodified-since'],
+    violates: ['link.if-unmodified-since'],
     operations: file,
     mutation: conditionIgnored('if-unmodified-since', false),
   },
   {
     id: 'if-unmodified-since-is-always-412',
-    title: 'With If-Unmodified-Since of any date the file is taken for changed.',
-    breaks: ['link.unmodified-since'],
+    title: 'With If-Unmodified-Since of any date the file is treated as changed.',
+    violates: ['link.unmodified-since'],
     operations: file,
     mutation: conditionBecomes('if-unmodified-since', isDate, 412),
   },
   {
     id: 'malformed-unmodified-since-is-412',
-    title: 'With If-Unmodified-Since that is no date the file is taken for changed.',
-    breaks: ['link.malformed-unmodified-since'],
+    title: 'With If-Unmodified-Since that is no date the file is treated as changed.',
+    violates: ['link.malformed-unmodified-since'],
     operations: file,
     mutation: conditionBecomes('if-unmodified-since', isNoDate, 412),
   },
   {
     id: 'condition-of-a-range-is-ignored',
     title: 'If-Unmodified-Since is ignored where a Range is asked for.',
-    breaks: ['link.conditional-range'],
+    violates: ['link.conditional-range'],
     operations: file,
     mutation: conditionIgnored('if-unmodified-since', true),
   },
   {
     id: 'last-change-is-not-told',
     title: 'The link does not say when the file was changed.',
-    breaks: ['link.tells-last-change'],
+    violates: ['link.tells-last-change'],
     operations: file,
     mutation: answerBecomes((answer) => withHeaders(answer, { 'last-modified': undefined })),
   },
   {
     id: 'expired-link-gives-the-file',
     title: 'A link gives the file after its time too.',
-    breaks: ['link.expired'],
+    violates: ['link.expired'],
     operations: [...asking, ...file],
     mutation: outlivesItsTime,
   },
   {
     id: 'link-ends-before-its-time',
     title: 'A link ends two minutes before the time that it names.',
-    breaks: ['link.valid-until-expire'],
+    violates: ['link.valid-until-expire'],
     operations: [...asking, ...file],
     mutation: endsEarly,
   },

@@ -71,70 +71,70 @@ const links: readonly Defect[] = [
   {
     id: 'artifact-link-is-201',
     title: 'A link is answered 201.',
-    breaks: ['link.fields'],
+    violates: ['link.fields'],
     operations: asking,
     mutation: statusBecomes(200, 201),
   },
   {
     id: 'artifact-link-is-relative',
     title: 'The uri of a link is a path without a server.',
-    breaks: ['link.uri'],
+    violates: ['link.uri'],
     operations: asking,
     mutation: fieldBecomes('uri', (uri) => String(uri).slice(new URL(String(uri)).origin.length)),
   },
   {
     id: 'artifact-link-has-no-uri',
     title: 'A link has no uri.',
-    breaks: ['link.uri'],
+    violates: ['link.uri'],
     operations: asking,
     mutation: fieldBecomes('uri', () => undefined),
   },
   {
     id: 'artifact-link-has-no-expire',
     title: 'A link does not say when it ends.',
-    breaks: ['link.expire'],
+    violates: ['link.expire'],
     operations: asking,
     mutation: fieldBecomes('expire', () => undefined),
   },
   {
     id: 'artifact-link-expires-in-seconds',
     title: 'A link ends at a number of seconds since the Unix epoch.',
-    breaks: ['link.expire'],
+    violates: ['link.expire'],
     operations: asking,
     mutation: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
   },
   {
     id: 'artifact-link-has-expired',
     title: 'A link says that it expired long ago.',
-    breaks: ['link.expire-is-later'],
+    violates: ['link.expire-is-later'],
     operations: asking,
     mutation: fieldBecomes('expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'link-to-unknown-artifact',
     title: 'Asking for a link to an artifact that does not exist is answered 200.',
-    breaks: ['link.unknown-artifact-is-404', 'tenants.are-apart'],
+    violates: ['link.unknown-artifact-is-404', 'tenants.are-apart'],
     operations: asking,
     mutation: statusBecomes(404, 200, namesUuid),
   },
   {
     id: 'link-to-malformed-id-is-500',
     title: 'Asking for a link to an id that is no UUID is answered 500.',
-    breaks: ['link.malformed-id'],
+    violates: ['link.malformed-id'],
     operations: asking,
     mutation: refusalBecomes(500, (request) => !namesUuid(request)),
   },
   {
     id: 'links-are-public',
     title: 'Links are given to callers without a token.',
-    breaks: ['link.unauthenticated-is-401', 'tokens.missing-is-401'],
+    violates: ['link.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: asking,
     mutation: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'artifact-file-is-altered',
     title: 'The last byte of a file is another one.',
-    breaks: ['link.gives-the-file', 'next.source-gives-the-artifact'],
+    violates: ['link.gives-the-file', 'next.source-gives-the-artifact'],
     operations: file,
     mutation: answerBecomes((answer) =>
       answer.status === 200 ? { ...answer, body: flipped(answer.body) } : answer,
@@ -143,7 +143,7 @@ const links: readonly Defect[] = [
   {
     id: 'link-takes-every-method',
     title: 'PUT, POST, PATCH and DELETE on a link are answered 204.',
-    breaks: ['link.get-only'],
+    violates: ['link.get-only'],
     operations: 'all',
     mutation: refusalBecomes(204, ({ method, operationsAtPath }) => {
       const isLink = operationsAtPath.some((id) => id === 'download-artifact');
@@ -153,14 +153,14 @@ const links: readonly Defect[] = [
   {
     id: 'altered-link-gives-the-file',
     title: 'A link whose signature was altered gives the file all the same.',
-    breaks: ['link.is-signed', 'link.expired'],
+    violates: ['link.is-signed', 'link.expired'],
     operations: file,
     mutation: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
   },
   {
     id: 'link-without-query-gives-the-file',
     title: 'A link without its query gives the file all the same.',
-    breaks: ['link.is-signed'],
+    violates: ['link.is-signed'],
     operations: file,
     mutation: () => {
       const files = new Map<string, Buffer>();
@@ -179,7 +179,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'range-ends-too-early',
     title: 'The last byte of a range is not given.',
-    breaks: [
+    violates: [
       'link.range',
       'link.content-range',
       'link.parts-make-the-file',
@@ -197,7 +197,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'range-of-first-bytes-is-ignored',
     title: 'Range that begins at the first byte is ignored.',
-    breaks: ['link.range-first-bytes'],
+    violates: ['link.range-first-bytes'],
     operations: file,
     mutation: partBecomes(
       (range) => /^bytes=0-\d+$/.test(range),
@@ -207,7 +207,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'open-range-is-ignored',
     title: 'Range without a last byte is ignored, so that no download is resumed.',
-    breaks: ['link.range-open-end'],
+    violates: ['link.range-open-end'],
     operations: file,
     mutation: partBecomes(
       (range) => /^bytes=\d+-$/.test(range),
@@ -217,7 +217,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'suffix-is-taken-from-the-front',
     title: 'Range of a suffix gives so many bytes from the beginning.',
-    breaks: ['link.range-suffix'],
+    violates: ['link.range-suffix'],
     operations: file,
     mutation: partBecomes(
       (range) => /^bytes=-\d+$/.test(range),
@@ -227,7 +227,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'long-suffix-is-416',
     title: 'Range of a suffix that is longer than the file is answered 416.',
-    breaks: ['link.range-long-suffix'],
+    violates: ['link.range-long-suffix'],
     operations: file,
     mutation: answerBecomes((answer, request) => {
       const [, suffix] = /^bytes=-(\d+)$/.exec(rangeOf(request)) ?? [];
@@ -237,7 +237,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'range-past-the-end-is-416',
     title: 'Range whose last byte is past the end is answered 416.',
-    breaks: ['link.range-past-the-end'],
+    violates: ['link.range-past-the-end'],
     operations: file,
     mutation: answerBecomes((answer, request) => {
       const [, , last] = closed.exec(rangeOf(request)) ?? [];
@@ -247,7 +247,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'part-does-not-say-which',
     title: 'An answer 206 has no Content-Range.',
-    breaks: ['link.content-range'],
+    violates: ['link.content-range'],
     operations: file,
     mutation: answerBecomes((answer) =>
       answer.status === 206 ? withHeaders(answer, { 'content-range': undefined }) : answer,
@@ -256,7 +256,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'unsatisfiable-range-is-206',
     title: 'Range that begins past the end is answered 206 with nothing.',
-    breaks: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
+    violates: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
     operations: file,
     mutation: answerBecomes((answer, request) => {
       const first = Number.parseInt(rangeOf(request).slice('bytes='.length), 10);
@@ -266,7 +266,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'unsatisfiable-range-is-ignored',
     title: 'Range that begins past the end is ignored.',
-    breaks: ['link.range-unsatisfiable-is-416'],
+    violates: ['link.range-unsatisfiable-is-416'],
     operations: file,
     mutation: answerBecomes((answer, request, ask) =>
       answer.status === 416 ? ask(withHeaders(request, { range: undefined })) : answer,
@@ -275,7 +275,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'refused-range-tells-no-length',
     title: 'An answer 416 does not say how long the file is.',
-    breaks: ['link.unsatisfied-length'],
+    violates: ['link.unsatisfied-length'],
     operations: file,
     mutation: answerBecomes((answer) =>
       answer.status === 416 ? withHeaders(answer, { 'content-range': undefined }) : answer,
@@ -284,7 +284,7 @@ const ranges: readonly Defect[] = [
   {
     id: 'several-ranges-are-cut-to-one',
     title: 'Of several ranges the first one is given as if it were the whole file.',
-    breaks: ['link.several-ranges'],
+    violates: ['link.several-ranges'],
     operations: file,
     mutation: answerBecomes(async (answer, request, ask) => {
       const [first, second] = rangeOf(request).split(',');
@@ -294,22 +294,22 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'range-in-lines-is-in-bytes',
-    title: 'Range in an unknown unit is taken for one in bytes.',
-    breaks: ['link.unknown-range-unit'],
+    title: 'Range in an unknown unit is treated as one in bytes.',
+    violates: ['link.unknown-range-unit'],
     operations: file,
     mutation: rangeBecomes(/^lines=/, (range) => range.replace('lines', 'bytes')),
   },
   {
     id: 'reversed-range-is-turned',
     title: 'Range whose last byte comes before its first is turned round.',
-    breaks: ['link.malformed-range'],
+    violates: ['link.malformed-range'],
     operations: file,
     mutation: rangeBecomes(/^bytes=9-5$/, () => 'bytes=5-9'),
   },
   {
     id: 'large-part-is-altered',
     title: 'The last byte of a large part is another one.',
-    breaks: ['link.parts-make-the-file'],
+    violates: ['link.parts-make-the-file'],
     operations: file,
     mutation: answerBecomes((answer, request) => {
       const isLarge = answer.status === 206 && answer.body.length > LARGE_BYTES;

@@ -27,7 +27,7 @@ function missing([path, requirement]: [string, RequirementId]): Defect {
   return {
     id: `audit-entry-without-${path.replaceAll(/[._]/g, '-')}`,
     title: `Entries of the audit log lack \`${path}\`.`,
-    breaks: [requirement],
+    violates: [requirement],
     operations,
     mutation: fieldLeftOut(`*.${path}`),
   };
@@ -36,7 +36,7 @@ function missing([path, requirement]: [string, RequirementId]): Defect {
 interface Odd {
   readonly id: string;
   readonly title: string;
-  readonly breaks: Defect['breaks'];
+  readonly violates: Defect['violates'];
   readonly path: string;
   readonly value: (value: unknown) => unknown;
 }
@@ -46,91 +46,91 @@ const oddFields: readonly Odd[] = [
   {
     id: 'audit-actor-type-is-another-word',
     title: 'The type of an actor is `admin`.',
-    breaks: ['audit.actor-type', 'audit.export-same-entries'],
+    violates: ['audit.actor-type', 'audit.export-same-entries'],
     path: '*.actor.type',
     value: () => 'admin',
   },
   {
     id: 'audit-actor-id-is-a-number',
     title: 'The id of an actor is a number.',
-    breaks: ['audit.actor-id'],
+    violates: ['audit.actor-id'],
     path: '*.actor.id',
     value: () => 7,
   },
   {
     id: 'audit-actor-is-a-text',
     title: 'The actor is a text in place of an object.',
-    breaks: ['audit.actor'],
+    violates: ['audit.actor'],
     path: '*.actor',
     value: () => 'admin',
   },
   {
     id: 'audit-actor-email-is-a-name',
     title: 'The e-mail of an actor is a name.',
-    breaks: ['audit.actor-email', 'audit.export-same-entries'],
+    violates: ['audit.actor-email', 'audit.export-same-entries'],
     path: '*.actor.email',
     value: () => 'the admin',
   },
   {
     id: 'audit-time-is-in-seconds',
     title: 'The time of an entry is a number of Unix seconds.',
-    breaks: ['audit.time'],
+    violates: ['audit.time'],
     path: '*.time',
     value: (time) => Math.floor(Date.parse(String(time)) / 1000),
   },
   {
     id: 'audit-time-is-the-epoch',
     title: 'The time of every entry is the first moment of 1970.',
-    breaks: ['audit.time', 'audit.export-same-entries'],
+    violates: ['audit.time', 'audit.export-same-entries'],
     path: '*.time',
     value: () => '1970-01-01T00:00:00Z',
   },
   {
     id: 'audit-action-is-in-capitals',
     title: 'Actions are written in capitals.',
-    breaks: ['audit.action'],
+    violates: ['audit.action'],
     path: '*.action',
     value: (action) => String(action).toUpperCase(),
   },
   {
     id: 'audit-object-type-is-plural',
     title: 'The type of an object is written in the plural.',
-    breaks: ['audit.object-type', 'audit.export-same-entries'],
+    violates: ['audit.object-type', 'audit.export-same-entries'],
     path: '*.object.type',
     value: (type) => `${type}s`,
   },
   {
     id: 'audit-device-id-is-another',
     title: 'The id within `object.device` is not that of the device.',
-    breaks: ['audit.object-device-id'],
+    violates: ['audit.object-device-id'],
     path: '*.object.device.id',
     value: () => 'another device',
   },
   {
     id: 'audit-identity-is-an-object',
     title: 'The identity data of a device is an object in place of a text.',
-    breaks: ['audit.object-device-identity-data'],
+    violates: ['audit.object-device-identity-data'],
     path: '*.object.device.identity_data',
     value: (text) => JSON.parse(String(text)),
   },
   {
     id: 'audit-deployment-name-is-cut',
     title: 'The name of a deployment is cut.',
-    breaks: ['audit.object-deployment-name', 'audit.export-same-entries'],
+    violates: ['audit.object-deployment-name', 'audit.export-same-entries'],
     path: '*.object.deployment.name',
     value: (name) => String(name).slice(0, 12),
   },
   {
     id: 'audit-artifact-name-is-that-of-the-deployment',
     title: 'The artifact name of a deployment is cut.',
-    breaks: ['audit.object-deployment-artifact-name', 'audit.export-same-entries'],
+    violates: ['audit.object-deployment-artifact-name', 'audit.export-same-entries'],
     path: '*.object.deployment.artifact_name',
     value: (name) => String(name).slice(0, 12),
   },
 ];
 
-function odd({ path, value, breaks, ...words }: Odd): Defect {
-  return { ...words, breaks, operations, mutation: fieldBecomes(path, value) };
+function odd({ path, value, violates, ...words }: Odd): Defect {
+  return { ...words, violates, operations, mutation: fieldBecomes(path, value) };
 }
 
 /** Adds a member at a path to entries; existing members stay. */
@@ -149,7 +149,7 @@ function unlisted(action: string): Defect['mutation'] {
   );
 }
 
-const unrecorded: Readonly<Record<string, Defect['breaks']>> = {
+const unrecorded: Readonly<Record<string, Defect['violates']>> = {
   create: ['audit.deployment-created'],
   abort: ['audit.deployment-aborted'],
   reject: ['audit.device-rejected', 'audit.recorded-actions'],
@@ -161,10 +161,10 @@ export const auditEntryDefects: readonly Defect[] = [
   ...Object.entries(requiredFields).map(missing),
   ...oddFields.map(odd),
   ...Object.entries(unrecorded).map(
-    ([action, breaks]): Defect => ({
+    ([action, violates]): Defect => ({
       id: `audit-log-without-${action}`,
       title: `An act \`${action}\` is no entry.`,
-      breaks,
+      violates,
       operations,
       mutation: unlisted(action),
     }),
@@ -172,49 +172,49 @@ export const auditEntryDefects: readonly Defect[] = [
   {
     id: 'audit-creation-is-an-update',
     title: 'The creation of a deployment is recorded as `update`.',
-    breaks: ['audit.deployment-created'],
+    violates: ['audit.deployment-created'],
     operations,
     mutation: fieldBecomes('*.action', (action) => (action === 'create' ? 'update' : action)),
   },
   {
     id: 'audit-entries-are-texts',
     title: 'The entries of the list are texts.',
-    breaks: ['audit.entry-fields'],
+    violates: ['audit.entry-fields'],
     operations,
     mutation: fieldBecomes('*', (entry) => JSON.stringify(entry)),
   },
   {
     id: 'audit-actor-identity-is-an-object',
     title: 'The identity data of an actor is an object.',
-    breaks: ['audit.actor-identity-data'],
+    violates: ['audit.actor-identity-data'],
     operations,
     mutation: withMember('*.actor', { identity_data: { maker: 'none' } }),
   },
   {
     id: 'audit-change-is-a-list',
     title: 'The change of an entry is a list.',
-    breaks: ['audit.change'],
+    violates: ['audit.change'],
     operations,
     mutation: withMember('*', { change: ['one', 'two'] }),
   },
   {
     id: 'audit-object-fills-every-member',
     title: 'Every entry fills `user` in its object, whatever its type.',
-    breaks: ['audit.object-fields-by-type'],
+    violates: ['audit.object-fields-by-type'],
     operations,
     mutation: withMember('*.object', { user: { email: 'nobody@example.com' } }),
   },
   {
     id: 'audit-tenant-name-is-a-number',
     title: 'The name of a tenant is a number.',
-    breaks: ['audit.object-tenant-name'],
+    violates: ['audit.object-tenant-name'],
     operations,
     mutation: withMember('*.object.tenant', { name: 7 }),
   },
   {
     id: 'audit-tenant-parent-is-an-object',
     title: 'The parent of a tenant is an object.',
-    breaks: ['audit.object-tenant-parent'],
+    violates: ['audit.object-tenant-parent'],
     operations,
     mutation: withMember('*.object.tenant', { parent: { id: 'one' } }),
   },

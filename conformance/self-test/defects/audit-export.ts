@@ -58,7 +58,7 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
   return {
     id: `export-ignores-${name.replaceAll('_', '-')}`,
     title: `The export ignores the parameter \`${name}\`.`,
-    breaks: [requirement],
+    violates: [requirement],
     operations,
     mutation: parameterBecomes(
       name,
@@ -78,35 +78,35 @@ export const auditExportDefects: readonly Defect[] = [
   {
     id: 'export-is-made-whole',
     title: 'The export is put together first and sent with its length.',
-    breaks: ['audit.export-is-streamed'],
+    violates: ['audit.export-is-streamed'],
     operations,
     mutation: answerBecomes((answer) => withHeaders(answer, { 'transfer-encoding': undefined })),
   },
   {
     id: 'export-is-202',
     title: 'The export is answered 202.',
-    breaks: ['audit.export-is-csv', 'audit.export-object-type-values'],
+    violates: ['audit.export-is-csv', 'audit.export-object-type-values'],
     operations,
     mutation: statusBecomes(200, 202),
   },
   {
     id: 'export-has-no-names',
     title: 'The export has no names of fields.',
-    breaks: ['audit.export-is-csv'],
+    violates: ['audit.export-is-csv'],
     operations,
     mutation: documentBecomes((text) => text.slice(text.indexOf('\n') + 1)),
   },
   {
     id: 'export-is-labelled-as-text',
     title: 'The export is labelled text/plain.',
-    breaks: ['audit.export-media-type'],
+    violates: ['audit.export-media-type'],
     operations,
     mutation: headersBecome({ 'content-type': 'text/plain' }),
   },
   {
     id: 'export-has-other-values',
     title: 'The export holds the ids of actors in capitals.',
-    breaks: ['audit.export-same-entries'],
+    violates: ['audit.export-same-entries'],
     operations,
     mutation: documentBecomes((text) =>
       text.replaceAll(/(?<=^(?:create|abort),)[^,]*/gm, (id) => id.toUpperCase()),
@@ -115,7 +115,7 @@ export const auditExportDefects: readonly Defect[] = [
   {
     id: 'export-loses-an-entry',
     title: 'The export lacks its last entry.',
-    breaks: ['audit.export-same-entries', 'audit.export-fields-are-quoted'],
+    violates: ['audit.export-same-entries', 'audit.export-fields-are-quoted'],
     operations,
     mutation: documentBecomes(
       (text) => text.replace(/\r?\n[^\r\n]+(\r?\n)?$/, '\r\n'),
@@ -125,7 +125,7 @@ export const auditExportDefects: readonly Defect[] = [
   {
     id: 'large-export-repeats-an-entry',
     title: 'An export of more than 200 entries holds one of them twice, and another one not.',
-    breaks: ['audit.export-same-entries'],
+    violates: ['audit.export-same-entries'],
     operations,
     mutation: documentBecomes((text) => {
       const lines = text.split('\r\n');
@@ -136,7 +136,7 @@ export const auditExportDefects: readonly Defect[] = [
   {
     id: 'export-limit-is-one-more',
     title: 'The export holds one entry more than the limit.',
-    breaks: ['audit.export-limit'],
+    violates: ['audit.export-limit'],
     operations,
     mutation: requestBecomes(
       (request) => withQuery(request, { limit: String(Number(queryOf(request).get('limit')) + 1) }),
@@ -146,7 +146,7 @@ export const auditExportDefects: readonly Defect[] = [
   {
     id: 'export-separator-is-cut',
     title: 'Only the first character of a separator is used.',
-    breaks: ['audit.export-separator'],
+    violates: ['audit.export-separator'],
     operations,
     mutation: requestBecomes((request) => {
       const [first = ''] = queryOf(request).get('format_separator') ?? '';
@@ -156,7 +156,7 @@ export const auditExportDefects: readonly Defect[] = [
   {
     id: 'export-ignores-more-than-asked',
     title: 'With `ignore` the type of the actor is left out too.',
-    breaks: ['audit.export-ignore'],
+    violates: ['audit.export-ignore'],
     operations,
     mutation: requestBecomes(
       (request) => ({ ...request, query: `${request.query}&ignore=actor.type` }),
@@ -166,56 +166,56 @@ export const auditExportDefects: readonly Defect[] = [
   {
     id: 'export-is-oldest-first',
     title: 'Without `sort` the export is oldest first.',
-    breaks: ['audit.export-newest-first', 'audit.export-same-entries'],
+    violates: ['audit.export-newest-first', 'audit.export-same-entries'],
     operations,
     mutation: parameterBecomes('sort', 'asc', (request) => !has('sort')(request)),
   },
   {
     id: 'export-ignores-asc',
     title: 'With sort=asc the export is newest first.',
-    breaks: ['audit.export-sort-asc'],
+    violates: ['audit.export-sort-asc'],
     operations,
     mutation: parameterBecomes('sort', 'desc', has('sort', 'asc')),
   },
   {
     id: 'export-ignores-desc',
     title: 'With sort=desc the export is oldest first.',
-    breaks: ['audit.export-sort-desc'],
+    violates: ['audit.export-sort-desc'],
     operations,
     mutation: parameterBecomes('sort', 'asc', has('sort', 'desc')),
   },
   {
     id: 'export-after-is-exclusive',
     title: '`created_after` leaves out exported entries of that second.',
-    breaks: ['audit.export-created-after'],
+    violates: ['audit.export-created-after'],
     operations,
     mutation: shifted('created_after', 1),
   },
   {
     id: 'export-after-begins-early',
     title: '`created_after` of the export begins a second early.',
-    breaks: ['audit.export-created-after'],
+    violates: ['audit.export-created-after'],
     operations,
     mutation: shifted('created_after', -1),
   },
   {
     id: 'export-before-ends-early',
     title: '`created_before` of the export ends two seconds early.',
-    breaks: ['audit.export-created-before'],
+    violates: ['audit.export-created-before'],
     operations,
     mutation: shifted('created_before', -2),
   },
   {
     id: 'export-does-not-quote',
     title: 'The export writes values with commas without quotes.',
-    breaks: ['audit.export-fields-are-quoted', 'audit.export-is-csv'],
+    violates: ['audit.export-fields-are-quoted', 'audit.export-is-csv'],
     operations,
     mutation: documentBecomes((text) => text.replaceAll('"', '')),
   },
   {
     id: 'export-knows-no-users',
     title: 'An export of users is answered 400.',
-    breaks: ['audit.export-object-type-values'],
+    violates: ['audit.export-object-type-values'],
     operations,
     mutation: () => ({
       request: (request) =>

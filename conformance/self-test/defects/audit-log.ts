@@ -55,7 +55,7 @@ function alwaysRelation(name: string): () => Mutation {
 }
 
 /** Filters that break one requirement when ignored. */
-const filters: Readonly<Record<string, Defect['breaks']>> = {
+const filters: Readonly<Record<string, Defect['violates']>> = {
   created_after: ['audit.time-bounds'],
   created_before: ['audit.created-before'],
   actor_id: ['audit.actor-filters', 'audit.filters-combine'],
@@ -66,11 +66,11 @@ const filters: Readonly<Record<string, Defect['breaks']>> = {
   object_deployment_name: ['audit.object-deployment-name-filter'],
 };
 
-function ignored([name, breaks]: [string, Defect['breaks']]): Defect {
+function ignored([name, violates]: [string, Defect['violates']]): Defect {
   return {
     id: `audit-log-ignores-${name.replaceAll('_', '-')}`,
     title: `The list ignores the parameter \`${name}\`.`,
-    breaks,
+    violates,
     operations,
     mutation: parameterBecomes(name, undefined),
   };
@@ -81,7 +81,7 @@ function orderDefect(
   title: string,
   [requirement, mutation]: readonly [RequirementId, () => Mutation],
 ): Defect {
-  return { id, title, breaks: [requirement], operations, mutation };
+  return { id, title, violates: [requirement], operations, mutation };
 }
 
 /** All defects of the list. */
@@ -90,14 +90,14 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-log-is-wrapped',
     title: 'The list is wrapped in an object.',
-    breaks: ['audit.list'],
+    violates: ['audit.list'],
     operations,
     mutation: bodyBecomes((entries) => ({ entries })),
   },
   {
     id: 'audit-log-is-202',
     title: 'The list is answered 202.',
-    breaks: ['audit.list', 'audit.object-type-values', 'tokens.login-opens-management'],
+    violates: ['audit.list', 'audit.object-type-values', 'tokens.login-opens-management'],
     operations,
     mutation: statusBecomes(200, 202),
   },
@@ -116,14 +116,14 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-log-ignores-the-page',
     title: 'Every page holds the first entries.',
-    breaks: ['audit.pages', 'audit.link-next', 'audit.link-prev'],
+    violates: ['audit.pages', 'audit.link-next', 'audit.link-prev'],
     operations,
     mutation: parameterBecomes('page', undefined),
   },
   {
     id: 'audit-log-counts-pages-from-zero',
     title: 'Pages are counted from zero, so that the first is passed over.',
-    breaks: [
+    violates: [
       'audit.pages',
       'audit.link-next',
       'audit.link-prev',
@@ -140,14 +140,20 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-log-ignores-the-page-size',
     title: 'Every page is as long as it is by default.',
-    breaks: ['audit.per-page', 'audit.pages', 'audit.link-next', 'audit.links-lead', 'audit.total'],
+    violates: [
+      'audit.per-page',
+      'audit.pages',
+      'audit.link-next',
+      'audit.links-lead',
+      'audit.total',
+    ],
     operations,
     mutation: parameterBecomes('per_page', undefined),
   },
   {
     id: 'audit-pages-are-one-too-long',
     title: 'A page holds one entry more than was asked for.',
-    breaks: ['audit.per-page', 'audit.total', 'audit.one-entry-an-act'],
+    violates: ['audit.per-page', 'audit.total', 'audit.one-entry-an-act'],
     operations,
     mutation: answerBecomes((answer) => {
       const entries = listOf(answer);
@@ -157,7 +163,7 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-log-starts-at-its-second-page',
     title: 'Without `page` the second page is answered.',
-    breaks: ['audit.first-page'],
+    violates: ['audit.first-page'],
     operations,
     mutation: parameterBecomes(
       'page',
@@ -168,7 +174,7 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-total-is-the-page',
     title: 'X-Total-Count tells how many entries are on the page.',
-    breaks: ['audit.total'],
+    violates: ['audit.total'],
     operations,
     mutation: answerBecomes((answer) =>
       withHeaders(answer, { 'x-total-count': String(listOf(answer).length) }),
@@ -177,84 +183,84 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-total-is-missing',
     title: 'X-Total-Count is missing.',
-    breaks: ['audit.total'],
+    violates: ['audit.total'],
     operations,
     mutation: headersBecome({ 'x-total-count': undefined }),
   },
   {
     id: 'audit-links-are-missing',
     title: 'Link is missing.',
-    breaks: ['audit.links', 'audit.link-next', 'audit.link-prev'],
+    violates: ['audit.links', 'audit.link-next', 'audit.link-prev'],
     operations,
     mutation: headersBecome({ link: undefined }),
   },
   {
     id: 'audit-link-without-first',
     title: 'Link does not name the first page.',
-    breaks: ['audit.links'],
+    violates: ['audit.links'],
     operations,
     mutation: withoutRelation('first'),
   },
   {
     id: 'audit-link-without-next',
     title: 'Link does not name the next page.',
-    breaks: ['audit.link-next'],
+    violates: ['audit.link-next'],
     operations,
     mutation: withoutRelation('next'),
   },
   {
     id: 'audit-link-without-prev',
     title: 'Link does not name the previous page.',
-    breaks: ['audit.link-prev'],
+    violates: ['audit.link-prev'],
     operations,
     mutation: withoutRelation('prev'),
   },
   {
     id: 'audit-link-always-names-prev',
     title: 'Link names a previous page on the first page too.',
-    breaks: ['audit.link-prev'],
+    violates: ['audit.link-prev'],
     operations,
     mutation: alwaysRelation('prev'),
   },
   {
     id: 'audit-link-always-names-next',
     title: 'Link names a next page on the last page too.',
-    breaks: ['audit.link-next'],
+    violates: ['audit.link-next'],
     operations,
     mutation: alwaysRelation('next'),
   },
   {
     id: 'audit-links-forget-the-filters',
     title: 'The links lead to pages of the whole log.',
-    breaks: ['audit.links-lead'],
+    violates: ['audit.links-lead'],
     operations,
     mutation: linksBecome((links) => links.replaceAll(/object_id=[^&>]*&?/g, '')),
   },
   {
     id: 'audit-after-is-exclusive',
     title: '`created_after` leaves out entries of that second.',
-    breaks: ['audit.time-bounds'],
+    violates: ['audit.time-bounds'],
     operations,
     mutation: shifted('created_after', 1),
   },
   {
     id: 'audit-after-begins-early',
     title: '`created_after` begins a second early.',
-    breaks: ['audit.time-bounds'],
+    violates: ['audit.time-bounds'],
     operations,
     mutation: shifted('created_after', -1),
   },
   {
     id: 'audit-before-ends-early',
     title: '`created_before` ends two seconds early.',
-    breaks: ['audit.created-before'],
+    violates: ['audit.created-before'],
     operations,
     mutation: shifted('created_before', -2),
   },
   {
     id: 'audit-log-knows-no-tenants',
     title: 'A filter by the type tenant is answered 400.',
-    breaks: ['audit.object-type-values'],
+    violates: ['audit.object-type-values'],
     operations,
     mutation: () => ({
       request: (request) =>

@@ -7,13 +7,13 @@ import { keyOf, signatureText, signedRequest, verifies } from '../signed-request
 const operations = ['post-auth-request'] as const;
 
 /** Matches requests in which only this field is wrong. */
-function isOnlyFault(field: string, isFault: (value: unknown) => boolean) {
+function isOnlyProblem(field: string, isWrong: (value: unknown) => boolean) {
   return (request: ProxiedRequest): boolean => {
     const { id_data: identity, pubkey } = objectOf(request);
     const others = { id_data: isJsonText(identity), pubkey: isKey(pubkey) };
     const othersAreGood = Object.entries(others).every(([name, good]) => name === field || good);
     const isSigned = signatureText(request) !== undefined;
-    return isSigned && isObject(request) && othersAreGood && isFault(objectOf(request)[field]);
+    return isSigned && isObject(request) && othersAreGood && isWrong(objectOf(request)[field]);
   };
 }
 
@@ -36,36 +36,36 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'missing-id-data-is-401',
     title: 'A request without id_data is answered 401.',
-    breaks: ['auth.id-data-is-required'],
+    violates: ['auth.id-data-is-required'],
     operations,
     mutation: statusBecomes(
       400,
       401,
-      isOnlyFault('id_data', (value) => value === undefined),
+      isOnlyProblem('id_data', (value) => value === undefined),
     ),
   },
   {
     id: 'id-data-of-another-kind-is-401',
     title: 'An id_data that is no text is answered 401.',
-    breaks: ['auth.id-data-is-text'],
+    violates: ['auth.id-data-is-text'],
     operations,
-    mutation: statusBecomes(400, 401, isOnlyFault('id_data', isOtherKind)),
+    mutation: statusBecomes(400, 401, isOnlyProblem('id_data', isOtherKind)),
   },
   {
     id: 'id-data-may-be-any-text',
     title: 'An id_data that is no JSON is answered 401, as a new device is.',
-    breaks: ['auth.id-data-is-json-text'],
+    violates: ['auth.id-data-is-json-text'],
     operations,
     mutation: statusBecomes(
       400,
       401,
-      isOnlyFault('id_data', (value) => typeof value === 'string' && !isJsonText(value)),
+      isOnlyProblem('id_data', (value) => typeof value === 'string' && !isJsonText(value)),
     ),
   },
   {
     id: 'identity-must-be-flat',
     title: 'An identity that holds an object is answered 400.',
-    breaks: ['auth.identity-is-free'],
+    violates: ['auth.identity-is-free'],
     operations,
     mutation: statusBecomes(401, 400, (request) =>
       String(objectOf(request).id_data).includes('"position":{'),
@@ -74,57 +74,57 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'missing-pubkey-is-401',
     title: 'A request without pubkey is answered 401.',
-    breaks: ['auth.pubkey-is-required'],
+    violates: ['auth.pubkey-is-required'],
     operations,
     mutation: statusBecomes(
       400,
       401,
-      isOnlyFault('pubkey', (value) => value === undefined),
+      isOnlyProblem('pubkey', (value) => value === undefined),
     ),
   },
   {
     id: 'pubkey-of-another-kind-is-401',
     title: 'A pubkey that is no text is answered 401.',
-    breaks: ['auth.pubkey-is-text'],
+    violates: ['auth.pubkey-is-text'],
     operations,
-    mutation: statusBecomes(400, 401, isOnlyFault('pubkey', isOtherKind)),
+    mutation: statusBecomes(400, 401, isOnlyProblem('pubkey', isOtherKind)),
   },
   {
     id: 'pubkey-may-be-any-text',
     title: 'A pubkey that is no PEM is answered 401.',
-    breaks: ['auth.pubkey-is-pem'],
+    violates: ['auth.pubkey-is-pem'],
     operations,
     mutation: statusBecomes(
       400,
       401,
-      isOnlyFault('pubkey', (value) => typeof value === 'string' && !isKey(value)),
+      isOnlyProblem('pubkey', (value) => typeof value === 'string' && !isKey(value)),
     ),
   },
   {
     id: 'tenant-token-of-another-kind-is-401',
     title: 'A tenant_token that is no text is answered 401.',
-    breaks: ['auth.tenant-token-is-text'],
+    violates: ['auth.tenant-token-is-text'],
     operations,
-    mutation: statusBecomes(400, 401, isOnlyFault('tenant_token', isOtherKind)),
+    mutation: statusBecomes(400, 401, isOnlyProblem('tenant_token', isOtherKind)),
   },
   {
     id: 'short-tenant-token-is-400',
     title: 'A tenant_token of a few letters is answered 400.',
-    breaks: ['auth.tenant-token-may-be-there'],
+    violates: ['auth.tenant-token-may-be-there'],
     operations,
     mutation: statusBecomes(401, 400, (request) => objectOf(request).tenant_token === 'token'),
   },
   {
     id: 'external-id-of-another-kind-is-401',
     title: 'An external_id that is no text is answered 401.',
-    breaks: ['auth.external-id-is-text'],
+    violates: ['auth.external-id-is-text'],
     operations,
-    mutation: statusBecomes(400, 401, isOnlyFault('external_id', isOtherKind)),
+    mutation: statusBecomes(400, 401, isOnlyProblem('external_id', isOtherKind)),
   },
   {
     id: 'external-id-is-400',
     title: 'A request with an external_id is answered 400.',
-    breaks: ['auth.external-id-may-be-there'],
+    violates: ['auth.external-id-may-be-there'],
     operations,
     mutation: statusBecomes(
       401,
@@ -135,7 +135,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'tenant-token-is-asked-for',
     title: 'A device that is not let in yet and sends no tenant_token is answered 400.',
-    breaks: [
+    violates: [
       'auth.optional-fields',
       'auth.first-contact-is-401',
       'auth.undecided-is-401',
@@ -153,14 +153,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'unknown-field-is-400',
     title: 'A field that the server does not know makes a request malformed.',
-    breaks: ['auth.unknown-fields'],
+    violates: ['auth.unknown-fields'],
     operations,
     mutation: statusBecomes(200, 400, (request) => 'tier' in objectOf(request)),
   },
   {
     id: 'member-order-makes-an-identity',
     title: 'An identity whose members come in another order is another device.',
-    breaks: ['auth.identity-is-the-content'],
+    violates: ['auth.identity-is-the-content'],
     operations,
     mutation: statusBecomes(200, 401, (request) =>
       /^\{"serial"/.test(String(objectOf(request).id_data)),
@@ -169,7 +169,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'pem-line-ends-make-a-key',
     title: 'A key with line ends of Windows is another key.',
-    breaks: ['auth.same-key'],
+    violates: ['auth.same-key'],
     operations,
     mutation: statusBecomes(200, 401, (request) => String(objectOf(request).pubkey).includes('\r')),
   },

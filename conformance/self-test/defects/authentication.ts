@@ -16,7 +16,7 @@ const flow: readonly Defect[] = [
   {
     id: 'first-contact-is-accepted',
     title: 'A device that nobody knows is accepted at its first request.',
-    breaks: [
+    violates: [
       'auth.first-contact-is-401',
       'auth.undecided-is-401',
       'auth.new-key-waits',
@@ -29,7 +29,7 @@ const flow: readonly Defect[] = [
   {
     id: 'first-contact-is-403',
     title: 'A device that nobody knows is answered 403.',
-    breaks: [
+    violates: [
       'auth.first-contact-is-401',
       'auth.undecided-is-401',
       'auth.new-key-waits',
@@ -41,7 +41,7 @@ const flow: readonly Defect[] = [
   {
     id: 'identity-is-shown-in-part',
     title: 'Users are shown the serial number of a device and nothing else of its identity.',
-    breaks: ['auth.first-contact-is-recorded'],
+    violates: ['auth.first-contact-is-recorded'],
     operations: ['list-devices'],
     mutation: bodyBecomes((list) =>
       Array.isArray(list)
@@ -55,7 +55,7 @@ const flow: readonly Defect[] = [
   {
     id: 'second-request-is-403',
     title: 'A device that asks again before a decision is answered 403.',
-    breaks: [
+    violates: [
       'auth.undecided-is-401',
       'auth.decommissioned-is-unknown',
       'auth.first-contact-is-401',
@@ -76,7 +76,7 @@ const flow: readonly Defect[] = [
   {
     id: 'acceptance-comes-too-late',
     title: 'A device that was refused once is refused for ever, though a user accepts it.',
-    breaks: ['auth.accepted-gets-token'],
+    violates: ['auth.accepted-gets-token'],
     operations,
     mutation: () => {
       const refused = new Set<unknown>();
@@ -93,14 +93,14 @@ const flow: readonly Defect[] = [
   {
     id: 'rejection-accepts',
     title: 'A device that waits and is rejected by a user is accepted.',
-    breaks: ['auth.rejected-is-refused'],
+    violates: ['auth.rejected-is-refused'],
     operations: ['set-auth-set-status', 'post-auth-request'],
     mutation: rejectionAccepts,
   },
   {
     id: 'preauthorized-device-waits',
     title: 'A pre-authorized device with a key on P-256 is refused at its first request.',
-    breaks: ['auth.preauthorized-gets-token', 'auth.ecdsa', 'auth.body-is-what-is-signed'],
+    violates: ['auth.preauthorized-gets-token', 'auth.ecdsa', 'auth.body-is-what-is-signed'],
     operations,
     mutation: () => {
       const seen = new Set<unknown>();
@@ -117,14 +117,14 @@ const flow: readonly Defect[] = [
   {
     id: 'authorization-header-is-judged',
     title: 'An authentication request with an Authorization header is refused.',
-    breaks: ['auth.authorization-is-ignored'],
+    violates: ['auth.authorization-is-ignored'],
     operations,
     mutation: statusBecomes(200, 401, ({ headers }) => headers.authorization !== undefined),
   },
   {
     id: 'new-key-is-403',
     title: 'A known identity that comes with another key is answered 403.',
-    breaks: ['auth.new-key-waits'],
+    violates: ['auth.new-key-waits'],
     operations,
     mutation: () => {
       const keys = new Map<unknown, unknown>();
@@ -142,14 +142,14 @@ const flow: readonly Defect[] = [
   {
     id: 'malformed-body-is-401',
     title: 'A body that is no JSON object is answered 401.',
-    breaks: ['auth.malformed-is-400', 'service.request-bodies-are-json'],
+    violates: ['auth.malformed-is-400', 'service.request-bodies-are-json'],
     operations,
     mutation: statusBecomes(400, 401, (request) => request.body.length > 0 && !isObject(request)),
   },
   {
     id: 'missing-body-is-401',
     title: 'A request without a body is answered 401.',
-    breaks: ['auth.body-is-required'],
+    violates: ['auth.body-is-required'],
     operations,
     mutation: statusBecomes(400, 401, ({ body }) => body.length === 0),
   },
@@ -159,7 +159,7 @@ const tokens: readonly Defect[] = [
   {
     id: 'token-is-quoted',
     title: 'The token stands in quotes, as JSON.',
-    breaks: ['auth.token-is-plain-text'],
+    violates: ['auth.token-is-plain-text'],
     operations,
     mutation: answerBecomes((answer) =>
       answer.status === 200
@@ -170,14 +170,14 @@ const tokens: readonly Defect[] = [
   {
     id: 'token-is-opaque',
     title: 'The token is a text that says nothing of itself.',
-    breaks: ['auth.token-is-a-jwt'],
+    violates: ['auth.token-is-a-jwt'],
     operations: 'all',
     mutation: () => tokensInDisguise((token) => Buffer.from(token).toString('hex')),
   },
   {
     id: 'token-lasts-a-day',
     title: 'The token of a device says that it expires after a day.',
-    breaks: ['tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
+    violates: ['tokens.device-token-lasts-a-week', 'tokens.end-on-time'],
     operations: 'all',
     mutation: () =>
       tokensInDisguise((token) => {
@@ -191,7 +191,7 @@ const tokens: readonly Defect[] = [
   {
     id: 'renewed-token-is-of-no-use',
     title: 'The second token of a device opens nothing.',
-    breaks: ['tokens.renewal', 'tokens.expired-is-renewed'],
+    violates: ['tokens.renewal', 'tokens.expired-is-renewed'],
     operations,
     mutation: () => {
       const seen = new Set<unknown>();

@@ -52,7 +52,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
       {
         id: `${operation}-takes-no-token`,
         title: `The operation ${operation} is open to callers without a token.`,
-        breaks: ['tokens.missing-is-401', ...areaRule(operation)],
+        violates: ['tokens.missing-is-401', ...areaRule(operation)],
         operations: [operation],
         mutation: statusBecomes(
           401,
@@ -63,7 +63,7 @@ export const authorizationDefects: readonly Defect[] = successes.flatMap(
       {
         id: `${operation}-takes-made-up-tokens`,
         title: `The operation ${operation} is open to callers with any three words as a token.`,
-        breaks: ['tokens.invalid-is-401', ...areaRule(operation)],
+        violates: ['tokens.invalid-is-401', ...areaRule(operation)],
         operations: [operation],
         mutation: statusBecomes(
           401,

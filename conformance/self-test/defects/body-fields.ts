@@ -58,7 +58,7 @@ function fieldDefects(operation: OperationId, path: string, type: string): reado
   const refusal: Defect = {
     id: `${operation}-refuses-a-${type}-in-${slug}`,
     title: `The operation ${operation} refuses ${words} in \`${path}\`.`,
-    breaks: legal,
+    violates: legal,
     operations: [operation],
     mutation: refused((request) => hasAt(request, path, picks)),
   };
@@ -66,7 +66,7 @@ function fieldDefects(operation: OperationId, path: string, type: string): reado
   const loss: Defect = {
     id: `${operation}-loses-blanks-in-${slug}`,
     title: `The operation ${operation} keeps one of several blanks in \`${path}\`.`,
-    breaks: ['service.legal-values-are-kept'],
+    violates: ['service.legal-values-are-kept'],
     operations: [operation],
     mutation: requestBecomes((request) =>
       hasAt(request, path, (value) => value === 'a  b')
@@ -90,7 +90,7 @@ function defectsOf([operation, [resource, isList]]: [
   const unknown: Defect = {
     id: `${operation}-refuses-unknown-members`,
     title: `The operation ${operation} refuses a body with a member that it does not know.`,
-    breaks: ['service.unknown-members'],
+    violates: ['service.unknown-members'],
     operations: [operation],
     mutation: refused(({ body }) => body.includes('"x_newer"')),
   };
@@ -106,7 +106,7 @@ const asking: readonly Defect[] = (
 ).map((operation) => ({
   id: `${operation}-refuses-pairs-of-digits`,
   title: `The operation ${operation} refuses a text of digits.`,
-  breaks: legal,
+  violates: legal,
   operations: [operation],
   mutation: refused(({ body }) => body.includes('"007"')),
 }));

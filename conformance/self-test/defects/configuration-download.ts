@@ -151,35 +151,35 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-link-hides-the-deployment',
     title: 'The link to a configuration names the deployment by another word than its id.',
-    breaks: ['download.path-names-deployment'],
+    violates: ['download.path-names-deployment'],
     operations: offered,
     mutation: segmentBecomes(3),
   },
   {
     id: 'configuration-link-hides-the-device-type',
     title: 'The link to a configuration names another device type.',
-    breaks: ['download.path-names-device-type'],
+    violates: ['download.path-names-device-type'],
     operations: offered,
     mutation: segmentBecomes(2),
   },
   {
     id: 'configuration-link-hides-the-device',
     title: 'The link to a configuration names the device by another word than its id.',
-    breaks: ['download.path-names-device'],
+    violates: ['download.path-names-device'],
     operations: offered,
     mutation: segmentBecomes(1),
   },
   {
     id: 'configuration-link-expires-in-seconds',
     title: 'The expiry time of a link to a configuration is seconds since the Unix epoch.',
-    breaks: ['download.link-expires'],
+    violates: ['download.link-expires'],
     operations: offered,
     mutation: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
   },
   {
     id: 'configuration-link-has-another-parameter',
     title: 'The signature of a link to a configuration stands in a parameter of another name.',
-    breaks: [
+    violates: [
       'download.link-is-signed',
       'download.signature-is-required',
       'download.invalid-signature-is-403',
@@ -190,7 +190,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-download-needs-a-token',
     title: 'A link to a configuration without a token is answered 401.',
-    breaks: [
+    violates: [
       'download.gives-the-configuration',
       'download.any-device-type',
       'download.valid-until-expire',
@@ -201,7 +201,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-download-lacks-a-pair',
     title: 'The configuration that is downloaded lacks a pair.',
-    breaks: ['download.holds-the-pairs'],
+    violates: ['download.holds-the-pairs'],
     operations: download,
     mutation: answerBecomes(async (answer, { parameters }) => {
       if (answer.status !== 200) return answer;
@@ -218,7 +218,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-download-is-json',
     title: 'The configuration is downloaded as JSON in place of an artifact file.',
-    breaks: ['download.is-an-artifact'],
+    violates: ['download.is-an-artifact'],
     operations: download,
     mutation: answerBecomes((answer) =>
       answer.status === 200
@@ -229,7 +229,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-link-knows-no-slash',
     title: 'A link to a configuration for a device type with a slash is answered 400.',
-    breaks: ['download.any-device-type'],
+    violates: ['download.any-device-type'],
     operations: download,
     mutation: statusBecomes(
       200,
@@ -240,42 +240,42 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'bare-configuration-link-is-403',
     title: 'A link to a configuration without its query is answered 403.',
-    breaks: ['download.parameters-are-required'],
+    violates: ['download.parameters-are-required'],
     operations: download,
     mutation: statusBecomes(400, 403, lacks(true, true)),
   },
   {
     id: 'configuration-link-without-expire-is-403',
     title: 'A link to a configuration without its expiry time is answered 403.',
-    breaks: ['download.expire-is-required'],
+    violates: ['download.expire-is-required'],
     operations: download,
     mutation: statusBecomes(400, 403, lacks(true, false)),
   },
   {
     id: 'configuration-link-without-signature-is-200',
     title: 'A link to a configuration without its signature is answered 200.',
-    breaks: ['download.signature-is-required'],
+    violates: ['download.signature-is-required'],
     operations: download,
     mutation: statusBecomes(400, 200, lacks(false, true)),
   },
   {
     id: 'configuration-link-ends-tomorrow',
     title: 'An expiry time that is no date-time is answered 200.',
-    breaks: ['download.expiry-is-a-date-time'],
+    violates: ['download.expiry-is-a-date-time'],
     operations: download,
     mutation: statusBecomes(400, 200, lacks(false, false)),
   },
   {
     id: 'configuration-signature-is-401',
     title: 'A link to a configuration with an invalid signature is answered 401.',
-    breaks: ['download.invalid-signature-is-403'],
+    violates: ['download.invalid-signature-is-403'],
     operations: offered,
     mutation: refusedLinkBecomes(401, (request, offers) => !isSigned(request, offers)),
   },
   {
     id: 'configuration-expiry-is-not-signed',
     title: 'A link to a configuration is prolonged by changing its expiry time.',
-    breaks: ['download.signature-covers-expire'],
+    violates: ['download.signature-covers-expire'],
     operations: offered,
     mutation: refusedLinkBecomes(
       200,
@@ -285,14 +285,14 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-path-is-not-signed',
     title: 'A link to a configuration gives that of another device when its path is changed.',
-    breaks: ['download.signature-covers-path', 'download.expired-is-403'],
+    violates: ['download.signature-covers-path', 'download.expired-is-403'],
     operations: offered,
     mutation: refusedLinkBecomes(200, hasSignedTime),
   },
   {
     id: 'configuration-link-ends-before-its-time',
     title: 'A link to a configuration ends two minutes before the time in its query.',
-    breaks: ['download.valid-until-expire'],
+    violates: ['download.valid-until-expire'],
     operations: download,
     mutation: answerBecomes((answer, request) => {
       const end = Date.parse(parameterOf(queryOf(request), '-expire') ?? '');
@@ -303,7 +303,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'expired-configuration-link-is-410',
     title: 'A link to a configuration past its time is answered 410.',
-    breaks: ['download.expired-is-403', 'download.signature-covers-path'],
+    violates: ['download.expired-is-403', 'download.signature-covers-path'],
     operations: offered,
     mutation: refusedLinkBecomes(410, hasSignedTime),
   },

@@ -82,14 +82,14 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-is-a-list',
     title: 'The configuration store is read as a list of names and values.',
-    breaks: ['configuration.read'],
+    violates: ['configuration.read'],
     operations: get,
     mutation: bodyBecomes((pairs) => Object.entries(membersOf(pairs))),
   },
   {
     id: 'configuration-lacks-a-pair',
     title: 'Of two pairs in the store only the second one is read.',
-    breaks: ['configuration.read-all'],
+    violates: ['configuration.read-all'],
     operations: get,
     mutation: bodyBecomes((pairs) => {
       const entries = Object.entries(membersOf(pairs));
@@ -99,7 +99,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-value-is-wrapped',
     title: 'One of two values in the store is read as an object.',
-    breaks: ['configuration.read-texts'],
+    violates: ['configuration.read-texts'],
     operations: get,
     mutation: bodyBecomes((pairs) => {
       const { colour, ...others } = membersOf(pairs);
@@ -109,7 +109,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-write-is-200',
     title: 'Setting pairs is answered 200.',
-    breaks: ['configuration.write'],
+    violates: ['configuration.write'],
     operations: put,
     mutation: answerBecomes((answer, request) =>
       answer.status === 204 && objectOf(request).timezone === 'UTC' ? ownAnswer(200) : answer,
@@ -118,7 +118,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-write-answers-the-pairs',
     title: 'Setting pairs is answered 200 with the pairs.',
-    breaks: ['configuration.write', 'configuration.write-has-no-body'],
+    violates: ['configuration.write', 'configuration.write-has-no-body'],
     operations: put,
     mutation: answerBecomes((answer, request) =>
       answer.status === 204 && objectOf(request).timezone === 'UTC'
@@ -129,7 +129,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-write-is-dropped',
     title: 'Pairs that a device sets are forgotten.',
-    breaks: [
+    violates: [
       'configuration.written-is-read',
       'configuration.any-name',
       'configuration.any-text',
@@ -142,21 +142,21 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-keeps-the-first-value',
     title: 'A key that is set again keeps the value that it has.',
-    breaks: ['configuration.update', 'service.equal-forms', 'configuration.any-name'],
+    violates: ['configuration.update', 'service.equal-forms', 'configuration.any-name'],
     operations: put,
     mutation: keepsFirst,
   },
   {
     id: 'configuration-keeps-emptied-keys',
     title: 'A key that is set to the empty text keeps its value.',
-    breaks: ['configuration.empty-removes'],
+    violates: ['configuration.empty-removes'],
     operations: put,
     mutation: pairsBecome((name, value) => (value === '' ? [] : [[name, value]])),
   },
   {
     id: 'configuration-body-is-required',
     title: 'Setting without a body is answered 400.',
-    breaks: ['configuration.body-is-optional'],
+    violates: ['configuration.body-is-optional'],
     operations: put,
     mutation: answerBecomes((answer, { body }) =>
       answer.status === 204 && body.length === 0 ? ownAnswer(400) : answer,
@@ -165,35 +165,35 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-names-lose-their-dots',
     title: 'Dots in names become underscores.',
-    breaks: ['configuration.any-name'],
+    violates: ['configuration.any-name'],
     operations: put,
     mutation: pairsBecome((name, value) => [[name.replaceAll('.', '_'), value]]),
   },
   {
     id: 'configuration-values-are-one-line',
     title: 'Of a value only the first line is kept.',
-    breaks: ['configuration.any-text'],
+    violates: ['configuration.any-text'],
     operations: put,
     mutation: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
   },
   {
     id: 'configuration-takes-other-values',
     title: 'Values that are no texts are answered 204.',
-    breaks: ['configuration.values-are-texts'],
+    violates: ['configuration.values-are-texts'],
     operations: put,
     mutation: statusBecomes(400, 204, hasOtherValue),
   },
   {
     id: 'configuration-takes-null',
     title: 'A value that is null is answered 204.',
-    breaks: ['configuration.values-are-texts'],
+    violates: ['configuration.values-are-texts'],
     operations: put,
     mutation: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
   },
   {
     id: 'configuration-is-set-in-part',
     title: 'Of a request that is refused the values that are texts are set.',
-    breaks: ['configuration.refused-changes-nothing'],
+    violates: ['configuration.refused-changes-nothing'],
     operations: put,
     mutation: answerBecomes(async (answer, request, ask) => {
       const texts = Object.entries(objectOf(request)).filter(
@@ -207,14 +207,14 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-takes-any-json',
     title: 'A body that is no JSON object is answered 204.',
-    breaks: ['configuration.malformed-is-400'],
+    violates: ['configuration.malformed-is-400'],
     operations: put,
     mutation: statusBecomes(400, 204, isNoMap),
   },
   {
     id: 'configuration-faults-at-cut-json',
     title: 'A body that is no JSON is answered 500.',
-    breaks: ['configuration.malformed-is-400'],
+    violates: ['configuration.malformed-is-400'],
     operations: put,
     mutation: answerBecomes((answer, request) =>
       answer.status === 400 && request.body.length > 0 && jsonOf(request) === undefined
@@ -225,7 +225,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-is-shared',
     title: 'A device reads what other devices set.',
-    breaks: [
+    violates: [
       'configuration.own-store',
       'configuration.empty-removes',
       'configuration.remove-unknown',
@@ -239,7 +239,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-removal-of-nothing-is-404',
     title: 'Removing a key that is not there is answered 404.',
-    breaks: ['configuration.remove-unknown'],
+    violates: ['configuration.remove-unknown'],
     operations: put,
     mutation: () => ({
       request: async (request, ask) => {

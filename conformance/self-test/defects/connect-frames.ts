@@ -36,12 +36,12 @@ const normalClose = Buffer.from([0x03, 0xe8]);
 function row(
   id: string,
   title: string,
-  [breaks, mutation]: readonly [Defect['breaks'] | RequirementId, () => Mutation],
+  [violates, mutation]: readonly [Defect['violates'] | RequirementId, () => Mutation],
 ): Defect {
   return {
     id,
     title,
-    breaks: typeof breaks === 'string' ? [breaks] : breaks,
+    violates: typeof violates === 'string' ? [violates] : violates,
     operations,
     mutation,
   };
@@ -49,7 +49,7 @@ function row(
 
 /** Forbidden frames that are tolerated: the target gets an allowed one instead, or none. */
 const letPass: readonly Defect[] = [
-  row('unmasked-frames-are-taken', 'Frames of a device that are not masked are taken.', [
+  row('unmasked-frames-are-taken', 'Frames of a device that are not masked are accepted.', [
     'connect.unmasked-is-an-error',
     frames('device', (frame) => (frame.masked ? frame : { ...frame, masked: true })),
   ]),
@@ -69,7 +69,7 @@ const letPass: readonly Defect[] = [
         : frame,
     ),
   ]),
-  row('control-frames-may-be-fragments', 'A ping in fragments is taken for a whole one.', [
+  row('control-frames-may-be-fragments', 'A ping in fragments is treated as a whole one.', [
     'connect.fragmented-control-frames',
     frames('device', (frame) =>
       frame.opcode >= close && !frame.fin ? { ...frame, fin: true } : frame,
@@ -83,7 +83,7 @@ const letPass: readonly Defect[] = [
     'connect.text-is-utf-8',
     frames('device', (frame) => (frame.opcode === text && !isUtf8(frame) ? [] : frame)),
   ]),
-  row('bad-close-frames-are-taken', 'A close frame of a bad code is taken for a normal one.', [
+  row('bad-close-frames-are-taken', 'A close frame of a bad code is treated as a normal one.', [
     'connect.bad-close-frames',
     frames('device', (frame) =>
       frame.opcode === close && frame.payload.length <= 125 && !isGoodClose(frame)

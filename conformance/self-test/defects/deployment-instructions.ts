@@ -45,7 +45,7 @@ function fieldDefects(version: Version): Defect[] {
   return Object.entries(fields).flatMap(([name, { path, isRequired, wrong }]) => {
     if (version === 'v2' && name === 'artifact-id') return [];
     const common = {
-      breaks: [`next.${version}-${name}` as RequirementId],
+      violates: [`next.${version}-${name}` as RequirementId],
       operations: forms[version],
     } as const;
     const left = {
@@ -68,7 +68,7 @@ const wholeDefects = (['v1', 'v2'] as const).map(
   (version): Defect => ({
     id: `${version}-instructions-are-a-list`,
     title: `The instructions of ${version} come in a list.`,
-    breaks: [`next.instructions-${version}`],
+    violates: [`next.instructions-${version}`],
     operations: forms[version],
     mutation: bodyBecomes((value) => [value]),
   }),
@@ -92,7 +92,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'v1-id-is-another',
     title: 'Version 1 names the deployment by an id that users do not know.',
-    breaks: ['next.id-of-the-deployment', 'service.equal-forms'],
+    violates: ['next.id-of-the-deployment', 'service.equal-forms'],
     operations: [...forms.v1, ...reports],
     mutation: () => ({
       request: withoutPrefix,
@@ -105,7 +105,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'v2-id-is-unknown-to-reports',
     title: 'The id of version 2 is not known where the device reports its status.',
-    breaks: ['next.v2-id-is-usable', 'service.equal-forms'],
+    violates: ['next.v2-id-is-usable', 'service.equal-forms'],
     operations: [...forms.v2, 'get-update-control-map'],
     mutation: () => ({
       request: withoutPrefix,
@@ -124,21 +124,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     id: 'instructions-name-another-artifact',
     title: 'The instructions name another artifact than the one that was deployed.',
     // The instructions and the list of artifacts contradict each other then.
-    breaks: ['next.names-the-artifact', 'artifacts.name'],
+    violates: ['next.names-the-artifact', 'artifacts.name'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.artifact_name', () => 'another-release'),
   },
   {
     id: 'instructions-name-other-types',
     title: 'The instructions name device types that the artifact is not made for.',
-    breaks: ['next.types-of-the-artifact', 'artifacts.device-types'],
+    violates: ['next.types-of-the-artifact', 'artifacts.device-types'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.device_types_compatible', () => ['another-board']),
   },
   {
     id: 'source-leads-nowhere',
     title: 'The source leads to a place where there is no artifact.',
-    breaks: ['next.source-gives-the-artifact'],
+    violates: ['next.source-gives-the-artifact'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.source.uri', (uri) =>
       leadsTo(uri) === 'download-artifact' ? new URL('/nowhere', String(uri)).href : uri,
@@ -147,21 +147,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'source-has-expired',
     title: 'The source has expired when the device is told of it.',
-    breaks: ['next.source-expires-later'],
+    violates: ['next.source-expires-later'],
     operations: everyForm,
     mutation: fieldBecomes('artifact.source.expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'instructions-lack-the-control-map',
     title: 'A device that supports control maps is not given that of its deployment.',
-    breaks: ['next.control-map'],
+    violates: ['next.control-map'],
     operations: forms.v2,
     mutation: fieldLeftOut('artifact.update_control_map'),
   },
   {
     id: 'control-map-stands-beside-the-artifact',
     title: 'The control map stands beside the artifact and not in it.',
-    breaks: ['next.control-map'],
+    violates: ['next.control-map'],
     operations: forms.v2,
     mutation: bodyBecomes((value) => {
       if (!isObject(value) || !isObject(value.artifact)) return value;
@@ -172,21 +172,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   {
     id: 'control-map-in-instructions-has-another-id',
     title: 'The id of the control map in the instructions is not that of the deployment.',
-    breaks: ['next.control-map-id'],
+    violates: ['next.control-map-id'],
     operations: forms.v2,
     mutation: fieldBecomes('artifact.update_control_map.id', () => 'another-map'),
   },
   {
     id: 'control-map-in-instructions-is-another',
     title: 'The control map in the instructions has another priority than users gave it.',
-    breaks: ['next.control-map-as-given'],
+    violates: ['next.control-map-as-given'],
     operations: forms.v2,
     mutation: fieldBecomes('artifact.update_control_map.priority', () => 9),
   },
   {
     id: 'control-map-that-nobody-gave',
     title: 'The instructions of a deployment without a control map hold one.',
-    breaks: ['next.control-map-only-if-given'],
+    violates: ['next.control-map-only-if-given'],
     operations: forms.v2,
     mutation: () => ({
       answer: (answer) => {

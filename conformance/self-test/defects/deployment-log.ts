@@ -4,8 +4,8 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { isSuccess, objectOf, ownAnswer, tokenOf, withJson, withStatus } from '../alter.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { type Relation, relationOf } from '../device-part.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
+import { type Relation, relationOf } from '../own-deployment.ts';
 import {
   holds,
   holdsOther,
@@ -26,7 +26,7 @@ function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-204`,
     title: `A log with ${what} is answered 204.`,
-    breaks: [requirement],
+    violates: [requirement],
     operations: uploads,
     mutation: statusBecomes(400, 204, picks),
   };
@@ -37,7 +37,7 @@ function refused(what: string, requirement: RequirementId, picks: Picks): Defect
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-400`,
     title: `A log with ${what} is answered 400.`,
-    breaks: [requirement],
+    violates: [requirement],
     operations: uploads,
     mutation: answerBecomes(
       (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),
@@ -47,11 +47,11 @@ function refused(what: string, requirement: RequirementId, picks: Picks): Defect
 }
 
 /** A defect: a log for a deployment with this relation to the device is accepted. */
-function takenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
+function takenOn(relation: Relation, ...violates: Defect['violates']): Defect {
   return {
     id: `log-of-${relation}-deployment-is-204`,
     title: `A log for a deployment that is ${relation} to the device is answered 204.`,
-    breaks,
+    violates,
     operations: uploads,
     mutation: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
@@ -116,15 +116,15 @@ export const deploymentLogDefects: readonly Defect[] = [
   refused('a short message', 'log.message-is-a-text', holds('messages.last.message', 'text')),
   {
     id: 'log-is-200',
-    title: 'A log that is taken is answered 200.',
-    breaks: ['log.is-accepted'],
+    title: 'A log that is accepted is answered 200.',
+    violates: ['log.is-accepted'],
     operations: uploads,
     mutation: statusBecomes(204, 200, holds('messages.last.message', 'bye')),
   },
   {
     id: 'log-loses-its-end',
     title: 'Only the first message of a log is kept.',
-    breaks: ['log.is-kept'],
+    violates: ['log.is-kept'],
     operations: uploads,
     mutation: sentFieldBecomes(
       'messages',
@@ -135,7 +135,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   {
     id: 'log-is-sorted-by-time',
     title: 'The messages of a log are kept in the order of their times.',
-    breaks: ['log.keeps-its-order'],
+    violates: ['log.keeps-its-order'],
     operations: uploads,
     mutation: sentFieldBecomes(
       'messages',
@@ -146,7 +146,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   {
     id: 'log-is-appended',
     title: 'A log that is uploaded again is added to the earlier one.',
-    breaks: ['log.is-replaced'],
+    violates: ['log.is-replaced'],
     operations: uploads,
     mutation: () => {
       const earlier = new Map<string, readonly unknown[]>();
@@ -165,7 +165,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   {
     id: 'log-is-that-of-every-device',
     title: 'The log of one device becomes that of all devices of the deployment.',
-    breaks: ['log.own-part-only'],
+    violates: ['log.own-part-only'],
     operations: uploads,
     mutation: () => {
       const tokens = new Map<string, Set<string>>();
@@ -188,7 +188,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   {
     id: 'log-after-failure-is-404',
     title: 'A log that is uploaded after the report of a failure is answered 404.',
-    breaks: ['log.after-failure'],
+    violates: ['log.after-failure'],
     operations: ['put-deployment-log', 'put-deployment-status'],
     mutation: () => {
       const failed = new Set<string>();

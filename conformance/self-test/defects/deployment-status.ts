@@ -12,8 +12,8 @@ import {
   withStatus,
 } from '../alter.ts';
 import type { Defect, ProxiedAnswer, ProxiedRequest } from '../defect.ts';
-import { callerOf, type Relation, relationOf } from '../device-part.ts';
 import { answerBecomes, sentFieldBecomes, statusBecomes } from '../mutations.ts';
+import { callerOf, type Relation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import {
   both,
@@ -37,18 +37,18 @@ function taken(what: string, requirement: RequirementId, picks: Picks): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-204`,
     title: `A report with ${what} is answered 204.`,
-    breaks: [requirement],
+    violates: [requirement],
     operations: reports,
     mutation: statusBecomes(400, 204, picks),
   };
 }
 
 /** A defect: a valid report is refused. */
-function refused(what: string, breaks: Defect['breaks'], picks: Picks): Defect {
+function refused(what: string, violates: Defect['violates'], picks: Picks): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-400`,
     title: `A report with ${what} is answered 400.`,
-    breaks,
+    violates,
     operations: reports,
     mutation: refusing(picks),
   };
@@ -62,11 +62,11 @@ function refusing(picks: Picks): Defect['mutation'] {
 }
 
 /** A defect: a report on a deployment with this relation to the device is accepted. */
-function takenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
+function takenOn(relation: Relation, ...violates: Defect['violates']): Defect {
   return {
     id: `report-on-${relation}-deployment-is-204`,
     title: `A report on a deployment that is ${relation} to the device is answered 204.`,
-    breaks,
+    violates,
     operations: reports,
     mutation: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
@@ -80,8 +80,8 @@ function isAStatus(value: unknown): boolean {
   return typeof value === 'string' && Object.hasOwn(statusRequirements, value);
 }
 
-/** Returns a key for one device's part in one deployment. */
-function partOf(request: ProxiedRequest): string {
+/** Returns a key for one device deployment. */
+function deviceDeploymentKey(request: ProxiedRequest): string {
   return `${tokenOf(request)} ${request.parameters.id ?? ''}`;
 }
 
@@ -92,10 +92,10 @@ function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): D
     return {
       answer: (answer, request) => {
         if (!isSuccess(answer)) return answer;
-        const part = partOf(request);
+        const deviceDeployment = deviceDeploymentKey(request);
         const { status } = objectOf(request);
-        const refuses = isRefused(before.get(part), status);
-        before.set(part, status);
+        const refuses = isRefused(before.get(deviceDeployment), status);
+        before.set(deviceDeployment, status);
         return refuses ? ownAnswer(400, { error: 'no' }) : answer;
       },
     };
@@ -113,13 +113,17 @@ function refusedReportShows(member: 'status' | 'substate'): ReturnType<Defect['m
           shown.set(`${id} ${callerOf(request)}`, objectOf(request)[member]);
         return answer;
       }
-      return changedJson(answer, (parts) =>
-        Array.isArray(parts)
-          ? parts.map((part) => {
-              const value = isObject(part) ? shown.get(`${id} ${String(part.id)}`) : undefined;
-              return value === undefined ? part : { ...part, [member]: value };
+      return changedJson(answer, (deviceDeployments) =>
+        Array.isArray(deviceDeployments)
+          ? deviceDeployments.map((deviceDeployment) => {
+              const value = isObject(deviceDeployment)
+                ? shown.get(`${id} ${String(deviceDeployment.id)}`)
+                : undefined;
+              return value === undefined
+                ? deviceDeployment
+                : { ...deviceDeployment, [member]: value };
             })
-          : parts,
+          : deviceDeployments,
       );
     },
   };
@@ -170,43 +174,43 @@ export const deploymentStatusDefects: readonly Defect[] = [
   ),
   {
     id: 'report-is-200',
-    title: 'A report that is taken is answered 200.',
-    breaks: ['status.is-204'],
+    title: 'A report that is accepted is answered 200.',
+    violates: ['status.is-204'],
     operations: reports,
     mutation: statusBecomes(204, 200, holds('substate', 'Executing script: check')),
   },
   {
     id: 'repeated-report-is-400',
     title: 'A status that is reported again is refused.',
-    breaks: ['status.repeated', 'service.equal-forms'],
+    violates: ['status.repeated', 'service.equal-forms'],
     operations: reports,
     mutation: refusingAfter((before, now) => before === now),
   },
   {
     id: 'skipped-pause-is-400',
     title: 'A device that reports installing right after downloading is refused.',
-    breaks: ['status.each-value-is-accepted', 'status.intermediate-is-optional'],
+    violates: ['status.each-value-is-accepted', 'status.intermediate-is-optional'],
     operations: reports,
     mutation: refusingAfter((before, now) => before === 'downloading' && now === 'installing'),
   },
   {
     id: 'step-back-is-400',
     title: 'A device that reports downloading after installing is refused.',
-    breaks: ['status.each-value-is-accepted'],
+    violates: ['status.each-value-is-accepted'],
     operations: reports,
     mutation: refusingAfter((before, now) => before === 'installing' && now === 'downloading'),
   },
   {
     id: 'report-after-failure-is-400',
     title: 'A device that reports another status after failure is refused.',
-    breaks: ['status.each-value-is-accepted'],
+    violates: ['status.each-value-is-accepted'],
     operations: reports,
     mutation: refusingAfter((before, now) => before === 'failure' && now !== 'failure'),
   },
   {
     id: 'end-at-once-is-400',
     title: 'A device that reports already-installed at once is refused.',
-    breaks: [
+    violates: [
       'status.intermediate-is-optional',
       'status.each-value-is-accepted',
       'status.already-installed',
@@ -217,7 +221,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   {
     id: 'report-is-kept-as-another',
     title: 'A report of a pause before the commit is kept as one of rebooting.',
-    breaks: ['status.becomes-the-state'],
+    violates: ['status.becomes-the-state'],
     operations: reports,
     mutation: sentFieldBecomes(
       'status',
@@ -228,17 +232,17 @@ export const deploymentStatusDefects: readonly Defect[] = [
   {
     id: 'repeated-status-keeps-its-substate',
     title: 'The substate of a report is lost when the status is the same as before.',
-    breaks: ['status.substate-is-the-last'],
+    violates: ['status.substate-is-the-last'],
     operations: reports,
     mutation: () => {
       const before = new Map<string, JsonObject>();
       return {
         request: (request) => {
           const sent = objectOf(request);
-          const { status, substate } = before.get(partOf(request)) ?? {};
+          const { status, substate } = before.get(deviceDeploymentKey(request)) ?? {};
           const isRepeated = substate !== undefined && sent.substate !== undefined;
           if (isRepeated && status === sent.status) return withJson(request, { status, substate });
-          before.set(partOf(request), sent);
+          before.set(deviceDeploymentKey(request), sent);
           return request;
         },
       };
@@ -247,7 +251,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   {
     id: 'report-is-that-of-every-device',
     title: 'What one device reports becomes the state of all devices of the deployment.',
-    breaks: ['status.own-part-only'],
+    violates: ['status.own-part-only'],
     operations: reports,
     mutation: () => {
       const tokens = new Map<string, Set<string>>();
@@ -274,35 +278,35 @@ export const deploymentStatusDefects: readonly Defect[] = [
   {
     id: 'status-report-after-abort-is-204',
     title: 'A status that is reported after the abort is answered 204.',
-    breaks: ['status.aborted-is-409'],
+    violates: ['status.aborted-is-409'],
     operations: reports,
     mutation: statusBecomes(409, 204),
   },
   {
     id: 'end-after-abort-is-204',
-    title: 'Only the end of an update is taken after the abort.',
-    breaks: ['status.aborted-is-409'],
+    title: 'Only the end of an update is accepted after the abort.',
+    violates: ['status.aborted-is-409'],
     operations: reports,
     mutation: statusBecomes(409, 204, holds('status', 'failure')),
   },
   {
     id: 'refused-report-becomes-the-state',
     title: 'A report that is refused after the abort becomes the state all the same.',
-    breaks: ['status.aborted-stays', 'status.abort-is-one-moment'],
+    violates: ['status.aborted-stays', 'status.abort-is-one-moment'],
     operations: [...reports, 'list-deployment-devices'],
     mutation: () => refusedReportShows('status'),
   },
   {
     id: 'substate-of-a-refused-report-is-kept',
     title: 'The substate of a report that is refused after the abort is shown all the same.',
-    breaks: ['status.aborted-stays'],
+    violates: ['status.aborted-stays'],
     operations: [...reports, 'list-deployment-devices'],
     mutation: () => refusedReportShows('substate'),
   },
   {
     id: 'report-beside-an-abort-is-409-and-taken',
     title: 'A report that comes before an abort is told 409 when the abort follows closely.',
-    breaks: ['status.abort-is-one-moment'],
+    violates: ['status.abort-is-one-moment'],
     operations: [...reports, 'abort-deployment'],
     mutation: () => {
       const aborted = new Set<string>();
@@ -331,14 +335,14 @@ export const deploymentStatusDefects: readonly Defect[] = [
   {
     id: 'report-beside-an-abort-is-500',
     title: 'A report that meets an abort breaks the server.',
-    breaks: ['status.abort-is-one-moment', 'status.aborted-is-409'],
+    violates: ['status.abort-is-one-moment', 'status.aborted-is-409'],
     operations: reports,
     mutation: statusBecomes(409, 500, both(holds('status', 'success'), lacks('substate'))),
   },
   {
     id: 'abort-is-not-passed-on',
     title: 'An abort by a user changes nothing for the device.',
-    breaks: [
+    violates: [
       'status.aborted-is-409',
       'status.aborted-stays',
       'status.abort-is-one-moment',

@@ -33,35 +33,35 @@ export const errorDefects: readonly Defect[] = [
   {
     id: 'error-is-an-object',
     title: 'The `error` of a refusal is an object with a code and a message, as gateways write it.',
-    breaks: ['errors.error-is-a-text'],
+    violates: ['errors.error-is-a-text'],
     operations,
     mutation: errorMemberBecomes('error', (message) => ({ status_code: 400, message })),
   },
   {
     id: 'error-is-empty',
     title: 'The `error` of a refusal is an empty text.',
-    breaks: ['errors.says-why', 'auth.refusal-says-why'],
+    violates: ['errors.says-why', 'auth.refusal-says-why'],
     operations,
     mutation: errorMemberBecomes('error', () => ''),
   },
   {
     id: 'request-id-is-a-number',
     title: 'The request_id of a refusal is a number.',
-    breaks: ['errors.request-id-is-a-text'],
+    violates: ['errors.request-id-is-a-text'],
     operations,
     mutation: errorMemberBecomes('request_id', () => 17),
   },
   {
     id: 'request-id-of-the-caller-is-replaced',
     title: 'The server makes a request id of its own although the caller sent one.',
-    breaks: ['errors.request-id-of-the-caller'],
+    violates: ['errors.request-id-of-the-caller'],
     operations,
     mutation: answerBecomes((answer) => withRequestId(answer, 'another'), hasRequestId),
   },
   {
     id: 'request-id-is-always-the-same',
     title: 'Every request without an id gets the same one.',
-    breaks: ['errors.request-id-of-the-server'],
+    violates: ['errors.request-id-of-the-server'],
     operations,
     mutation: answerBecomes(
       (answer) => withRequestId(answer, 'the-only-one'),
@@ -71,7 +71,7 @@ export const errorDefects: readonly Defect[] = [
   {
     id: 'request-ids-differ',
     title: 'The request id in the body is another than in the header.',
-    breaks: ['errors.request-id-equals-header'],
+    violates: ['errors.request-id-equals-header'],
     operations,
     mutation: answerBecomes(
       (answer) => {
@@ -86,7 +86,7 @@ export const errorDefects: readonly Defect[] = [
   {
     id: 'refusals-are-pages',
     title: 'A malformed authentication request is answered with a page of HTML.',
-    breaks: [
+    violates: [
       'errors.body-is-error',
       'service.bodies-are-json',
       'auth.refusals-are-errors',
@@ -104,7 +104,7 @@ export const errorDefects: readonly Defect[] = [
   {
     id: 'first-contact-is-answered-in-words',
     title: 'The refusal of a first contact is a sentence in place of an Error body.',
-    breaks: ['auth.refusals-are-errors', 'auth.refusal-says-why', 'errors.body-is-error'],
+    violates: ['auth.refusals-are-errors', 'auth.refusal-says-why', 'errors.body-is-error'],
     operations,
     mutation: answerBecomes((answer) =>
       answer.status === 401 ? { ...answer, body: Buffer.from('not authorized') } : answer,

@@ -23,7 +23,7 @@ import type { Defect, Mutation, ProxiedAnswer, ProxiedRequest } from '../defect.
 import { answerBecomes } from '../mutations.ts';
 import { isObject } from '../sent.ts';
 
-/** Cases that are played with a generated defect, of all that it touches: any few must catch it. */
+/** Cases that are run with a generated defect, of all that it touches: any few must catch it. */
 const SAMPLE = 12;
 /** That an operation never names a request takes many refusals to tell. */
 const LARGE_SAMPLE = 60;
@@ -40,7 +40,7 @@ interface Kind {
   readonly kind: string;
   /** What is wrong, to follow the name of the operation. */
   readonly says: string;
-  readonly breaks: (id: OperationId) => readonly [RequirementId, ...RequirementId[]];
+  readonly violates: (id: OperationId) => readonly [RequirementId, ...RequirementId[]];
   readonly mutation: (row: Operation) => () => Mutation;
   /** Whether an operation can have it; all can when absent. */
   readonly fits?: (row: Operation) => boolean;
@@ -79,13 +79,13 @@ const refusalKinds: readonly Kind[] = [
   {
     kind: 'unlisted-status',
     says: 'refuses with 422 what it refuses otherwise',
-    breaks: () => ['errors.statuses-are-listed'],
+    violates: () => ['errors.statuses-are-listed'],
     mutation: refusalBecomes((answer) => withStatus(answer, 422)),
   },
   {
     kind: 'error-is-a-page',
     says: 'refuses with a page of HTML',
-    breaks: () => ['errors.body-is-error', 'service.bodies-are-json'],
+    violates: () => ['errors.body-is-error', 'service.bodies-are-json'],
     mutation: refusalBecomes((answer) =>
       withText(withHeaders(answer, { 'content-type': 'text/html' }), '<p>no</p>'),
     ),
@@ -93,31 +93,31 @@ const refusalKinds: readonly Kind[] = [
   {
     kind: 'error-is-empty',
     says: 'refuses without a body',
-    breaks: () => ['errors.body-is-error', 'service.bodies-are-json'],
+    violates: () => ['errors.body-is-error', 'service.bodies-are-json'],
     mutation: refusalBecomes((answer) => withText(answer, '')),
   },
   {
     kind: 'error-in-an-object',
     says: 'refuses with an error that is an object',
-    breaks: () => ['errors.error-is-a-text'],
+    violates: () => ['errors.error-is-a-text'],
     mutation: memberBecomes('error', (message) => ({ message })),
   },
   {
     kind: 'error-without-words',
     says: 'refuses without an error text',
-    breaks: () => ['errors.says-why'],
+    violates: () => ['errors.says-why'],
     mutation: memberBecomes('error', () => undefined),
   },
   {
     kind: 'request-id-is-a-number',
     says: 'refuses with a request_id that is a number',
-    breaks: () => ['errors.request-id-is-a-text'],
+    violates: () => ['errors.request-id-is-a-text'],
     mutation: memberBecomes('request_id', () => 17),
   },
   {
     kind: 'request-id-is-constant',
     says: 'refuses with the same request id each time',
-    breaks: () => ['errors.request-id-of-the-server'],
+    violates: () => ['errors.request-id-of-the-server'],
     mutation: refusalBecomes((answer, request) =>
       requestIdHeader(request) === undefined ? withRequestId(answer, 'the-only-one') : answer,
     ),
@@ -125,7 +125,7 @@ const refusalKinds: readonly Kind[] = [
   {
     kind: 'request-id-is-replaced',
     says: 'refuses with a request id of its own although the caller sent one',
-    breaks: () => ['errors.request-id-of-the-caller'],
+    violates: () => ['errors.request-id-of-the-caller'],
     mutation: refusalBecomes((answer, request) =>
       requestIdHeader(request) === undefined ? answer : withRequestId(answer, 'another'),
     ),
@@ -133,7 +133,7 @@ const refusalKinds: readonly Kind[] = [
   {
     kind: 'request-ids-differ',
     says: 'refuses with another request id in the header than in the body',
-    breaks: () => ['errors.request-id-equals-header'],
+    violates: () => ['errors.request-id-equals-header'],
     mutation: refusalBecomes((answer) => {
       const name = requestIdHeader(answer);
       return name === undefined ? answer : withHeaders(answer, { [name]: 'another' });
@@ -142,7 +142,7 @@ const refusalKinds: readonly Kind[] = [
   {
     kind: 'request-id-is-missing',
     says: 'refuses without a request id, always',
-    breaks: () => ['errors.names-the-request'],
+    violates: () => ['errors.names-the-request'],
     mutation: memberBecomes('request_id', () => undefined),
     // Of links there are too few refusals to tell that the id is missing from all.
     fits: ({ authorization }) => authorization !== 'link',
@@ -151,7 +151,7 @@ const refusalKinds: readonly Kind[] = [
   {
     kind: 'refusal-label',
     says: 'labels the JSON of refusals as plain text',
-    breaks: () => ['service.json-is-labelled'],
+    violates: () => ['service.json-is-labelled'],
     mutation: refusalBecomes((answer) => withHeaders(answer, { 'content-type': 'text/plain' })),
   },
 ];
@@ -176,13 +176,13 @@ const successKinds: readonly Kind[] = [
   {
     kind: 'fault-now-and-then',
     says: 'answers one good request of three with 500',
-    breaks: (id) => ['errors.no-needless-fault', ...own('status')(id)],
+    violates: (id) => ['errors.no-needless-fault', ...own('status')(id)],
     mutation: () => nowAndThen,
   },
   {
     kind: 'wrong-success',
     says: 'answers with another status of success',
-    breaks: own('status'),
+    violates: own('status'),
     mutation: () =>
       answerBecomes((answer) => {
         const status = wrongSuccess[answer.status];
@@ -192,7 +192,7 @@ const successKinds: readonly Kind[] = [
   {
     kind: 'needless-body',
     says: 'answers with a body where none is documented',
-    breaks: own('body'),
+    violates: own('body'),
     mutation: () =>
       answerBecomes((answer) =>
         answer.status === 200 ? ownAnswer(200, { status: 'ok' }) : answer,
@@ -202,7 +202,7 @@ const successKinds: readonly Kind[] = [
   {
     kind: 'cut-json',
     says: 'answers with JSON that is cut',
-    breaks: () => ['service.bodies-are-json'],
+    violates: () => ['service.bodies-are-json'],
     mutation: () =>
       answerBecomes((answer) =>
         answer.status === 200 ? { ...answer, body: answer.body.subarray(0, -1) } : answer,
@@ -212,14 +212,14 @@ const successKinds: readonly Kind[] = [
   {
     kind: 'success-label',
     says: 'labels its JSON as a page of HTML',
-    breaks: () => ['service.json-is-labelled'],
+    violates: () => ['service.json-is-labelled'],
     mutation: () => labelled('text/html'),
     fits: ({ success }) => isJson(success[200]),
   },
   {
     kind: 'foreign-label',
     says: 'labels what is no JSON as JSON',
-    breaks: (id) =>
+    violates: (id) =>
       id === 'export-audit-logs' ? ['audit.export-media-type'] : ['service.other-media-types'],
     mutation: () => labelled('application/json'),
     fits: ({ success }) => success[200]?.mediaType !== undefined,
@@ -227,7 +227,7 @@ const successKinds: readonly Kind[] = [
   {
     kind: 'sunset-is-no-date',
     says: 'announces its end for a day that is no date',
-    breaks: () => ['versioning.deprecation-headers'],
+    violates: () => ['versioning.deprecation-headers'],
     mutation: () => answerBecomes((answer) => withHeaders(answer, { sunset: 'next year' })),
   },
 ];
@@ -328,7 +328,7 @@ function fieldDefects(id: OperationId): readonly Defect[] {
     return defectOf(id, {
       kind,
       says: `answers with a field ${field.path.join('.')} that ${says}`,
-      breaks: [requirementOn(id, ['body', ...steps])],
+      violates: [requirementOn(id, ['body', ...steps])],
       mutation: jsonBecomes(change(`${to}${place}`)),
     });
   });
@@ -345,7 +345,7 @@ function linkDefects(id: OperationId): readonly Defect[] {
     defectOf(id, {
       kind: 'link-is-relative',
       says: 'answers with a link that has no host',
-      breaks: [requirementOn(id, ['body', ...steps])],
+      violates: [requirementOn(id, ['body', ...steps])],
       mutation: jsonBecomes((body) => changedAt(body, steps.join('.'), () => '/files/1')),
     }),
   );
@@ -355,7 +355,7 @@ const oddDefects: readonly Defect[] = [
   defectOf('get-configuration', {
     kind: 'field-of-wrong-type',
     says: 'answers with values that are no texts',
-    breaks: ['configuration.read-texts'],
+    violates: ['configuration.read-texts'],
     mutation: jsonBecomes((body) =>
       isObject(body) ? Object.fromEntries(Object.keys(body).map((name) => [name, 7])) : body,
     ),
@@ -363,7 +363,7 @@ const oddDefects: readonly Defect[] = [
   defectOf('post-auth-request', {
     kind: 'needless-quotes',
     says: 'answers with a token in quotes',
-    breaks: ['auth.token-is-plain-text'],
+    violates: ['auth.token-is-plain-text'],
     mutation: answerBecomes((answer) =>
       answer.status === 200 ? withText(answer, `"${answer.body.toString('utf8')}"`) : answer,
     ),
@@ -371,7 +371,7 @@ const oddDefects: readonly Defect[] = [
   defectOf('list-audit-logs', {
     kind: 'header-is-lost',
     says: 'answers without the count of all entries',
-    breaks: ['audit.total'],
+    violates: ['audit.total'],
     mutation: answerBecomes((answer) => withHeaders(answer, { 'x-total-count': undefined })),
   }),
 ];
@@ -391,7 +391,7 @@ const managementDefects: readonly Defect[] = managementIds.map((id) => ({
   id: `every-${id}-fault-now-and-then`,
   kind: 'fault-now-and-then',
   title: `The operation ${id} answers one good request of three with 500.`,
-  breaks: ['errors.no-needless-fault'],
+  violates: ['errors.no-needless-fault'],
   operations: [id],
   sample: SAMPLE,
   mutation: nowAndThen,
@@ -402,17 +402,17 @@ function defectOf(
   {
     kind,
     says,
-    breaks,
+    violates,
     mutation,
     sample = SAMPLE,
-  }: Pick<Defect, 'breaks' | 'mutation'> & {
+  }: Pick<Defect, 'violates' | 'mutation'> & {
     readonly kind: string;
     readonly says: string;
     readonly sample?: number;
   },
 ): Defect {
   const title = `The operation ${id} ${says}.`;
-  return { id: `every-${id}-${kind}`, kind, title, breaks, operations: [id], mutation, sample };
+  return { id: `every-${id}-${kind}`, kind, title, violates, operations: [id], mutation, sample };
 }
 
 const ids = Object.keys(operations) as OperationId[];
@@ -421,11 +421,11 @@ function kindDefects(id: OperationId): readonly Defect[] {
   const row: Operation = operations[id];
   return [...successKinds, ...refusalKinds]
     .filter(({ fits }) => fits?.(row) ?? true)
-    .map(({ kind, says, breaks, mutation, sample }) =>
+    .map(({ kind, says, violates, mutation, sample }) =>
       defectOf(id, {
         kind,
         says,
-        breaks: breaks(id),
+        violates: violates(id),
         mutation: mutation(row),
         ...(sample !== undefined && { sample }),
       }),

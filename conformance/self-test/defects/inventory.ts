@@ -100,21 +100,21 @@ const kinds: readonly Defect[] = [
   {
     id: 'number-is-kept-as-text',
     title: 'A number is kept as a text.',
-    breaks: ['inventory.number', 'inventory.value-kinds'],
+    violates: ['inventory.number', 'inventory.value-kinds'],
     operations: both,
     mutation: valueBecomes((value) => (typeof value === 'number' ? String(value) : value)),
   },
   {
     id: 'number-is-kept-whole',
     title: 'Of a number only the whole part is kept.',
-    breaks: ['inventory.number'],
+    violates: ['inventory.number'],
     operations: both,
     mutation: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
   },
   {
     id: 'text-of-digits-is-a-number',
     title: 'A text of digits is kept as a number.',
-    breaks: ['inventory.text', 'inventory.patch-adds', 'inventory.put-replaces'],
+    violates: ['inventory.text', 'inventory.patch-adds', 'inventory.put-replaces'],
     operations: both,
     mutation: valueBecomes((value) =>
       typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
@@ -123,7 +123,7 @@ const kinds: readonly Defect[] = [
   {
     id: 'array-of-numbers-is-of-texts',
     title: 'An array of numbers is kept as one of texts.',
-    breaks: ['inventory.numbers', 'inventory.value-kinds', 'inventory.patch-keeps'],
+    violates: ['inventory.numbers', 'inventory.value-kinds', 'inventory.patch-keeps'],
     operations: both,
     mutation: valueBecomes((value) =>
       Array.isArray(value) && value.every((entry) => typeof entry === 'number')
@@ -134,7 +134,7 @@ const kinds: readonly Defect[] = [
   {
     id: 'array-of-texts-is-joined',
     title: 'An array of several texts is kept as one text.',
-    breaks: ['inventory.texts'],
+    violates: ['inventory.texts'],
     operations: both,
     mutation: valueBecomes((value) =>
       Array.isArray(value) && value.length > 1 && value.every((entry) => typeof entry === 'string')
@@ -145,7 +145,7 @@ const kinds: readonly Defect[] = [
   {
     id: 'first-value-decides-the-kind',
     title: 'An attribute keeps the kind of its first value, others are dropped.',
-    breaks: ['inventory.value-kinds'],
+    violates: ['inventory.value-kinds'],
     operations: both,
     mutation: remembering(({ name, value }, known) => {
       const kind = known.get(String(name));
@@ -158,35 +158,35 @@ const writing: readonly Defect[] = [
   {
     id: 'patch-is-204',
     title: 'PATCH is answered 204.',
-    breaks: ['inventory.patch-is-200'],
+    violates: ['inventory.patch-is-200'],
     operations: patch,
     mutation: statusBecomes(200, 204),
   },
   {
     id: 'put-is-204',
     title: 'PUT is answered 204.',
-    breaks: ['inventory.put-is-200'],
+    violates: ['inventory.put-is-200'],
     operations: put,
     mutation: statusBecomes(200, 204),
   },
   {
     id: 'patch-has-a-body',
     title: 'The answer to PATCH has a body.',
-    breaks: ['inventory.patch-has-no-body'],
+    violates: ['inventory.patch-has-no-body'],
     operations: patch,
     mutation: answerBecomes(takenAll),
   },
   {
     id: 'put-has-a-body',
     title: 'The answer to PUT has a body.',
-    breaks: ['inventory.put-has-no-body'],
+    violates: ['inventory.put-has-no-body'],
     operations: put,
     mutation: answerBecomes(takenAll),
   },
   {
     id: 'patch-changes-nothing-known',
     title: 'PATCH does not change an attribute that exists.',
-    breaks: ['inventory.patch-upserts', 'inventory.value-kinds', 'service.equal-forms'],
+    violates: ['inventory.patch-upserts', 'inventory.value-kinds', 'service.equal-forms'],
     operations: both,
     mutation: remembering(
       ({ name }, known, method) => method === 'PUT' || !known.has(String(name)),
@@ -195,7 +195,7 @@ const writing: readonly Defect[] = [
   {
     id: 'patch-adds-nothing',
     title: 'PATCH does not add an attribute that does not exist.',
-    breaks: [
+    violates: [
       'inventory.patch-adds',
       'inventory.number',
       'inventory.text',
@@ -208,7 +208,7 @@ const writing: readonly Defect[] = [
   {
     id: 'patch-replaces',
     title: 'PATCH removes the attributes that it does not name.',
-    breaks: ['inventory.patch-keeps'],
+    violates: ['inventory.patch-keeps'],
     operations: patch,
     mutation: requestBecomes((request) =>
       listOf(request).length > 0 ? { ...request, method: 'PUT' } : request,
@@ -217,7 +217,7 @@ const writing: readonly Defect[] = [
   {
     id: 'put-upserts',
     title: 'PUT keeps the attributes that it does not name.',
-    breaks: ['inventory.put-replaces', 'inventory.put-replaces-descriptions'],
+    violates: ['inventory.put-replaces', 'inventory.put-replaces-descriptions'],
     operations: put,
     mutation: requestBecomes((request) =>
       listOf(request).length > 0 ? { ...request, method: 'PATCH' } : request,
@@ -226,7 +226,7 @@ const writing: readonly Defect[] = [
   {
     id: 'put-adds-nothing',
     title: 'PUT after other attributes leaves out those that are new.',
-    breaks: ['inventory.put-assigns'],
+    violates: ['inventory.put-assigns'],
     operations: both,
     mutation: remembering(
       ({ name }, known, method) =>
@@ -236,14 +236,14 @@ const writing: readonly Defect[] = [
   {
     id: 'attributes-are-written-for-another',
     title: 'What a device writes is written for another device too.',
-    breaks: ['inventory.own-attributes'],
+    violates: ['inventory.own-attributes'],
     operations: put,
     mutation: writesForOthers,
   },
   {
     id: 'description-is-dropped',
     title: 'The description of an attribute is forgotten.',
-    breaks: ['inventory.description-is-kept'],
+    violates: ['inventory.description-is-kept'],
     operations: both,
     mutation: requestBecomes((request) => {
       const attributes = listOf(request);
@@ -261,7 +261,7 @@ const refusals: readonly Defect[] = [
   {
     id: 'attribute-needs-no-name',
     title: 'An attribute whose name is missing or no text is answered 200.',
-    breaks: ['inventory.name'],
+    violates: ['inventory.name'],
     operations: both,
     mutation: statusBecomes(
       400,
@@ -272,7 +272,7 @@ const refusals: readonly Defect[] = [
   {
     id: 'attribute-needs-no-value',
     title: 'An attribute without a value is answered 200.',
-    breaks: ['inventory.value'],
+    violates: ['inventory.value'],
     operations: both,
     mutation: statusBecomes(
       400,
@@ -283,7 +283,7 @@ const refusals: readonly Defect[] = [
   {
     id: 'attribute-takes-null',
     title: 'An attribute whose value is null is answered 200.',
-    breaks: ['inventory.value'],
+    violates: ['inventory.value'],
     operations: both,
     mutation: statusBecomes(
       400,
@@ -294,7 +294,7 @@ const refusals: readonly Defect[] = [
   {
     id: 'description-of-any-kind-is-taken',
     title: 'An attribute whose description is no text is answered 200.',
-    breaks: ['inventory.description'],
+    violates: ['inventory.description'],
     operations: both,
     mutation: statusBecomes(
       400,
@@ -305,7 +305,7 @@ const refusals: readonly Defect[] = [
   {
     id: 'description-is-refused',
     title: 'An attribute with a description is answered 400.',
-    breaks: ['inventory.description'],
+    violates: ['inventory.description'],
     operations: both,
     mutation: statusBecomes(
       200,
@@ -316,21 +316,21 @@ const refusals: readonly Defect[] = [
   {
     id: 'mixed-arrays-are-taken',
     title: 'An array of numbers and texts is answered 200.',
-    breaks: ['inventory.mixed-arrays-are-400'],
+    violates: ['inventory.mixed-arrays-are-400'],
     operations: both,
     mutation: statusBecomes(400, 200, holds(isMixed)),
   },
   {
     id: 'values-of-any-kind-are-taken',
     title: 'A boolean, an object or an array of such is answered 200.',
-    breaks: ['inventory.other-kinds-are-400'],
+    violates: ['inventory.other-kinds-are-400'],
     operations: both,
     mutation: statusBecomes(400, 200, holds(isOtherKind)),
   },
   {
     id: 'empty-attribute-is-taken',
     title: 'An attribute without any field is answered 200.',
-    breaks: ['inventory.fields-are-required'],
+    violates: ['inventory.fields-are-required'],
     operations: both,
     mutation: statusBecomes(
       400,
@@ -341,7 +341,7 @@ const refusals: readonly Defect[] = [
   {
     id: 'attributes-of-any-form-are-taken',
     title: 'A body that is no JSON array of attributes is answered 200.',
-    breaks: ['inventory.malformed-is-400'],
+    violates: ['inventory.malformed-is-400'],
     operations: both,
     mutation: statusBecomes(400, 200, (request) => {
       const body = jsonOf(request);
@@ -351,14 +351,14 @@ const refusals: readonly Defect[] = [
   {
     id: 'attributes-need-no-body',
     title: 'A request without a body is answered 200.',
-    breaks: ['inventory.body-is-required'],
+    violates: ['inventory.body-is-required'],
     operations: both,
     mutation: statusBecomes(400, 200, ({ body }) => body.length === 0),
   },
   {
     id: 'attributes-of-strangers-are-403',
     title: 'Attributes without a token are answered 403.',
-    breaks: ['inventory.unauthenticated-is-401', 'tokens.missing-is-401'],
+    violates: ['inventory.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: both,
     mutation: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },

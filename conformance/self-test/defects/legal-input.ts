@@ -30,7 +30,7 @@ interface FormDefect {
   readonly title: string;
   readonly status: number;
   readonly picks: Picks;
-  readonly breaks?: Defect['breaks'];
+  readonly violates?: Defect['violates'];
 }
 
 const equalForms = ['service.equal-forms'] as const;
@@ -41,7 +41,7 @@ const formDefects: readonly FormDefect[] = [
     title: 'refuses a body without Content-Length',
     status: 411,
     picks: ({ headers }) => headers['transfer-encoding'] !== undefined,
-    breaks: ['service.chunked-bodies', 'service.equal-forms'],
+    violates: ['service.chunked-bodies', 'service.equal-forms'],
   },
   {
     id: 'refuses-a-charset',
@@ -77,7 +77,7 @@ const formDefects: readonly FormDefect[] = [
   {
     id: 'refuses-cookies',
     title: 'refuses a request that has a cookie for someone else',
-    breaks: ['service.equal-forms', 'connect.cookie-among-others'],
+    violates: ['service.equal-forms', 'connect.cookie-among-others'],
     status: 400,
     picks: ({ headers }) => headers.cookie?.includes('theme=') ?? false,
   },
@@ -112,7 +112,7 @@ const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
     .map((operation) => ({
       id: `${operation}-${form.id}`,
       title: `The operation ${operation} ${form.title}.`,
-      breaks: form.breaks ?? equalForms,
+      violates: form.violates ?? equalForms,
       operations: [operation],
       mutation: refused(form.status, form.picks),
     })),
@@ -138,7 +138,7 @@ const repeated: readonly Defect[] = (
 ).map((operation) => ({
   id: `${operation}-a-third-time-is-refused`,
   title: `The operation ${operation} answers 409 to the third request of a device.`,
-  breaks: ['service.equal-forms', 'service.chunked-bodies'],
+  violates: ['service.equal-forms', 'service.chunked-bodies'],
   operations: [operation],
   mutation: refusesTheThird,
 }));
@@ -166,7 +166,7 @@ const elsewhere: readonly Defect[] = called
     Object.entries(places).map(([place, find]) => ({
       id: `${operation}-takes-a-token-from-${place}`,
       title: `The operation ${operation} takes a token from another place: ${place}.`,
-      breaks: ['tokens.missing-is-401'] as const,
+      violates: ['tokens.missing-is-401'] as const,
       operations: [operation],
       mutation: tokenTakenFrom(find),
     })),
@@ -213,7 +213,7 @@ const near: readonly Defect[] = [...asking, 'list-artifacts' as const].flatMap((
   }).map(([how, change]) => ({
     id: `${operation}-compares-types-${how}`,
     title: `The operation ${operation} compares device types ${how.replaceAll('-', ' ')}.`,
-    breaks: ['next.compatible-types-only', 'artifacts.list-selects'] as const,
+    violates: ['next.compatible-types-only', 'artifacts.list-selects'] as const,
     operations: [operation],
     mutation: typeBecomes(change),
   })),
@@ -265,28 +265,28 @@ const single: readonly Defect[] = [
   {
     id: 'percent-encoded-paths-are-404',
     title: 'A path with a percent-encoded letter is not found.',
-    breaks: equalForms,
+    violates: equalForms,
     operations: 'all',
     mutation: refused(404, ({ path }) => /%[67][0-9a-f]/i.test(path)),
   },
   {
     id: 'log-is-cut-at-1000-messages',
     title: 'Of a log only the first thousand messages are kept.',
-    breaks: ['log.is-kept'],
+    violates: ['log.is-kept'],
     operations: ['put-deployment-log'],
     mutation: cutTo(1000, 'messages'),
   },
   {
     id: 'log-is-cut-at-50-messages',
     title: 'Of a log only the first fifty messages are kept.',
-    breaks: ['log.is-kept'],
+    violates: ['log.is-kept'],
     operations: ['put-deployment-log'],
     mutation: cutTo(50, 'messages'),
   },
   {
     id: 'log-loses-repeated-messages',
     title: 'Of messages that follow one another and are equal one is kept.',
-    breaks: ['log.is-kept'],
+    violates: ['log.is-kept'],
     operations: ['put-deployment-log'],
     mutation: requestBecomes((request) =>
       changedJson(request, (value) => changedAt(value, 'messages', withoutEqualNeighbours)),
@@ -295,28 +295,28 @@ const single: readonly Defect[] = [
   {
     id: 'attributes-are-cut-at-30',
     title: 'Of the attributes of a request only the first thirty are kept.',
-    breaks: ['inventory.patch-adds', 'inventory.put-replaces', 'inventory.put-assigns'],
+    violates: ['inventory.patch-adds', 'inventory.put-replaces', 'inventory.put-assigns'],
     operations: ['patch-attributes', 'put-attributes'],
     mutation: cutTo(30),
   },
   {
     id: 'attributes-lose-names-of-javascript',
     title: 'Attributes with names such as constructor are lost.',
-    breaks: ['inventory.patch-adds'],
+    violates: ['inventory.patch-adds'],
     operations: ['patch-attributes'],
     mutation: withoutMembers(['__proto__', 'constructor', 'toString']),
   },
   {
     id: 'settings-lose-names-of-javascript',
     title: 'Settings with names such as __proto__ are lost.',
-    breaks: ['configuration.any-name'],
+    violates: ['configuration.any-name'],
     operations: ['put-configuration'],
     mutation: withoutMembers(['__proto__']),
   },
   {
     id: 'many-settings-are-refused',
     title: 'More than fifty settings at once are refused.',
-    breaks: ['configuration.read-all'],
+    violates: ['configuration.read-all'],
     operations: ['put-configuration'],
     mutation: refused(400, (request) => {
       const { length } = Object.keys(objectOf(request));
@@ -326,35 +326,39 @@ const single: readonly Defect[] = [
   {
     id: 'many-alerts-are-refused',
     title: 'More than twenty alerts at once are refused.',
-    breaks: ['alerts.are-accepted'],
+    violates: ['alerts.are-accepted'],
     operations: ['post-alerts'],
     mutation: refused(400, (request) => listOf(request).length > 20),
   },
   {
     id: 'monitors-are-cut-at-20',
     title: 'Of the monitors of a device only the first twenty are stored.',
-    breaks: ['monitor.is-stored'],
+    violates: ['monitor.is-stored'],
     operations: ['post-monitor-configuration'],
     mutation: cutTo(20),
   },
   {
     id: 'large-deployments-are-cut',
     title: 'A deployment reaches only the first fifty devices that it names.',
-    breaks: ['next.get-pending-is-200'],
+    violates: ['next.get-pending-is-200'],
     operations: ['create-deployment'],
     mutation: cutTo(50, 'devices'),
   },
   {
     id: 'every-key-of-a-preauthorized-identity-is-trusted',
     title: 'A pre-authorized identity is let in with any key that signs its request.',
-    breaks: ['auth.preauthorized-must-sign', 'auth.new-key-waits', 'auth.identity-is-the-content'],
+    violates: [
+      'auth.preauthorized-must-sign',
+      'auth.new-key-waits',
+      'auth.identity-is-the-content',
+    ],
     operations: ['preauthorize-device', 'post-auth-request'],
     mutation: trustsEveryKey,
   },
   {
     id: 'if-modified-since-is-compared-exactly',
     title: 'If-Modified-Since counts only when it equals Last-Modified.',
-    breaks: ['link.later-modified-since'],
+    violates: ['link.later-modified-since'],
     operations: ['download-artifact'],
     mutation: () => {
       const changed = new Map<string, string>();
@@ -376,7 +380,7 @@ const single: readonly Defect[] = [
   {
     id: 'total-ignores-the-type-of-the-actor',
     title: 'X-Total-Count counts entries that a filter by the type of the actor leaves out.',
-    breaks: ['audit.total'],
+    violates: ['audit.total'],
     operations: ['list-audit-logs'],
     mutation: answerBecomes(
       (answer) => {

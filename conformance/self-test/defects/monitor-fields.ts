@@ -47,7 +47,7 @@ function isNoLineList(lines: unknown): boolean {
 interface UncheckedField {
   readonly id: string;
   readonly title: string;
-  readonly breaks: RequirementId;
+  readonly violates: RequirementId;
   readonly picks: (entry: Members) => boolean;
 }
 
@@ -55,86 +55,86 @@ const alertFields: readonly UncheckedField[] = [
   {
     id: 'alert-needs-no-field',
     title: 'An alert without any field is answered 204.',
-    breaks: 'alerts.fields-are-required',
+    violates: 'alerts.fields-are-required',
     picks: (alert) => !isFilled(alert),
   },
   {
     id: 'alert-needs-no-name',
     title: 'An alert whose name is missing or no text is answered 204.',
-    breaks: 'alerts.name',
+    violates: 'alerts.name',
     picks: (alert) => lacksText(alert, 'name'),
   },
   {
     id: 'alert-needs-no-level',
     title: 'An alert whose level is missing or no text is answered 204.',
-    breaks: 'alerts.level',
+    violates: 'alerts.level',
     picks: (alert) => lacksText(alert, 'level'),
   },
   {
     id: 'alert-takes-any-level',
     title: 'An alert of any level is answered 204.',
-    breaks: 'alerts.levels',
+    violates: 'alerts.levels',
     picks: ({ level }) => typeof level === 'string' && !['OK', 'CRITICAL'].includes(level),
   },
   {
     id: 'alert-level-may-be-small',
     title: 'An alert whose level is in small letters is answered 204.',
-    breaks: 'alerts.levels',
+    violates: 'alerts.levels',
     picks: ({ level }) => level === 'critical',
   },
   {
     id: 'alert-needs-no-subject',
     title: 'An alert whose subject is missing or no object is answered 204.',
-    breaks: 'alerts.subject',
+    violates: 'alerts.subject',
     picks: (alert) => isFilled(alert) && !isMap(alert.subject),
   },
   {
     id: 'alert-needs-no-timestamp',
     title: 'An alert whose timestamp is missing or no text is answered 204.',
-    breaks: 'alerts.timestamp',
+    violates: 'alerts.timestamp',
     picks: (alert) => lacksText(alert, 'timestamp'),
   },
   {
     id: 'alert-takes-any-timestamp',
     title: 'An alert whose timestamp is any text is answered 204.',
-    breaks: 'alerts.timestamp',
+    violates: 'alerts.timestamp',
     picks: ({ timestamp }) =>
       typeof timestamp === 'string' && !/^\d{4}(-\d\d){2}T(\d\d:){2}\d\d/.test(timestamp),
   },
   {
     id: 'subject-needs-no-field',
     title: 'An alert with an empty subject is answered 204.',
-    breaks: 'alerts.subject-fields-are-required',
+    violates: 'alerts.subject-fields-are-required',
     picks: ({ subject }) => isMap(subject) && !isFilled(subject),
   },
   {
     id: 'subject-needs-no-name',
     title: 'A subject whose name is missing or no text is answered 204.',
-    breaks: 'alerts.subject-name',
+    violates: 'alerts.subject-name',
     picks: ({ subject }) => lacksText(subject, 'name'),
   },
   {
     id: 'subject-needs-no-type',
     title: 'A subject whose type is missing or no text is answered 204.',
-    breaks: 'alerts.subject-type',
+    violates: 'alerts.subject-type',
     picks: ({ subject }) => lacksText(subject, 'type'),
   },
   {
     id: 'subject-needs-no-status',
     title: 'A subject whose status is missing or no text is answered 204.',
-    breaks: 'alerts.subject-status',
+    violates: 'alerts.subject-status',
     picks: ({ subject }) => lacksText(subject, 'status'),
   },
   {
     id: 'details-of-any-kind-are-taken',
     title: 'Details that are no object are answered 204.',
-    breaks: 'alerts.details',
+    violates: 'alerts.details',
     picks: (alert) => detailsOf(alert) !== undefined && !isMap(detailsOf(alert)),
   },
   {
     id: 'description-in-details-is-unchecked',
     title: 'A description in details that is no text is answered 204.',
-    breaks: 'alerts.details-description',
+    violates: 'alerts.details-description',
     picks: (alert) => {
       const { description } = membersOf(detailsOf(alert));
       return description !== undefined && typeof description !== 'string';
@@ -143,13 +143,13 @@ const alertFields: readonly UncheckedField[] = [
   {
     id: 'lines-before-are-unchecked',
     title: 'Lines before that are no list of lines are answered 204.',
-    breaks: 'alerts.lines-before',
+    violates: 'alerts.lines-before',
     picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_before),
   },
   {
     id: 'line-matching-is-unchecked',
     title: 'A matching line that is no line is answered 204.',
-    breaks: 'alerts.line-matching',
+    violates: 'alerts.line-matching',
     picks: (alert) => {
       const { line_matching: line } = membersOf(detailsOf(alert));
       return line !== undefined && !isMap(line);
@@ -158,32 +158,32 @@ const alertFields: readonly UncheckedField[] = [
   {
     id: 'lines-after-are-unchecked',
     title: 'Lines after that are no list of lines are answered 204.',
-    breaks: 'alerts.lines-after',
+    violates: 'alerts.lines-after',
     picks: (alert) => isNoLineList(membersOf(detailsOf(alert)).lines_after),
   },
   {
     id: 'line-needs-no-field',
     title: 'A line without any field is answered 204.',
-    breaks: 'alerts.line-fields-are-required',
+    violates: 'alerts.line-fields-are-required',
     picks: (alert) => linesOf(alert).some((line) => isMap(line) && !isFilled(line)),
   },
   {
     id: 'line-number-may-be-a-fraction',
     title: 'A line whose number is a fraction is answered 204.',
-    breaks: 'alerts.line-number',
+    violates: 'alerts.line-number',
     picks: (alert) => linesOf(alert).some((line) => membersOf(line).line_number === 42.5),
   },
   {
     id: 'line-needs-no-number',
     title: 'A line without a number is answered 204.',
-    breaks: 'alerts.line-number',
+    violates: 'alerts.line-number',
     picks: (alert) =>
       linesOf(alert).some((line) => isFilled(line) && !('line_number' in membersOf(line))),
   },
   {
     id: 'line-needs-no-data',
     title: 'A line whose data is missing or no text is answered 204.',
-    breaks: 'alerts.line-data',
+    violates: 'alerts.line-data',
     picks: (alert) => linesOf(alert).some((line) => lacksText(line, 'data')),
   },
 ];
@@ -192,25 +192,25 @@ const entryFields: readonly UncheckedField[] = [
   {
     id: 'monitor-entry-needs-no-field',
     title: 'A monitor configuration without any field is answered 204.',
-    breaks: 'monitor.fields-are-required',
+    violates: 'monitor.fields-are-required',
     picks: (entry) => !isFilled(entry),
   },
   {
     id: 'monitor-entry-needs-no-name',
     title: 'A monitor configuration whose name is missing or no text is answered 204.',
-    breaks: 'monitor.name',
+    violates: 'monitor.name',
     picks: (entry) => lacksText(entry, 'name'),
   },
   {
     id: 'monitor-entry-needs-no-status',
     title: 'A monitor configuration whose status is missing or no text is answered 204.',
-    breaks: 'monitor.status',
+    violates: 'monitor.status',
     picks: (entry) => lacksText(entry, 'status'),
   },
   {
     id: 'monitor-entry-needs-no-type',
     title: 'A monitor configuration whose type is missing or no text is answered 204.',
-    breaks: 'monitor.type',
+    violates: 'monitor.type',
     picks: (entry) => lacksText(entry, 'type'),
   },
 ];
@@ -223,10 +223,10 @@ export const monitorFieldDefects: readonly Defect[] = [
 
 /** A defect that accepts a malformed field also accepts a malformed body. */
 function unchecked(
-  { id, title, breaks, picks }: UncheckedField,
+  { id, title, violates, picks }: UncheckedField,
   operations: Defect['operations'],
   malformed: RequirementId,
 ): Defect {
   const mutation = statusBecomes(400, 204, holds(picks));
-  return { id, title, breaks: [breaks, malformed], operations, mutation };
+  return { id, title, violates: [violates, malformed], operations, mutation };
 }

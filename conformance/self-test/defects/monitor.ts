@@ -11,7 +11,7 @@ import { alerts, configurations, detailsOf, holds, monitorFieldDefects } from '.
 interface RefusedForm {
   readonly id: string;
   readonly title: string;
-  readonly breaks: readonly [RequirementId, ...RequirementId[]];
+  readonly violates: readonly [RequirementId, ...RequirementId[]];
   readonly picks: (alert: Members) => boolean;
 }
 
@@ -19,25 +19,25 @@ const refusedForms: readonly RefusedForm[] = [
   {
     id: 'alert-of-level-ok-is-refused',
     title: 'An alert of the level OK is answered 400.',
-    breaks: ['alerts.level-ok'],
+    violates: ['alerts.level-ok'],
     picks: ({ level }) => level === 'OK',
   },
   {
     id: 'alert-of-level-critical-is-refused',
     title: 'An alert of the level CRITICAL is answered 400.',
-    breaks: ['alerts.level-critical', 'alerts.are-accepted'],
+    violates: ['alerts.level-critical', 'alerts.are-accepted'],
     picks: ({ level }) => level === 'CRITICAL',
   },
   {
     id: 'alert-with-an-offset-is-refused',
     title: 'An alert whose timestamp has an offset is answered 400.',
-    breaks: ['alerts.timestamp'],
+    violates: ['alerts.timestamp'],
     picks: ({ timestamp }) => String(timestamp).endsWith('+05:30'),
   },
   {
     id: 'alert-with-details-is-refused',
     title: 'An alert whose subject has details is answered 400.',
-    breaks: [
+    violates: [
       'alerts.details',
       'alerts.details-description',
       'alerts.lines-before',
@@ -51,7 +51,7 @@ const refusedForms: readonly RefusedForm[] = [
   {
     id: 'alert-with-a-description-is-refused',
     title: 'An alert whose details have a description is answered 400.',
-    breaks: ['alerts.details-description'],
+    violates: ['alerts.details-description'],
     picks: (alert) => membersOf(detailsOf(alert)).description !== undefined,
   },
 ];
@@ -103,14 +103,14 @@ const sending: readonly Defect[] = [
   {
     id: 'alerts-are-200',
     title: 'Alerts are answered 200.',
-    breaks: ['alerts.are-accepted', 'alerts.level-ok', 'alerts.level-critical'],
+    violates: ['alerts.are-accepted', 'alerts.level-ok', 'alerts.level-critical'],
     operations: alerts,
     mutation: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(200) : answer)),
   },
   {
     id: 'alerts-are-answered-with-a-body',
     title: 'Alerts are answered 200 with a body.',
-    breaks: [
+    violates: [
       'alerts.answer-has-no-body',
       'alerts.are-accepted',
       'alerts.level-ok',
@@ -124,35 +124,35 @@ const sending: readonly Defect[] = [
   {
     id: 'alerts-of-strangers-are-403',
     title: 'Alerts without a token are answered 403.',
-    breaks: ['alerts.need-a-token', 'tokens.missing-is-401'],
+    violates: ['alerts.need-a-token', 'tokens.missing-is-401'],
     operations: alerts,
     mutation: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'alerts-of-any-form-are-taken',
     title: 'A body that is no JSON array of alerts is answered 204.',
-    breaks: ['alerts.malformed-is-400'],
+    violates: ['alerts.malformed-is-400'],
     operations: alerts,
     mutation: statusBecomes(400, 204, isNoListOfObjects),
   },
   {
     id: 'alerts-need-no-body',
     title: 'A request for alerts without a body is answered 204.',
-    breaks: ['alerts.body-is-required'],
+    violates: ['alerts.body-is-required'],
     operations: alerts,
     mutation: statusBecomes(400, 204, ({ body }) => body.length === 0),
   },
   {
     id: 'alerts-are-dropped',
     title: 'Alerts are answered 204 and forgotten.',
-    breaks: ['alerts.are-shown', 'alerts.both-levels-are-shown'],
+    violates: ['alerts.are-shown', 'alerts.both-levels-are-shown'],
     operations: alerts,
     mutation: emptied(isPlain),
   },
   {
     id: 'alerts-of-one-moment-are-one',
     title: 'Of several alerts with one timestamp only the first is kept.',
-    breaks: ['alerts.are-shown'],
+    violates: ['alerts.are-shown'],
     operations: alerts,
     mutation: requestBecomes((request) => {
       const times = listOf(request).map((each) => membersOf(each).timestamp);
@@ -166,14 +166,14 @@ const configuring: readonly Defect[] = [
   {
     id: 'monitor-configuration-is-201',
     title: 'A monitor configuration is answered 201.',
-    breaks: ['monitor.is-accepted'],
+    violates: ['monitor.is-accepted'],
     operations: configurations,
     mutation: answerBecomes((answer) => (answer.status === 204 ? ownAnswer(201) : answer)),
   },
   {
     id: 'monitor-configuration-is-answered-with-a-body',
     title: 'A monitor configuration is answered 200 with a body.',
-    breaks: ['monitor.answer-has-no-body', 'monitor.is-accepted'],
+    violates: ['monitor.answer-has-no-body', 'monitor.is-accepted'],
     operations: configurations,
     mutation: answerBecomes((answer) =>
       isSuccess(answer) ? ownAnswer(200, { ok: true }) : answer,
@@ -182,35 +182,35 @@ const configuring: readonly Defect[] = [
   {
     id: 'monitor-configuration-of-strangers-is-403',
     title: 'A monitor configuration without a token is answered 403.',
-    breaks: ['monitor.needs-a-token', 'tokens.missing-is-401'],
+    violates: ['monitor.needs-a-token', 'tokens.missing-is-401'],
     operations: configurations,
     mutation: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'monitor-configuration-is-dropped',
     title: 'A monitor configuration is answered 204 and forgotten.',
-    breaks: ['monitor.is-stored', 'monitor.is-current', 'monitor.malformed-is-400'],
+    violates: ['monitor.is-stored', 'monitor.is-current', 'monitor.malformed-is-400'],
     operations: configurations,
     mutation: emptied(isConfiguration),
   },
   {
     id: 'monitor-configuration-stays-the-first',
     title: 'The first monitor configuration stays, whatever is sent later.',
-    breaks: ['monitor.is-current', 'service.equal-forms'],
+    violates: ['monitor.is-current', 'service.equal-forms'],
     operations: configurations,
     mutation: keepsFirst,
   },
   {
     id: 'monitor-configuration-of-any-form-is-taken',
     title: 'A body that is no JSON array of monitor configurations is answered 204.',
-    breaks: ['monitor.malformed-is-400'],
+    violates: ['monitor.malformed-is-400'],
     operations: configurations,
     mutation: statusBecomes(400, 204, isNoListOfObjects),
   },
   {
     id: 'monitor-configuration-needs-no-body',
     title: 'A request for monitor configurations without a body is answered 204.',
-    breaks: ['monitor.body-is-required'],
+    violates: ['monitor.body-is-required'],
     operations: configurations,
     mutation: statusBecomes(400, 204, ({ body }) => body.length === 0),
   },

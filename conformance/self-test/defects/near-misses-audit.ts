@@ -42,7 +42,7 @@ const forgetful: readonly Defect[] = Object.keys(operations['list-audit-logs'].q
   .map((name) => ({
     id: `audit-links-forget-${name.replaceAll('_', '-')}`,
     title: `The links of a page of the audit log forget the parameter \`${name}\`.`,
-    breaks: linkRequirements,
+    violates: linkRequirements,
     operations: list,
     mutation: linksBecome((url) => urlWith(url, name)),
   }));
@@ -51,7 +51,7 @@ const leading: readonly Defect[] = [
   {
     id: 'audit-link-next-leads-to-its-own-page',
     title: 'The link `next` leads to the second page on every page.',
-    breaks: ['audit.links-lead', 'audit.link-next'],
+    violates: ['audit.links-lead', 'audit.link-next'],
     operations: list,
     mutation: linksBecome((url, relation) =>
       relation === 'next' ? urlWith(url, 'page', '2') : url,
@@ -60,7 +60,7 @@ const leading: readonly Defect[] = [
   {
     id: 'audit-link-prev-leads-to-the-first-page',
     title: 'The link `prev` leads to the first page on every page.',
-    breaks: ['audit.links-lead', 'audit.link-prev'],
+    violates: ['audit.links-lead', 'audit.link-prev'],
     operations: list,
     mutation: linksBecome((url, relation) =>
       relation === 'prev' ? urlWith(url, 'page', '1') : url,
@@ -69,7 +69,7 @@ const leading: readonly Defect[] = [
   {
     id: 'audit-link-first-leads-to-its-own-page',
     title: 'The link `first` leads to the third page once the list has come there.',
-    breaks: ['audit.links-lead', 'audit.links'],
+    violates: ['audit.links-lead', 'audit.links'],
     operations: list,
     mutation: answerBecomes((answer, request) => {
       const { link } = answer.headers;
@@ -83,7 +83,7 @@ const leading: readonly Defect[] = [
   {
     id: 'audit-total-shrinks',
     title: 'From the third page on X-Total-Count counts only what is left.',
-    breaks: ['audit.total'],
+    violates: ['audit.total'],
     operations: list,
     mutation: answerBecomes(
       (answer) => {
@@ -112,7 +112,7 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
     {
       id: `audit-records-${action}-twice`,
       title: `An act \`${action}\` is recorded twice.`,
-      breaks: [
+      violates: [
         'audit.one-entry-an-act',
         'audit.pages',
         'audit.per-page',
@@ -125,7 +125,7 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
     {
       id: `audit-actor-of-${action}-is-the-object`,
       title: `The actor of an act \`${action}\` has the id of what was acted on.`,
-      breaks: ['audit.actor-id', 'audit.actor-filters', 'audit.export-same-entries'],
+      violates: ['audit.actor-id', 'audit.actor-filters', 'audit.export-same-entries'],
       operations: list,
       mutation: listed((found) =>
         found.map((each) => {
@@ -137,7 +137,7 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
     {
       id: `audit-time-of-${action}-is-local`,
       title: `The time of an act \`${action}\` is local, and labelled as UTC.`,
-      breaks: ['audit.time-of-the-act', 'audit.export-same-entries', 'audit.time-bounds'],
+      violates: ['audit.time-of-the-act', 'audit.export-same-entries', 'audit.time-bounds'],
       operations: list,
       mutation: listed((found) =>
         found.map((each) => (isOfIt(each) ? changedAt(each, 'time', twoHoursLater) : each)),
@@ -202,7 +202,7 @@ const exportRequirements: readonly [RequirementId, ...RequirementId[]] = [
 const columns: readonly Defect[] = exportedFields.map((name) => ({
   id: `export-cuts-${name.replaceAll(/[._]/g, '-')}`,
   title: `The export cuts the end off \`${name}\`.`,
-  breaks: exportRequirements,
+  violates: exportRequirements,
   operations: csv,
   mutation: columnBecomes(name, (value) => value.slice(0, name === 'time' ? DAY_LENGTH : -1)),
 }));
@@ -211,28 +211,28 @@ const documents: readonly Defect[] = [
   {
     id: 'export-escapes-quotes-with-backslashes',
     title: 'The export writes a quote within a field as a backslash and a quote.',
-    breaks: exportRequirements,
+    violates: exportRequirements,
     operations: csv,
     mutation: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '\\"')),
   },
   {
     id: 'export-doubles-no-quotes',
     title: 'The export puts quotes around a field and leaves those within it single.',
-    breaks: exportRequirements,
+    violates: exportRequirements,
     operations: csv,
     mutation: documentBecomes((text) => text.replace(/(?<=[^,\r\n])""(?=[^,\r\n])/g, '"')),
   },
   {
     id: 'export-loses-quotes',
     title: 'The export leaves quotes out of its values.',
-    breaks: exportRequirements,
+    violates: exportRequirements,
     operations: csv,
     mutation: documentBecomes((text) => text.replaceAll('""', '')),
   },
   {
     id: 'export-loses-line-ends',
     title: 'The export writes a blank for the line ends of a value.',
-    breaks: exportRequirements,
+    violates: exportRequirements,
     operations: csv,
     mutation: columnBecomes('object.deployment.name', (value) => value.replace(/[\r\n]+/g, ' ')),
   },
@@ -240,7 +240,7 @@ const documents: readonly Defect[] = [
     (count): Defect => ({
       id: `export-stops-at-${count}`,
       title: `The export stops after ${count} entries.`,
-      breaks: [...exportRequirements, 'audit.export-limit'],
+      violates: [...exportRequirements, 'audit.export-limit'],
       operations: csv,
       mutation: documentBecomes((text) =>
         text

@@ -45,14 +45,14 @@ const artifacts: readonly Defect[] = [
   {
     id: 'edit-does-not-move-modified',
     title: 'The time `modified` of an artifact stays that of its upload.',
-    breaks: ['artifacts.modified'],
+    violates: ['artifacts.modified'],
     operations: showing,
     mutation: staysAsFirstShown('modified'),
   },
   {
     id: 'modified-is-the-time-of-the-answer',
     title: 'The time `modified` of an artifact is that at which it is shown.',
-    breaks: ['artifacts.modified'],
+    violates: ['artifacts.modified'],
     operations: showing,
     mutation: answerBecomes((answer) => {
       const now = new Date(answer.headers.date ?? '').toISOString();
@@ -63,7 +63,7 @@ const artifacts: readonly Defect[] = [
   {
     id: 'list-does-not-move-modified',
     title: 'In a list the time `modified` of an artifact is the beginning of its day.',
-    breaks: ['artifacts.modified'],
+    violates: ['artifacts.modified'],
     operations: ['list-artifacts'],
     mutation: bodyBecomes((body) =>
       changedAt(body, '*.modified', (time) => `${String(time).slice(0, 10)}T00:00:00Z`),
@@ -72,14 +72,14 @@ const artifacts: readonly Defect[] = [
   {
     id: 'edit-is-not-shown-in-lists',
     title: 'In a list an artifact has the description that its upload had.',
-    breaks: ['artifacts.edit-is-shown'],
+    violates: ['artifacts.edit-is-shown'],
     operations: ['list-artifacts'],
     mutation: bodyBecomes((body) => changedAt(body, '*.description', () => 'uploaded')),
   },
   {
     id: 'depends-are-shown-as-a-text',
     title: 'A dependency on one value is shown as a text.',
-    breaks: ['artifacts.depends'],
+    violates: ['artifacts.depends'],
     operations: showing,
     mutation: bodyBecomes(
       artifactsBecome((artifact) =>
@@ -92,7 +92,7 @@ const artifacts: readonly Defect[] = [
   {
     id: 'depends-are-shown-by-letters',
     title: 'A dependency that the file has as a text is shown as a list of its letters.',
-    breaks: ['artifacts.depends'],
+    violates: ['artifacts.depends'],
     operations: showing,
     mutation: bodyBecomes(
       artifactsBecome((artifact) =>
@@ -121,7 +121,7 @@ const compared: readonly Defect[] = [
     (operation): Defect => ({
       id: `${operation}-compares-depends-without-regard-to-case`,
       title: `The operation ${operation} compares dependencies without regard to case.`,
-      breaks: ['next.depends', 'next.v2-depends'],
+      violates: ['next.depends', 'next.v2-depends'],
       operations: [operation],
       mutation: flavourBecomes((flavour) =>
         flavour.toLowerCase() === 'vanilla-ab' ? 'Vanilla-aB' : flavour,
@@ -131,14 +131,14 @@ const compared: readonly Defect[] = [
   {
     id: 'depends-are-met-by-a-part',
     title: 'A dependency that the file has as a text is met by any part of it.',
-    breaks: ['next.depends'],
+    violates: ['next.depends'],
     operations: ['post-next-deployment'],
     mutation: flavourBecomes((flavour) => ('vanilla'.includes(flavour) ? 'vanilla' : flavour)),
   },
   {
     id: 'depends-of-a-text-are-never-met',
     title: 'A dependency that the file has as a text is met by no device.',
-    breaks: ['next.depends'],
+    violates: ['next.depends'],
     operations: ['post-next-deployment'],
     mutation: flavourBecomes((flavour) => (flavour === 'vanilla' ? 'another' : flavour)),
   },
@@ -169,28 +169,28 @@ const emptied: readonly Defect[] = [
   {
     id: 'empty-put-changes-nothing',
     title: 'PUT of an empty array of attributes changes nothing.',
-    breaks: ['inventory.empty-put-clears', 'tokens.kinds-are-apart', 'errors.unexpected-is-500'],
+    violates: ['inventory.empty-put-clears', 'tokens.kinds-are-apart', 'errors.unexpected-is-500'],
     operations: ['put-attributes'],
     mutation: dropped(200, isEmptyList),
   },
   {
     id: 'empty-patch-clears',
     title: 'PATCH of an empty array of attributes removes them all.',
-    breaks: ['inventory.patch-keeps', 'errors.unexpected-is-500'],
+    violates: ['inventory.patch-keeps', 'errors.unexpected-is-500'],
     operations: ['patch-attributes'],
     mutation: requestBecomes((request) => ({ ...request, method: 'PUT' }), isEmptyList),
   },
   {
     id: 'put-keeps-descriptions',
     title: 'PUT of an attribute without a description keeps the former one.',
-    breaks: ['inventory.put-replaces-descriptions'],
+    violates: ['inventory.put-replaces-descriptions'],
     operations: ['put-attributes'],
     mutation: keepsDescriptions,
   },
   {
     id: 'empty-monitor-configuration-changes-nothing',
     title: 'An empty monitor configuration leaves the former one.',
-    breaks: ['monitor.empty-is-current', 'tokens.kinds-are-apart', 'errors.unexpected-is-500'],
+    violates: ['monitor.empty-is-current', 'tokens.kinds-are-apart', 'errors.unexpected-is-500'],
     operations: ['post-monitor-configuration'],
     mutation: dropped(204, isEmptyList),
   },
@@ -244,8 +244,8 @@ function knowsSignaturesInAnyCase(): Mutation {
 const letters: readonly Defect[] = [
   {
     id: 'signatures-are-read-in-any-case',
-    title: 'A signature whose Base64 is all in small or all in capital letters is taken.',
-    breaks: [
+    title: 'A signature whose Base64 is all in small or all in capital letters is accepted.',
+    violates: [
       'auth.signature-must-verify',
       'auth.bad-signature-is-401',
       'auth.rsa-base64',
@@ -261,15 +261,15 @@ const letters: readonly Defect[] = [
   },
   {
     id: 'identities-are-known-in-any-case',
-    title: 'An identity in other letters is taken for that of a known device.',
-    breaks: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
+    title: 'An identity in other letters is treated as that of a known device.',
+    violates: ['auth.first-contact-is-401', 'auth.identity-is-the-content'],
     operations: ['post-auth-request'],
     mutation: knowsIdentitiesInAnyCase,
   },
   {
     id: 'attributes-are-named-without-regard-to-case',
     title: 'The names of attributes are written in small letters.',
-    breaks: ['inventory.patch-adds'],
+    violates: ['inventory.patch-adds'],
     operations: ['patch-attributes'],
     mutation: requestBecomes((request) =>
       changedJson(request, (body) =>
@@ -282,7 +282,7 @@ const letters: readonly Defect[] = [
   {
     id: 'settings-are-named-without-regard-to-case',
     title: 'The keys of settings are written in small letters.',
-    breaks: ['configuration.any-name'],
+    violates: ['configuration.any-name'],
     operations: ['put-configuration'],
     mutation: requestBecomes((request) => {
       const { Probe, ...kept } = objectOf(request);
@@ -292,14 +292,14 @@ const letters: readonly Defect[] = [
   {
     id: 'configuration-links-are-verified-in-any-case',
     title: 'The signature of a link to a configuration is compared without regard to case.',
-    breaks: ['download.invalid-signature-is-403'],
+    violates: ['download.invalid-signature-is-403'],
     operations: ['get-next-deployment', 'download-configuration'],
     mutation: knowsSignaturesInAnyCase,
   },
   {
     id: 'configuration-links-take-device-types-in-any-case',
     title: 'The device type in a link to a configuration is compared without regard to case.',
-    breaks: ['download.signature-covers-path'],
+    violates: ['download.signature-covers-path'],
     operations: ['download-configuration'],
     mutation: requestBecomes((request) => ({
       ...request,

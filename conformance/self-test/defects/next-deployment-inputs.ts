@@ -27,7 +27,7 @@ function taken(
   return {
     id: `${form}-takes-${what.replaceAll(' ', '-')}`,
     title: `Asking for the next deployment by ${form} is not refused with ${what}.`,
-    breaks: [requirement],
+    violates: [requirement],
     operations: [form],
     mutation: statusBecomes(400, 204, picks),
   };
@@ -42,7 +42,7 @@ function refused(
   return {
     id: `${form}-refuses-${what.replaceAll(' ', '-')}`,
     title: `Asking for the next deployment by ${form} is refused with ${what}.`,
-    breaks: [requirement],
+    violates: [requirement],
     operations: [form],
     mutation: answerBecomes(
       (answer) => (answer.status === 204 ? ownAnswer(400, { error: 'no' }) : answer),

@@ -62,28 +62,28 @@ export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'get-hides-a-pending-deployment',
     title: 'GET of version 1 says that there is nothing although a deployment waits.',
-    breaks: ['next.get-pending-is-200', 'next.all-devices', 'next.repeatable'],
+    violates: ['next.get-pending-is-200', 'next.all-devices', 'next.repeatable'],
     operations: ['get-next-deployment'],
     mutation: statusBecomes(200, 204),
   },
   {
     id: 'post-hides-a-pending-deployment',
     title: 'POST of version 1 says that there is nothing although a deployment waits.',
-    breaks: ['next.post-pending-is-200'],
+    violates: ['next.post-pending-is-200'],
     operations: ['post-next-deployment'],
     mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
   },
   {
     id: 'v2-hides-a-pending-deployment',
     title: 'POST of version 2 says that there is nothing although a deployment waits.',
-    breaks: ['next.v2-pending-is-200'],
+    violates: ['next.v2-pending-is-200'],
     operations: ['post-next-deployment-v2'],
     mutation: statusBecomes(200, 204, saysNothingOf(checksum)),
   },
   {
     id: 'pending-is-201',
     title: 'A pending deployment is answered 201.',
-    breaks: [
+    violates: [
       'next.get-pending-is-200',
       'next.post-pending-is-200',
       'next.v2-pending-is-200',
@@ -95,29 +95,29 @@ export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'nothing-is-202',
     title: 'A device for which nothing is pending is answered 202.',
-    breaks: ['next.nothing-is-204'],
+    violates: ['next.nothing-is-204'],
     operations: everyForm,
     mutation: statusBecomes(204, 202),
   },
   {
     id: 'changed-request-is-204',
     title: 'A device that describes itself otherwise in mid-deployment is answered 204.',
-    breaks: ['next.conflict-is-409'],
+    violates: ['next.conflict-is-409'],
     operations: everyForm,
     mutation: statusBecomes(409, 204),
   },
   {
     id: 'foreign-deployment-is-offered',
     title: 'A device is offered what another device was offered before it.',
-    breaks: ['next.own-deployments-only'],
+    violates: ['next.own-deployments-only'],
     operations: everyForm,
     mutation: () => {
       let last: ProxiedAnswer | undefined;
       return {
         answer: (answer, request) => {
           if (answer.status === 200) last = answer;
-          const isStranger = saidIn(request).artifact_name === 'conformance-stranger';
-          return isStranger && answer.status === 204 && last ? last : answer;
+          const isOther = saidIn(request).artifact_name === 'conformance-stranger';
+          return isOther && answer.status === 204 && last ? last : answer;
         },
       };
     },
@@ -125,7 +125,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'device-type-is-not-looked-at-by-get',
     title: 'GET offers an artifact to devices of types that it does not name.',
-    breaks: ['next.compatible-types-only'],
+    violates: ['next.compatible-types-only'],
     operations: ['get-next-deployment'],
     mutation: parameterBecomes(
       'device_type',
@@ -136,28 +136,28 @@ export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'depends-are-not-looked-at',
     title: 'POST of version 1 offers an artifact whatever the device provides.',
-    breaks: ['next.depends'],
+    violates: ['next.depends'],
     operations: ['post-next-deployment'],
     mutation: requestBecomes(withChecksum),
   },
   {
     id: 'depends-are-not-looked-at-in-v2',
     title: 'POST of version 2 offers an artifact whatever the device provides.',
-    breaks: ['next.v2-depends'],
+    violates: ['next.v2-depends'],
     operations: ['post-next-deployment-v2'],
     mutation: requestBecomes(withChecksum),
   },
   {
     id: 'met-depends-are-204',
     title: 'A device that satisfies what an artifact depends on is offered nothing.',
-    breaks: ['next.depends', 'next.v2-depends'],
+    violates: ['next.depends', 'next.v2-depends'],
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
     mutation: statusBecomes(200, 204, (request) => saidIn(request)[checksum] === neededChecksum),
   },
   {
     id: 'finished-deployment-is-offered-again',
     title: 'A deployment is offered again after the device has reported its end.',
-    breaks: ['next.finished-is-over'],
+    violates: ['next.finished-is-over'],
     operations: [...everyForm, 'put-deployment-status'],
     mutation: offersAgain((request, answer) => {
       const isEnd = ['success', 'failure'].includes(String(sentAt(request, 'status')));
@@ -168,7 +168,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'aborted-deployment-is-offered-again',
     title: 'A deployment is offered again after a user has aborted it.',
-    breaks: ['next.aborted-is-over'],
+    violates: ['next.aborted-is-over'],
     operations: [...everyForm, 'abort-deployment'],
     mutation: offersAgain((request, answer, offers) => {
       if (request.operation !== 'abort-deployment' || !isSuccess(answer)) return [];
@@ -180,7 +180,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
   {
     id: 'second-poll-is-204',
     title: 'A device is offered its deployment only once.',
-    breaks: ['next.repeatable', 'next.parallel-polls'],
+    violates: ['next.repeatable', 'next.parallel-polls'],
     operations: everyForm,
     mutation: () => {
       const offered = new Set<string>();

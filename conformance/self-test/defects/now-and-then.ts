@@ -6,7 +6,7 @@ import { oneAnswerOf } from '../mutations.ts';
 
 /** One answer in so many is wrong. */
 const EACH = 3;
-/** Cases that are played of those that a defect touches; any few must catch it. */
+/** Cases that are run of those that a defect touches; any few must catch it. */
 const SAMPLE = 12;
 const longAgo = '2020-01-31T12:00:00Z';
 
@@ -16,17 +16,17 @@ function seldom(
   id: string,
   title: string,
   {
-    breaks,
+    violates,
     on,
     change,
   }: {
-    readonly breaks: readonly [RequirementId, ...RequirementId[]];
+    readonly violates: readonly [RequirementId, ...RequirementId[]];
     readonly on: ProxiedOperation;
     readonly change: Change;
   },
 ): Defect {
   const mutation = oneAnswerOf(EACH, change);
-  return { id: `seldom-${id}`, title, breaks, operations: [on], sample: SAMPLE, mutation };
+  return { id: `seldom-${id}`, title, violates, operations: [on], sample: SAMPLE, mutation };
 }
 
 function inJson(change: (body: unknown) => unknown): Change {
@@ -57,32 +57,32 @@ const otherId = (value: unknown): unknown =>
 /** Spec: Artifact; Device deployments v1 */
 const artifacts: readonly Defect[] = [
   seldom('other-artifact', 'One artifact in three has another id than its path.', {
-    breaks: ['artifacts.fields', 'artifacts.id'],
+    violates: ['artifacts.fields', 'artifacts.id'],
     on: 'get-artifact',
     change: at('id', otherId),
   }),
   seldom('other-release', 'One list in three names another release than the one asked for.', {
-    breaks: ['artifacts.list-selects-release', 'artifacts.name'],
+    violates: ['artifacts.list-selects-release', 'artifacts.name'],
     on: 'list-artifacts',
     change: at('*.name', otherText),
   }),
   seldom('other-types', 'One list in three has artifacts for another device type.', {
-    breaks: ['artifacts.list-selects', 'artifacts.device-types'],
+    violates: ['artifacts.list-selects', 'artifacts.device-types'],
     on: 'list-artifacts',
     change: at('*.device_types_compatible', () => ['another']),
   }),
   seldom('other-size', 'One artifact in three has another size than it had before.', {
-    breaks: ['artifacts.size'],
+    violates: ['artifacts.size'],
     on: 'get-artifact',
     change: at('size', (size) => Number(size) + 1),
   }),
   seldom('modified-before', 'One artifact in three was modified years before it was made.', {
-    breaks: ['artifacts.modified'],
+    violates: ['artifacts.modified'],
     on: 'get-artifact',
     change: at('modified', () => longAgo),
   }),
   seldom('expired-link', 'One link in three has expired when it is given.', {
-    breaks: ['link.expire-is-later', 'link.expire'],
+    violates: ['link.expire-is-later', 'link.expire'],
     on: 'get-artifact-link',
     change: at('expire', () => longAgo),
   }),
@@ -91,29 +91,29 @@ const artifacts: readonly Defect[] = [
 /** Spec: DeploymentInstructions (v1), DeploymentInstructions (v2); UpdateControlMap */
 const deployments: readonly Defect[] = [
   seldom('more-instructed-types', 'One instruction in three adds a device type.', {
-    breaks: ['next.types-of-the-artifact'],
+    violates: ['next.types-of-the-artifact'],
     on: 'get-next-deployment',
     change: at('artifact.device_types_compatible', (types) =>
       Array.isArray(types) ? [...types, 'another'] : types,
     ),
   }),
   seldom('expired-source', 'One source in three has expired when it is given.', {
-    breaks: ['next.source-expires-later'],
+    violates: ['next.source-expires-later'],
     on: 'post-next-deployment',
     change: at('artifact.source.expire', () => longAgo),
   }),
   seldom('other-map-in-instructions', 'One map in three in instructions has another id.', {
-    breaks: ['next.control-map-id'],
+    violates: ['next.control-map-id'],
     on: 'post-next-deployment-v2',
     change: at('artifact.update_control_map.id', otherId),
   }),
   seldom('other-map', 'One map in three has the id of another deployment.', {
-    breaks: ['map.id-is-the-deployment'],
+    violates: ['map.id-is-the-deployment'],
     on: 'get-update-control-map',
     change: at('update_control_map.id', otherId),
   }),
   seldom('half-a-configuration', 'One configuration in three ends in its middle.', {
-    breaks: ['download.gives-the-configuration', 'download.holds-the-pairs'],
+    violates: ['download.gives-the-configuration', 'download.holds-the-pairs'],
     on: 'download-configuration',
     change: (answer) => {
       if (answer.status !== 200) return answer;
@@ -125,12 +125,12 @@ const deployments: readonly Defect[] = [
 /** Spec: Device connect */
 const connections: readonly Defect[] = [
   seldom('wrong-accept', 'One upgrade in three answers another key.', {
-    breaks: ['connect.accept-answers-the-key'],
+    violates: ['connect.accept-answers-the-key'],
     on: 'connect',
     change: header('sec-websocket-accept', (accept) => [...accept].reverse().join('')),
   }),
   seldom('other-protocol', 'One upgrade in three is to another protocol.', {
-    breaks: ['connect.answers-upgrade'],
+    violates: ['connect.answers-upgrade'],
     on: 'connect',
     change: header('upgrade', () => 'h2c'),
   }),
@@ -143,15 +143,15 @@ function ofLog(change: Change): { readonly on: 'list-audit-logs'; readonly chang
 /** Spec: AuditLog entry; Audit logs */
 const log: readonly Defect[] = [
   seldom('other-object', 'One page in three has entries on another object.', {
-    breaks: ['audit.object-filters', 'audit.object-id'],
+    violates: ['audit.object-filters', 'audit.object-id'],
     ...ofLog(at('*.object.id', otherId)),
   }),
   seldom('unsorted-page', 'One page in three is turned round.', {
-    breaks: ['audit.newest-first', 'audit.sort-asc', 'audit.sort-desc'],
+    violates: ['audit.newest-first', 'audit.sort-asc', 'audit.sort-desc'],
     ...ofLog(inJson((body) => (Array.isArray(body) ? body.toReversed() : body))),
   }),
   seldom('unsorted-export', 'One export in three has its first two entries the other way round.', {
-    breaks: ['audit.export-newest-first', 'audit.export-sort-asc', 'audit.export-sort-desc'],
+    violates: ['audit.export-newest-first', 'audit.export-sort-asc', 'audit.export-sort-desc'],
     on: 'export-audit-logs',
     change: (answer) => {
       const [head = '', one, other, ...rest] = answer.body.toString('utf8').split('\r\n');
@@ -160,17 +160,17 @@ const log: readonly Defect[] = [
     },
   }),
   seldom('other-member', 'One page in three fills the member of another type.', {
-    breaks: ['audit.object-fields-by-type'],
+    violates: ['audit.object-fields-by-type'],
     ...ofLog(
       at('*.object', (object) => ({ ...(object as object), user: { email: 'a@example.com' } })),
     ),
   }),
   seldom('high-total', 'One total in three is too high by one.', {
-    breaks: ['audit.total', 'audit.link-next'],
+    violates: ['audit.total', 'audit.link-next'],
     ...ofLog(header('x-total-count', (total) => String(Number(total) + 1))),
   }),
   seldom('no-next', 'One page in three does not lead to the next.', {
-    breaks: ['audit.link-next', 'audit.links-lead'],
+    violates: ['audit.link-next', 'audit.links-lead'],
     ...ofLog(header('link', (link) => link.replace('rel="next"', 'rel="more"'))),
   }),
 ];

@@ -27,7 +27,7 @@ function refused(picks: (request: ProxiedRequest) => boolean): () => Mutation {
 const expecting: readonly Defect[] = idsOf(({ body }) => body !== undefined).map((operation) => ({
   id: `${operation}-refuses-expect`,
   title: `The operation ${operation} refuses a request with Expect: 100-continue.`,
-  breaks: ['service.expect-continue'],
+  violates: ['service.expect-continue'],
   operations: [operation],
   mutation: refused(({ headers }) => headers.expect !== undefined),
 }));
@@ -35,7 +35,7 @@ const expecting: readonly Defect[] = idsOf(({ body }) => body !== undefined).map
 const old: readonly Defect[] = idsOf(() => true).map((operation) => ({
   id: `${operation}-refuses-http-1-0`,
   title: `The operation ${operation} answers 400 to a request of HTTP/1.0.`,
-  breaks: ['service.http-1-0'],
+  violates: ['service.http-1-0'],
   operations: [operation],
   mutation: refused(({ version }) => version === '1.0'),
 }));
@@ -65,21 +65,21 @@ const one: readonly Defect[] = [
   {
     id: 'pipelined-answers-are-mixed',
     title: 'Of requests that are sent one upon the other two get each the answer of the other.',
-    breaks: ['service.pipelining'],
+    violates: ['service.pipelining'],
     operations: 'all',
     mutation: idsAreMixed,
   },
   {
     id: 'pipelined-requests-are-refused',
     title: 'A request that comes before the one before is answered is answered 400.',
-    breaks: ['service.pipelining'],
+    violates: ['service.pipelining'],
     operations: 'all',
     mutation: refused((request) => Number(placeOf(request)) > 0),
   },
   {
     id: 'pipelined-requests-lose-their-token',
     title: 'Of requests that are sent one upon the other only the first is known by its token.',
-    breaks: ['service.pipelining'],
+    violates: ['service.pipelining'],
     operations: 'all',
     mutation: requestBecomes(
       (request) => withHeaders(request, { authorization: undefined }),

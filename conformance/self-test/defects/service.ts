@@ -44,7 +44,7 @@ const areaDefects = areas.map(([requirement, operations]): Defect => {
   return {
     id: `${name}-are-elsewhere`,
     title: `To a caller without a token there is nothing where ${name} should stand.`,
-    breaks: [requirement, 'tokens.missing-is-401', ...rulesOfAreas],
+    violates: [requirement, 'tokens.missing-is-401', ...rulesOfAreas],
     operations,
     mutation: statusBecomes(401, 404, isAnonymous),
   };
@@ -64,28 +64,28 @@ const verbDefects: readonly Defect[] = [
   {
     id: 'get-is-not-known',
     title: 'The verb GET is answered 405.',
-    breaks: ['service.verb-get'],
+    violates: ['service.verb-get'],
     operations: ['get-next-deployment'],
     mutation: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
   },
   {
     id: 'post-is-not-known',
     title: 'The verb POST is answered 405.',
-    breaks: ['service.verb-post'],
+    violates: ['service.verb-post'],
     operations: ['post-next-deployment'],
     mutation: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
   },
   {
     id: 'put-is-not-known',
     title: 'The verb PUT is answered 405.',
-    breaks: ['service.verb-put'],
+    violates: ['service.verb-put'],
     operations: ['put-attributes'],
     mutation: statusBecomes(200, 405, hasMark),
   },
   {
     id: 'patch-is-not-known',
     title: 'The verb PATCH is answered 501.',
-    breaks: ['service.verb-patch'],
+    violates: ['service.verb-patch'],
     operations: ['patch-attributes'],
     mutation: statusBecomes(200, 501, hasMark),
   },
@@ -98,14 +98,14 @@ export const serviceDefects: readonly Defect[] = [
   {
     id: 'authentication-is-elsewhere',
     title: 'A request without a signature finds nothing where the authentication should stand.',
-    breaks: ['service.authentication', 'auth.signature-header-is-required'],
+    violates: ['service.authentication', 'auth.signature-header-is-required'],
     operations: ['post-auth-request'],
     mutation: statusBecomes(400, 404, (request) => signatureText(request) === undefined),
   },
   {
     id: 'options-takes-a-token',
     title: 'OPTIONS is refused to browsers, which send no token with it.',
-    breaks: ['service.options-for-browsers'],
+    violates: ['service.options-for-browsers'],
     operations: 'all',
     mutation: () => ({
       answer: (answer, { method }) =>
@@ -115,35 +115,35 @@ export const serviceDefects: readonly Defect[] = [
   {
     id: 'form-is-taken-for-json',
     title: 'A body of a form is read as a request and answered 401.',
-    breaks: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
+    violates: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
     operations: ['post-auth-request'],
     mutation: statusBecomes(400, 401, ({ body }) => body.toString().startsWith('id_data=')),
   },
   {
     id: 'json-is-called-text',
     title: 'An Error body is labelled text/plain.',
-    breaks: ['service.json-is-labelled'],
+    violates: ['service.json-is-labelled'],
     operations: ['post-auth-request'],
     mutation: headersBecome({ 'content-type': 'text/plain' }),
   },
   {
     id: 'chunked-bodies-are-refused',
     title: 'A body without Content-Length is answered 411.',
-    breaks: ['service.chunked-bodies'],
+    violates: ['service.chunked-bodies'],
     operations: ['put-attributes'],
     mutation: statusBecomes(200, 411, ({ headers }) => headers['content-length'] === undefined),
   },
   {
     id: 'link-expires-in-seconds',
     title: 'A link tells its expiry time as a number of seconds.',
-    breaks: ['service.timestamps', 'link.expire', 'link.expire-is-later'],
+    violates: ['service.timestamps', 'link.expire', 'link.expire-is-later'],
     operations: ['get-artifact-link'],
     mutation: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
   },
   {
     id: 'internal-apis-are-open',
     title: 'A path of the internal APIs is answered with success.',
-    breaks: ['service.internal-apis-are-hidden'],
+    violates: ['service.internal-apis-are-hidden'],
     operations: 'all',
     mutation: () => ({
       answer: (answer, { path }) =>

@@ -29,14 +29,14 @@ const header: readonly Defect[] = [
   {
     id: 'missing-signature-is-401',
     title: 'A request without the signature header is answered 401 in place of 400.',
-    breaks: ['auth.signature-header-is-required'],
+    violates: ['auth.signature-header-is-required'],
     operations,
     mutation: statusBecomes(400, 401, (request) => signatureText(request) === undefined),
   },
   {
     id: 'zeros-are-a-signature',
-    title: 'R and S that are zero are taken for a signature.',
-    breaks: ['auth.signature-must-verify'],
+    title: 'R and S that are zero are treated as a signature.',
+    violates: ['auth.signature-must-verify'],
     operations,
     mutation: takesSignature(
       'ec',
@@ -45,8 +45,8 @@ const header: readonly Defect[] = [
   },
   {
     id: 'signature-is-not-checked-before-the-first-token',
-    title: 'A signature of P-256 by another key is taken.',
-    breaks: [
+    title: 'A signature of P-256 by another key is accepted.',
+    violates: [
       'auth.preauthorized-must-sign',
       'auth.signature-must-verify',
       'auth.bad-signature-is-401',
@@ -59,7 +59,7 @@ const header: readonly Defect[] = [
   {
     id: 'bad-signature-is-403',
     title: 'A signature that does not verify is answered 403.',
-    breaks: ['auth.bad-signature-is-401'],
+    violates: ['auth.bad-signature-is-401'],
     operations,
     mutation: statusBecomes(401, 403, (request) => {
       const signed = signedRequest(request);
@@ -69,14 +69,14 @@ const header: readonly Defect[] = [
   {
     id: 'line-end-is-not-signed',
     title: 'A request is verified without the line end behind its body.',
-    breaks: ['auth.body-is-what-is-signed'],
+    violates: ['auth.body-is-what-is-signed'],
     operations,
     mutation: statusBecomes(200, 401, ({ body }) => body.at(-1) === 0x0a),
   },
   {
     id: 'body-is-written-anew',
-    title: 'A signature over the body as the server would write it is taken.',
-    breaks: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
+    title: 'A signature over the body as the server would write it is accepted.',
+    violates: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
     operations,
     mutation: takesSignature('ec', (request) => {
       const body = Buffer.from(`${request.body.toString().trim()}\n`);
@@ -88,22 +88,22 @@ const header: readonly Defect[] = [
 const rsa: readonly Defect[] = [
   {
     id: 'rsa-is-refused',
-    title: 'No signature of RSA is taken.',
-    breaks: ['auth.rsa'],
+    title: 'No signature of RSA is accepted.',
+    violates: ['auth.rsa'],
     operations,
     mutation: statusBecomes(200, 401, isKeyType('rsa')),
   },
   {
     id: 'rsa-over-sha-1',
-    title: 'An RSA signature over SHA-1 is taken.',
-    breaks: ['auth.rsa-digest'],
+    title: 'An RSA signature over SHA-1 is accepted.',
+    violates: ['auth.rsa-digest'],
     operations,
     mutation: takesSignature('rsa', overDigest('sha1')),
   },
   {
     id: 'rsa-with-pss',
-    title: 'An RSA signature with PSS padding is taken.',
-    breaks: ['auth.rsa-standard'],
+    title: 'An RSA signature with PSS padding is accepted.',
+    violates: ['auth.rsa-standard'],
     operations,
     mutation: takesSignature('rsa', (request) => {
       const { key, body } = request;
@@ -112,8 +112,8 @@ const rsa: readonly Defect[] = [
   },
   {
     id: 'rsa-in-hexadecimal',
-    title: 'An RSA signature in hexadecimal is taken.',
-    breaks: ['auth.rsa-base64'],
+    title: 'An RSA signature in hexadecimal is accepted.',
+    violates: ['auth.rsa-base64'],
     operations,
     mutation: takesSignature('rsa', (request) => verifies(request, hexadecimal(request))),
   },
@@ -122,8 +122,8 @@ const rsa: readonly Defect[] = [
 const ecdsa: readonly Defect[] = [
   {
     id: 'ecdsa-is-refused',
-    title: 'No signature of P-256 is taken.',
-    breaks: [
+    title: 'No signature of P-256 is accepted.',
+    violates: [
       'auth.ecdsa',
       'auth.preauthorized-gets-token',
       'auth.accepted-gets-token',
@@ -134,15 +134,15 @@ const ecdsa: readonly Defect[] = [
   },
   {
     id: 'ecdsa-over-sha-512',
-    title: 'A P-256 signature over SHA-512 is taken.',
-    breaks: ['auth.ecdsa-digest'],
+    title: 'A P-256 signature over SHA-512 is accepted.',
+    violates: ['auth.ecdsa-digest'],
     operations,
     mutation: takesSignature('ec', overDigest('sha512')),
   },
   {
     id: 'ecdsa-side-by-side',
-    title: 'R and S side by side are taken.',
-    breaks: ['auth.ecdsa-sequence'],
+    title: 'R and S side by side are accepted.',
+    violates: ['auth.ecdsa-sequence'],
     operations,
     mutation: takesSignature('ec', (request) => {
       const { key, body } = request;
@@ -151,8 +151,8 @@ const ecdsa: readonly Defect[] = [
   },
   {
     id: 'ecdsa-in-the-alphabet-of-urls',
-    title: 'A P-256 signature in the Base64 of URLs is taken.',
-    breaks: ['auth.ecdsa-base64'],
+    title: 'A P-256 signature in the Base64 of URLs is accepted.',
+    violates: ['auth.ecdsa-base64'],
     operations,
     mutation: takesSignature(
       'ec',
@@ -164,15 +164,15 @@ const ecdsa: readonly Defect[] = [
 const ed25519: readonly Defect[] = [
   {
     id: 'ed25519-is-refused',
-    title: 'No signature of Ed25519 is taken.',
-    breaks: ['auth.ed25519'],
+    title: 'No signature of Ed25519 is accepted.',
+    violates: ['auth.ed25519'],
     operations,
     mutation: statusBecomes(200, 401, isKeyType('ed25519')),
   },
   {
     id: 'ed25519-over-a-digest',
-    title: 'An Ed25519 signature over the SHA-256 of the body is taken.',
-    breaks: ['auth.ed25519-no-digest'],
+    title: 'An Ed25519 signature over the SHA-256 of the body is accepted.',
+    violates: ['auth.ed25519-no-digest'],
     operations,
     mutation: takesSignature('ed25519', (request) =>
       verifies({ ...request, body: sha256(request.body) }, standard(request)),
@@ -180,8 +180,8 @@ const ed25519: readonly Defect[] = [
   },
   {
     id: 'ed25519-with-the-body-behind-it',
-    title: 'The first 64 bytes of a longer signature of Ed25519 are taken.',
-    breaks: ['auth.ed25519-standard'],
+    title: 'The first 64 bytes of a longer signature of Ed25519 are accepted.',
+    violates: ['auth.ed25519-standard'],
     operations,
     mutation: takesSignature('ed25519', (request) => {
       const signature = standard(request);
@@ -190,8 +190,8 @@ const ed25519: readonly Defect[] = [
   },
   {
     id: 'ed25519-in-base64-twice',
-    title: 'An Ed25519 signature whose Base64 was encoded again is taken.',
-    breaks: ['auth.ed25519-base64'],
+    title: 'An Ed25519 signature whose Base64 was encoded again is accepted.',
+    violates: ['auth.ed25519-base64'],
     operations,
     mutation: takesSignature('ed25519', (request) =>
       verifies(request, Buffer.from(standard(request).toString(), 'base64')),

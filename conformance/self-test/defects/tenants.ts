@@ -35,8 +35,8 @@ function sharedDeployments(): Mutation {
         return answer;
       }
       const holder = holders.get(parameters.id ?? '');
-      const isStranger = holder !== undefined && tenantOf(holder) !== tenantOf(token);
-      return answer.status === 404 && isStranger ? ownAnswer(204) : answer;
+      const isForeign = holder !== undefined && tenantOf(holder) !== tenantOf(token);
+      return answer.status === 404 && isForeign ? ownAnswer(204) : answer;
     },
   };
 }
@@ -52,28 +52,28 @@ export const tenantDefects: readonly Defect[] = [
   {
     id: 'locked-out-device-is-401',
     title: 'A device whose tenant is suspended is answered 401, as if a user could accept it.',
-    breaks: ['auth.forbidden-is-403'],
+    violates: ['auth.forbidden-is-403'],
     operations: ['post-auth-request'],
     mutation: statusBecomes(403, 401),
   },
   {
     id: 'locked-out-device-is-let-in',
     title: 'A device whose tenant is suspended is let in.',
-    breaks: ['auth.forbidden-is-403'],
+    violates: ['auth.forbidden-is-403'],
     operations: ['post-auth-request'],
     mutation: statusBecomes(403, 200),
   },
   {
     id: 'artifacts-are-of-all-tenants',
     title: 'A device is shown an artifact of another tenant.',
-    breaks: ['tenants.are-apart'],
+    violates: ['tenants.are-apart'],
     operations: ['get-artifact', 'upload-artifact', 'delete-artifact'],
     mutation: sharedArtifacts,
   },
   {
     id: 'logs-are-taken-for-all-tenants',
     title: 'A device uploads the log of a deployment of another tenant.',
-    breaks: ['tenants.are-apart'],
+    violates: ['tenants.are-apart'],
     operations: ['get-next-deployment', 'put-deployment-log'],
     mutation: sharedDeployments,
   },

@@ -33,7 +33,7 @@ export const tokenDefects: readonly Defect[] = [
   {
     id: 'missing-device-token-is-403',
     title: 'A device operation without a token is answered 403 in place of 401.',
-    breaks: [
+    violates: [
       'tokens.missing-is-401',
       'artifacts.unauthenticated-is-401',
       'link.unauthenticated-is-401',
@@ -53,8 +53,8 @@ export const tokenDefects: readonly Defect[] = [
   },
   {
     id: 'scheme-does-not-matter',
-    title: 'A token is taken behind any scheme.',
-    breaks: ['tokens.malformed-is-401'],
+    title: 'A token is accepted behind any scheme.',
+    violates: ['tokens.malformed-is-401'],
     operations: 'all',
     mutation: requestBecomes((request) => {
       const [scheme = '', token = ''] = request.headers.authorization?.split(' ') ?? [];
@@ -66,7 +66,7 @@ export const tokenDefects: readonly Defect[] = [
   {
     id: 'unsigned-token-is-taken',
     title: 'A token that asks for the algorithm none opens the configuration.',
-    breaks: ['tokens.invalid-is-401'],
+    violates: ['tokens.invalid-is-401'],
     operations: ['post-auth-request', 'get-configuration'],
     mutation: knowingTokens(
       (token, issued) =>
@@ -76,21 +76,21 @@ export const tokenDefects: readonly Defect[] = [
   {
     id: 'any-word-is-a-token',
     title: 'Any word opens the inventory as a token.',
-    breaks: ['tokens.invalid-is-401', 'inventory.unauthenticated-is-401'],
+    violates: ['tokens.invalid-is-401', 'inventory.unauthenticated-is-401'],
     operations: ['patch-attributes'],
     mutation: statusBecomes(401, 200, (request) => tokenOf(request) === 'nonsense'),
   },
   {
     id: 'token-outlives-the-device',
     title: 'A token of a device that is rejected or decommissioned opens the configuration.',
-    breaks: ['tokens.end-with-acceptance', 'tokens.end-with-device', 'tokens.expired-is-refused'],
+    violates: ['tokens.end-with-acceptance', 'tokens.end-with-device', 'tokens.expired-is-refused'],
     operations: ['post-auth-request', 'get-configuration'],
     mutation: knowingTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-opens-device-operations',
     title: "A user's token opens the configuration of devices.",
-    breaks: ['tokens.kinds-are-apart'],
+    violates: ['tokens.kinds-are-apart'],
     operations: ['get-configuration'],
     mutation: () => ({
       answer: (answer, request, { userToken }) =>
@@ -100,21 +100,21 @@ export const tokenDefects: readonly Defect[] = [
   {
     id: 'device-token-opens-the-audit-log',
     title: "A device's token opens the export of the audit log.",
-    breaks: ['tokens.devices-are-no-users'],
+    violates: ['tokens.devices-are-no-users'],
     operations: ['post-auth-request', 'export-audit-logs'],
     mutation: knowingTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-does-not-open-the-audit-log',
     title: 'The audit log is refused to users who ask for no page and no filter.',
-    breaks: ['tokens.login-opens-management'],
+    violates: ['tokens.login-opens-management'],
     operations: ['list-audit-logs'],
     mutation: statusBecomes(200, 401, ({ query }) => query === ''),
   },
   {
     id: 'device-token-does-not-open-the-device-api',
     title: 'A device of one type is refused although its token is good.',
-    breaks: ['tokens.device-token-opens'],
+    violates: ['tokens.device-token-opens'],
     operations: ['get-next-deployment'],
     mutation: statusBecomes(
       204,
@@ -125,14 +125,14 @@ export const tokenDefects: readonly Defect[] = [
   {
     id: 'scheme-in-small-letters-is-refused',
     title: 'The scheme Bearer is known in one spelling only.',
-    breaks: ['tokens.scheme-in-any-case'],
+    violates: ['tokens.scheme-in-any-case'],
     operations: ['get-next-deployment'],
     mutation: statusBecomes(204, 401, ({ headers }) => /^bearer/.test(headers.authorization ?? '')),
   },
   {
     id: 'alerts-are-of-every-device',
     title: 'Alerts of one device are shown as those of another too.',
-    breaks: ['tokens.device-of-the-token'],
+    violates: ['tokens.device-of-the-token'],
     operations: ['list-alerts', 'post-alerts'],
     mutation: () => {
       let latest: unknown[] = [];
@@ -153,7 +153,7 @@ export const tokenDefects: readonly Defect[] = [
   {
     id: 'status-of-any-deployment-is-taken',
     title: 'A status for a deployment of another device is answered 204.',
-    breaks: [
+    violates: [
       'tokens.device-of-the-token',
       'status.unknown-deployment-is-404',
       'status.foreign-deployment-is-404',

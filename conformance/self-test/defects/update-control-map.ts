@@ -1,19 +1,19 @@
 /** Defects in the control map that a device fetches. */
 import { objectOf, ownAnswer } from '../alter.ts';
 import type { Defect } from '../defect.ts';
-import { type Relation, relationOf } from '../device-part.ts';
 import { answerBecomes, bodyBecomes, fieldBecomes, statusBecomes } from '../mutations.ts';
+import { type Relation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import { isObject } from '../sent.ts';
 
 const fetches = ['get-update-control-map'] as const;
 
 /** A defect: the map of a deployment with this relation to the device is returned. */
-function givenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
+function givenOn(relation: Relation, ...violates: Defect['violates']): Defect {
   return {
     id: `map-of-${relation}-deployment-is-given`,
     title: `The map of a deployment that is ${relation} to the device is answered 200.`,
-    breaks,
+    violates,
     operations: fetches,
     mutation: answerBecomes(async (answer, request, ask) => {
       const isRefused = answer.status === 404 || answer.status === 400;
@@ -25,14 +25,14 @@ function givenOn(relation: Relation, ...breaks: Defect['breaks']): Defect {
 
 /** A defect: a member of the map has another value. */
 function fieldIs(
-  [name, breaks]: readonly [string, Defect['breaks']],
+  [name, violates]: readonly [string, Defect['violates']],
   path: string,
   value: unknown,
 ): Defect {
   return {
     id: `map-has-another-${name.replaceAll(' ', '-')}`,
     title: `The ${name} of the map is not what it must be.`,
-    breaks,
+    violates,
     operations: fetches,
     mutation: fieldBecomes(`update_control_map.${path}`, () => value),
   };
@@ -44,14 +44,14 @@ export const updateControlMapDefects: readonly Defect[] = [
   {
     id: 'map-of-active-deployment-is-404',
     title: 'The map of an active deployment is answered 404.',
-    breaks: ['map.of-active-deployment'],
+    violates: ['map.of-active-deployment'],
     operations: fetches,
     mutation: statusBecomes(200, 404),
   },
   {
     id: 'map-is-not-wrapped',
     title: 'The map is answered as it is, not wrapped in an object.',
-    breaks: ['map.is-wrapped'],
+    violates: ['map.is-wrapped'],
     operations: fetches,
     mutation: bodyBecomes((value) => (isObject(value) ? (value.update_control_map ?? {}) : value)),
   },
@@ -69,7 +69,7 @@ export const updateControlMapDefects: readonly Defect[] = [
   {
     id: 'map-lasts-as-long-as-the-last-device',
     title: 'The map is given to a device that has finished while another has not.',
-    breaks: ['map.finished-is-404'],
+    violates: ['map.finished-is-404'],
     operations: fetches,
     mutation: answerBecomes(async (answer, request, ask) => {
       const { id = '' } = request.parameters;
@@ -82,7 +82,7 @@ export const updateControlMapDefects: readonly Defect[] = [
   {
     id: 'map-of-a-failed-deployment-is-given',
     title: 'The map is given to a device that has reported failure.',
-    breaks: ['map.finished-is-404'],
+    violates: ['map.finished-is-404'],
     operations: ['get-update-control-map', 'put-deployment-status'],
     mutation: () => {
       const failed = new Set<string>();

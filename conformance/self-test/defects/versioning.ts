@@ -11,7 +11,7 @@ export const versioningDefects: readonly Defect[] = [
   {
     id: 'version-2-is-not-there',
     title: 'The path of version 2 is not found.',
-    breaks: ['versioning.version-in-path', 'versioning.both-versions-served'],
+    violates: ['versioning.version-in-path', 'versioning.both-versions-served'],
     operations: ['post-next-deployment-v2'],
     mutation: statusBecomes(
       204,
@@ -22,7 +22,7 @@ export const versioningDefects: readonly Defect[] = [
   {
     id: 'version-1-is-gone',
     title: 'Version 1 is retired as soon as there is a version 2.',
-    breaks: ['versioning.both-versions-served'],
+    violates: ['versioning.both-versions-served'],
     operations: ['post-next-deployment'],
     mutation: statusBecomes(204, 410, (request) => objectOf(request).device_type === own),
   },

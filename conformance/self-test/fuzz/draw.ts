@@ -55,7 +55,7 @@ function drawn(number: number, seeded: Random): FuzzDefect {
     id: `fuzz-${String(number).padStart(ID_DIGITS, '0')}`,
     title: `The operation ${operation} answers ${alteration.says}, ${says}.`,
     // Whatever requirement a case fails by, it has noticed.
-    breaks: bond === 'nothing' ? [about] : every,
+    violates: bond === 'nothing' ? [about] : every,
     operations: [operation],
     mutation: oneAnswerOf(each, alteration.change),
     sample: SAMPLE,

@@ -4,13 +4,13 @@ import type { DefectResult } from '../judgement.ts';
 import { fuzzText } from '../report/fuzz-text.ts';
 import type { Bond } from './alteration.ts';
 import type { FuzzDefect } from './draw.ts';
-import { isSharp, playFuzz } from './fuzz.ts';
+import { isSharp, runFuzz } from './fuzz.ts';
 
 function defect(id: string, bond: Bond): FuzzDefect {
   return {
     ...{ id, bond, kind: 'member-missing', operation: 'get-artifact', sample: 1 },
     title: `The operation get-artifact answers without /${id}, always.`,
-    breaks: ['artifacts.name'],
+    violates: ['artifacts.name'],
     operations: ['get-artifact'],
     mutation: () => ({}),
   };
@@ -24,32 +24,32 @@ interface Outcome {
 }
 
 /** Plays the defects on three cases; each takes effect unless its outcome says otherwise. */
-function played(
+function casesRun(
   bonds: Readonly<Record<string, Bond>>,
   outcomes: Readonly<Record<string, Outcome>>,
 ) {
   const defects = Object.entries(bonds).map(([id, bond]) => defect(id, bond));
   const asked: string[] = [];
-  const play = async ({ id }: Defect, ids: ReadonlySet<string>): Promise<DefectResult> => {
+  const runOf = async ({ id }: Defect, ids: ReadonlySet<string>): Promise<DefectResult> => {
     asked.push(`${id} ${ids.size}`);
     const { fail = [], changes = 1, suiteErrors = [] } = outcomes[id] ?? {};
     const killedBy = fail.filter((each) => ids.has(each));
     return {
-      ...{ id, killedBy, changes, suiteErrors, played: ids.size },
+      ...{ id, killedBy, changes, suiteErrors, casesRun: ids.size },
       ...{ outcome: 'survived', proves: [], falseCatches: [], alsoBreaks: [] },
     };
   };
   const all = new Set(defects.map(({ id }) => id));
   const affectedCases = new Map(['a/1', 'a/2', 'a/3'].map((id) => [id, all]));
-  const options = { count: 9, seed: 'a seed', baselineFaults: [], players: [play] };
-  return { asked, result: playFuzz({ defects, affectedCases, ...options }) };
+  const options = { count: 9, seed: 'a seed', baselineFailures: [], workers: [runOf] };
+  return { asked, result: runFuzz({ defects, affectedCases, ...options }) };
 }
 
 const everyCase = ['a/1', 'a/2', 'a/3'];
 
 describe('fuzzing', () => {
   it('counts of the alterations that break a must, and took effect, those noticed', async () => {
-    const { result } = played(
+    const { result } = casesRun(
       { caught: 'must', missed: 'must', absent: 'must', weak: 'should' },
       { caught: { fail: everyCase }, absent: { changes: 0 } },
     );
@@ -60,8 +60,8 @@ describe('fuzzing', () => {
     ]);
   });
 
-  it('plays all that a defect touches where a few cases notice nothing', async () => {
-    const { asked, result } = played(
+  it('runs all that a defect touches where a few cases notice nothing', async () => {
+    const { asked, result } = casesRun(
       { caught: 'must', missed: 'must', legal: 'nothing' },
       { caught: { fail: everyCase } },
     );
@@ -70,21 +70,21 @@ describe('fuzzing', () => {
   });
 
   it('doubts a case that fails of what is legal', async () => {
-    const { asked, result } = played({ legal: 'nothing' }, { legal: { fail: everyCase } });
+    const { asked, result } = casesRun({ legal: 'nothing' }, { legal: { fail: everyCase } });
     expect(isSharp(await result, 0)).toBe(false);
     expect(asked).toEqual(['legal 1', 'legal 1']);
   });
 
   it('is sharp above its floor only, and never when the suite broke down', async () => {
-    const half = await played({ a: 'must', b: 'must' }, { a: { fail: everyCase } }).result;
+    const half = await casesRun({ a: 'must', b: 'must' }, { a: { fail: everyCase } }).result;
     expect([isSharp(half, 0.5), isSharp(half, 0.51)]).toEqual([true, false]);
     const broken = { a: { fail: everyCase, suiteErrors: ['a/1'] } };
-    expect(isSharp(await played({ a: 'must' }, broken).result, 0.5)).toBe(false);
+    expect(isSharp(await casesRun({ a: 'must' }, broken).result, 0.5)).toBe(false);
   });
 
-  it('shows the kinds, and each survivor with the command that plays it alone', async () => {
+  it('shows the kinds, and each survivor with the command that runs it alone', async () => {
     const outcomes = { caught: { fail: everyCase } };
-    const { result } = played({ caught: 'must', missed: 'must', legal: 'nothing' }, outcomes);
+    const { result } = casesRun({ caught: 'must', missed: 'must', legal: 'nothing' }, outcomes);
     const text = fuzzText(await result, 0.95);
     expect(text).toContain('member-missing  1 of 2');
     expect(text).toContain(

@@ -1,6 +1,6 @@
 /** Plays defects at random places and counts which of them the suite notices. */
 import type { DefectResult } from '../judgement.ts';
-import { type PlayDefect, sampleOf } from '../matrix.ts';
+import { type RunDefect, sampleOf } from '../matrix.ts';
 import { type AffectedCases, casesTouched } from '../self-test.ts';
 import type { Bond } from './alteration.ts';
 import type { FuzzDefect } from './draw.ts';
@@ -23,7 +23,7 @@ export interface FuzzRow {
   readonly by: readonly string[];
   /** Cases in which the suite itself broke down. */
   readonly suiteErrors: readonly string[];
-  readonly played: number;
+  readonly casesRun: number;
   /** Answers that were altered. */
   readonly changes: number;
 }
@@ -33,7 +33,7 @@ export interface FuzzResult {
   readonly seed: string;
   readonly count: number;
   /** Cases that failed, or ended with a suite error, without an alteration. */
-  readonly baselineFaults: readonly string[];
+  readonly baselineFailures: readonly string[];
   readonly rows: readonly FuzzRow[];
   /** Of the alterations that break a must and took effect those noticed, from 0 to 1. */
   readonly share: number;
@@ -47,49 +47,49 @@ export interface FuzzOptions {
   readonly count: number;
   readonly seed: string;
   readonly affectedCases: AffectedCases;
-  readonly baselineFaults: readonly string[];
-  /** Each plays one defect at a time. */
-  readonly players: readonly PlayDefect[];
+  readonly baselineFailures: readonly string[];
+  /** Each runs one defect at a time. */
+  readonly workers: readonly RunDefect[];
   readonly onRow?: (row: FuzzRow) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Plays every defect. Each player takes the next one as soon as it is free. */
-export async function playFuzz(options: FuzzOptions): Promise<FuzzResult> {
-  const { defects, count, seed, affectedCases, baselineFaults, players, onRow, signal } = options;
+/** Runs every defect. Each worker takes the next one as soon as it is free. */
+export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
+  const { defects, count, seed, affectedCases, baselineFailures, workers, onRow, signal } = options;
   const rows = new Map<string, FuzzRow>();
   const waiting = defects.values();
-  const work = async (play: PlayDefect): Promise<void> => {
+  const work = async (runOf: RunDefect): Promise<void> => {
     for (const defect of waiting) {
       if (signal?.aborted) return;
-      const row = await playedRow(defect, casesTouched(defect, affectedCases), play);
+      const row = await resultRow(defect, casesTouched(defect, affectedCases), runOf);
       if (row === undefined) return;
       rows.set(defect.id, row);
       onRow?.(row);
     }
   };
-  await Promise.all(players.map(work));
+  await Promise.all(workers.map(work));
   const inOrder = defects.flatMap(({ id }) => rows.get(id) ?? []);
   const interrupted = inOrder.length < defects.length;
   const share = shareOf(inOrder);
-  return { seed, count, baselineFaults, rows: inOrder, share, interrupted };
+  return { seed, count, baselineFailures, rows: inOrder, share, interrupted };
 }
 
 /** A few cases first; where they notice nothing that they should, all that it touches. */
-async function playedRow(
+async function resultRow(
   defect: FuzzDefect,
   touched: ReadonlySet<string>,
-  play: PlayDefect,
+  runOf: RunDefect,
 ): Promise<FuzzRow | undefined> {
   const sample = sampleOf(defect, touched);
-  const first = await play(defect, sample);
+  const first = await runOf(defect, sample);
   if (first === undefined) return undefined;
   const isNoticed = hasNoticed(first);
   const isForbidden = defect.bond !== 'nothing';
   const isDecided = isForbidden ? isNoticed || sample.size === touched.size : !isNoticed;
   if (isDecided) return rowOf(defect, first);
   // That a case fails of what is legal is held against it only when it does so again.
-  const second = await play(defect, isForbidden ? touched : sample);
+  const second = await runOf(defect, isForbidden ? touched : sample);
   return second && rowOf(defect, second);
 }
 
@@ -99,11 +99,11 @@ function hasNoticed({ killedBy, falseCatches, alsoBreaks }: DefectResult): boole
 
 function rowOf(defect: FuzzDefect, result: DefectResult): FuzzRow {
   const { id, title, operation, kind, bond } = defect;
-  const { killedBy, falseCatches, alsoBreaks, suiteErrors, played, changes } = result;
+  const { killedBy, falseCatches, alsoBreaks, suiteErrors, casesRun, changes } = result;
   const by = [...killedBy, ...falseCatches.map(({ caseId }) => caseId), ...alsoBreaks];
   const unnoticed = changes > 0 ? 'missed' : 'unexercised';
   const outcome = hasNoticed(result) ? 'noticed' : unnoticed;
-  return { id, title, operation, kind, bond, outcome, by, suiteErrors, played, changes };
+  return { id, title, operation, kind, bond, outcome, by, suiteErrors, casesRun, changes };
 }
 
 /** Of the alterations that break a must and took effect, the share that was noticed; 1 of none. */
@@ -125,10 +125,10 @@ export function falseVerdicts(rows: readonly FuzzRow[]): readonly FuzzRow[] {
 
 /** Whether the suite noticed enough, found nothing wrong with what is legal, and never broke down. */
 export function isSharp(
-  { baselineFaults, rows, share, interrupted }: FuzzResult,
+  { baselineFailures, rows, share, interrupted }: FuzzResult,
   floor: number,
 ): boolean {
-  const isWhole = baselineFaults.length === 0 && !interrupted;
+  const isWhole = baselineFailures.length === 0 && !interrupted;
   const isRight = falseVerdicts(rows).length === 0;
   return isWhole && isRight && share >= floor && rows.every((row) => row.suiteErrors.length === 0);
 }

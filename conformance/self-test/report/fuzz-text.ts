@@ -28,11 +28,11 @@ function bondText(bond: FuzzRow['bond']): string {
 }
 
 /**
- * Returns the whole result: the table by kind, each problem with the command that plays it alone,
+ * Returns the whole result: the table by kind, each problem with the command that runs it alone,
  * and the totals.
  */
 export function fuzzText(result: FuzzResult, floor: number): string {
-  const { rows, share, seed, count, baselineFaults, interrupted } = result;
+  const { rows, share, seed, count, baselineFailures, interrupted } = result;
   const problems = rows.filter(isProblem);
   const shouldRows = exercised(rows, 'should');
   const legalRows = exercised(rows, 'nothing');
@@ -41,7 +41,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
   return [
     ...kindLines(rows),
     '',
-    ...baselineFaults.map((id) => `! ${id} fails without any alteration`),
+    ...baselineFailures.map((id) => `! ${id} fails without any alteration`),
     ...problems.flatMap((row) => [
       fuzzRowText(row),
       `    fleetbed conform self-test --fuzz ${count} --seed ${seedWord(seed)} ${row.id}`,
@@ -51,7 +51,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
     `${shouldRows.length} break a should: ${noticed(shouldRows)} noticed`,
     `${legalRows.length} are legal: ${falseVerdicts(rows).length} noticed, each of which would be a false verdict`,
     `${unexercised.length} altered nothing, since no answer has the place; ${broken.length} broke the suite down`,
-    ...(interrupted ? ['! interrupted before every alteration was played'] : []),
+    ...(interrupted ? ['! interrupted before every alteration was run'] : []),
   ].join('\n');
 }
 

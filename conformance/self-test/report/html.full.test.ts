@@ -10,14 +10,14 @@ function row(id: string, more: Partial<MatrixRow>): MatrixRow {
   return {
     id,
     title: `The defect ${id} is planted.`,
-    breaks: ['audit.total'],
+    violates: ['audit.total'],
     outcome: 'killed',
     killedBy: [`audit-log/catches-${id}`],
     proves: ['audit.total'],
     falseCatches: [],
     alsoBreaks: [],
     suiteErrors: [],
-    played: 7,
+    casesRun: 7,
     untouched: 600,
     changes: 3,
     ...more,
@@ -26,7 +26,7 @@ function row(id: string, more: Partial<MatrixRow>): MatrixRow {
 
 const rows = [
   row('first', { killedBy: ['audit-log/one', 'audit-log/two', 'monitor/three'] }),
-  row('second', { breaks: ['auth.first-contact-is-401'] }),
+  row('second', { violates: ['auth.first-contact-is-401'] }),
   row('lives', { outcome: 'survived', killedBy: [], proves: [] }),
   row('unseen', { outcome: 'equivalent', killedBy: [], equivalent: hostile }),
   row('wrongly', {
@@ -37,10 +37,10 @@ const rows = [
 
 const matrix: KillMatrix = {
   cases: 607,
-  baselineFaults: [hostile],
+  baselineFailures: [hostile],
   totals: {
     ...{ defects: 5, killed: 3, survived: 1, unexercised: 0, equivalent: 1, 'stale-reason': 0 },
-    ...{ falseCatches: 1, suiteErrors: 0, played: 35, untouched: 3000 },
+    ...{ falseCatches: 1, suiteErrors: 0, casesRun: 35, untouched: 3000 },
   },
   undefended: [],
   unproven: ['audit.total'],

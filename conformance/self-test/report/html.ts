@@ -67,7 +67,7 @@ ${kindTableOf(matrix)}
 <caption>Cases that catch each defect, by area</caption>
 <thead><tr><th scope="col">Defect</th><th scope="col">Outcome</th>${areas
     .map((area) => `<th scope="col">${escaped(area)}</th>`)
-    .join('')}<th scope="col">Played</th></tr></thead>
+    .join('')}<th scope="col">Run</th></tr></thead>
 <tbody>
 ${rows.map((row) => defectRow(row, areas)).join('\n')}
 </tbody></table></div>
@@ -109,8 +109,8 @@ function kindTableOf(matrix: KillMatrix): string {
 }
 
 function defectRow(row: MatrixRow, areas: readonly string[]): string {
-  const { id, title, breaks, outcome, equivalent, played } = row;
-  const named = breaks.map(
+  const { id, title, violates, outcome, equivalent, casesRun } = row;
+  const named = violates.map(
     (each) => `<li><code>${each}</code> ${escaped(requirements[each].sentence)}</li>`,
   );
   const reason = equivalent === undefined ? '' : `<p>Equivalent: ${escaped(equivalent)}</p>`;
@@ -118,7 +118,7 @@ function defectRow(row: MatrixRow, areas: readonly string[]): string {
     id,
   )}</code></summary><ul>${named.join('')}</ul>${reason}</details></th><td class="${
     isSound(row) ? 'killed' : 'unsound'
-  }">${outcome}</td>${areas.map((area) => areaCell(row, area)).join('')}<td class="count">${played}</td></tr>`;
+  }">${outcome}</td>${areas.map((area) => areaCell(row, area)).join('')}<td class="count">${casesRun}</td></tr>`;
 }
 
 /** Returns the cell with the number and names of an area's cases that catch the defect. */

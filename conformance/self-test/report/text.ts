@@ -9,18 +9,18 @@ const KILLERS_SHOWN = 4;
 
 /** Returns the result of one defect: a line, and one more for each problem. */
 export function rowText(row: MatrixRow): string {
-  const { id, outcome, killedBy, falseCatches, suiteErrors, played, equivalent } = row;
+  const { id, outcome, killedBy, falseCatches, suiteErrors, casesRun, equivalent } = row;
   const killers = killedBy.slice(0, KILLERS_SHOWN).join(', ');
   const more =
     killedBy.length > KILLERS_SHOWN ? ` and ${killedBy.length - KILLERS_SHOWN} more` : '';
   const by = killedBy.length > 0 ? ` by ${killers}${more}` : '';
   const because = equivalent === undefined ? '' : `: ${equivalent}`;
   return [
-    `${isSound(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${played} cases run)`,
+    `${isSound(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${casesRun} cases run)`,
     ...suiteErrors.map((each) => `    the suite stopped with an error in ${each}`),
     ...falseCatches.map(
       ({ caseId, requirements: named, expected = '', actual = '' }) =>
-        `    false catch by ${caseId} for ${named.join(', ')}: expected ${cut(expected)}, saw ${cut(actual)}`,
+        `    false catch by ${caseId} for ${named.join(', ')}: expected ${cut(expected)}, actual ${cut(actual)}`,
     ),
   ].join('\n');
 }
@@ -31,9 +31,9 @@ export function rowText(row: MatrixRow): string {
  * counted
  */
 export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly string[] {
-  const { baselineFaults, undefended, unproven } = matrix;
+  const { baselineFailures, undefended, unproven } = matrix;
   return [
-    ...baselineFaults.map((id) => `${id} fails without any defect`),
+    ...baselineFailures.map((id) => `${id} fails without any defect`),
     ...(isWhole ? undefended.map((id) => `no defect breaks ${id}`) : []),
     ...unproven.map((id) => `no case catches a defect of ${id} by that requirement`),
   ];
@@ -65,20 +65,20 @@ export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
       `${unexercised} not exercised, ${equivalent} equivalent, ` +
       `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +
       `${totals.suiteErrors} suite errors`,
-    `${totals.played} case runs; ${totals.untouched} left out: not affected, or beyond the sample of those that name nothing broken`,
+    `${totals.casesRun} case runs; ${totals.untouched} left out: not affected, or beyond the sample of those that name nothing broken`,
     ...(matrix.interrupted ? ['! interrupted before every defect was run'] : []),
   ].join('\n');
 }
 
 function requirementLines({ rows }: KillMatrix): string[] {
-  const broken = [...new Set(rows.flatMap(({ breaks }) => breaks))];
+  const broken = [...new Set(rows.flatMap(({ violates }) => violates))];
   const headings = [...new Set(broken.map((id) => requirements[id].heading))];
   return headings.flatMap((heading) => [
     heading,
     ...broken
       .filter((id) => requirements[id].heading === heading)
       .map((id) => {
-        const own = rows.filter(({ breaks }) => breaks.includes(id));
+        const own = rows.filter(({ violates }) => violates.includes(id));
         const killed = own.filter(({ outcome }) => outcome === 'killed').length;
         const named = own.filter(({ proves }) => proves.includes(id)).length;
         return `  ${id}: ${killed} of ${own.length} defects killed, ${named} by its own name`;

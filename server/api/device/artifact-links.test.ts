@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ArtifactLink } from '../../../fixtures/contract/resources.ts';
 import { seededRandom } from '../../../fixtures/random.ts';
 import { artifactBytes, fetchFile, linkTo, publish } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors, instructionsIn } from '../../testing/test-deployments.ts';
+import { board, deploy, instructionsIn, nextRequests } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { startOfTest, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -42,7 +42,7 @@ describe('a link to an artifact', () => {
     const call = { token: server.adminToken, parameters: { id: artifactId } };
     const links = [(await server.call('get-artifact-download', call)).json<ArtifactLink>().uri];
     await deploy(server, [device]);
-    for (const ask of Object.values(doors)) {
+    for (const ask of Object.values(nextRequests)) {
       const reply = await ask(server, device.token, board);
       links.push(`${instructionsIn(reply).artifact.source.uri}`);
     }

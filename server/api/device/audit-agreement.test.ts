@@ -74,8 +74,8 @@ describe.each([
   let server: TestServer;
 
   beforeAll(async () => {
-    const variants = new Set(isWide ? (['wide-audit-actions'] as const) : []);
-    server = await startTestServer({ variants });
+    const dialects = new Set(isWide ? (['wide-audit-actions'] as const) : []);
+    server = await startTestServer({ dialects });
     await actInEveryWay(server);
   });
 
@@ -107,7 +107,7 @@ describe.each([
 
 describe('the wider vocabulary', () => {
   it('tells settings as JSON, and their deployment as done to the device', async () => {
-    const server = await startTestServer({ variants: new Set(['wide-audit-actions']) });
+    const server = await startTestServer({ dialects: new Set(['wide-audit-actions']) });
     const device = await acceptedDevice(server, 'wide');
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('set-configuration', { ...call, json: { a: '1' } });

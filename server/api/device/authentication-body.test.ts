@@ -50,8 +50,8 @@ describe('id_data', () => {
     ['as deep as its length allows', nested(680), 'must not be nested deeper than 32 levels'],
     ['far too long', nested(50_000), 'must have at most 4096 bytes'],
     ['a number beyond every measure', '{"mac":1e999}', 'holds a number that is too large'],
-  ])('is 400 when it is %s, and the answer names it', async (_, idData, fault) => {
-    expect(await refusal({ id_data: idData })).toBe(`body: id_data: ${fault}`);
+  ])('is 400 when it is %s, and the answer names it', async (_, idData, problem) => {
+    expect(await refusal({ id_data: idData })).toBe(`body: id_data: ${problem}`);
   });
 });
 
@@ -80,8 +80,8 @@ describe('pubkey', () => {
       }),
       'is a PEM block of type "RSA PUBLIC KEY"',
     ],
-  ])('is 400 when it is %s, and the answer names it', async (_, pubkey, fault) => {
-    expect((await refusal({ pubkey })).startsWith(`body: pubkey: ${fault}`)).toBe(true);
+  ])('is 400 when it is %s, and the answer names it', async (_, pubkey, problem) => {
+    expect((await refusal({ pubkey })).startsWith(`body: pubkey: ${problem}`)).toBe(true);
   });
 
   it('is 400 when it is the private key', async () => {
@@ -133,11 +133,11 @@ describe('the external id', () => {
   }
 
   it('is kept from the first contact on, and shown to users', async () => {
-    const stranger = newDevice('external');
-    await ask({ external_id: 'first' }, stranger);
+    const unknownDevice = newDevice('external');
+    await ask({ external_id: 'first' }, unknownDevice);
     expect(await shownId('external')).toBe('first');
-    await ask({ external_id: 'second' }, stranger);
-    await ask({}, stranger);
+    await ask({ external_id: 'second' }, unknownDevice);
+    await ask({}, unknownDevice);
     expect(await shownId('external')).toBe('second');
   });
 
@@ -191,16 +191,16 @@ describe('an Authorization header', () => {
   ])('plays no part, whatever it holds: %j', async (authorization) => {
     const headers = { Authorization: authorization };
     expect((await authenticate(server, device, { headers })).status).toBe(200);
-    const stranger = newDevice(`with ${authorization}`);
-    expect((await authenticate(server, stranger, { headers })).status).toBe(401);
+    const unknownDevice = newDevice(`with ${authorization}`);
+    expect((await authenticate(server, unknownDevice, { headers })).status).toBe(401);
   });
 
   it('plays no part when it holds a good token either', async () => {
     const { token } = await acceptedDevice(server, 'token holder');
     for (const good of [token, server.adminToken]) {
       const headers = { Authorization: `Bearer ${good}` };
-      const stranger = newDevice(`beside ${good.length}`);
-      expect((await authenticate(server, stranger, { headers })).status).toBe(401);
+      const unknownDevice = newDevice(`beside ${good.length}`);
+      expect((await authenticate(server, unknownDevice, { headers })).status).toBe(401);
     }
   });
 });

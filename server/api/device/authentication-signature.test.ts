@@ -16,7 +16,7 @@ let server: TestServer;
 
 beforeAll(async () => {
   // The vectors name a tenant of their own, which only the open-source edition ignores.
-  server = await startTestServer({ variants: new Set(['open-source']) });
+  server = await startTestServer({ dialects: new Set(['open-source']) });
 });
 
 afterAll(() => server.close());
@@ -54,9 +54,9 @@ describe('requests signed with openssl', () => {
   });
 
   it.each(titled(wrongOnes))('are refused and leave no trace: %s', async (_, vector) => {
-    const { body, signatureBase64, fault } = vector;
+    const { body, signatureBase64, fault: problem } = vector;
     expect(await outcomeOf(body, signatureBase64)).toBe(
-      fault === 'key' ? '400 body: pubkey' : '401 signature verification failed',
+      problem === 'key' ? '400 body: pubkey' : '401 signature verification failed',
     );
   });
 });

@@ -16,7 +16,7 @@ import {
 import { readIdentity } from '../../rules/identity.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceActor, deviceObject } from '../../tenants/audit.ts';
-import { hasPlaceFor, hasRoomFor } from '../../tenants/device-limit.ts';
+import { hasRoomFor, isBelowLimit } from '../../tenants/device-limit.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { missingSignature, unusableKey, wrongSignature } from './signature-refusals.ts';
@@ -75,8 +75,8 @@ function read(body: AuthRequest, { names, request }: HandlerContext): SignIn | R
  * servers; with several it is refused, because it would put a device into another tenant.
  */
 function tenantOf({ tenants, settings }: HandlerContext, token = ''): Tenant | undefined {
-  if (token === '' || settings.variants.has('open-source')) return tenants.first;
-  return tenants.findByToken(token) ?? (tenants.areOne ? tenants.first : undefined);
+  if (token === '' || settings.dialects.has('open-source')) return tenants.first;
+  return tenants.findByToken(token) ?? (tenants.hasSingleTenant ? tenants.first : undefined);
 }
 
 /** What the store has of a device and its key; each may be new. */
@@ -111,7 +111,7 @@ function gather(
       return hasRoomFor(context, device);
     },
     get mayBePending() {
-      return hasPlaceFor(context, { identity, publicKeyPem: key.pem });
+      return isBelowLimit(context, { identity, publicKeyPem: key.pem });
     },
   };
   return { facts, device, set };

@@ -4,7 +4,13 @@ import type { ConfigurationView } from '../../../fixtures/contract/management/co
 import type { Deployment } from '../../../fixtures/contract/management/deployments.ts';
 import { readArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { fetchFile } from '../../testing/test-artifacts.ts';
-import { board, doors, instructionsIn, report, statusOf } from '../../testing/test-deployments.ts';
+import {
+  board,
+  instructionsIn,
+  nextRequests,
+  report,
+  statusOf,
+} from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { connectPeer } from '../../testing/test-peer.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
@@ -41,7 +47,7 @@ async function deploySettings(of = device): Promise<string> {
 async function linkOf(settings: object, provides = board): Promise<string> {
   await set(settings);
   await deploySettings();
-  const reply = await doors['POST v2'](server, device.token, provides);
+  const reply = await nextRequests['POST v2'](server, device.token, provides);
   return `${instructionsIn(reply).artifact.source.uri}`;
 }
 
@@ -70,7 +76,7 @@ describe('deploying the settings of a device', () => {
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it.each(Object.entries(doors))(
+  it.each(Object.entries(nextRequests))(
     'is offered through %s, for the type that asked',
     async (name, ask) => {
       await set({ timezone: 'UTC' });
@@ -92,15 +98,15 @@ describe('deploying the settings of a device', () => {
   it('is reported on like any deployment', async () => {
     await set({ timezone: 'UTC' });
     const id = await deploySettings();
-    await doors['POST v1'](server, device.token, board);
+    await nextRequests['POST v1'](server, device.token, board);
     expect((await report(server, device, { id, status: 'success' })).status).toBe(204);
-    expect((await doors['POST v1'](server, device.token, board)).status).toBe(204);
+    expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(204);
   });
 
   it('is 409 for a changed request', async () => {
     await linkOf({ timezone: 'UTC' });
     const changed = { ...board, device_type: 'other' };
-    expect((await doors['POST v2'](server, device.token, changed)).status).toBe(409);
+    expect((await nextRequests['POST v2'](server, device.token, changed)).status).toBe(409);
   });
 
   it('is offered again to a device that fails, as often as was asked for', async () => {
@@ -109,7 +115,7 @@ describe('deploying the settings of a device', () => {
     const reply = await server.call('deploy-configuration', call);
     const { deployment_id: id } = reply.json<{ deployment_id: string }>();
     for (const expected of [200, 200, 204]) {
-      expect((await doors['POST v1'](server, device.token, board)).status).toBe(expected);
+      expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(expected);
       if (expected === 200) await report(server, device, { id, status: 'failure' });
     }
   });
@@ -126,7 +132,7 @@ describe('deploying the settings of a device', () => {
     async (json) => {
       const call = { token: server.adminToken, parameters: { id: device.id }, json };
       expect((await server.call('deploy-configuration', call)).status).toBe(400);
-      expect((await doors['POST v2'](server, device.token, board)).status).toBe(204);
+      expect((await nextRequests['POST v2'](server, device.token, board)).status).toBe(204);
     },
   );
 
@@ -191,7 +197,7 @@ describe('the file behind the link', () => {
 
   it('holds no settings where the device has none', async () => {
     await deploySettings();
-    const reply = await doors['GET v1'](server, device.token, board);
+    const reply = await nextRequests['GET v1'](server, device.token, board);
     const { bytes } = await fetchFile(`${instructionsIn(reply).artifact.source.uri}`);
     expect((await contentsOf(bytes)).payloads).toEqual([
       { type: 'mender-configure', metaData: {}, files: [] },
@@ -258,7 +264,7 @@ describe('an altered link is 403', () => {
     const later = '2099-01-01T00:00:00.000Z';
     const forged = `x/${device.id}\nexpire=${later}\ntenant_id=t`;
     await deploySettings();
-    for (const door of Object.values(doors)) {
+    for (const door of Object.values(nextRequests)) {
       const reply = await door(server, device.token, { ...board, device_type: forged });
       expect([reply.status, reply.json().error]).toEqual([
         400,
@@ -287,7 +293,7 @@ describe('an altered link is 403', () => {
     expect((await fetchFile(uri)).status).toBe(200);
     server.clock.advance(1);
     expect((await fetchFile(uri)).status).toBe(403);
-    const again = await doors['POST v2'](server, device.token, board);
+    const again = await nextRequests['POST v2'](server, device.token, board);
     const fresh = `${instructionsIn(again).artifact.source.uri}`;
     expect((await fetchFile(fresh)).status).toBe(200);
   });
@@ -342,7 +348,7 @@ describe('other ways to a configuration', () => {
     const prefixed = await acceptedDevice(own, 'prefixed');
     const parameters = { id: prefixed.id };
     await own.call('deploy-configuration', { token: own.adminToken, parameters, json: {} });
-    const reply = await doors['POST v2'](own, prefixed.token, board);
+    const reply = await nextRequests['POST v2'](own, prefixed.token, board);
     const uri = `${instructionsIn(reply).artifact.source.uri}`;
     expect([...new URL(uri).searchParams.keys()]).toEqual([
       'x-men-expire',

@@ -138,12 +138,12 @@ describe('settings that are refused with 400 leave all as it was', () => {
     expect((await server.call('put-configuration', call)).status).toBe(400);
   });
 
-  it('but names and values of 4096 characters are taken', async () => {
+  it('but names and values of 4096 characters are accepted', async () => {
     expect((await put({ [longest]: longest })).status).toBe(204);
     expect(await read()).toEqual({ [longest]: longest });
   });
 
-  it('100 keys are taken; the 101st is refused, until one is given up for it', async () => {
+  it('100 keys are accepted; the 101st is refused, until one is given up for it', async () => {
     expect((await put(settings(100))).status).toBe(204);
     expect((await put({ 'one-more': 'x' })).status).toBe(400);
     expect(await read()).toEqual(settings(100));

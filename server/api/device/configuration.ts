@@ -6,7 +6,7 @@ import {
   defineEndpoint,
   type HandlerContext,
 } from '../../pipeline/endpoint.ts';
-import { keepSettings, mergeSettings, type Settings } from '../../rules/configuration.ts';
+import { type DeviceSettings, keepSettings, mergeSettings } from '../../rules/configuration.ts';
 import { isProvisioned, notProvisioned } from '../../rules/provisioning.ts';
 import type { StoredConfiguration } from '../../store/configurations.ts';
 
@@ -29,21 +29,21 @@ export const putConfiguration = defineEndpoint('put-configuration', ({ body }, c
   if (!body) return { status: 204 };
   const { store, device, settings } = context;
   const current = store.configurations.find(device.id);
-  const isSplit = settings.variants.has('split-configuration');
-  const told = isSplit ? reported(context, current, body) : both(context, current, body);
-  if ('because' in told) return refuse.malformed(`body: ${told.because}`);
-  store.configurations.save(device.id, told);
+  const isSplit = settings.dialects.has('split-configuration');
+  const result = isSplit ? reported(context, current, body) : both(context, current, body);
+  if ('because' in result) return refuse.malformed(`body: ${result.because}`);
+  store.configurations.save(device.id, result);
   return { status: 204 };
 });
 
-type Told = StoredConfiguration | { readonly because: string };
+type ConfigurationResult = StoredConfiguration | { readonly because: string };
 
 /** The contract's single store, which the device also writes. */
 function both(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
-  change: Settings,
-): Told {
+  change: DeviceSettings,
+): ConfigurationResult {
   const configured = mergeSettings(current?.configured ?? {}, change);
   if ('because' in configured) return configured;
   const reported = mergeSettings(current?.reported ?? {}, change);
@@ -58,13 +58,13 @@ function both(
 }
 
 /**
- * The variant split-configuration: the reported configuration is separate from the configured one.
+ * The dialect split-configuration: the reported configuration is separate from the configured one.
  */
 function reported(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
-  given: Settings,
-): Told {
+  given: DeviceSettings,
+): ConfigurationResult {
   const kept = keepSettings(given);
   if ('because' in kept) return kept;
   const users = current ?? { configured: {}, updatedMs: nowMs };
@@ -80,15 +80,19 @@ const linkOfNoDevice = refuse.forbidden('the device of this link was decommissio
 export const downloadConfiguration = defineEndpoint(
   'download-configuration',
   async ({ parameters }, { store }) => {
-    const part = store.parts.find(parameters.deployment_id, parameters.device_id);
-    const settings = part && store.deployments.configurationOf(part.deployment);
-    if (!part || !settings)
+    const deviceDeployment = store.deviceDeployments.find(
+      parameters.deployment_id,
+      parameters.device_id,
+    );
+    const settings =
+      deviceDeployment && store.deployments.configurationOf(deviceDeployment.deployment);
+    if (!deviceDeployment || !settings)
       return refuse.notFound('there is no configuration deployment at this link', {
         path: 'path.deployment_id',
         expected: 'the id of a deployment of settings to this device',
       });
-    if (!store.devices.find(part.deviceId)) return linkOfNoDevice;
-    const name = part.deployment.artifactName;
+    if (!store.devices.find(deviceDeployment.deviceId)) return linkOfNoDevice;
+    const name = deviceDeployment.deployment.artifactName;
     const file = await writeArtifact({
       name,
       deviceTypes: [parameters.device_type],
@@ -96,7 +100,7 @@ export const downloadConfiguration = defineEndpoint(
       metaData: settings,
       provides: { 'data-partition.mender-configure.version': name },
       clearsProvides: ['data-partition.mender-configure.*'],
-      modifiedMs: part.deployment.createdMs,
+      modifiedMs: deviceDeployment.deployment.createdMs,
     });
     const headers = { 'Content-Disposition': 'attachment; filename="artifact.mender"' };
     return { status: 200, headers, body: file };

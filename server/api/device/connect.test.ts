@@ -103,7 +103,7 @@ describe("a device's cookie", () => {
   const shakeFrom = (origin: string) =>
     shake({ Authorization: null, Cookie: `JWT=${device.token}`, Origin: origin });
 
-  it('is taken from a page of this server', async () => {
+  it('is accepted from a page of this server', async () => {
     expect((await shakeFrom(server.baseUrl)).status).toBe(101);
   });
 

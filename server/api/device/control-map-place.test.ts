@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { VariantName } from '../../../fixtures/contract/variants.ts';
+import type { DialectName } from '../../../fixtures/contract/dialects.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import { board, deploy } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
@@ -12,13 +12,13 @@ let server: TestServer;
 afterEach(() => server.close());
 
 /**
- * Returns the v2 instructions under the variants, for a device with or without support for maps.
+ * Returns the v2 instructions under the dialects, for a device with or without support for maps.
  */
 async function instructions(
-  variants: readonly VariantName[],
+  dialects: readonly DialectName[],
   { takesMap, given }: { takesMap: boolean; given: Readonly<Record<string, unknown>> },
 ): Promise<{ readonly id: string; readonly body: Record<string, unknown> }> {
-  server = await startTestServer({ variants: new Set(variants) });
+  server = await startTestServer({ dialects: new Set(dialects) });
   await publish(server);
   const device = await acceptedDevice(server, 'asking');
   const id = await deploy(server, [device], given);
@@ -36,7 +36,7 @@ describe('the control map in the instructions', () => {
     expect(Object.keys(body)).toEqual(['id', 'artifact']);
   });
 
-  it('is beside id too under the variant top-level-control-map', async () => {
+  it('is beside id too under the dialect top-level-control-map', async () => {
     const asked = { takesMap: true, given: { update_control_map: map } };
     const { id, body } = await instructions(['top-level-control-map'], asked);
     expect(body).toMatchObject({
@@ -48,7 +48,7 @@ describe('the control map in the instructions', () => {
   it.each([
     ['a device that does not take maps', { takesMap: false, given: { update_control_map: map } }],
     ['a deployment without one', { takesMap: true, given: {} }],
-  ])('is in neither place for %s, under the variant too', async (_, asked) => {
+  ])('is in neither place for %s, under the dialect too', async (_, asked) => {
     const { body } = await instructions(['top-level-control-map'], asked);
     expect(JSON.stringify(body)).not.toContain('update_control_map');
   });

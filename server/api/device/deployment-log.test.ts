@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { publish } from '../../testing/test-artifacts.ts';
-import { abort, board, deploy, doors, partOf, report } from '../../testing/test-deployments.ts';
+import {
+  abort,
+  board,
+  deploy,
+  deviceDeploymentOf,
+  nextRequests,
+  report,
+} from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -20,7 +27,7 @@ beforeEach(async () => {
   deviceCount += 1;
   device = await acceptedDevice(server, `log-${deviceCount}`);
   deploymentId = await deploy(server, [device]);
-  await doors['POST v1'](server, device.token, board);
+  await nextRequests['POST v1'](server, device.token, board);
 });
 
 const entry = { timestamp: '2026-11-21T11:59:58Z', level: 'info', message: 'begun' };
@@ -57,7 +64,7 @@ describe('a log', () => {
         '2026-11-21T11:59:59.500Z error: ended\n',
       ].join(''),
     );
-    expect((await partOf(server, deploymentId, device))?.log).toBe(true);
+    expect((await deviceDeploymentOf(server, deploymentId, device))?.log).toBe(true);
   });
 
   it('replaces the one before it', async () => {
@@ -66,12 +73,15 @@ describe('a log', () => {
     expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: another\n');
   });
 
-  it.each(['success', 'failure', 'rebooting'])('is taken after a report of %s', async (status) => {
-    await report(server, device, { id: deploymentId, status });
-    expect((await upload({ messages: [entry] })).status).toBe(204);
-  });
+  it.each(['success', 'failure', 'rebooting'])(
+    'is accepted after a report of %s',
+    async (status) => {
+      await report(server, device, { id: deploymentId, status });
+      expect((await upload({ messages: [entry] })).status).toBe(204);
+    },
+  );
 
-  it('is taken after the deployment was aborted', async () => {
+  it('is accepted after the deployment was aborted', async () => {
     await abort(server, deploymentId);
     expect((await upload({ messages: [entry] })).status).toBe(204);
   });
@@ -89,7 +99,7 @@ describe('a log', () => {
 
   it('is 404 for users before any was sent', async () => {
     expect((await readLog()).status).toBe(404);
-    expect((await partOf(server, deploymentId, device))?.log).toBe(false);
+    expect((await deviceDeploymentOf(server, deploymentId, device))?.log).toBe(false);
   });
 });
 
@@ -100,11 +110,11 @@ describe('a log for a deployment that the device was not offered is 404', () => 
 
   it('a deployment of another device, whose log stays as it was', async () => {
     await upload({ messages: [entry] });
-    const stranger = await acceptedDevice(server, `log-stranger-${deviceCount}`);
-    const reply = await upload({ messages: [{ ...entry, message: 'forged' }] }, stranger);
+    const otherDevice = await acceptedDevice(server, `log-stranger-${deviceCount}`);
+    const reply = await upload({ messages: [{ ...entry, message: 'forged' }] }, otherDevice);
     expect(reply.status).toBe(404);
     expect((await readLog()).text).toBe('2026-11-21T11:59:58.000Z info: begun\n');
-    expect((await readLog(deploymentId, stranger)).status).toBe(404);
+    expect((await readLog(deploymentId, otherDevice)).status).toBe(404);
   });
 
   it('its own deployment before it has asked for it', async () => {

@@ -27,11 +27,11 @@ const abortedDetail = {
 export const putDeploymentStatus = defineEndpoint(
   'put-deployment-status',
   ({ parameters, body }, { store, device, nowMs }) => {
-    const part = store.parts.findOffered(parameters.id, device.id);
-    if (!part) return noSuchDeployment;
-    const changed = reported(part, body, nowMs);
+    const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
+    if (!deviceDeployment) return noSuchDeployment;
+    const changed = reported(deviceDeployment, body, nowMs);
     if ('because' in changed) return refuse.conflict(changed.because, undefined, abortedDetail);
-    store.parts.save(part, changed, nowMs);
+    store.deviceDeployments.save(deviceDeployment, changed, nowMs);
     return { status: 204 };
   },
 );
@@ -39,9 +39,9 @@ export const putDeploymentStatus = defineEndpoint(
 export const putDeploymentLog = defineEndpoint(
   'put-deployment-log',
   ({ parameters, body }, { store, device }) => {
-    const part = store.parts.findOffered(parameters.id, device.id);
-    if (!part) return noSuchDeployment;
-    store.parts.saveLog(part, logText(body));
+    const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
+    if (!deviceDeployment) return noSuchDeployment;
+    store.deviceDeployments.saveLog(deviceDeployment, logText(body));
     return { status: 204 };
   },
 );
@@ -49,10 +49,10 @@ export const putDeploymentLog = defineEndpoint(
 export const getUpdateControlMap = defineEndpoint(
   'get-update-control-map',
   ({ parameters }, { store, device }) => {
-    const part = store.parts.findOffered(parameters.id, device.id);
-    if (!part) return noSuchDeployment;
-    if (isOver(part)) return endedDeployment;
-    const map = controlMapOf(part.deployment);
+    const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
+    if (!deviceDeployment) return noSuchDeployment;
+    if (isOver(deviceDeployment)) return endedDeployment;
+    const map = controlMapOf(deviceDeployment.deployment);
     return { status: 200, body: map ? { update_control_map: map } : {} };
   },
 );

@@ -5,8 +5,8 @@ import {
   abort,
   board,
   deploy,
-  doors,
-  partOf,
+  deviceDeploymentOf,
+  nextRequests,
   report,
   statusOf,
 } from '../../testing/test-deployments.ts';
@@ -35,7 +35,7 @@ function someDevice() {
 async function offeredDevice(provides = board) {
   const device = await someDevice();
   const id = await deploy(server, [device]);
-  await doors['POST v1'](server, device.token, provides);
+  await nextRequests['POST v1'](server, device.token, provides);
   return { device, id };
 }
 
@@ -65,30 +65,33 @@ describe('a report', () => {
     expect(await statusOf(server, id, device)).toBe(status);
   });
 
-  it.each(reportableStatuses)('of %s tells when the part started and ended', async (status) => {
-    const { device, id } = await offeredDevice();
-    server.clock.advance(1500);
-    const started = new Date(server.clock.now()).toISOString();
-    await report(server, device, { id, status: 'downloading' });
-    server.clock.advance(1500);
-    const now = new Date(server.clock.now()).toISOString();
-    await report(server, device, { id, status });
-    const part = await partOf(server, id, device);
-    expect([part?.started, part?.finished]).toEqual([
-      started,
-      finals.includes(status) ? now : undefined,
-    ]);
-  });
+  it.each(reportableStatuses)(
+    'of %s tells when the device deployment started and ended',
+    async (status) => {
+      const { device, id } = await offeredDevice();
+      server.clock.advance(1500);
+      const started = new Date(server.clock.now()).toISOString();
+      await report(server, device, { id, status: 'downloading' });
+      server.clock.advance(1500);
+      const now = new Date(server.clock.now()).toISOString();
+      await report(server, device, { id, status });
+      const deviceDeployment = await deviceDeploymentOf(server, id, device);
+      expect([deviceDeployment?.started, deviceDeployment?.finished]).toEqual([
+        started,
+        finals.includes(status) ? now : undefined,
+      ]);
+    },
+  );
 
   it('keeps its substate, and the former one where it has none', async () => {
     const { device, id } = await offeredDevice();
     const seen: unknown[] = [];
     for (const substate of ['Executing script: A', 'ü'.repeat(200), '']) {
       await report(server, device, { id, status: 'installing', substate });
-      seen.push((await partOf(server, id, device))?.substate);
+      seen.push((await deviceDeploymentOf(server, id, device))?.substate);
     }
     await report(server, device, { id, status: 'rebooting' });
-    seen.push((await partOf(server, id, device))?.substate);
+    seen.push((await deviceDeploymentOf(server, id, device))?.substate);
     const longest = 'ü'.repeat(200);
     expect(seen).toEqual(['Executing script: A', longest, longest, longest]);
   });
@@ -100,7 +103,7 @@ describe('a report', () => {
     expect((await server.call('put-deployment-status', call)).status).toBe(204);
   });
 
-  it('counts in the statistics, and ends the deployment once all parts are over', async () => {
+  it('counts in the statistics, and ends the deployment once all device deployments are over', async () => {
     const { device, id } = await offeredDevice();
     const read = async () => {
       const call = { token: server.adminToken, parameters: { id } };
@@ -123,7 +126,7 @@ describe('once the deployment is aborted', () => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status: 'installing', substate: 'before' });
     await abort(server, id);
-    const before = await partOf(server, id, device);
+    const before = await deviceDeploymentOf(server, id, device);
     server.clock.advance(1000);
     const reply = await report(server, device, { id, status, substate: 'after' });
     expect([reply.status, reply.json()]).toEqual([
@@ -133,7 +136,7 @@ describe('once the deployment is aborted', () => {
         request_id: reply.headers.get('x-svc-requestid'),
       },
     ]);
-    expect(await partOf(server, id, device)).toEqual(before);
+    expect(await deviceDeploymentOf(server, id, device)).toEqual(before);
     expect(before).toMatchObject({ status: 'aborted', substate: 'before' });
     expect((await report(server, device, { id, status })).status).toBe(409);
   });
@@ -141,7 +144,7 @@ describe('once the deployment is aborted', () => {
   it('a report is 409 for that one device whose deployments were aborted', async () => {
     const [one, other] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [one, other]);
-    for (const { token } of [one, other]) await doors['POST v1'](server, token, board);
+    for (const { token } of [one, other]) await nextRequests['POST v1'](server, token, board);
     const call = { token: server.adminToken, parameters: { id: one.id } };
     expect((await server.call('abort-device-deployments', call)).status).toBe(204);
     expect((await report(server, one, { id, status: 'success' })).status).toBe(409);
@@ -151,7 +154,7 @@ describe('once the deployment is aborted', () => {
   it.each(finals)('a device that had ended in %s may still report', async (status) => {
     const [one, other] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [one, other]);
-    for (const { token } of [one, other]) await doors['POST v1'](server, token, board);
+    for (const { token } of [one, other]) await nextRequests['POST v1'](server, token, board);
     await report(server, one, { id, status });
     await abort(server, id);
     expect(await statusOf(server, id, one)).toBe(status);
@@ -173,8 +176,8 @@ describe('a report for a deployment that the device was not offered is 404', () 
 
   it('a deployment of another device, which stays as it was', async () => {
     const { device, id } = await offeredDevice();
-    const stranger = await offeredDevice();
-    const reply = await report(server, stranger.device, { id, status: 'failure' });
+    const otherDevice = await offeredDevice();
+    const reply = await report(server, otherDevice.device, { id, status: 'failure' });
     expect(reply.status).toBe(404);
     expect(await statusOf(server, id, device)).toBe('pending');
   });

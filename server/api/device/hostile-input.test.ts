@@ -5,7 +5,7 @@ import type { Authorization, Operation } from '../../../fixtures/contract/operat
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { placesIn, replaced } from '../../testing/bodies.ts';
 import { publish } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors, report } from '../../testing/test-deployments.ts';
+import { board, deploy, nextRequests, report } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const victim = await acceptedDevice(server, 'victim');
   const artifact = await publish(server);
   const deployment = await deploy(server, [device, victim]);
-  await doors['POST v1'](server, device.token, board);
+  await nextRequests['POST v1'](server, device.token, board);
   await report(server, device, { id: deployment, status: 'installing' });
   ids = [victim.id, victim.authSetId, artifact, deployment];
 });
@@ -220,7 +220,9 @@ describe('whatever a caller with a good token sends', () => {
     const newcomer = await acceptedDevice(server, 'newcomer');
     await publish(server, { name: 'after-all-that' });
     const id = await deploy(server, [newcomer], { artifact_name: 'after-all-that' });
-    expect((await doors['POST v1'](server, newcomer.token, board)).json()).toMatchObject({ id });
+    expect((await nextRequests['POST v1'](server, newcomer.token, board)).json()).toMatchObject({
+      id,
+    });
   });
 });
 
@@ -233,13 +235,13 @@ describe('half a surrogate pair', () => {
       const asking = await acceptedDevice(server, `half-${door}`);
       const call = { token: server.adminToken, parameters: { id: asking.id }, json: {} };
       expect((await server.call('deploy-configuration', call)).status).toBe(200);
-      const reply = await doors[door](server, asking.token, half);
+      const reply = await nextRequests[door](server, asking.token, half);
       expectOrderly(reply);
       expect([reply.status, reply.json().error]).toEqual([
         400,
         expect.stringContaining('half a surrogate pair'),
       ]);
-      expect((await doors[door](server, asking.token, board)).status).toBe(200);
+      expect((await nextRequests[door](server, asking.token, board)).status).toBe(200);
     },
   );
 });

@@ -9,19 +9,19 @@ import {
 import { attributesAfter, type KeptAttribute, tooManyAttributes } from '../../rules/inventory.ts';
 
 export const patchAttributes = defineEndpoint('patch-attributes', ({ body }, context) => {
-  return tell(context, context.store.inventory.list(context.device.id), body);
+  return write(context, context.store.inventory.list(context.device.id), body);
 });
 
 export const putAttributes = defineEndpoint('put-attributes', ({ body }, context) => {
-  return tell(context, [], body);
+  return write(context, [], body);
 });
 
-function tell(
+function write(
   { store, device, nowMs }: HandlerContext & { readonly device: CallingDevice },
   kept: readonly KeptAttribute[],
-  told: readonly Attribute[],
+  reported: readonly Attribute[],
 ) {
-  const after = attributesAfter(kept, told, nowMs);
+  const after = attributesAfter(kept, reported, nowMs);
   const tooMany = tooManyAttributes(after);
   if (tooMany) return refuse.malformed(`body: ${tooMany}`);
   store.inventory.replace(device.id, after);

@@ -22,13 +22,13 @@ export const postAlerts = defineEndpoint('post-alerts', ({ body }, context) => {
     const everybody = { id: [], email: [] };
     const page = { page: 1, perPage: limits.alertMailRecipientsMax };
     const recipients = store.users.list(everybody, page).map(({ email }) => email);
-    for (const { alert } of alerts) tell(context, alert, recipients);
+    for (const { alert } of alerts) notify(context, alert, recipients);
   }
   return { status: 204 };
 });
 
 /** As in the reference implementation: an e-mail for each alert to each user, resolved ones too. */
-function tell(
+function notify(
   { tenant, outbox, device, nowMs }: DeviceContext,
   { name, level, subject, timestamp }: Alert,
   recipients: readonly string[],

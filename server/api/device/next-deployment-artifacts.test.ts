@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decideNext, requestText } from '../../rules/next-deployment.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { choiceFor } from '../../testing/choice.ts';
-import { recordOffer, recordStatus } from '../../testing/part-steps.ts';
+import { recordOffer, recordStatus } from '../../testing/device-deployment-steps.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import {
-  type Door,
   deploy,
-  doors,
+  deviceDeploymentOf,
   instructionsIn,
+  type NextRequestCall,
+  nextRequests,
   type Provides,
-  partOf,
   report,
   statusOf,
 } from '../../testing/test-deployments.ts';
@@ -19,7 +19,7 @@ import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let deviceCount = 0;
-const everyDoor = Object.entries(doors) as [keyof typeof doors, Door][];
+const everyDoor = Object.entries(nextRequests) as [keyof typeof nextRequests, NextRequestCall][];
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -36,7 +36,7 @@ async function waitingDevice(artifact_name: string, overrides: Record<string, un
 }
 
 function ask({ token }: AcceptedDevice, provides: Provides) {
-  return doors['POST v2'](server, token, {
+  return nextRequests['POST v2'](server, token, {
     artifact_name: 'older',
     device_type: 'board',
     ...provides,
@@ -49,14 +49,14 @@ describe('an artifact that the device cannot take', () => {
     ['a device type in other letters', 'POST v1', { device_type: 'Board' }],
     ['a device type with a blank', 'POST v2', { device_type: 'board ' }],
   ] as const)(
-    'is not offered for %s: %s answers 204 and the part is noartifact',
+    'is not offered for %s: %s answers 204 and the device deployment is noartifact',
     async (_, door, provides) => {
       const name = `types-${door}`;
       await publish(server, { name });
       const { device, id } = await waitingDevice(name);
       const asked = { artifact_name: 'older', ...provides };
-      expect((await doors[door](server, device.token, asked)).status).toBe(204);
-      expect(await partOf(server, id, device)).toMatchObject({
+      expect((await nextRequests[door](server, device.token, asked)).status).toBe(204);
+      expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
         status: 'noartifact',
         finished: expect.stringMatching(/Z$/),
       });
@@ -79,7 +79,7 @@ describe('an artifact that the device cannot take', () => {
       ['other', forOther],
     ] as const) {
       const { device } = await waitingDevice('both');
-      const reply = await doors['POST v1'](server, device.token, {
+      const reply = await nextRequests['POST v1'](server, device.token, {
         device_type,
         artifact_name: 'x',
       });
@@ -101,7 +101,7 @@ describe('what an artifact depends on', () => {
   it.each(['POST v1', 'POST v2'] as const)('is met by the free-form pairs of %s', async (door) => {
     const { device, id } = await waitingDevice('depending');
     const provides = { device_type: 'board', artifact_name: 'older', ...met, further: 'pair' };
-    expect(instructionsIn(await doors[door](server, device.token, provides)).id).toBe(id);
+    expect(instructionsIn(await nextRequests[door](server, device.token, provides)).id).toBe(id);
   });
 
   it.each([
@@ -120,7 +120,7 @@ describe('what an artifact depends on', () => {
   it('is not met by version 1 GET, which tells of nothing further', async () => {
     const { device, id } = await waitingDevice('depending');
     const asked = { device_type: 'board', artifact_name: 'older' };
-    expect((await doors['GET v1'](server, device.token, asked)).status).toBe(204);
+    expect((await nextRequests['GET v1'](server, device.token, asked)).status).toBe(204);
     expect(await statusOf(server, id, device)).toBe('noartifact');
   });
 });
@@ -133,7 +133,7 @@ describe('several artifacts that fit', () => {
     provides: { device_type: 'board', artifact_name: 'older' },
     takesControlMap: false,
   };
-  const part = {
+  const deviceDeployment = {
     status: 'pending',
     deployment: { type: 'software', forceInstallation: false },
   } as const;
@@ -146,12 +146,12 @@ describe('several artifacts that fit', () => {
 
   it('give the smallest one', () => {
     const served = { decision: 'serve', artifactId: 'small' };
-    expect(decideNext(part, request, candidates)).toEqual(served);
-    expect(decideNext(part, request, candidates.toReversed())).toEqual(served);
+    expect(decideNext(deviceDeployment, request, candidates)).toEqual(served);
+    expect(decideNext(deviceDeployment, request, candidates.toReversed())).toEqual(served);
   });
 
   it('leave a device with the one that it was offered', () => {
-    const offered = { ...part, artifactId: 'large', request: requestText(request) };
+    const offered = { ...deviceDeployment, artifactId: 'large', request: requestText(request) };
     expect(decideNext(offered, request, candidates)).toMatchObject({ artifactId: 'large' });
   });
 
@@ -169,7 +169,7 @@ describe('an artifact that the device has already', () => {
   beforeAll(() => publish(server, { name: 'installed' }));
 
   it.each(everyDoor)(
-    'is not offered by %s: 204, and the part is already-installed',
+    'is not offered by %s: 204, and the device deployment is already-installed',
     async (_, ask) => {
       const { device, id } = await waitingDevice('installed');
       expect((await ask(server, device.token, installed)).status).toBe(204);
@@ -221,19 +221,22 @@ describe('a deployment older than the last one that the device finished', () => 
       } as const;
       store.deployments.create({ id, ...names, ...rest, nowMs: 0 });
     }
-    const part = store.parts.find('finished', 'device');
-    if (!part) throw new Error('the deployment has no part');
-    const offered = recordOffer(store.parts, part, { request: '', nowMs: 1 });
-    recordStatus(store.parts, offered, { status: 'success', nowMs: 2 });
+    const deviceDeployment = store.deviceDeployments.find('finished', 'device');
+    if (!deviceDeployment) throw new Error('the deployment has no device deployment');
+    const offered = recordOffer(store.deviceDeployments, deviceDeployment, {
+      request: '',
+      nowMs: 1,
+    });
+    recordStatus(store.deviceDeployments, offered, { status: 'success', nowMs: 2 });
   });
 
   afterAll(() => store.close());
 
   it('is passed over; the newer one waits', () => {
-    expect(choiceFor(store.parts, 'device', 3)).toEqual(['begin', 'newer']);
+    expect(choiceFor(store.deviceDeployments, 'device', 3)).toEqual(['begin', 'newer']);
   });
 
   it('still waits for a device that has finished nothing', () => {
-    expect(choiceFor(store.parts, 'other', 3)).toEqual(['begin', 'older']);
+    expect(choiceFor(store.deviceDeployments, 'other', 3)).toEqual(['begin', 'older']);
   });
 });

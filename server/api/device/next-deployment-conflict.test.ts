@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '../../testing/test-artifacts.ts';
 import {
-  type Door,
   deploy,
-  doors,
+  deviceDeploymentOf,
   instructionsIn,
-  partOf,
+  type NextRequestCall,
+  nextRequests,
   report,
   statusOf,
 } from '../../testing/test-deployments.ts';
@@ -25,7 +25,7 @@ afterAll(() => server.close());
 const provides = { device_type: 'board', artifact_name: 'release-0', checksum: 'abc' };
 
 /** A device that was served a deployment by this operation. */
-async function servedDevice(ask: Door, asked: Record<string, string> = provides) {
+async function servedDevice(ask: NextRequestCall, asked: Record<string, string> = provides) {
   deviceCount += 1;
   const device = await acceptedDevice(server, `conflict-${deviceCount}`);
   const id = await deploy(server, [device]);
@@ -38,7 +38,7 @@ function askV2({ token }: AcceptedDevice, json: object) {
 }
 
 describe.each(['POST v1', 'POST v2'] as const)('a changed request through %s', (name) => {
-  const ask = doors[name];
+  const ask = nextRequests[name];
 
   it.each([
     ['another artifact_name', { ...provides, artifact_name: 'release-00' }],
@@ -55,7 +55,7 @@ describe.each(['POST v1', 'POST v2'] as const)('a changed request through %s', (
       409,
       expect.stringContaining('conflicting request data'),
     ]);
-    expect(await partOf(server, id, device)).toMatchObject({
+    expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
       status: 'failure',
       finished: new Date(server.clock.now()).toISOString(),
     });
@@ -115,21 +115,21 @@ describe('the doors are one', () => {
     ['POST v2', 'GET v1'],
   ] as const)('%s opens, and another request through %s is 409', async (first, second) => {
     const two = { device_type: 'board', artifact_name: 'release-0' };
-    const { device, id } = await servedDevice(doors[first], two);
+    const { device, id } = await servedDevice(nextRequests[first], two);
     const changed = { ...two, artifact_name: 'release-00' };
-    expect((await doors[second](server, device.token, changed)).status).toBe(409);
+    expect((await nextRequests[second](server, device.token, changed)).status).toBe(409);
     expect(await statusOf(server, id, device)).toBe('failure');
   });
 
   it('counts update_control_map as a part of the request', async () => {
-    const { device, id } = await servedDevice(doors['POST v2']);
+    const { device, id } = await servedDevice(nextRequests['POST v2']);
     const json = { device_provides: provides, update_control_map: true };
     expect((await askV2(device, json)).status).toBe(409);
     expect(await statusOf(server, id, device)).toBe('failure');
   });
 
   it('takes update_control_map: false and no update_control_map for the same', async () => {
-    const { device, id } = await servedDevice(doors['POST v2']);
+    const { device, id } = await servedDevice(nextRequests['POST v2']);
     const reply = await askV2(device, { device_provides: provides, update_control_map: false });
     expect(instructionsIn(reply).id).toBe(id);
   });

@@ -4,10 +4,10 @@ import { publish } from '../../testing/test-artifacts.ts';
 import {
   abort,
   board,
-  type Door,
   deploy,
-  doors,
   instructionsIn,
+  type NextRequestCall,
+  nextRequests,
   report,
   statusOf,
 } from '../../testing/test-deployments.ts';
@@ -29,7 +29,7 @@ function someDevice(): Promise<AcceptedDevice> {
   return acceptedDevice(server, `next-${deviceCount}`);
 }
 
-const everyDoor = Object.entries(doors) as [keyof typeof doors, Door][];
+const everyDoor = Object.entries(nextRequests) as [keyof typeof nextRequests, NextRequestCall][];
 const doorPairs = everyDoor.flatMap(([first, ask]) =>
   everyDoor
     .filter(([second]) => second !== first)
@@ -49,7 +49,9 @@ describe.each(everyDoor)('%s', (_name, ask) => {
     expect(instructionsIn(await ask(server, device.token, board))).toEqual({
       id,
       artifact: {
-        ...(ask === doors['POST v2'] ? {} : { id: expect.stringMatching(/^[0-9a-f-]{36}$/) }),
+        ...(ask === nextRequests['POST v2']
+          ? {}
+          : { id: expect.stringMatching(/^[0-9a-f-]{36}$/) }),
         artifact_name: 'release-1',
         source: {
           uri: expect.stringContaining(`${server.baseUrl}/`),
@@ -150,9 +152,9 @@ describe('asking again while a deployment is active', () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await deploy(server, [device], { name: 'younger' });
-    await doors['POST v1'](server, device.token, board);
+    await nextRequests['POST v1'](server, device.token, board);
     await report(server, device, { id, status });
-    const again = await doors['POST v1'](server, device.token, board);
+    const again = await nextRequests['POST v1'](server, device.token, board);
     expect(instructionsIn(again).id).toBe(id);
     expect(await statusOf(server, id, device)).toBe(status);
   });
@@ -161,11 +163,11 @@ describe('asking again while a deployment is active', () => {
     const device = await someDevice();
     await deploy(server, [device]);
     const { source: first } = instructionsIn(
-      await doors['GET v1'](server, device.token, board),
+      await nextRequests['GET v1'](server, device.token, board),
     ).artifact;
     server.clock.advance(5000);
     const { source: second } = instructionsIn(
-      await doors['GET v1'](server, device.token, board),
+      await nextRequests['GET v1'](server, device.token, board),
     ).artifact;
     expect(Date.parse(`${second.expire}`) - Date.parse(`${first.expire}`)).toBe(5000);
     expect(second.uri).not.toBe(first.uri);
@@ -174,17 +176,17 @@ describe('asking again while a deployment is active', () => {
   it('serves a deployment again that the device takes up after its end', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
-    await doors['POST v2'](server, device.token, board);
+    await nextRequests['POST v2'](server, device.token, board);
     await report(server, device, { id, status: 'failure' });
     await report(server, device, { id, status: 'downloading' });
-    const again = await doors['POST v2'](server, device.token, board);
+    const again = await nextRequests['POST v2'](server, device.token, board);
     expect(instructionsIn(again).id).toBe(id);
   });
 });
 
 it.each(['POST v1', 'POST v2'] as const)('a free-form pair may be empty: %s', async (door) => {
   const { token } = await someDevice();
-  expect((await doors[door](server, token, { ...board, checksum: '' })).status).toBe(204);
+  expect((await nextRequests[door](server, token, { ...board, checksum: '' })).status).toBe(204);
 });
 
 describe('the body of version 1', () => {
@@ -273,7 +275,7 @@ describe('the update control map in the instructions', () => {
     const json = { device_provides: board, update_control_map: true };
     const reply = await server.call('post-next-deployment-v2', { token: plain.token, json });
     expect(instructionsIn(reply).artifact).not.toHaveProperty('update_control_map');
-    const older = await doors['POST v1'](server, old.token, board);
+    const older = await nextRequests['POST v1'](server, old.token, board);
     expect(instructionsIn(older).artifact).not.toHaveProperty('update_control_map');
   });
 

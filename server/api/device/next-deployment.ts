@@ -6,7 +6,7 @@
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../../fixtures/contract/resources.ts';
-import { shown } from '../../http/fault-detail.ts';
+import { shown } from '../../http/problem-detail.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import {
   type CallingDevice,
@@ -19,7 +19,10 @@ import { decideInstruction, type Instruction } from '../../rules/instruction.ts'
 import { type NextRequest, requestIn, requestText } from '../../rules/next-deployment.ts';
 import { type NoUpdate, noDeployment, toReported } from '../../rules/no-update.ts';
 import { candidate, type StoredArtifact } from '../../store/artifacts.ts';
-import type { PartWithFacts, StoredPart } from '../../store/part-rows.ts';
+import type {
+  DeviceDeploymentWithFacts,
+  StoredDeviceDeployment,
+} from '../../store/device-deployment-rows.ts';
 import { beginDeltaJob } from './delta-job.ts';
 
 export const getNextDeployment = defineEndpoint('get-next-deployment', ({ query }, context) => {
@@ -37,14 +40,14 @@ export const postNextDeploymentV2 = defineEndpoint(
     const takesControlMap = body.update_control_map === true;
     const served = serveNext(context, nextRequest(body.device_provides, takesControlMap));
     if (served instanceof Refusal || 'status' in served) return served;
-    const map = takesControlMap ? controlMapOf(served.part.deployment) : undefined;
+    const map = takesControlMap ? controlMapOf(served.deviceDeployment.deployment) : undefined;
     const mapField = map && { update_control_map: map };
-    const isMapOnTop = context.settings.variants.has('top-level-control-map');
+    const isMapOnTop = context.settings.dialects.has('top-level-control-map');
     const { id: _v1Only, ...artifact } = served.artifact;
     return {
       status: 200,
       body: {
-        id: served.part.deployment.id,
+        id: served.deviceDeployment.deployment.id,
         ...(isMapOnTop && mapField),
         artifact: { ...artifact, ...mapField },
       },
@@ -55,7 +58,7 @@ export const postNextDeploymentV2 = defineEndpoint(
 type DeviceContext = HandlerContext & { readonly device: CallingDevice };
 
 interface Served {
-  readonly part: StoredPart;
+  readonly deviceDeployment: StoredDeviceDeployment;
   readonly artifact: DeploymentInstructionsV1['artifact'] & { readonly source: Link };
 }
 
@@ -78,7 +81,7 @@ const nothingOpen: NoContent = { status: 204, noUpdate: noDeployment };
 
 function answerV1(served: Served | Refusal | NoContent) {
   if (served instanceof Refusal || 'status' in served) return served;
-  const body = { id: served.part.deployment.id, artifact: served.artifact };
+  const body = { id: served.deviceDeployment.deployment.id, artifact: served.artifact };
   return { status: 200, body } as const;
 }
 
@@ -112,22 +115,22 @@ function saidIn({ provides, takesControlMap }: NextRequest): ReadonlyMap<string,
 /** Returns what the device is served, or the answer that there is no update for it. */
 function serveNext(context: DeviceContext, request: NextRequest): Served | Refusal | NoContent {
   const { store, device, nowMs } = context;
-  const noUpdate = store.parts.whyNothing(device.id);
+  const noUpdate = store.deviceDeployments.whyNothing(device.id);
   if (noUpdate) return nothingFor(noUpdate, request);
   return store.atomically(() => {
     let release: readonly StoredArtifact[] = [];
     const instruction = decideInstruction({
       request,
-      ...store.parts.open(device.id),
+      ...store.deviceDeployments.open(device.id),
       nowMs,
-      newest: () => store.parts.newest(device.id, 1).parts[0],
+      newest: () => store.deviceDeployments.newest(device.id, 1).deviceDeployments[0],
       candidatesOf: ({ deployment: { type, artifactName } }) => {
         if (type === 'software') release = store.artifacts.findByName(artifactName);
         return release.map(candidate);
       },
     });
     if ('changed' in instruction && instruction.changed) {
-      store.parts.save(instruction.part, instruction.changed, nowMs);
+      store.deviceDeployments.save(instruction.deviceDeployment, instruction.changed, nowMs);
     }
     return answer(context, request, { instruction, release });
   });
@@ -139,22 +142,28 @@ function answer(
   {
     instruction,
     release,
-  }: { instruction: Instruction<PartWithFacts>; release: readonly StoredArtifact[] },
+  }: { instruction: Instruction<DeviceDeploymentWithFacts>; release: readonly StoredArtifact[] },
 ): Served | Refusal | NoContent {
   switch (instruction.decision) {
     case 'serve': {
-      const { part, artifactId, beginsAttempt } = instruction;
+      const { deviceDeployment, artifactId, beginsAttempt } = instruction;
       const chosen = release.find(({ artifact }) => artifact.id === artifactId)?.artifact;
       if (chosen && beginsAttempt) {
-        beginDeltaJob(context, request, { deployment: part.deployment, target: chosen });
+        beginDeltaJob(context, request, {
+          deployment: deviceDeployment.deployment,
+          target: chosen,
+        });
       }
-      return instructed(context, request, { part, chosen });
+      return instructed(context, request, { deviceDeployment, chosen });
     }
     case 'conflict':
-      return conflicting(requestIn(instruction.part.request ?? requestText(request)), request);
+      return conflicting(
+        requestIn(instruction.deviceDeployment.request ?? requestText(request)),
+        request,
+      );
     case 'nothing':
       // From now on its polls cost no query until something is open for it.
-      context.store.parts.expectNothing(context.device.id, instruction.noUpdate);
+      context.store.deviceDeployments.expectNothing(context.device.id, instruction.noUpdate);
       return nothingFor(instruction.noUpdate, request);
     default:
       return { status: 204, noUpdate: instruction.noUpdate };
@@ -169,9 +178,12 @@ function nothingFor(noUpdate: NoUpdate, { artifactName }: NextRequest): NoConten
 function instructed(
   context: DeviceContext,
   request: NextRequest,
-  { part, chosen }: { part: StoredPart; chosen: StoredArtifact['artifact'] | undefined },
+  {
+    deviceDeployment,
+    chosen,
+  }: { deviceDeployment: StoredDeviceDeployment; chosen: StoredArtifact['artifact'] | undefined },
 ): Served {
-  const { deployment, deviceId } = part;
+  const { deployment, deviceId } = deviceDeployment;
   const configurationPath = pathOf(operations['download-configuration'], {
     deployment_id: deployment.id,
     device_type: request.deviceType,
@@ -183,5 +195,5 @@ function instructed(
     source: chosen ? artifactLink(context, chosen.id) : makeLink(context, configurationPath),
     device_types_compatible: chosen?.device_types_compatible ?? [request.deviceType],
   };
-  return { part, artifact };
+  return { deviceDeployment, artifact };
 }

@@ -1,7 +1,7 @@
 /** Data of a device must never break what others read: hostile values in every stored field. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors } from '../../testing/test-deployments.ts';
+import { board, deploy, nextRequests } from '../../testing/test-deployments.ts';
 import {
   type AcceptedDevice,
   authenticate,
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await publish(server);
   device = await arrived({ mac: 'writer' });
   deploymentId = await deploy(server, [device], { all_devices: undefined });
-  await doors['POST v1'](server, device.token, board);
+  await nextRequests['POST v1'](server, device.token, board);
 });
 
 afterAll(() => server.close());

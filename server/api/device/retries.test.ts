@@ -5,9 +5,9 @@ import {
   abort,
   board,
   deploy,
-  doors,
+  deviceDeploymentOf,
   instructionsIn,
-  partOf,
+  nextRequests,
   report,
 } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
@@ -32,7 +32,7 @@ async function deviceWith(retries: number): Promise<{ device: AcceptedDevice; id
 }
 
 function next({ token }: AcceptedDevice, provides = board): Promise<Reply> {
-  return doors['POST v2'](server, token, provides);
+  return nextRequests['POST v2'](server, token, provides);
 }
 
 async function deploymentOf(id: string): Promise<Deployment> {
@@ -46,7 +46,7 @@ describe('a deployment with retries', () => {
     const seen: unknown[] = [];
     for (const attempt of [1, 2, 3]) {
       expect(instructionsIn(await next(device)).id).toBe(id);
-      seen.push([attempt, (await partOf(server, id, device))?.attempts]);
+      seen.push([attempt, (await deviceDeploymentOf(server, id, device))?.attempts]);
       await report(server, device, { id, status: 'downloading' });
       await report(server, device, { id, status: 'failure' });
     }
@@ -63,10 +63,13 @@ describe('a deployment with retries', () => {
     const { device, id } = await deviceWith(1);
     await next(device);
     await report(server, device, { id, status: 'failure', substate: 'no room' });
-    expect(await partOf(server, id, device)).toMatchObject({ status: 'failure', attempts: 1 });
+    expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
+      status: 'failure',
+      attempts: 1,
+    });
     expect(await deploymentOf(id)).toMatchObject({ status: 'inprogress' });
     await next(device);
-    const again = await partOf(server, id, device);
+    const again = await deviceDeploymentOf(server, id, device);
     expect(again).toMatchObject({ status: 'pending', attempts: 2 });
     expect(again).not.toHaveProperty('substate');
     await report(server, device, { id, status: 'success' });
@@ -76,7 +79,7 @@ describe('a deployment with retries', () => {
   it('counts one attempt however often the device asks', async () => {
     const { device, id } = await deviceWith(1);
     for (const _ of [1, 2, 3]) await next(device);
-    expect((await partOf(server, id, device))?.attempts).toBe(1);
+    expect((await deviceDeploymentOf(server, id, device))?.attempts).toBe(1);
   });
 
   it('lets the device say something else of itself when it tries again', async () => {
@@ -93,7 +96,7 @@ describe('a deployment with retries', () => {
     await next(device);
     expect((await next(device, { ...board, artifact_name: 'other' })).status).toBe(409);
     expect(instructionsIn(await next(device)).id).toBe(id);
-    expect((await partOf(server, id, device))?.attempts).toBe(2);
+    expect((await deviceDeploymentOf(server, id, device))?.attempts).toBe(2);
   });
 
   it('is already installed when the device comes back with the artifact after all', async () => {
@@ -101,7 +104,7 @@ describe('a deployment with retries', () => {
     await next(device);
     await report(server, device, { id, status: 'failure' });
     expect((await next(device, { ...board, artifact_name: 'release-1' })).status).toBe(204);
-    expect((await partOf(server, id, device))?.status).toBe('already-installed');
+    expect((await deviceDeploymentOf(server, id, device))?.status).toBe('already-installed');
   });
 
   it('comes before a newer one', async () => {
@@ -120,7 +123,7 @@ describe('a deployment with retries', () => {
     await report(server, device, { id, status: 'failure' });
     expect((await abort(server, id)).status).toBe(204);
     expect((await next(device)).status).toBe(204);
-    expect((await partOf(server, id, device))?.status).toBe('failure');
+    expect((await deviceDeploymentOf(server, id, device))?.status).toBe('failure');
   });
 
   it('is not offered again once it is aborted on the device', async () => {

@@ -17,7 +17,7 @@ let server: TestServer;
 
 beforeAll(async () => {
   // The vectors name a tenant of their own, which only the open-source edition ignores.
-  server = await startTestServer({ variants: new Set(['open-source']) });
+  server = await startTestServer({ dialects: new Set(['open-source']) });
 });
 
 afterAll(() => server.close());

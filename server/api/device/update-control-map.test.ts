@@ -6,8 +6,8 @@ import {
   board,
   createDeployment,
   deploy,
-  doors,
   instructionsIn,
+  nextRequests,
   report,
 } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
@@ -47,7 +47,7 @@ function someDevice() {
 async function offeredDevice(update_control_map: object | undefined = map) {
   const device = await someDevice();
   const id = await deploy(server, [device], { update_control_map });
-  instructionsIn(await doors['POST v2'](server, device.token, board));
+  instructionsIn(await nextRequests['POST v2'](server, device.token, board));
   return { device, id };
 }
 
@@ -70,7 +70,7 @@ describe('the map of an active deployment', () => {
   it('is an empty object where the deployment has none', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
-    await doors['POST v2'](server, device.token, board);
+    await nextRequests['POST v2'](server, device.token, board);
     const reply = await fetchMap(device, id);
     expect([reply.status, reply.json()]).toEqual([200, {}]);
   });
@@ -102,7 +102,7 @@ describe('there is no map (404)', () => {
   it('for a device that no artifact of the deployment fits', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map: map });
-    await doors['POST v2'](server, device.token, { ...board, device_type: 'other' });
+    await nextRequests['POST v2'](server, device.token, { ...board, device_type: 'other' });
     expect((await fetchMap(device, id)).status).toBe(404);
   });
 
@@ -152,7 +152,7 @@ describe('a map is refused with 400 at the creation of the deployment', () => {
     const reply = await createDeployment(server, [device], { update_control_map });
     expect(reply.status).toBe(400);
     expect(reply.json().error).toMatch(/^body: update_control_map/);
-    expect((await doors['POST v2'](server, device.token, board)).status).toBe(204);
+    expect((await nextRequests['POST v2'](server, device.token, board)).status).toBe(204);
   });
 
   it.each([-10, 0, 10])('but not for the priority %d', async (priority) => {

@@ -118,12 +118,12 @@ describe('what comes beside the identity', () => {
     ['id_data', JSON.stringify({ mac: 'x'.repeat(4097) }), 'must have at most 4096 bytes'],
     ['external_id', 'x'.repeat(257), 'must have at most 256 characters'],
     ['tenant_token', 'x'.repeat(4097), 'must have at most 4096 characters'],
-  ])('is bounded: %s', async (field, value, fault) => {
+  ])('is bounded: %s', async (field, value, problem) => {
     server = await startTestServer();
     const device = newDevice('long');
     const body = { id_data: device.idData, pubkey: device.publicKeyPem, [field]: value };
     const reply = await authenticate(server, device, { body: JSON.stringify(body) });
-    expect([reply.status, reply.json().error]).toEqual([400, `body: ${field}: ${fault}`]);
+    expect([reply.status, reply.json().error]).toEqual([400, `body: ${field}: ${problem}`]);
     expect(await knownDevices(server)).toEqual([]);
   });
 });

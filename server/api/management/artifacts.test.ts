@@ -12,7 +12,7 @@ import {
   board,
   createDeployment,
   deploy,
-  doors,
+  nextRequests,
   report,
 } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
@@ -168,7 +168,7 @@ describe('deleting an artifact', () => {
       const id = await publish(server);
       const device = await acceptedDevice(server, 'user-of-it');
       const deployment = await deploy(server, [device]);
-      if (state !== 'waiting') await doors['POST v1'](server, device.token, board);
+      if (state !== 'waiting') await nextRequests['POST v1'](server, device.token, board);
       if (state === 'reported')
         await report(server, device, { id: deployment, status: 'installing' });
       const reply = await remove(id);
@@ -184,7 +184,7 @@ describe('deleting an artifact', () => {
     const id = await publish(server);
     const device = await acceptedDevice(server, 'user-of-it');
     const deployment = await deploy(server, [device]);
-    await doors['POST v1'](server, device.token, board);
+    await nextRequests['POST v1'](server, device.token, board);
     if (state === 'aborted') await abort(server, deployment);
     else await report(server, device, { id: deployment, status: 'success' });
     expect((await remove(id)).status).toBe(204);
@@ -194,11 +194,11 @@ describe('deleting an artifact', () => {
     const id = await publish(server);
     const device = await acceptedDevice(server, 'late-user');
     const deployment = await deploy(server, [device]);
-    await doors['POST v1'](server, device.token, board);
+    await nextRequests['POST v1'](server, device.token, board);
     await report(server, device, { id: deployment, status: 'failure' });
     await remove(id);
     await report(server, device, { id: deployment, status: 'downloading' });
-    expect((await doors['POST v1'](server, device.token, board)).status).toBe(204);
+    expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(204);
   });
 
   it('takes its name from those that can be deployed', async () => {

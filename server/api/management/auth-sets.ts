@@ -24,7 +24,7 @@ const limitReached = refuse.unprocessable(
 );
 
 /** A set together with the device that it belongs to. */
-interface Place {
+interface DeviceAuthSet {
   readonly device: StoredDevice;
   readonly set: StoredAuthSet;
 }
@@ -106,7 +106,7 @@ function placeOf(
   context: UserContext,
   { id, aid }: { readonly id: string; readonly aid: string },
   foreign = noSuchSet,
-): Place | Refusal {
+): DeviceAuthSet | Refusal {
   const device = visibleDevice(context, id);
   if (device instanceof Refusal) return device;
   const set = context.store.devices.findAuthSetById(aid);

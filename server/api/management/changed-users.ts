@@ -4,11 +4,11 @@ import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
 import { inPath, type Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { isAdmin } from '../../rules/access.ts';
-import { passwordFault } from '../../rules/password.ts';
+import { passwordProblem } from '../../rules/password.ts';
 import type { StoredUser } from '../../store/users.ts';
 import { findRole } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
-import { emailTaken, rolesFault } from './new-users.ts';
+import { emailTaken, rolesProblem } from './new-users.ts';
 import { wrongPassword } from './user-details.ts';
 import { isLastAdmin, lastAdmin } from './users.ts';
 import type { UserContext } from './visible-devices.ts';
@@ -125,11 +125,11 @@ function ruleOut(
     const fits = currentHash !== undefined && currentHash === user.passwordHash;
     if (!fits) return refuse.unprocessable('body: current_password: is wrong', wrongPassword);
   }
-  const fault =
+  const problem =
     password === undefined
       ? undefined
-      : (passwordFault(password, user.email) ?? passwordFault(password, email ?? ''));
-  if (fault) return refuse.unprocessable(`body: ${fault}`);
+      : (passwordProblem(password, user.email) ?? passwordProblem(password, email ?? ''));
+  if (problem) return refuse.unprocessable(`body: ${problem}`);
   if (email !== undefined && isRenamed(user, given) && context.tenants.findByEmail(email)) {
     return emailTaken;
   }
@@ -141,8 +141,8 @@ function ruleOutRoles(
   user: StoredUser,
   names: readonly string[],
 ): Refusal | undefined {
-  const fault = rolesFault(store, names);
-  if (fault) return fault;
+  const problem = rolesProblem(store, names);
+  if (problem) return problem;
   const roles = names.flatMap((name) => findRole(store, name) ?? []);
   return !isAdmin(roles) && isLastAdmin(store, user) ? lastAdmin : undefined;
 }

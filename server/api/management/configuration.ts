@@ -42,7 +42,7 @@ export const setConfiguration = defineEndpoint(
     const { store, user, settings, nowMs } = context;
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    const isSplit = settings.variants.has('split-configuration');
+    const isSplit = settings.dialects.has('split-configuration');
     const replaced = isSplit ? keepSettings(body) : replaceSettings(body);
     if ('because' in replaced) return refuse.malformed(`body: ${replaced.because}`);
     const current = store.configurations.find(device.id);

@@ -190,7 +190,7 @@ describe('once the content has begun, the connection is cut', () => {
     expect(response.statusCode).toBe(200);
     const ended = response.toArray().then(
       () => 'whole',
-      (fault: Error & { code?: string }) => fault.code,
+      (error: Error & { code?: string }) => error.code,
     );
     return { asked, ended, response };
   }

@@ -10,6 +10,7 @@ import type { Peer } from '../../testing/test-peer.ts';
 import type { TestServer } from '../../testing/test-server.ts';
 import {
   acceptTransfer,
+  answerStat,
   askFile,
   askUnread,
   beginDownload,
@@ -19,7 +20,6 @@ import {
   sayError,
   sendContent,
   type TransferStage,
-  tellFile,
 } from '../../testing/test-transfers.ts';
 
 const { control, fileTransfer } = connectProtocols;
@@ -61,7 +61,7 @@ describe('a download', () => {
   it('speaks to the device in one session, as the user, and closes it', async () => {
     const reply = download('/var/log/messages');
     const open = await acceptTransfer(device);
-    const stat = await tellFile(device);
+    const stat = await answerStat(device);
     const asked = await device.nextOf('get_file');
     sayChunk(device, asked, { offset: 0, body: Buffer.from('x') });
     sayChunk(device, asked, { offset: 1 });
@@ -153,7 +153,7 @@ describe('a download', () => {
     ({ server, identity, device } = stage);
     const reply = describeFile();
     await acceptTransfer(device);
-    await tellFile(device);
+    await answerStat(device);
     expect((await reply).headers.get('x-men-file-mode')).toBe('644');
   });
 
@@ -179,7 +179,7 @@ describe('HEAD of a file', () => {
   it('tells the headers without asking for the file, and closes the session', async () => {
     const reply = describeFile();
     await acceptTransfer(device);
-    await tellFile(device, { size: 123_456, mode: 0o755 });
+    await answerStat(device, { size: 123_456, mode: 0o755 });
     await device.nextOf('close');
     const { status, headers, text } = await reply;
     expect([status, text, headers.get('content-length')]).toEqual([200, '', null]);
@@ -231,7 +231,7 @@ describe('a path is refused with 400, and the device hears nothing of it:', () =
   it('but one of 4096 bytes is passed on', async () => {
     const reply = describeFile(`/${'x'.repeat(4095)}`);
     await acceptTransfer(device);
-    await tellFile(device);
+    await answerStat(device);
     expect((await reply).status).toBe(200);
   });
 });
@@ -251,7 +251,7 @@ describe('what is not a regular file is 400:', () => {
   ])('%s', async (_, mode) => {
     const reply = download();
     await acceptTransfer(device);
-    await tellFile(device, { mode });
+    await answerStat(device, { mode });
     expect(await errorOf(reply)).toEqual([400, 'path: /etc/motd is not a regular file']);
     await device.nextOf('close');
   });
@@ -263,7 +263,7 @@ describe('what is not a regular file is 400:', () => {
   ])('but a regular file by %s is none of these', async (_, mode, shown) => {
     const reply = describeFile();
     await acceptTransfer(device);
-    await tellFile(device, { mode });
+    await answerStat(device, { mode });
     const { status, headers } = await reply;
     expect([status, headers.get('x-svc-file-mode')]).toEqual([200, shown]);
   });

@@ -239,11 +239,11 @@ describe('back-pressure', () => {
     sending.destroy();
     // What had arrived already is still passed on; then the end of the caller is found.
     let taken = windowBytes;
-    for (let isTold = false; !isTold; ) {
+    for (let isReported = false; !isReported; ) {
       acknowledge(device, asked, taken);
       const { typ, body } = await device.next();
       taken += body?.length ?? 0;
-      isTold = typ === 'error';
+      isReported = typ === 'error';
     }
     await device.nextOf('close');
   });

@@ -69,8 +69,8 @@ export const checkDeviceUpdate = defineEndpoint(
   ({ parameters }, context) => {
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    const isTold = context.sockets.command(device.id, 'check-update', context.user.id);
-    return isTold ? { status: 202, body: null } : notConnected;
+    const isSent = context.sockets.command(device.id, 'check-update', context.user.id);
+    return isSent ? { status: 202, body: null } : notConnected;
   },
 );
 
@@ -79,8 +79,8 @@ export const sendDeviceInventory = defineEndpoint(
   ({ parameters }, context) => {
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    const isTold = context.sockets.command(device.id, 'send-inventory', context.user.id);
-    return isTold ? { status: 202, body: null } : notConnected;
+    const isSent = context.sockets.command(device.id, 'send-inventory', context.user.id);
+    return isSent ? { status: 202, body: null } : notConnected;
   },
 );
 
@@ -121,9 +121,9 @@ export const uploadDeviceFile = defineEndpointWithOwnTransactions(
       const put = { src_path: upload.name, ...upload.fields };
       const failed = await context.sockets.files.write(access, put, upload.content);
       return failed ? refusalOf(failed) : { status: 201 };
-    } catch (fault) {
-      if (fault instanceof UploadRefused) return fault.refusal;
-      throw fault;
+    } catch (error) {
+      if (error instanceof UploadRefused) return error.refusal;
+      throw error;
     } finally {
       discardRest(context.request);
     }

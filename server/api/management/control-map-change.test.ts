@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '../../testing/test-artifacts.ts';
 import { entries } from '../../testing/test-audit.ts';
-import { abort, board, deploy, doors, report } from '../../testing/test-deployments.ts';
+import { abort, board, deploy, nextRequests, report } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { explanationOf } from '../../testing/test-explanations.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
@@ -24,7 +24,7 @@ async function pausedDevice(map: object | null = pausing) {
   deviceCount += 1;
   const device = await acceptedDevice(server, `paused-${deviceCount}`);
   const id = await deploy(server, [device], map ? { update_control_map: map } : {});
-  await doors['POST v2'](server, device.token, board);
+  await nextRequests['POST v2'](server, device.token, board);
   await report(server, device, { id, status: 'pause_before_installing' });
   return { device, id };
 }

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchFile, publish, shownArtifact } from '../../testing/test-artifacts.ts';
-import { abort, board, deploy, doors, instructionsIn } from '../../testing/test-deployments.ts';
+import {
+  abort,
+  board,
+  deploy,
+  instructionsIn,
+  nextRequests,
+} from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -32,7 +38,7 @@ describe('a deployment that wants deltas', () => {
     const device = await acceptedDevice(server, 'one');
     const id = await deploy(server, [device], { autogenerate_delta: true });
     expect(await jobs()).toEqual([]);
-    const instructions = instructionsIn(await doors['POST v2'](server, device.token, board));
+    const instructions = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
     const [listed] = await jobs();
     const fields = {
       id: expect.any(String),
@@ -66,7 +72,7 @@ describe('a deployment that wants deltas', () => {
     for (const { token } of devices) {
       const artifact_name = token === devices[2]?.token ? 'release-00' : 'release-0';
       for (const door of ['GET v1', 'GET v1'] as const) {
-        await doors[door](server, token, { ...board, artifact_name });
+        await nextRequests[door](server, token, { ...board, artifact_name });
       }
     }
     expect((await jobs()).map(({ from_version }) => from_version)).toEqual([
@@ -83,7 +89,7 @@ describe('a deployment that wants deltas', () => {
     await publish(server, { name: 'elsewhere', deviceTypes: ['other'] });
     const device = await acceptedDevice(server, 'one');
     await deploy(server, [device], { autogenerate_delta: true, force_installation: true });
-    instructionsIn(await doors['POST v2'](server, device.token, { ...board, ...has }));
+    instructionsIn(await nextRequests['POST v2'](server, device.token, { ...board, ...has }));
     expect(await jobs()).toEqual([]);
   });
 });
@@ -92,7 +98,7 @@ describe('a deployment that does not', () => {
   it.each([{}, { autogenerate_delta: false }])('begins no job: %j', async (wish) => {
     const device = await acceptedDevice(server, 'one');
     await deploy(server, [device], wish);
-    instructionsIn(await doors['POST v2'](server, device.token, board));
+    instructionsIn(await nextRequests['POST v2'](server, device.token, board));
     expect(await jobs()).toEqual([]);
   });
 });
@@ -102,7 +108,7 @@ describe('delta jobs', () => {
     const device = await acceptedDevice(server, 'one');
     for (const name of ['a', 'b', 'c']) {
       const id = await deploy(server, [device], { name, autogenerate_delta: true });
-      await doors['POST v2'](server, device.token, board);
+      await nextRequests['POST v2'](server, device.token, board);
       await abort(server, id);
       server.clock.advance(1000);
     }

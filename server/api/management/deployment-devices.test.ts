@@ -5,9 +5,9 @@ import { entries } from '../../testing/test-audit.ts';
 import {
   board,
   deploy,
-  doors,
+  deviceDeploymentOf,
   instructionsIn,
-  partOf,
+  nextRequests,
   report,
   statusOf,
 } from '../../testing/test-deployments.ts';
@@ -49,7 +49,7 @@ async function deviceAt(status?: string): Promise<{ device: AcceptedDevice; id: 
   const device = await someDevice();
   const id = await deploy(server, [device]);
   if (status !== undefined) {
-    await doors['POST v2'](server, device.token, board);
+    await nextRequests['POST v2'](server, device.token, board);
     await report(server, device, { id, status });
   }
   return { device, id };
@@ -59,7 +59,7 @@ describe('a device in the list of a deployment', () => {
   it('shows the artifact that it was given, and how often it was offered', async () => {
     const { device, id } = await deviceAt('installing');
     const artifact = await shownArtifact(server, artifactId);
-    expect(await partOf(server, id, device)).toMatchObject({
+    expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
       status: 'installing',
       attempts: 1,
       image: {
@@ -74,9 +74,9 @@ describe('a device in the list of a deployment', () => {
 
   it('shows none before it was offered one', async () => {
     const { device, id } = await deviceAt();
-    const part = await partOf(server, id, device);
-    expect(part).toMatchObject({ status: 'pending', attempts: 0 });
-    expect(part).not.toHaveProperty('image');
+    const deviceDeployment = await deviceDeploymentOf(server, id, device);
+    expect(deviceDeployment).toMatchObject({ status: 'pending', attempts: 0 });
+    expect(deviceDeployment).not.toHaveProperty('image');
   });
 });
 
@@ -116,11 +116,11 @@ describe("the ids of a deployment's devices", () => {
 });
 
 describe('the deployments of a device', () => {
-  it('are all with its part in them, the newest first, in pages of 20 at most', async () => {
+  it('are all with its state in them, the newest first, in pages of 20 at most', async () => {
     const device = await someDevice();
     const ids = [];
     for (const name of ['a', 'b', 'c']) ids.unshift(await deploy(server, [device], { name }));
-    await doors['POST v2'](server, device.token, board);
+    await nextRequests['POST v2'](server, device.token, board);
     const reply = await call('list-device-deployments', { id: device.id });
     expect(reply.headers.get('x-total-count')).toBe('3');
     expect(reply.json()).toEqual(
@@ -179,12 +179,15 @@ describe('deleting the history of a device', () => {
   it('offers it anew what still runs', async () => {
     const [device, other] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [device, other]);
-    await doors['POST v2'](server, device.token, board);
+    await nextRequests['POST v2'](server, device.token, board);
     await report(server, device, { id, status: 'failure' });
-    expect((await doors['POST v2'](server, device.token, board)).status).toBe(204);
+    expect((await nextRequests['POST v2'](server, device.token, board)).status).toBe(204);
     await call('reset-device-deployments', { id: device.id });
-    expect(instructionsIn(await doors['POST v2'](server, device.token, board)).id).toBe(id);
-    expect(await partOf(server, id, device)).toMatchObject({ status: 'pending', attempts: 1 });
+    expect(instructionsIn(await nextRequests['POST v2'](server, device.token, board)).id).toBe(id);
+    expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+    });
   });
 
   it('lets it take a deployment that is older than the last one it finished', async () => {
@@ -194,7 +197,9 @@ describe('deleting the history of a device', () => {
     await call('abort-device-deployments', { id: device.id });
     await call('reset-device-deployments', { id: device.id });
     expect(await statusOf(server, newer, device)).toBe('aborted');
-    expect(instructionsIn(await doors['POST v2'](server, device.token, board)).id).toBe(older);
+    expect(instructionsIn(await nextRequests['POST v2'](server, device.token, board)).id).toBe(
+      older,
+    );
   });
 
   it('leaves what is under way', async () => {

@@ -1,10 +1,10 @@
-/** The devices' parts in deployments, for users. */
+/** Device deployments, for users. */
 import type { DeploymentDevice } from '../../../fixtures/contract/management/deployments.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
-import type { StoredPart } from '../../store/part-rows.ts';
+import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
 import type { Store } from '../../store/store.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { pagedAnswer } from '../paging.ts';
@@ -21,21 +21,22 @@ export const listDeploymentDevices = defineEndpoint(
     if (deployment instanceof Refusal) return deployment;
     const filter = { status: query.status, groups: user.groups };
     return pagedAnswer(context, query, {
-      total: store.parts.count(deployment, filter),
-      list: (page) => shownParts(store.parts.list(deployment, filter, page), context),
+      total: store.deviceDeployments.count(deployment, filter),
+      list: (page) =>
+        shownDeviceDeployments(store.deviceDeployments.list(deployment, filter, page), context),
     });
   },
 );
 
-/** All parts at once, as before there were pages. */
+/** All device deployments at once, as before there were pages. */
 export const listDeploymentDevicesV1 = defineEndpoint(
   'list-deployment-devices-v1',
   async ({ parameters }, context) => {
     const { store, user } = context;
     const deployment = visibleDeployment(context, parameters.deployment_id);
     if (deployment instanceof Refusal) return deployment;
-    const parts = store.parts.walk(deployment, { groups: user.groups });
-    return { status: 200, body: await shownParts(parts, context) };
+    const deviceDeployments = store.deviceDeployments.walk(deployment, { groups: user.groups });
+    return { status: 200, body: await shownDeviceDeployments(deviceDeployments, context) };
   },
 );
 
@@ -45,7 +46,10 @@ export const listDeploymentDeviceIds = defineEndpoint(
     const { store, user } = context;
     const deployment = visibleDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
-    return { status: 200, body: store.parts.deviceIds(deployment, { groups: user.groups }) };
+    return {
+      status: 200,
+      body: store.deviceDeployments.deviceIds(deployment, { groups: user.groups }),
+    };
   },
 );
 
@@ -54,7 +58,7 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   // A device that was decommissioned is gone, and its logs are there.
   const device = user.groups && visibleDevice(context, parameters.device_id);
   if (device instanceof Refusal) return device;
-  const log = store.parts.findLog(parameters.id, parameters.device_id);
+  const log = store.deviceDeployments.findLog(parameters.id, parameters.device_id);
   if (log === undefined)
     return refuse.notFound('this device has sent no log for this deployment', {
       ...inState('a device that has sent a log', 'one that has sent none'),
@@ -73,12 +77,12 @@ export const listDeviceDeployments = defineEndpoint(
     return pagedAnswer(context, query, {
       total: store.history.count(device.id, query.status),
       list: (page) => {
-        const view = partViewer(store);
-        // A part has no id of its own; within the list of its device the deployment's is one.
-        const shown = (part: StoredPart) => ({
-          id: part.deployment.id,
-          deployment: shownDeployment(store, part.deployment),
-          device: view(part),
+        const view = deploymentDeviceViewer(store);
+        // A device deployment has no id of its own; within the list of its device the deployment's is one.
+        const shown = (deviceDeployment: StoredDeviceDeployment) => ({
+          id: deviceDeployment.deployment.id,
+          deployment: shownDeployment(store, deviceDeployment.deployment),
+          device: view(deviceDeployment),
         });
         return JsonList.ofEach(store.history.list(device.id, query.status, page), shown, context);
       },
@@ -93,7 +97,7 @@ export const abortDeviceDeployments = defineEndpoint(
     const { store, user, nowMs } = context;
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    store.parts.endAllOf(device.id, 'aborted', nowMs);
+    store.deviceDeployments.endAllOf(device.id, 'aborted', nowMs);
     const object = deviceObject(device);
     audit(context, { actor: userActor(user), action: 'abort', object });
     return { status: 204 };
@@ -118,17 +122,22 @@ export const resetDeviceDeployments = defineEndpoint(
   },
 );
 
-function shownParts(parts: Iterable<StoredPart>, context: UserContext) {
-  return JsonList.ofEach(parts, partViewer(context.store), context);
+function shownDeviceDeployments(
+  deviceDeployments: Iterable<StoredDeviceDeployment>,
+  context: UserContext,
+) {
+  return JsonList.ofEach(deviceDeployments, deploymentDeviceViewer(context.store), context);
 }
 
-/** Makes views of parts, most of which are of the same artifact. */
-function partViewer(store: Store): (part: StoredPart) => DeploymentDevice {
+/** Makes views of device deployments, most of which are of the same artifact. */
+function deploymentDeviceViewer(
+  store: Store,
+): (deviceDeployment: StoredDeviceDeployment) => DeploymentDevice {
   const known = new Map<string, StoredArtifact | undefined>();
-  return (part) => {
-    const { artifactId } = part;
-    if (artifactId === undefined) return deploymentDeviceView(part, undefined);
+  return (deviceDeployment) => {
+    const { artifactId } = deviceDeployment;
+    if (artifactId === undefined) return deploymentDeviceView(deviceDeployment, undefined);
     if (!known.has(artifactId)) known.set(artifactId, store.artifacts.find(artifactId));
-    return deploymentDeviceView(part, known.get(artifactId)?.artifact);
+    return deploymentDeviceView(deviceDeployment, known.get(artifactId)?.artifact);
   };
 }

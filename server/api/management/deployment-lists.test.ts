@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../fixtures/contract/management/deployments.ts';
 import { publish } from '../../testing/test-artifacts.ts';
-import { abort, board, deploy, doors } from '../../testing/test-deployments.ts';
+import { abort, board, deploy, nextRequests } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
     server.clock.advance(1000);
   }
   await abort(server, `${ids.get('spring')}`);
-  await doors['POST v1'](server, device.token, board);
+  await nextRequests['POST v1'](server, device.token, board);
   const call = { token: server.adminToken, parameters: { id: device.id }, json: {} };
   const { deployment_id } = (await server.call('deploy-configuration', call)).json();
   ids.set('configuration', String(deployment_id));
@@ -41,7 +41,7 @@ function list(id: ListId, query: string): Promise<Reply> {
 
 function namesIn(reply: Reply): string[] {
   const names = new Map([...ids].map(([name, id]) => [id, name]));
-  return reply.json<Deployment[]>().map(({ id }) => names.get(id) ?? 'stranger');
+  return reply.json<Deployment[]>().map(({ id }) => names.get(id) ?? 'another deployment');
 }
 
 const shared: [string, string, string[]][] = [

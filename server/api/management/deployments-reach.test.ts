@@ -4,7 +4,7 @@ import type {
   DeploymentDevice,
 } from '../../../fixtures/contract/management/deployments.ts';
 import { publish } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors, report, statusOf } from '../../testing/test-deployments.ts';
+import { board, deploy, nextRequests, report, statusOf } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import {
   type Call,
@@ -42,7 +42,7 @@ beforeAll(async () => {
     both: await deploy(server, [north, south], { ...map, name: 'both' }),
   };
   for (const device of [north, south]) {
-    await doors['POST v2'](server, device.token, board);
+    await nextRequests['POST v2'](server, device.token, board);
     const id = device === north ? ids.inside : ids.outside;
     const messages = [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message: 'x' }];
     await report(server, device, { id, status: 'downloading' });
@@ -105,7 +105,7 @@ describe('a user who is limited to a group', () => {
     const parameters = { id: ids.both, deployment_id: ids.both };
     for (const id of ['list-deployment-devices', 'list-deployment-devices-v1'] as const) {
       const shown = (await ask(id, { parameters })).json<DeploymentDevice[]>();
-      expect(shown.map((part) => part.id)).toEqual([north.id]);
+      expect(shown.map((deviceDeployment) => deviceDeployment.id)).toEqual([north.id]);
     }
     expect((await ask('list-deployment-device-ids', { parameters })).json()).toEqual([north.id]);
   });

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactBytes, publish, shownArtifact } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors, partOf, report } from '../../testing/test-deployments.ts';
+import {
+  board,
+  deploy,
+  deviceDeploymentOf,
+  nextRequests,
+  report,
+} from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import {
   type Call,
@@ -28,7 +34,7 @@ beforeAll(async () => {
   device = accepted.id;
   const wishes = { autogenerate_delta: true, update_control_map: {} };
   deployment = await deploy(server, [accepted], wishes);
-  await doors['POST v2'](server, accepted.token, board);
+  await nextRequests['POST v2'](server, accepted.token, board);
   await report(server, accepted, { id: deployment, status: 'downloading' });
   const messages = [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message: 'secret' }];
   const parameters = { id: deployment };
@@ -122,7 +128,7 @@ describe('the first tenant', () => {
   it('has kept everything as it was', async () => {
     expect(await shownArtifact(server, artifact)).toMatchObject({ name: 'release-1' });
     expect(await shownArtifact(server, artifact)).not.toHaveProperty('description');
-    expect(await partOf(server, deployment, { id: device })).toMatchObject({
+    expect(await deviceDeploymentOf(server, deployment, { id: device })).toMatchObject({
       status: 'downloading',
       log: true,
     });

@@ -9,8 +9,8 @@ import {
   board,
   createDeployment,
   deploy,
-  doors,
   instructionsIn,
+  nextRequests,
   report,
   statusOf,
 } from '../../testing/test-deployments.ts';
@@ -93,7 +93,7 @@ describe('creating a deployment', () => {
     const device = await someDevice();
     const reply = await createDeployment(server, [device], overrides);
     expect([reply.status, reply.json().error]).toEqual([400, expect.stringMatching(/^body: /)]);
-    expect((await doors['POST v1'](server, device.token, board)).status).toBe(204);
+    expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(204);
   });
 
   it('is 422 for an artifact that does not exist', async () => {
@@ -133,10 +133,10 @@ describe('a deployment to all devices', () => {
     await authenticate(own, newDevice('pending'));
     const id = await deploy(own, [], { devices: undefined, all_devices: true });
     for (const { token } of devices) {
-      expect(instructionsIn(await doors['GET v1'](own, token, board)).id).toBe(id);
+      expect(instructionsIn(await nextRequests['GET v1'](own, token, board)).id).toBe(id);
     }
     const later = await acceptedDevice(own, 'later');
-    expect((await doors['GET v1'](own, later.token, board)).status).toBe(204);
+    expect((await nextRequests['GET v1'](own, later.token, board)).status).toBe(204);
     await own.close();
   });
 });
@@ -145,7 +145,7 @@ describe('aborting a deployment', () => {
   it('ends what is unfinished and leaves the rest', async () => {
     const [done, busy, waiting] = [await someDevice(), await someDevice(), await someDevice()];
     const id = await deploy(server, [done, busy, waiting]);
-    for (const { token } of [done, busy]) await doors['POST v1'](server, token, board);
+    for (const { token } of [done, busy]) await nextRequests['POST v1'](server, token, board);
     await report(server, done, { id, status: 'success' });
     await report(server, busy, { id, status: 'rebooting' });
     expect((await abort(server, id)).status).toBe(204);
@@ -163,7 +163,7 @@ describe('aborting a deployment', () => {
     const aborted = await deploy(server, [a]);
     await abort(server, aborted);
     const ended = await deploy(server, [b]);
-    await doors['POST v1'](server, b.token, board);
+    await nextRequests['POST v1'](server, b.token, board);
     await report(server, b, { id: ended, status: 'success' });
     for (const id of [aborted, ended]) {
       expect((await abort(server, id)).status).toBe(422);
@@ -192,7 +192,7 @@ describe('a deployment that has ended', () => {
   it('keeps the time of its end when a device repeats itself, and loses it when one goes on', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
-    await doors['POST v1'](server, device.token, board);
+    await nextRequests['POST v1'](server, device.token, board);
     const finishedAfter = async (status: string) => {
       await report(server, device, { id, status });
       const { finished } = (await one(id)).json<Deployment>();
@@ -218,7 +218,7 @@ describe('aborting the deployments of one device', () => {
     expect(await statusOf(server, first, one)).toBe('aborted');
     expect(await statusOf(server, second, one)).toBe('aborted');
     expect(await statusOf(server, first, other)).toBe('pending');
-    expect((await doors['POST v1'](server, one.token, board)).status).toBe(204);
+    expect((await nextRequests['POST v1'](server, one.token, board)).status).toBe(204);
   });
 });
 
@@ -234,9 +234,9 @@ describe('listing deployments', () => {
     await publish(own);
     const device = await acceptedDevice(own, 'listed');
     for (const name of ['a', 'b', 'c', 'd']) ids.push(await deploy(own, [device], { name }));
-    await doors['POST v1'](own, device.token, board);
+    await nextRequests['POST v1'](own, device.token, board);
     await report(own, device, { id: `${ids[0]}`, status: 'success' });
-    await doors['POST v1'](own, device.token, board);
+    await nextRequests['POST v1'](own, device.token, board);
     await report(own, device, { id: `${ids[1]}`, status: 'installing' });
   });
 
@@ -280,7 +280,7 @@ describe('the devices of a deployment', () => {
     for (const [at, status] of statuses.entries()) {
       const device = devices[at];
       if (!device) throw new Error('there are fewer devices than statuses');
-      await doors['POST v1'](server, device.token, board);
+      await nextRequests['POST v1'](server, device.token, board);
       await report(server, device, { id, status });
     }
     const counts: Record<string, [number, string | null]> = {};

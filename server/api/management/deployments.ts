@@ -76,8 +76,8 @@ function listed(
 export function shownDeployment(store: Store, deployment: StoredDeployment) {
   const isSoftware = deployment.type === 'software';
   return deploymentView(deployment, {
-    counts: store.parts.statistics(deployment),
-    offered: deployment.phases ? store.parts.countOffered(deployment) : 0,
+    counts: store.deviceDeployments.statistics(deployment),
+    offered: deployment.phases ? store.deviceDeployments.countOffered(deployment) : 0,
     artifactIds: isSoftware ? store.artifacts.idsOf(deployment.artifactName) : [],
     configuration: isSoftware ? undefined : store.deployments.configurationOf(deployment),
   });
@@ -94,7 +94,10 @@ export const getDeploymentStatistics = defineEndpoint(
   ({ parameters }, context) => {
     const deployment = visibleDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
-    return { status: 200, body: statisticsView(context.store.parts.statistics(deployment)) };
+    return {
+      status: 200,
+      body: statisticsView(context.store.deviceDeployments.statistics(deployment)),
+    };
   },
 );
 
@@ -105,7 +108,10 @@ export const listDeploymentStatistics = defineEndpoint(
     for (const id of new Set(body.deployment_ids)) {
       const deployment = visibleDeployment(context, id);
       if (deployment instanceof Refusal) return deployment;
-      found.push({ id, stats: statisticsView(context.store.parts.statistics(deployment)) });
+      found.push({
+        id,
+        stats: statisticsView(context.store.deviceDeployments.statistics(deployment)),
+      });
     }
     return { status: 200, body: found };
   },
@@ -143,7 +149,7 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
   }
   const because = abortRefused(deployment);
   if (because !== undefined) return refuse.unprocessable(because, ended);
-  store.parts.abortAll(deployment, nowMs);
+  store.deviceDeployments.abortAll(deployment, nowMs);
   const object = deploymentObject(deployment);
   audit(context, { actor: userActor(user), action: 'abort', object });
   return { status: 204 };

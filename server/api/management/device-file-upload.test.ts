@@ -36,9 +36,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       for await (const part of upload.content) received += part.length;
       response.end(`${received} bytes`);
     }
-  } catch (fault) {
-    if (!(fault instanceof UploadRefused)) throw fault;
-    response.end(`${fault.refusal.status} after ${received}`);
+  } catch (error) {
+    if (!(error instanceof UploadRefused)) throw error;
+    response.end(`${error.refusal.status} after ${received}`);
   } finally {
     discardRest(request);
   }

@@ -5,9 +5,9 @@ import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { devicePathShape } from '../../../fixtures/contract/management/connect.ts';
 import { RequestCutOff } from '../../http/body.ts';
-import { shapeDetail } from '../../http/fault-detail.ts';
+import { shapeDetail } from '../../http/problem-detail.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { faultOf } from '../../pipeline/input.ts';
+import { problemOf } from '../../pipeline/input.ts';
 import { malformedParts, openMultipart, tooManyParts } from './multipart.ts';
 
 const UINT32_MAX = 0xffff_ffff;
@@ -75,8 +75,8 @@ export function receiveDeviceFile(
       fields[name] = value;
     });
     parser.on('file', (name, stream, fileName) => {
-      // An error that nobody reads yet must be kept, and one that nobody will read, be let go.
-      stream.on('error', (fault) => stream.destroy(fault));
+      // An error that nobody reads yet must be kept, and one that nobody will read, be dropped.
+      stream.on('error', (error) => stream.destroy(error));
       if (name !== 'file' || file) stream.resume();
       else {
         file = stream;
@@ -89,9 +89,9 @@ export function receiveDeviceFile(
       discardRest(request);
       resolve(tooManyParts);
     });
-    parser.on('error', (fault: unknown) => {
-      file?.destroy(fault as Error);
-      resolve(malformedParts(fault));
+    parser.on('error', (error: unknown) => {
+      file?.destroy(error as Error);
+      resolve(malformedParts(error));
     });
     request.on('close', () => {
       if (request.complete) return;
@@ -118,15 +118,15 @@ function uploadOf(
   const checked = v.safeParse(fieldsShape, given, { abortEarly: true });
   if (!checked.success)
     return refuse.malformed(
-      `${faultOf(checked.issues[0])}, before the file`,
+      `${problemOf(checked.issues[0])}, before the file`,
       shapeDetail('form', checked.issues[0], { schema: fieldsShape }),
     );
-  const { deviceFileNameMaxBytes: mostBytes } = limits;
+  const { deviceFileNameMaxBytes: maxBytes } = limits;
   if (name === undefined || name === '') return noFile;
-  if (Buffer.byteLength(name) > mostBytes) {
-    return refuse.malformed(`file: its name must be at most ${mostBytes} bytes long`, {
+  if (Buffer.byteLength(name) > maxBytes) {
+    return refuse.malformed(`file: its name must be at most ${maxBytes} bytes long`, {
       path: 'form.file',
-      expected: `a file name of at most ${mostBytes} bytes`,
+      expected: `a file name of at most ${maxBytes} bytes`,
     });
   }
   return { fields: checked.output, name, content };
@@ -138,8 +138,8 @@ async function* contentOf(
 ): AsyncGenerator<Uint8Array, void> {
   try {
     for await (const part of file) yield part as Buffer;
-  } catch (fault) {
-    throw fault instanceof RequestCutOff ? fault : new UploadRefused(malformedParts(fault));
+  } catch (error) {
+    throw error instanceof RequestCutOff ? error : new UploadRefused(malformedParts(error));
   }
   if (file.truncated) throw new UploadRefused(refuse.tooLarge(fileMaxBytes));
 }

@@ -167,9 +167,9 @@ describe('the search for devices', () => {
     [[], 'body: must be an object'],
     ['pending', 'body: must be an object'],
     [null, 'body: must be an object'],
-  ])('is 400 with %j', async (json, fault) => {
+  ])('is 400 with %j', async (json, problem) => {
     const reply = await send(json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(fault)]);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(problem)]);
   });
 
   it.each([

@@ -78,7 +78,7 @@ export const decommissionDevice = defineEndpoint(
 /** Removes a device with all that belongs to it; its deployments end as decommissioned. */
 export function forgetDevice({ store, sockets, nowMs }: UserContext, deviceId: string): void {
   store.devices.remove(deviceId);
-  store.parts.endAllOf(deviceId, 'decommissioned', nowMs);
+  store.deviceDeployments.endAllOf(deviceId, 'decommissioned', nowMs);
   store.groups.clear(deviceId);
   store.inventory.remove(deviceId);
   store.tags.remove(deviceId);

@@ -102,14 +102,14 @@ function secretOf(prefix: string): string {
   return secrets.find((one) => one.startsWith(prefix)) ?? '';
 }
 
-function tell({ method, path }: Row, token: string): Promise<Reply> {
+function call({ method, path }: Row, token: string): Promise<Reply> {
   const body = method === 'POST' ? { json: {} } : {};
   return server.request(method, path, { token, ...body });
 }
 
 /** All that the first tenant is told of itself. */
 async function everythingOfTheFirst(): Promise<string> {
-  const replies = await Promise.all(telling.map((row) => tell(row, server.adminToken)));
+  const replies = await Promise.all(telling.map((row) => call(row, server.adminToken)));
   return replies.map(({ status, text }) => `${status} ${text}`).join('\n');
 }
 
@@ -244,10 +244,10 @@ describe('the first tenant', () => {
   it.each(telling.map((row) => [row.id, row] as const))(
     'is in nothing that %s tells another one',
     async (_, row) => {
-      const told = await tell(row, foreign.token);
+      const told = await call(row, foreign.token);
       expect(told.status).toBe(200);
       expect(secrets.filter((secret) => told.text.includes(secret))).toEqual([]);
-      expect((await tell(row, server.adminToken)).text).not.toBe(told.text);
+      expect((await call(row, server.adminToken)).text).not.toBe(told.text);
     },
   );
 

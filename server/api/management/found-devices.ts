@@ -39,7 +39,7 @@ export function pageOf({ devices }: Store, filter: DeviceFilter, page: Page): Fo
 
 /**
  * Finds the devices of the page, and how many there are in all. Yields wherever the work may pause.
- * @throws PatternFault @throws SortFault
+ * @throws PatternError @throws SortError
  */
 export function* findDevices(
   store: Store,

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
 import { readArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { fetchFile, linkTo, publish, shownArtifact } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors, instructionsIn } from '../../testing/test-deployments.ts';
+import { board, deploy, instructionsIn, nextRequests } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -93,7 +93,7 @@ describe('an artifact that is generated from a plain file', () => {
     await generated();
     const device = await acceptedDevice(server, 'reader');
     const id = await deploy(server, [device]);
-    const instructions = instructionsIn(await doors['POST v2'](server, device.token, board));
+    const instructions = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
     expect(instructions.id).toBe(id);
     const { bytes } = await fetchFile(`${instructions.artifact.source.uri}`);
     const contents = await readArtifact(Readable.from([bytes]));

@@ -13,9 +13,9 @@ import {
   streamArtifact,
 } from '../../../fixtures/formats/mender-artifact-stream.ts';
 import { digestOf } from '../../crypto/digest.ts';
-import { shapeDetail } from '../../http/fault-detail.ts';
+import { shapeDetail } from '../../http/problem-detail.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
-import { faultOf } from '../../pipeline/input.ts';
+import { problemOf } from '../../pipeline/input.ts';
 import type { ReceivedFile } from '../../store/files.ts';
 import type { Upload } from './upload.ts';
 
@@ -66,10 +66,10 @@ export function readGenerateForm({ fields, fileName: called }: Upload): Generate
     const [issue] = checked.issues;
     const detail = shapeDetail('form', issue, { schema: formShape });
     // What comes after the file has not been read.
-    if (detail.actual !== 'nothing') return refuse.malformed(faultOf(issue), detail);
+    if (detail.actual !== 'nothing') return refuse.malformed(problemOf(issue), detail);
     const expected = `${detail.expected}, in a part before that of the file`;
     const before = { ...detail, expected, actual: 'no such part before the file' };
-    return refuse.malformed(`${faultOf(issue)}, before the file`, before);
+    return refuse.malformed(`${problemOf(issue)}, before the file`, before);
   }
   const { filename = plain(called) } = checked.output.args;
   return { ...checked.output, fileName: filename };

@@ -151,7 +151,7 @@ describe('many devices at once', () => {
     expect([await groupOf(one), await groupOf(other)]).toEqual([blue, blue]);
   });
 
-  it('are taken out of a group: those that are in it', async () => {
+  it('are removed from a group: those that are in it', async () => {
     await setGroup(server, one.id, blue);
     await setGroup(server, other.id, `red-${round}`);
     const reply = await change('remove-group-devices', blue, [one.id, other.id, unknownId]);

@@ -52,7 +52,7 @@ const TEN_GIB = Buffer.alloc(12);
 TEN_GIB.writeUInt8(0x80);
 TEN_GIB.writeBigUInt64BE(10n * 2n ** 30n, 4);
 
-/** The archive with 10 GiB in the size field of an entry's header, the header's sum mended. */
+/** The archive with 10 GiB in the size field of an entry's header, the header's sum corrected. */
 function claimingTenGib(archive: Buffer, entry: string): Buffer {
   const changed = Buffer.from(archive);
   const at = changed.indexOf(`${entry}\0`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
 import { type AcceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
-import { namesIn, setGroup, tellingDevice } from '../../testing/test-inventory.ts';
+import { namesIn, reportingDevice, setGroup } from '../../testing/test-inventory.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
@@ -12,9 +12,9 @@ const subject = { name: 'disk', type: 'log', status: 'full' };
 
 beforeAll(async () => {
   server = await startTestServer();
-  alpha = await tellingDevice(server, 'alpha', { ip: '10.0.0.2', cores: 4, modes: ['a', 'b'] });
+  alpha = await reportingDevice(server, 'alpha', { ip: '10.0.0.2', cores: 4, modes: ['a', 'b'] });
   server.clock.advance(1000);
-  beta = await tellingDevice(server, 'beta', { ip: '10.0.0.1', cores: 16, note: '' });
+  beta = await reportingDevice(server, 'beta', { ip: '10.0.0.1', cores: 16, note: '' });
   await authenticate(server, newDevice('waiting'));
   await setGroup(server, alpha.id, 'blue');
   const tags = { token: server.adminToken, parameters: { id: beta.id } };
@@ -176,15 +176,15 @@ describe('a search that is malformed is 400, and the answer says where', () => {
     [{ page: '1' }, 'page'],
     [{ per_page: 501 }, 'per_page: must be at most 500'],
     [{ text: 'x'.repeat(257) }, 'text'],
-  ])('%j', async (json, fault) => {
+  ])('%j', async (json, problem) => {
     const reply = await search(json);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(fault)]);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(problem)]);
   });
 });
 
 describe('a pattern that would take for ever elsewhere', () => {
   it('is answered, by the device or by a refusal', async () => {
-    const long = await tellingDevice(server, 'long', { blob: `${'a'.repeat(50_000)}!` });
+    const long = await reportingDevice(server, 'long', { blob: `${'a'.repeat(50_000)}!` });
     const ask = (value: string) =>
       search({ filters: [{ scope: 'inventory', attribute: 'blob', type: '$regex', value }] });
     expect(namesIn(await ask('^(a+)+$'))).toEqual([]);

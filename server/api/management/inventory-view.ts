@@ -15,14 +15,14 @@ type Attributes = InventoryDevice['attributes'];
 
 /** One device with its attributes in all scopes. */
 export function inventoryView(store: Store, device: StoredDevice): InventoryDevice {
-  const told = store.inventory.list(device.id);
+  const reported = store.inventory.list(device.id);
   const tags = store.tags.list(device.id);
-  const writtenMs = [...told, ...tags].map(({ updatedMs }) => updatedMs);
+  const writtenMs = [...reported, ...tags].map(({ updatedMs }) => updatedMs);
   return {
     id: device.id,
     updated_ts: iso(Math.max(device.updatedMs, ...writtenMs)),
     attributes: [
-      ...writtenAttributes('inventory', told),
+      ...writtenAttributes('inventory', reported),
       ...writtenAttributes('tags', tags),
       ...identityAttributes(device),
       ...systemAttributes(device, store.groups.groupOf(device.id)),

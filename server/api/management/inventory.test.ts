@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
 import { type AcceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
-import { namesIn, setGroup, tellingDevice } from '../../testing/test-inventory.ts';
+import { namesIn, reportingDevice, setGroup } from '../../testing/test-inventory.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
@@ -9,11 +9,11 @@ let alpha: AcceptedDevice;
 
 beforeAll(async () => {
   server = await startTestServer();
-  alpha = await tellingDevice(server, 'alpha', { ip: '10.0.0.2', cores: 4, tags: ['x', 'y'] });
+  alpha = await reportingDevice(server, 'alpha', { ip: '10.0.0.2', cores: 4, tags: ['x', 'y'] });
   server.clock.advance(1000);
-  await tellingDevice(server, 'beta', { ip: '10.0.0.1', cores: 16, 'a:b': 'c:d' });
+  await reportingDevice(server, 'beta', { ip: '10.0.0.1', cores: 16, 'a:b': 'c:d' });
   server.clock.advance(1000);
-  const gamma = await tellingDevice(server, 'gamma', { ip: '10.0.0.3' });
+  const gamma = await reportingDevice(server, 'gamma', { ip: '10.0.0.3' });
   await setGroup(server, alpha.id, 'blue');
   await setGroup(server, gamma.id, 'red');
   await authenticate(server, newDevice('waiting'));
@@ -88,9 +88,9 @@ describe('the list of the inventory', () => {
       Array.from({ length: 101 }, (_, at) => `a${at}=1`).join('&'),
       'query: must filter by at most 100',
     ],
-  ])('is 400 with %s', async (query, fault) => {
+  ])('is 400 with %s', async (query, problem) => {
     const reply = await list(query);
-    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(fault)]);
+    expect([reply.status, reply.json().error]).toEqual([400, expect.stringContaining(problem)]);
   });
 });
 

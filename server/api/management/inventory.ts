@@ -14,8 +14,8 @@ import {
   type HandlerContext,
 } from '../../pipeline/endpoint.ts';
 import { readListTerms } from '../../rules/inventory-query.ts';
-import { SortFault } from '../../rules/inventory-search.ts';
-import { PatternFault } from '../../rules/pattern.ts';
+import { SortError } from '../../rules/inventory-search.ts';
+import { PatternError } from '../../rules/pattern.ts';
 import type { Page } from '../../store/engine/page.ts';
 import { pagingHeaders } from '../paging.ts';
 import { type FoundDevices, findDevices, isSearch, pageOf, type Wanted } from './found-devices.ts';
@@ -76,10 +76,10 @@ async function searched(
   if (!isSearch(wanted)) return pageOf(store, wanted.filter, page);
   try {
     return await longWork.run(context, findDevices(store, wanted, page));
-  } catch (fault) {
-    if (fault instanceof SortFault) return refuse.malformed(fault.message);
-    if (!(fault instanceof PatternFault)) throw fault;
-    return refuse.malformed(`body: filters: the pattern of a $regex ${fault.message}`);
+  } catch (error) {
+    if (error instanceof SortError) return refuse.malformed(error.message);
+    if (!(error instanceof PatternError)) throw error;
+    return refuse.malformed(`body: filters: the pattern of a $regex ${error.message}`);
   }
 }
 

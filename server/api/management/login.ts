@@ -22,7 +22,7 @@ export const login = defineEndpointWithOwnTransactions('login', async ({ body },
   const [email = '', ...rest] = Buffer.from(credentials, 'base64').toString().split(':');
   const tenant = tenants.findByEmail(email);
   const user = tenant?.store.users.findByEmail(email);
-  // Asked for strangers too: by a quicker answer one could find out who is a user.
+  // Asked for unknown users too: by a quicker answer one could find out who is a user.
   const fits = await passwordFits(rest.join(':'), user?.passwordHash);
   if (!tenant || !user || !fits) return refused;
   // Meanwhile the user, or the whole tenant, may have gone.

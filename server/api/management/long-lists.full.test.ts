@@ -4,7 +4,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { openConnection, rawRequest } from '../../testing/raw-http.ts';
-import { tellingDevice } from '../../testing/test-inventory.ts';
+import { reportingDevice } from '../../testing/test-inventory.ts';
 import { journalPage } from '../../testing/test-journal.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -19,7 +19,7 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ connectionLimits: { unreadMaxBytes: UNREAD_MAX_BYTES } });
   for (let at = 0; at < DEVICES; at += 1) {
-    await tellingDevice(server, `d-${String(at).padStart(3, '0')}`, { note: VALUE, at });
+    await reportingDevice(server, `d-${String(at).padStart(3, '0')}`, { note: VALUE, at });
   }
 });
 

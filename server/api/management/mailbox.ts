@@ -7,7 +7,7 @@ import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';
 import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
-import { passwordFault } from '../../rules/password.ts';
+import { passwordProblem } from '../../rules/password.ts';
 import type { Confirmation, ConfirmationKind } from '../../store/confirmations.ts';
 import type { StoredUser } from '../../store/users.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
@@ -69,8 +69,8 @@ export const completePasswordReset = defineEndpointWithOwnTransactions(
     const secret = { body: body.secret_hash, query: query.secret_hash };
     const known = findSecret(context, 'password', secret);
     if (known instanceof Refusal) return known;
-    const fault = passwordFault(body.password, known.user.email);
-    if (fault) return refuse.unprocessable(`body: ${fault}`);
+    const problem = passwordProblem(body.password, known.user.email);
+    if (problem) return refuse.unprocessable(`body: ${problem}`);
     const passwordHash = await hashPassword(body.password, context.random);
     // Meanwhile it may have been used.
     const found = findSecret(context, 'password', secret);
@@ -117,12 +117,12 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
     );
   }
   sendSecret(context, 'email-change', { ...user, newEmail: email });
-  const told = `requested a change of the e-mail address to ${email}; confirmation is pending`;
+  const change = `requested a change of the e-mail address to ${email}; confirmation is pending`;
   audit(context, {
     actor: userActor(user),
     action: 'update',
     object: userObject(user),
-    change: told,
+    change: change,
   });
   return { status: 202 };
 }
@@ -147,8 +147,8 @@ export const completeEmailChange = defineEndpointWithOwnTransactions(
     tenant.store.atomically(() => {
       tenant.store.users.change(user.id, { email }, context.nowMs);
       tenant.store.confirmations.remove('email', user.id);
-      const told = `Updated user ${user.email}:\n- email: ${user.email}\n+ email: ${email}`;
-      recordOwnChange(context.moveTo(tenant), { ...user, email }, told);
+      const change = `Updated user ${user.email}:\n- email: ${user.email}\n+ email: ${email}`;
+      recordOwnChange(context.moveTo(tenant), { ...user, email }, change);
     });
     return { status: 204 };
   },

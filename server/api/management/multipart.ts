@@ -45,8 +45,8 @@ export function openMultipart(
         headerPairs: HEAD_LINES_MAX,
       },
     });
-  } catch (fault) {
-    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(fault)}`, formType);
+  } catch (error) {
+    return refuse.malformed(`the Content-Type header is malformed: ${messageOf(error)}`, formType);
   }
 }
 
@@ -57,13 +57,13 @@ export const tooManyParts = refuse.malformed(
 );
 
 /** The answer to a body that cannot be parsed. */
-export function malformedParts(fault: unknown): Refusal {
-  return refuse.malformed(`the multipart body is malformed: ${messageOf(fault)}`, {
+export function malformedParts(error: unknown): Refusal {
+  return refuse.malformed(`the multipart body is malformed: ${messageOf(error)}`, {
     path: 'form',
     expected: 'multipart parts up to the closing boundary',
   });
 }
 
-function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -48,10 +48,10 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
       if (asked instanceof Refusal) return asked;
       const file = await files.receive(wrapped(asked, upload.file, context.nowMs));
       return await take(context, file, { description: upload.fields.get('description') });
-    } catch (fault) {
-      if (fault instanceof ArtifactError)
-        return refuse.malformed(fault.message, { path: 'form.file' });
-      throw fault;
+    } catch (error) {
+      if (error instanceof ArtifactError)
+        return refuse.malformed(error.message, { path: 'form.file' });
+      throw error;
     } finally {
       files.discard(upload.file);
     }
@@ -84,11 +84,11 @@ async function take(context: UserContext, file: ReceivedFile, naming: Naming) {
     });
     const location = pathOf(managementOperations['show-artifact'], { id });
     return { status: 201, headers: { Location: location } } as const;
-  } catch (fault) {
+  } catch (error) {
     store.files.discard(file);
-    if (fault instanceof ArtifactError)
-      return refuse.malformed(`artifact: ${fault.message}`, { path: 'form.artifact' });
-    throw fault;
+    if (error instanceof ArtifactError)
+      return refuse.malformed(`artifact: ${error.message}`, { path: 'form.artifact' });
+    throw error;
   }
 }
 

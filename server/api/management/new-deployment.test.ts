@@ -6,8 +6,8 @@ import {
   board,
   createDeployment,
   deploy,
-  doors,
   instructionsIn,
+  nextRequests,
   report,
   statusOf,
 } from '../../testing/test-deployments.ts';
@@ -54,7 +54,7 @@ function deployTo(group: string, overrides: Record<string, unknown> = {}): Promi
 }
 
 function next({ token }: AcceptedDevice): Promise<Reply> {
-  return doors['POST v2'](server, token, board);
+  return nextRequests['POST v2'](server, token, board);
 }
 
 async function shown(id: string): Promise<Deployment> {
@@ -206,7 +206,7 @@ describe('a deployment with phases', () => {
     const beginning = async (): Promise<number> => {
       let offered = 0;
       for (const { token } of devices) {
-        if ((await doors['POST v2'](own, token, board)).status === 200) offered += 1;
+        if ((await nextRequests['POST v2'](own, token, board)).status === 200) offered += 1;
       }
       return offered;
     };
@@ -220,7 +220,9 @@ describe('a deployment with phases', () => {
     own.clock.advance(Date.parse('2027-01-01T00:00:00Z') - own.clock.now());
     const renewed = [];
     for (const device of devices) renewed.push((await authenticate(own, device)).text);
-    const last = await Promise.all(renewed.map((token) => doors['POST v2'](own, token, board)));
+    const last = await Promise.all(
+      renewed.map((token) => nextRequests['POST v2'](own, token, board)),
+    );
     await own.close();
     expect(begun).toEqual([1, 1, 1, 3]);
     expect(phases).toEqual([

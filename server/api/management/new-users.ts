@@ -5,7 +5,7 @@ import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { hashPassword } from '../../crypto/passwords.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
-import { passwordFault } from '../../rules/password.ts';
+import { passwordProblem } from '../../rules/password.ts';
 import type { Store } from '../../store/store.ts';
 import { findRole } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
@@ -24,8 +24,8 @@ export const createUserV1 = defineEndpointWithOwnTransactions(
         actual: 'neither',
       });
     }
-    const fault = password === undefined ? undefined : passwordFault(password, email);
-    if (fault) return refuse.unprocessable(`body: ${fault}`);
+    const problem = password === undefined ? undefined : passwordProblem(password, email);
+    if (problem) return refuse.unprocessable(`body: ${problem}`);
     const refusal = ruleOut(context, { email, roles });
     if (refusal) return refusal;
     const passwordHash =
@@ -47,7 +47,7 @@ export const createUser = defineEndpoint('create-user', ({ body }, context) => {
 });
 
 /** Why these cannot be a user's roles; nothing when they can. */
-export function rolesFault(store: Store, roles: readonly string[] = []): Refusal | undefined {
+export function rolesProblem(store: Store, roles: readonly string[] = []): Refusal | undefined {
   const unknownRole = roles.find((name) => !findRole(store, name));
   if (unknownRole === undefined) return undefined;
   return refuse.unprocessable(`body: roles: there is no role "${unknownRole}"`, {
@@ -73,8 +73,8 @@ function ruleOut(
   { email, roles }: WantedUser,
 ): Refusal | undefined {
   if (tenants.findByEmail(email)) return emailTaken;
-  const fault = rolesFault(store, roles);
-  if (fault) return fault;
+  const problem = rolesProblem(store, roles);
+  if (problem) return problem;
   if (store.users.count({ id: [], email: [] }) < limits.usersMax) return undefined;
   return refuse.unprocessable(
     `the tenant already has ${limits.usersMax} users, the maximum; remove one first`,
@@ -92,9 +92,9 @@ function makeUser(
   const { email, passwordHash, roles } = wanted;
   const user = { id: random.uuid(), email };
   store.users.create({ ...user, passwordHash, roles }, nowMs);
-  const told = roles && roles.length > 0 ? { change: `roles: ${roles.join(', ')}` } : {};
+  const changeOfRoles = roles && roles.length > 0 ? { change: `roles: ${roles.join(', ')}` } : {};
   const object = userObject(user);
-  audit(context, { actor: userActor(context.user), action: 'create', object, ...told });
+  audit(context, { actor: userActor(context.user), action: 'create', object, ...changeOfRoles });
   return user;
 }
 

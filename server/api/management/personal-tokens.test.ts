@@ -198,8 +198,8 @@ describe('revoking one', () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'mine' });
     const [shown] = await list(user.token);
-    for (const stranger of [server.adminToken, second.token]) {
-      expect((await revoke(stranger, shown?.id ?? '')).status).toBe(404);
+    for (const otherToken of [server.adminToken, second.token]) {
+      expect((await revoke(otherToken, shown?.id ?? '')).status).toBe(404);
     }
     expect(await statusOf(token)).toBe(200);
   });

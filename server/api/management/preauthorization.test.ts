@@ -139,11 +139,11 @@ describe('a preauthorization that is malformed', () => {
     ['a key of another curve', { pubkey: curve }, 'pubkey: has an unsupported algorithm'],
     ['a force that is no boolean', { force: 'yes' }, 'force: must be a boolean, not "yes"'],
     ['an identity too deep', { identity_data: deep(33) }, 'identity_data: must not be nested'],
-  ])('is 400 with %s, and nothing is recorded', async (_, fields, fault) => {
+  ])('is 400 with %s, and nothing is recorded', async (_, fields, problem) => {
     const before = (await knownDevices(server)).length;
     const reply = await preauthorize(newDevice('malformed'), fields);
     expect(reply.status).toBe(400);
-    expect(String(reply.json().error).startsWith(`body: ${fault}`)).toBe(true);
+    expect(String(reply.json().error).startsWith(`body: ${problem}`)).toBe(true);
     expect(await knownDevices(server)).toHaveLength(before);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { board, doors } from '../../testing/test-deployments.ts';
+import { board, nextRequests } from '../../testing/test-deployments.ts';
 import {
   acceptedDevice,
   authenticate,
@@ -16,8 +16,8 @@ let server: TestServer;
 afterEach(() => server.close());
 
 async function start(isDelayed = true): Promise<void> {
-  const variants = new Set(isDelayed ? (['asynchronous-provisioning'] as const) : []);
-  server = await startTestServer({ variants, provisioningDelayMs: DELAY_MS });
+  const dialects = new Set(isDelayed ? (['asynchronous-provisioning'] as const) : []);
+  server = await startTestServer({ dialects, provisioningDelayMs: DELAY_MS });
 }
 
 type Shown = 'get-inventory' | 'show-configuration' | 'get-device-group' | 'get-connection';
@@ -123,17 +123,17 @@ describe('under asynchronous-provisioning the settings of a device', () => {
       (await server.call('list-deployments', { token: server.adminToken })).json<[]>().length,
     ];
     expect(await seen()).toEqual([404, 0]);
-    expect((await doors['POST v2'](server, token, board)).status).toBe(204);
+    expect((await nextRequests['POST v2'](server, token, board)).status).toBe(204);
     server.clock.advance(DELAY_MS - 1);
-    expect((await doors['POST v2'](server, token, board)).status).toBe(204);
+    expect((await nextRequests['POST v2'](server, token, board)).status).toBe(204);
     server.clock.advance(1);
-    const offered = await doors['POST v2'](server, token, board);
+    const offered = await nextRequests['POST v2'](server, token, board);
     expect([offered.status, offered.json().id]).toEqual([200, deploymentId]);
     expect(await seen()).toEqual([200, 1]);
   });
 });
 
-describe('without the variant', () => {
+describe('without the dialect', () => {
   it('all of it is there at once', async () => {
     await start(false);
     const { id, token } = await acceptedDevice(server, 'prompt');
@@ -143,6 +143,6 @@ describe('without the variant', () => {
     expect(await listed()).toEqual(['prompt']);
     const call = { token: server.adminToken, parameters: { id }, json: {} };
     await server.call('deploy-configuration', call);
-    expect((await doors['POST v2'](server, token, board)).status).toBe(200);
+    expect((await nextRequests['POST v2'](server, token, board)).status).toBe(200);
   });
 });

@@ -194,7 +194,7 @@ describe('the tags of a release', () => {
     expect((await show('release-1')).json()).toMatchObject({ tags: ['kept'] });
   });
 
-  it('are 409 beyond 100 different ones of all releases, and one less is taken', async () => {
+  it('are 409 beyond 100 different ones of all releases, and one less is accepted', async () => {
     const twenty = (prefix: string): string[] =>
       Array.from({ length: 20 }, (_, at) => `${prefix}${at}`);
     for (const name of ['a', 'b', 'c', 'd', 'e']) {

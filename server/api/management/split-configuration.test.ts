@@ -8,7 +8,7 @@ let device: AcceptedDevice;
 let deviceCount = 0;
 
 beforeAll(async () => {
-  server = await startTestServer({ variants: new Set(['split-configuration']) });
+  server = await startTestServer({ dialects: new Set(['split-configuration']) });
 });
 
 afterAll(() => server.close());

@@ -53,7 +53,7 @@ async function handwritten(mediaType: string, description = 'by hand'): Promise<
 
 describe('an upload in either media type', () => {
   it.each(['multipart/form-data', 'multipart/mixed', 'Multipart/Mixed'])(
-    'is taken: %s',
+    'is accepted: %s',
     async (mediaType) => {
       const reply = await handwritten(mediaType);
       expect(reply.status).toBe(201);

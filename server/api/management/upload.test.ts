@@ -14,7 +14,7 @@ import {
   shownArtifact,
   uploadArtifact,
 } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors, instructionsIn } from '../../testing/test-deployments.ts';
+import { board, deploy, instructionsIn, nextRequests } from '../../testing/test-deployments.ts';
 import { acceptedDevice } from '../../testing/test-device.ts';
 import { type Reply, startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -282,7 +282,8 @@ describe('an artifact that stands in the way', () => {
     const [near, far] = [await acceptedDevice(server, 'near'), await acceptedDevice(server, 'far')];
     await deploy(server, [near, far]);
     const given = async ({ token }: { token: string }, provides: Record<string, string>) =>
-      instructionsIn(await doors['POST v1'](server, token, { ...board, ...provides })).artifact.id;
+      instructionsIn(await nextRequests['POST v1'](server, token, { ...board, ...provides }))
+        .artifact.id;
     expect(await given(near, { checksum: 'old' })).toBe(delta);
     expect(await given(far, { checksum: 'else' })).toBe(whole);
   });

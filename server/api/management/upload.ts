@@ -28,11 +28,11 @@ interface UploadForm {
 /** What may surround the file: the text parts, and the heads of all parts. */
 const FRAME_MAX_BYTES = limits.uploadPartsMax * limits.uploadFieldMaxBytes;
 
-type Surroundings = Pick<HandlerContext, 'request' | 'openFiles' | 'underway'>;
+type UploadContext = Pick<HandlerContext, 'request' | 'openFiles' | 'underway'>;
 
 /** The parts, or why they are refused; a refused upload leaves no file. @throws RequestCutOff */
 export async function receiveUpload(
-  context: Surroundings,
+  context: UploadContext,
   form: UploadForm,
 ): Promise<Upload | Refusal> {
   const { openFiles } = context;
@@ -45,7 +45,7 @@ export async function receiveUpload(
 }
 
 function readParts(
-  { request, underway }: Surroundings,
+  { request, underway }: UploadContext,
   form: UploadForm,
 ): Promise<Upload | Refusal> {
   const { files, filePart, fileMaxBytes } = form;
@@ -90,8 +90,8 @@ function readParts(
         received instanceof Refusal ? received : { file: received, fileName, fields },
       );
       // A disk that fails is known before the body has ended.
-      receiving.catch((fault: unknown) => {
-        if (!refusal) reject(fault);
+      receiving.catch((error: unknown) => {
+        if (!refusal) reject(error);
       });
     });
     parser.on('finish', () => {
@@ -99,7 +99,7 @@ function readParts(
       else resolve(receiving ?? noFile(filePart));
     });
     parser.on('partsLimit', () => refuseRest(tooManyParts));
-    parser.on('error', (fault: unknown) => refuseRest(malformedParts(fault)));
+    parser.on('error', (error: unknown) => refuseRest(malformedParts(error)));
     request.on('close', () => {
       if (request.complete) return;
       const cutOff = new RequestCutOff('the connection closed during the upload');

@@ -13,8 +13,8 @@ import { statusOf } from '../../rules/deployment-status.ts';
 import { devicesOfPhases, type Phase } from '../../rules/phases.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
+import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
-import type { StoredPart } from '../../store/part-rows.ts';
 import { ifGiven } from '../optional.ts';
 
 /** ISO 8601 in UTC, with milliseconds. */
@@ -114,18 +114,18 @@ function withheld(configuration: Readonly<Record<string, string>>): string {
 }
 
 export function deploymentDeviceView(
-  part: StoredPart,
+  deviceDeployment: StoredDeviceDeployment,
   artifact: StoredArtifact['artifact'] | undefined,
 ): DeploymentDevice {
   return {
-    id: part.deviceId,
-    status: part.status,
-    created: iso(part.offeredMs ?? part.deployment.createdMs),
-    started: ifGiven(part.startedMs, iso),
-    finished: ifGiven(part.finishedMs, iso),
-    substate: part.substate,
-    attempts: part.attempts,
-    log: part.hasLog,
+    id: deviceDeployment.deviceId,
+    status: deviceDeployment.status,
+    created: iso(deviceDeployment.offeredMs ?? deviceDeployment.deployment.createdMs),
+    started: ifGiven(deviceDeployment.startedMs, iso),
+    finished: ifGiven(deviceDeployment.finishedMs, iso),
+    substate: deviceDeployment.substate,
+    attempts: deviceDeployment.attempts,
+    log: deviceDeployment.hasLog,
     image: artifact && imageView(artifact),
   };
 }

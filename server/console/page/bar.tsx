@@ -35,7 +35,7 @@ export function Bar() {
       </button>
       {token.value !== '' && (
         <button type="button" class="kit-button" data-kind="small" onClick={() => signOut()}>
-          Forget token
+          Sign out
         </button>
       )}
     </header>

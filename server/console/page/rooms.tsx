@@ -19,7 +19,7 @@ interface Room {
 }
 
 /** The headings of the navigation. */
-export const groups = ['Fleet', 'Look closer', 'Steer', 'Run'] as const;
+export const groups = ['Fleet', 'Inspect', 'Control', 'Run'] as const;
 
 const ArtifactsRoom = lazy(() => import('./rooms/artifacts.tsx'));
 const AuditRoom = lazy(() => import('./rooms/audit.tsx'));
@@ -64,7 +64,7 @@ export const rooms: readonly Room[] = [
   },
   {
     title: 'Journal',
-    group: 'Look closer',
+    group: 'Inspect',
     href: '/journal',
     pattern: /^\/(journal|explain)/,
     routes: {
@@ -75,35 +75,35 @@ export const rooms: readonly Room[] = [
   },
   {
     title: 'Signature doctor',
-    group: 'Look closer',
+    group: 'Inspect',
     href: '/doctor',
     pattern: /^\/doctor/,
     routes: { '/doctor': DoctorRoom },
   },
   {
     title: 'Audit log',
-    group: 'Look closer',
+    group: 'Inspect',
     href: '/audit',
     pattern: /^\/audit/,
     routes: { '/audit': AuditRoom },
   },
   {
     title: 'Faults and variations',
-    group: 'Steer',
+    group: 'Control',
     href: '/faults',
     pattern: /^\/faults/,
     routes: { '/faults': FaultsRoom },
   },
   {
     title: 'Clock and calendar',
-    group: 'Steer',
+    group: 'Control',
     href: '/clock',
     pattern: /^\/clock/,
     routes: { '/clock': ClockRoom },
   },
   {
     title: 'Worlds and snapshots',
-    group: 'Steer',
+    group: 'Control',
     href: '/worlds',
     pattern: /^\/worlds/,
     routes: { '/worlds': WorldsRoom },

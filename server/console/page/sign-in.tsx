@@ -1,5 +1,5 @@
 /** Asks for the control token. */
-import { signIn, signInFault } from './api/session.ts';
+import { signIn, signInError } from './api/session.ts';
 
 /** The form that is shown while there is no token, or a refused one. */
 export function SignIn() {
@@ -13,9 +13,9 @@ export function SignIn() {
     <main id="main" tabIndex={-1} class="sign-in">
       <form class="kit-card" onSubmit={submit}>
         <h1>Open the console</h1>
-        {signInFault.value !== '' && (
-          <p role="alert" class="fault">
-            {signInFault.value}
+        {signInError.value !== '' && (
+          <p role="alert" class="error">
+            {signInError.value}
           </p>
         )}
         <p>

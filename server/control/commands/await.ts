@@ -24,14 +24,14 @@ interface Awaited {
 }
 
 /** The entries until enough matched, the time was up, or the caller was gone. */
-export interface Came {
+export interface AwaitResult {
   readonly matching: readonly JournalEntry[];
   /** The newest entries that did not match. */
   readonly others: readonly JournalEntry[];
 }
 
 /** Waits. Rejects when an entry cannot be examined. */
-export async function awaitEntries(tenant: Tenant, awaited: Awaited): Promise<Came> {
+export async function awaitEntries(tenant: Tenant, awaited: Awaited): Promise<AwaitResult> {
   const journal = journalOf(tenant);
   const { filter, after, count, timeoutSeconds, clock, gone } = awaited;
   const matches = matcher(filter, tenant);

@@ -1,18 +1,19 @@
 /** Adding planned faults to a tenant. */
-import type { YamlFault } from '../../../fixtures/yaml-text.ts';
+import type { YamlProblem } from '../../../fixtures/yaml-text.ts';
 import type { FaultPlans } from '../../faults/fault-plans.ts';
-import { readPlan, told } from '../../faults/plan-text.ts';
+import { problemText, readPlan } from '../../faults/plan-text.ts';
 import { RULES_MAX } from '../../faults/rule.ts';
 
 /** The ids of the rules that were added, or why none was, with the places in the text. */
 type AddedPlan =
   | { readonly added: string[] }
-  | { readonly error: string; readonly faults?: readonly YamlFault[] };
+  | { readonly error: string; readonly problems?: readonly YamlProblem[] };
 
 /** Adds the rules of a plan in YAML or JSON, all or none. */
 export function addPlan(faults: FaultPlans, text: string): AddedPlan {
   const read = readPlan(text, (id) => faults.has(id));
-  if ('faults' in read) return { error: read.faults.map(told).join('; '), faults: read.faults };
+  if ('problems' in read)
+    return { error: read.problems.map(problemText).join('; '), problems: read.problems };
   if (faults.size + read.rules.length > RULES_MAX) {
     return { error: `at most ${RULES_MAX} rules are possible; remove some first` };
   }

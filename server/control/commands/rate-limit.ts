@@ -4,7 +4,7 @@ import type { RateLimits } from '../../tenants/rate-limits.ts';
 
 /** Begins to count anew under the limit, or stops; why not when the numbers are no limit. */
 export function setRateLimit(rates: RateLimits, limit: RateLimit | undefined): string | undefined {
-  const fault = limit && rateLimitFault(limit);
-  if (fault === undefined) rates.set(limit);
-  return fault;
+  const problem = limit && rateLimitFault(limit);
+  if (problem === undefined) rates.set(limit);
+  return problem;
 }

@@ -102,8 +102,8 @@ export function testbedRates(rates: RateLimits): TestbedRates {
       return rates.limit;
     },
     set: (limit) => {
-      const fault = setRateLimit(rates, limit);
-      if (fault !== undefined) throw new RangeError(fault);
+      const problem = setRateLimit(rates, limit);
+      if (problem !== undefined) throw new RangeError(problem);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors, report } from '../../testing/test-deployments.ts';
+import { board, deploy, nextRequests, report } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { awaited, journalPage } from '../../testing/test-journal.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   device = await acceptedDevice(server, 'aa:01');
   await publish(server);
   deployment = await deploy(server, [device]);
-  await doors['POST v2'](server, device.token, board);
+  await nextRequests['POST v2'](server, device.token, board);
   for (const status of ['downloading', 'rebooting', 'success', 'success']) {
     await report(server, device, { id: deployment, status });
   }

@@ -5,7 +5,7 @@ import { entryView } from '../../explain/entry-view.ts';
 import { Judge } from '../../journal/assertion.ts';
 import { matcher } from '../../journal/filter.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
-import { awaitEntries, type Came } from '../commands/await.ts';
+import { type AwaitResult, awaitEntries } from '../commands/await.ts';
 import { filterOf, requireJournal, requireKnownDevice, standing } from './journal.ts';
 import { listing, mapped } from './listing.ts';
 import type { Call, Handlers } from './mount.ts';
@@ -14,7 +14,7 @@ import { refuse } from './refusals.ts';
 /** Requests that wait at the same time. */
 const WAITING_MAX = 256;
 
-/** What waits and asserts. `clock` is the machine's own: a tenant's may stand still. */
+/** What waits and asserts. `clock` is the machine's own: a tenant's may be frozen. */
 export function awaitHandlers(clock: Clock) {
   let waiting = 0;
   return {
@@ -30,10 +30,10 @@ export function awaitHandlers(clock: Clock) {
       if (response.destroyed) gone.abort();
       const filter = filterOf(query);
       const awaited = awaitEntries(tenant, { ...query, filter, clock, gone: gone.signal });
-      const came = await awaited.finally(() => {
+      const result = await awaited.finally(() => {
         waiting -= 1;
       });
-      return awaitedView(call, came);
+      return awaitedView(call, result);
     },
     'POST /assert': async ({ tenant, body: { between = {}, ...assertion } }) => {
       const journal = requireJournal(tenant);
@@ -57,7 +57,10 @@ export function awaitHandlers(clock: Clock) {
   } satisfies Partial<Handlers>;
 }
 
-function awaitedView({ tenant, query, response }: Call<'GET /await'>, { matching, others }: Came) {
+function awaitedView(
+  { tenant, query, response }: Call<'GET /await'>,
+  { matching, others }: AwaitResult,
+) {
   const { count, timeoutSeconds, whole } = query;
   const entries = mapped(matching, (entry) => entryView(entry, tenant, whole));
   const next = journalOf(tenant).size.added;

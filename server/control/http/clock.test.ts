@@ -18,8 +18,8 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 /** Steers the clock; the state after it. */
-async function steer(command: object, world?: string) {
-  const query = world === undefined ? '' : `?tenant=${world}`;
+async function steer(command: object, tenant?: string) {
+  const query = tenant === undefined ? '' : `?tenant=${tenant}`;
   const reply = await control(server, 'POST', `/clock${query}`, command);
   expect([reply.status, reply.text]).toEqual([200, reply.text]);
   return JSON.parse(reply.text);

@@ -11,7 +11,7 @@ import { openJournals } from '../../journal/tenant-journal.ts';
 import { openLog } from '../../pipeline/log.ts';
 import { openServices } from '../../pipeline/open-services.ts';
 import type { Services } from '../../pipeline/services.ts';
-import { StorageFaults } from '../../pipeline/storage-faults.ts';
+import { StorageErrors } from '../../pipeline/storage-errors.ts';
 import { completeSettings } from '../../settings.ts';
 import { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
@@ -70,18 +70,18 @@ function start(port = 0): Promise<RunningControl> {
   const folder = 'here';
   const log = openLog('silent');
   const watchdog = new Watchdog(log);
-  const storageFaults = new StorageFaults({ log, clock, folder });
+  const storageErrors = new StorageErrors({ log, clock, folder });
   const refused = () => {
     throw new Error('nothing passes to the management API here');
   };
-  const passage = { pass: refused, upgrade: refused, opensSocket: () => false };
-  const management = { passage, tokens: services.tokens, random, clock };
+  const internalApi = { pass: refused, upgrade: refused, opensSocket: () => false };
+  const management = { internalApi, tokens: services.tokens, random, clock };
   const { underway, turns } = services;
   const rest = {
     outbox: new Outbox(random),
     log,
     watchdog,
-    storageFaults,
+    storageErrors,
     clock,
     explainFacts,
     underway,

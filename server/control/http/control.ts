@@ -16,7 +16,7 @@ import { inOrder } from '../../listeners/pipelining.ts';
 import { StagedClosing } from '../../listeners/staged-closing.ts';
 import { answerUnreadable, bareAnswer } from '../../listeners/unreadable.ts';
 import type { Log } from '../../pipeline/log.ts';
-import type { StorageFaults } from '../../pipeline/storage-faults.ts';
+import type { StorageErrors } from '../../pipeline/storage-errors.ts';
 import { callerNamedIn, type Turns } from '../../pipeline/turns.ts';
 import { type ConnectionLimits, completeConnectionLimits } from '../../settings.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
@@ -62,7 +62,7 @@ export interface ControlOptions {
   readonly outbox: Outbox;
   readonly log: Log;
   readonly watchdog: Watchdog;
-  readonly storageFaults: StorageFaults;
+  readonly storageErrors: StorageErrors;
   readonly management: Management;
   readonly runs: Runs;
   /** The seed of the legal variation, where it is on. */
@@ -126,7 +126,7 @@ export async function startControl(options: ControlOptions): Promise<RunningCont
   );
   passSockets(server, {
     ...admission,
-    ...{ tenants: options.tenants, passage: options.management.passage },
+    ...{ tenants: options.tenants, internalApi: options.management.internalApi },
     requireOwn: (request) => checkOwnAddress(request, options.host),
   });
   answerUnreadable(server, { closing, turns: options.turns }, ({ status, error }) =>
@@ -187,7 +187,7 @@ async function sendAsset(asset: ConsoleAsset, request: Request, response: Respon
 }
 
 function controlApp(options: ControlOptions, { streams, connections, assets }: Inner) {
-  const { controlToken, log, storageFaults, tenants, management } = options;
+  const { controlToken, log, storageErrors, tenants, management } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.use((_, response, next) => {
     response.set(pageHeaders);
@@ -210,7 +210,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
   mountOperations(app, { tenants, handlers }, (_, { isOpen }) => isOpen === true);
   app.use(requireToken(controlToken));
   mountOperations(app, { tenants, handlers }, isOfManagement);
-  app.use(managementPrefix, passRequests(admission, tenants, management.passage));
+  app.use(managementPrefix, passRequests(admission, tenants, management.internalApi));
   app.use(boundBodies());
   app.use([...controlPathsOf((_, { body }) => body === 'text')], textBodies());
   app.use([...controlPathsOf((_, { isBodyLong }) => isBodyLong === true)], jsonBodies(true));
@@ -223,7 +223,7 @@ function controlApp(options: ControlOptions, { streams, connections, assets }: I
     (path, { isOpen }) => isOpen !== true && !isOfManagement(path),
   );
   app.use((request) => refuse(404, `there is nothing at ${request.path}`));
-  app.use(faults(log, (fault) => storageFaults.refusalOf(fault)));
+  app.use(faults(log, (fault) => storageErrors.refusalOf(fault)));
   return { app, admission };
 }
 

@@ -102,7 +102,7 @@ describe('GET /explanations/{requestId}', () => {
     await server.call('get-user', call);
     const path = '/explanations/in-other';
     const { text } = await control(server, 'GET', path);
-    expect(JSON.parse(text).world).toBe('Other');
+    expect(JSON.parse(text).tenant).toBe('Other');
     expect((await control(server, 'GET', `${path}?tenant=Other`)).status).toBe(200);
     expect((await control(server, 'GET', `${path}?tenant=Default`)).status).toBe(404);
     expect((await control(server, 'GET', `${path}?tenant=none`)).status).toBe(404);
@@ -134,9 +134,9 @@ describe('the header of refused answers', () => {
   });
 
   it('is there only when it is asked for', async () => {
-    const usual = await startTestServer();
-    expect(placeIn(await usual.call('get-configuration'))).toBeNull();
-    await usual.close();
+    const plain = await startTestServer();
+    expect(placeIn(await plain.call('get-configuration'))).toBeNull();
+    await plain.close();
   });
 });
 

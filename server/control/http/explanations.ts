@@ -118,7 +118,7 @@ const expectations: Readonly<Record<number, string>> = {
 function refusedRecord(record: UnreadableRecord): RefusedRecord {
   const { atMs, requestId, code, status, line } = record;
   const [method = 'GET', url = '/'] = line?.split(' ') ?? [];
-  const told = `the request cannot be read as HTTP: ${reasons[status] ?? status}`;
+  const sentence = `the request cannot be read as HTTP: ${reasons[status] ?? status}`;
   return {
     atMs,
     requestId,
@@ -128,7 +128,7 @@ function refusedRecord(record: UnreadableRecord): RefusedRecord {
     body: undefined,
     bodyBytes: 0,
     operation: undefined,
-    refusal: new Refusal(status, told, {
+    refusal: new Refusal(status, sentence, {
       detail: {
         path: 'request',
         expected: expectations[status] ?? 'a request of HTTP/1.1 (RFC 9112)',

@@ -48,7 +48,7 @@ describe('a plan', () => {
       'rules:\n- id: a\n  match: { operation: get-configuration }\n  act: gateway-502',
     ],
     ['text/plain', JSON.stringify({ rules: [rule] })],
-  ])('is taken as %s', async (type, text) => {
+  ])('is accepted as %s', async (type, text) => {
     expect(await post(text, type)).toEqual({ status: 201, body: { added: ['a'] } });
     expect([await ask(), await ask()]).toEqual([502, 200]);
   });
@@ -60,13 +60,13 @@ describe('a plan', () => {
     expect(body.rules.map(({ id }: { id: string }) => id)).toEqual(['a', 'b']);
   });
 
-  it('is taken whole or not at all, and told where it is wrong', async () => {
+  it('is accepted whole or not at all, and told where it is wrong', async () => {
     const text = 'rules:\n  - { id: a, act: reset }\n  - { id: b, act: fly }\n';
     expect(await post(text)).toEqual({
       status: 400,
       body: {
         error: expect.stringContaining('plan: line 3, column 19: rules.1.act: must be'),
-        faults: [{ line: 3, column: 19, message: expect.any(String) }],
+        problems: [{ line: 3, column: 19, message: expect.any(String) }],
       },
     });
     expect((await get('/faults')).body).toEqual({ rules: [] });
@@ -77,14 +77,14 @@ describe('a plan', () => {
       '{\n  "rules": [\n    { "id": "a" }\n  ]\n}',
       'application/json',
     );
-    expect([status, body.faults[0]]).toMatchObject([400, { line: 3, column: 5 }]);
+    expect([status, body.problems[0]]).toMatchObject([400, { line: 3, column: 5 }]);
   });
 
   it.each([
     ['nothing', ''],
     ['an id that is there already', JSON.stringify({ rules: [rule] })],
     [
-      'more rules than a world has',
+      'more rules than a tenant has',
       JSON.stringify({ rules: Array.from({ length: 100 }, (_, n) => ({ ...rule, id: `r${n}` })) }),
     ],
     [

@@ -10,28 +10,28 @@ import { ControlRefusal } from './refusals.ts';
  */
 export function faults(
   log: Log,
-  refusalOf: (fault: unknown) => { status: number; error: string } | undefined,
+  refusalOf: (error: unknown) => { status: number; error: string } | undefined,
 ): ErrorRequestHandler {
-  return (fault: unknown, _request, response, next) => {
+  return (thrown: unknown, _request, response, next) => {
     if (response.headersSent) {
-      log.error('the control listener failed', fault);
-      next(fault);
+      log.error('the control listener failed', thrown);
+      next(thrown);
       return;
     }
     const answer = (status: number, error: string, members = {}): void => {
       response.status(status).json({ error, ...members });
     };
-    if (fault instanceof ControlRefusal) {
-      answer(fault.status, fault.message, fault.members);
+    if (thrown instanceof ControlRefusal) {
+      answer(thrown.status, thrown.message, thrown.members);
       return;
     }
-    const refusal = refusalOf(fault);
+    const refusal = refusalOf(thrown);
     if (refusal) {
       answer(refusal.status, refusal.error);
       return;
     }
-    const status = statusOf(fault);
-    if (status === undefined) log.error('the control listener failed', fault);
+    const status = statusOf(thrown);
+    if (status === undefined) log.error('the control listener failed', thrown);
     answer(status ?? 500, status === undefined ? 'internal error' : sentences[status]);
   };
 }
@@ -42,7 +42,7 @@ const sentences = {
   415: 'the body must be JSON in UTF-8, not compressed',
 } as const;
 
-function statusOf(fault: unknown): keyof typeof sentences | undefined {
-  const status = fault instanceof Error && 'status' in fault ? fault.status : undefined;
+function statusOf(error: unknown): keyof typeof sentences | undefined {
+  const status = error instanceof Error && 'status' in error ? error.status : undefined;
   return status === 400 || status === 413 || status === 415 ? status : undefined;
 }

@@ -4,7 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectProtocols } from '../../../fixtures/formats/connect-message.ts';
 import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
 import { publish } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors, instructionsIn, report } from '../../testing/test-deployments.ts';
+import {
+  board,
+  deploy,
+  instructionsIn,
+  nextRequests,
+  report,
+} from '../../testing/test-deployments.ts';
 import {
   type AcceptedDevice,
   acceptedDevice,
@@ -25,7 +31,7 @@ beforeAll(async () => {
   device = await acceptedDevice(server, 'aa:01');
   await publish(server);
   deployment = await deploy(server, [device]);
-  await doors['POST v2'](server, device.token, board);
+  await nextRequests['POST v2'](server, device.token, board);
   await report(server, device, { id: deployment, status: 'downloading' });
   await report(server, device, { id: deployment, status: 'rebooting' });
   await report(server, device, { id: deployment, status: 'success' });
@@ -100,13 +106,13 @@ describe('the journal of a tenant', () => {
   });
 
   it('knows a device before it has an id or a token, by its identity', async () => {
-    const stranger = newDevice('aa:99');
-    await authenticate(server, stranger, { signature: 'bad' });
+    const unknownDevice = newDevice('aa:99');
+    await authenticate(server, unknownDevice, { signature: 'bad' });
     const { entries } = await journalPage(server, 'device=aa%3A99');
     expect(entries).toHaveLength(1);
     expect(entries[0]).toMatchObject({
       operation: 'post-auth-request',
-      device: { identity: stranger.idData },
+      device: { identity: unknownDevice.idData },
       refusal: { status: entries[0]?.status },
     });
   });
@@ -210,7 +216,7 @@ describe('the journal of a tenant', () => {
   });
 
   it('has a download once it has ended, with its length and its own status', async () => {
-    const answered = await doors['POST v2'](server, (await pending()).token, board);
+    const answered = await nextRequests['POST v2'](server, (await pending()).token, board);
     const { uri = '' } = instructionsIn(answered).artifact.source;
     const file = await fetch(uri, { headers: { Range: 'bytes=0-99' } });
     await file.arrayBuffer();

@@ -12,7 +12,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { Random } from '../../../fixtures/random.ts';
 import type { TokenIssuer } from '../../crypto/tokens.ts';
-import type { Passage } from '../../listeners/passage.ts';
+import type { InternalApi } from '../../listeners/internal-api.ts';
 import { bareAnswer } from '../../listeners/unreadable.ts';
 import { onUpgrade } from '../../listeners/upgrades.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
@@ -32,10 +32,10 @@ const TICKETS_MAX = 64;
 
 /** The API, and what makes tokens for it. */
 export interface Management {
-  readonly passage: Passage;
+  readonly internalApi: InternalApi;
   readonly tokens: TokenIssuer;
   readonly random: Random;
-  /** The machine's own: a tenant's may stand still. */
+  /** The machine's own: a tenant's may be frozen. */
   readonly clock: Clock;
 }
 
@@ -102,7 +102,7 @@ export function managementHandlers({ tickets }: Admission) {
 export function passRequests(
   { admins }: Admission,
   tenants: Tenants,
-  passage: Passage,
+  internalApi: InternalApi,
 ): RequestHandler {
   return (request, response) => {
     if (!request.url.startsWith(apiPrefixes.management)) {
@@ -111,14 +111,14 @@ export function passRequests(
     requireOperationsOwn(request.method, request.path, request.query);
     const tenant = namedTenant(tenants, request.query) ?? tenants.first;
     actAs(request, admins.tokenFor(tenant));
-    passage.pass(request, response);
+    internalApi.pass(request, response);
   };
 }
 
 /** What is checked of a request for a websocket before it passes. */
 interface SocketGate extends Admission {
   readonly tenants: Tenants;
-  readonly passage: Passage;
+  readonly internalApi: InternalApi;
   /** Throws a refusal. */
   readonly requireOwn: (request: IncomingMessage) => void;
 }
@@ -129,20 +129,20 @@ export function passSockets(server: Server, gate: SocketGate): void {
     isTaken: (request) => {
       const url = targetOf(request);
       const { method, headers } = request;
-      return url !== undefined && gate.passage.opensSocket({ method, url, headers });
+      return url !== undefined && gate.internalApi.opensSocket({ method, url, headers });
     },
     take: (request, socket, head) => {
       socket.on('error', () => socket.destroy());
       try {
         admitSocket(request, gate);
-      } catch (fault) {
-        if (!(fault instanceof ControlRefusal)) throw fault;
-        const { status, message } = fault;
+      } catch (error) {
+        if (!(error instanceof ControlRefusal)) throw error;
+        const { status, message } = error;
         socket.write(bareAnswer(`${status} Refused`, { error: message }, {}));
         (socket as Socket).destroySoon();
         return;
       }
-      gate.passage.upgrade(request, socket, head);
+      gate.internalApi.upgrade(request, socket, head);
     },
   });
 }

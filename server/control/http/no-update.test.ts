@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { variantNames } from '../../../fixtures/contract/variants.ts';
+import { dialectNames } from '../../../fixtures/contract/dialects.ts';
 import type { NoUpdateExplanation } from '../../explain/no-update.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import {
   abort,
   board,
   deploy,
-  doors,
+  nextRequests,
   type Provides,
   report,
 } from '../../testing/test-deployments.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-type Door = keyof typeof doors;
+type Door = keyof typeof nextRequests;
 const doorNames: readonly Door[] = ['GET v1', 'POST v1', 'POST v2'];
 
 async function explained(path: string): Promise<NoUpdateExplanation> {
@@ -47,7 +47,7 @@ async function explained(path: string): Promise<NoUpdateExplanation> {
 async function pollingDevice(): Promise<AcceptedDevice> {
   count += 1;
   const device = await acceptedDevice(server, `asks-${count}`);
-  expect((await doors['GET v1'](server, device.token, board)).status).toBe(204);
+  expect((await nextRequests['GET v1'](server, device.token, board)).status).toBe(204);
   return device;
 }
 
@@ -55,7 +55,7 @@ const aborted = async (device: AcceptedDevice) => abort(server, await deploy(ser
 
 async function finished(device: AcceptedDevice, status = 'success') {
   const id = await deploy(server, [device]);
-  await doors['GET v1'](server, device.token, board);
+  await nextRequests['GET v1'](server, device.token, board);
   await report(server, device, { id, status });
 }
 
@@ -69,14 +69,14 @@ async function abortedAlone(device: AcceptedDevice) {
 async function overBefore(device: AcceptedDevice) {
   const other = await pollingDevice();
   const id = await deploy(server, [other, device], { max_devices: 1 });
-  await doors['GET v1'](server, other.token, board);
+  await nextRequests['GET v1'](server, other.token, board);
   await report(server, other, { id, status: 'success' });
 }
 
 async function full(device: AcceptedDevice) {
   const others = [await pollingDevice(), await pollingDevice()];
   await deploy(server, [...others, device], { max_devices: 2 });
-  for (const { token } of others) await doors['GET v1'](server, token, board);
+  for (const { token } of others) await nextRequests['GET v1'](server, token, board);
 }
 
 const phases = [
@@ -88,9 +88,9 @@ async function phased(device: AcceptedDevice) {
   await deploy(server, [device, await pollingDevice()], { phases });
 }
 
-/** A device without an update: the scene, the rule, the outcome and the sentence. */
-const scenes: readonly [
-  scene: string,
+/** A device without an update: the situation, the rule, the outcome and the sentence. */
+const situations: readonly [
+  situation: string,
   rule: string,
   outcome: 'no update' | 'up to date',
   because: RegExp,
@@ -142,7 +142,7 @@ const scenes: readonly [
     /^the device finished deployment spring .* with success at .*, but it reports release-0$/,
     async (device) => {
       await finished(device);
-      await doors['GET v1'](server, device.token, board);
+      await nextRequests['GET v1'](server, device.token, board);
     },
   ],
   [
@@ -185,7 +185,7 @@ const scenes: readonly [
 
 /** Polls as the device, and returns the request id of the 204. */
 async function polled(device: AcceptedDevice, door: Door, provides: Provides): Promise<string> {
-  const reply = await doors[door](server, device.token, provides);
+  const reply = await nextRequests[door](server, device.token, provides);
   expect(reply.status).toBe(204);
   return reply.headers.get('X-SVC-RequestID') ?? '';
 }
@@ -194,7 +194,7 @@ async function polled(device: AcceptedDevice, door: Door, provides: Provides): P
 const answerIn = ({ outcome, rule, because }: Answer): Answer => ({ outcome, rule, because });
 
 describe('a poll without an update', () => {
-  it.each(scenes)(
+  it.each(situations)(
     'has one answer in the journal, in its record and in its explanation: %s',
     async (_, rule, outcome, because, arrange, provides = board) => {
       for (const door of provides === board ? doorNames : doorNames.slice(0, 1)) {
@@ -219,7 +219,7 @@ describe('a poll without an update', () => {
   );
 
   it('is explained as it was then, whatever came since', async () => {
-    for (const [, , , , arrange, provides = board] of scenes) {
+    for (const [, , , , arrange, provides = board] of situations) {
       const device = await pollingDevice();
       await arrange(device);
       const id = await polled(device, 'POST v2', provides);
@@ -262,11 +262,11 @@ async function journalOf({ id }: AcceptedDevice): Promise<Entry[]> {
 }
 
 describe('how a device stands to its next update', () => {
-  it.each(scenes)(
+  it.each(situations)(
     'is what its next poll is answered: %s',
     async (_, _rule, _outcome, _because, arrange, provides = board) => {
       const device = await pollingDevice();
-      await doors['POST v1'](server, device.token, provides);
+      await nextRequests['POST v1'](server, device.token, provides);
       await arrange(device);
       const before = await explained(`?device=${device.id}`);
       const id = await polled(device, 'POST v1', provides);
@@ -280,7 +280,7 @@ describe('how a device stands to its next update', () => {
       const id = await deploy(server, [device], { artifact_name: 'release-2' });
       const provides = { ...board, checksum: 'aaa' };
       if (door === 'GET v1') await abort(server, id);
-      await doors[door](server, device.token, provides);
+      await nextRequests[door](server, device.token, provides);
       const before = await explained(`?device=${device.id}`);
       expect(before.polled).toMatch(/^at .* with .*artifact_name=release-0/);
       expect((await control(server, 'DELETE', '/journal')).status).toBe(200);
@@ -292,7 +292,7 @@ describe('how a device stands to its next update', () => {
     const device = await pollingDevice();
     for (const artifact of ['a', 'b', 'b']) {
       server.clock.advance(1000);
-      await doors['POST v1'](server, device.token, { ...board, artifact_name: artifact });
+      await nextRequests['POST v1'](server, device.token, { ...board, artifact_name: artifact });
       const { polled: said } = await explained(`?device=${device.id}`);
       const at = new Date(server.clock.now()).toISOString();
       expect(said).toBe(`at ${at} with device_type=board, artifact_name=${artifact}`);
@@ -319,7 +319,7 @@ describe('how a device stands to its next update', () => {
 
   it('is honest where a poll was too long to be kept', async () => {
     const device = await pollingDevice();
-    await doors['POST v1'](server, device.token, {
+    await nextRequests['POST v1'](server, device.token, {
       ...board,
       ...{ one: 'x'.repeat(3000), two: 'x'.repeat(3000) },
     });
@@ -335,7 +335,7 @@ describe('how a device stands to its next update', () => {
       const { outcome, rule, because } = await explained(`?device=${device.id}`);
       expect([outcome, rule]).toEqual(['update', undefined]);
       expect(because).toMatch(/^the next poll gets deployment spring/);
-      expect((await doors['GET v1'](server, device.token, board)).status).toBe(200);
+      expect((await nextRequests['GET v1'](server, device.token, board)).status).toBe(200);
       if (failing) await report(server, device, { id, status: 'failure' });
     }
   });
@@ -343,7 +343,7 @@ describe('how a device stands to its next update', () => {
   it('tells of a poll that will conflict with what the device said before', async () => {
     const device = await pollingDevice();
     await deploy(server, [device]);
-    await doors['GET v1'](server, device.token, board);
+    await nextRequests['GET v1'](server, device.token, board);
     const { polled: said } = await explained(`?device=${device.id}`);
     const { outcome, because } = await explained(`?device=${device.id}`);
     expect([said, outcome, because]).toEqual([
@@ -351,7 +351,10 @@ describe('how a device stands to its next update', () => {
       'update',
       expect.stringMatching(/again, as the device has not finished it: pending$/),
     ]);
-    const other = await doors['GET v1'](server, device.token, { ...board, artifact_name: 'x' });
+    const other = await nextRequests['GET v1'](server, device.token, {
+      ...board,
+      artifact_name: 'x',
+    });
     expect(other.status).toBe(409);
     expect((await explained(`?device=${device.id}`)).because).toMatch(
       /^the last poll was answered with 409: conflicting request data/,
@@ -406,7 +409,7 @@ describe('the answer of a server that was started again, or is another dialect',
 
   /** Answers of a device that has finished with success: as journal, poll and device have them. */
   async function answersOf(other: TestServer, device: AcceptedDevice): Promise<readonly Answer[]> {
-    const reply = await doors['GET v1'](other, device.token, updated);
+    const reply = await nextRequests['GET v1'](other, device.token, updated);
     const read = async (path: string) => JSON.parse((await control(other, 'GET', path)).text);
     const { entries } = (await read('/journal')) as { entries: Entry[] };
     const byId = await read(`/explanations/${reply.headers.get('X-SVC-RequestID')}`);
@@ -418,7 +421,7 @@ describe('the answer of a server that was started again, or is another dialect',
     await publish(other, { name: 'release-1' });
     const device = await acceptedDevice(other, 'survives');
     const id = await deploy(other, [device]);
-    await doors['GET v1'](other, device.token, board);
+    await nextRequests['GET v1'](other, device.token, board);
     await report(other, device, { id, status: 'success' });
     return device;
   }
@@ -447,8 +450,8 @@ describe('the answer of a server that was started again, or is another dialect',
     }
   });
 
-  it.each(variantNames)('is one in the dialect %s', async (name) => {
-    const other = await startTestServer({ variants: new Set([name]) });
+  it.each(dialectNames)('is one in the dialect %s', async (name) => {
+    const other = await startTestServer({ dialects: new Set([name]) });
     const device = await updatedDevice(other);
     expect(await answersOf(other, device)).toEqual([upToDate, upToDate, upToDate]);
     await other.close();

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { controlRows } from '../../../fixtures/control/operations.ts';
 import { publish } from '../../testing/test-artifacts.ts';
-import { board, deploy, doors } from '../../testing/test-deployments.ts';
+import { board, deploy, nextRequests } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   device = await acceptedDevice(server, 'a');
   await publish(server);
   await deploy(server, [device], { name: 'rows' });
-  await doors['POST v2'](server, device.token, board);
+  await nextRequests['POST v2'](server, device.token, board);
   await server.call('get-device', { token: 'none', parameters: { id: 'x' } });
   await control(server, 'PUT', '/snapshots/one');
 });

@@ -30,8 +30,9 @@ export function runHandlers(runs: Runs, streams: EventStreams) {
     'GET /runs/{id}/stream': ({ parameters, response }) => {
       const id = known(parameters);
       return streams.open(response, (send, ended) => {
-        const tell = (line: string): void => send(`event: line\ndata: ${JSON.stringify(line)}\n\n`);
-        return runs.follow(id, tell, ended) ?? (() => undefined);
+        const sendLine = (line: string): void =>
+          send(`event: line\ndata: ${JSON.stringify(line)}\n\n`);
+        return runs.follow(id, sendLine, ended) ?? (() => undefined);
       });
     },
   } satisfies Partial<Handlers>;

@@ -15,8 +15,8 @@ export function steeringHandlers(outbox: Outbox) {
   return {
     'GET /clock': ({ tenant }) => clockView(tenant),
     'POST /clock': ({ tenant, body }) => {
-      const fault = steerClock(tenant.clock, body);
-      if (fault !== undefined) refuse(409, `body: ${fault}`);
+      const problem = steerClock(tenant.clock, body);
+      if (problem !== undefined) refuse(409, `body: ${problem}`);
       return clockView(tenant);
     },
     'DELETE /clock': ({ tenant }) => {
@@ -25,8 +25,8 @@ export function steeringHandlers(outbox: Outbox) {
     },
     'GET /rate-limit': ({ tenant }) => limitView(tenant),
     'POST /rate-limit': ({ tenant, body }) => {
-      const fault = setRateLimit(tenant.rates, body);
-      if (fault !== undefined) refuse(400, `body: ${fault}`);
+      const problem = setRateLimit(tenant.rates, body);
+      if (problem !== undefined) refuse(400, `body: ${problem}`);
       return limitView(tenant);
     },
     'DELETE /rate-limit': ({ tenant }) => {

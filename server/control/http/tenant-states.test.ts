@@ -311,7 +311,7 @@ describe('snapshots', () => {
     expect(await countDevices()).toBe(1);
   });
 
-  it('are of one world', async () => {
+  it('are of one tenant', async () => {
     const other = await secondTenant(server);
     await put('mine');
     const query = `?tenant=${other.id}`;
@@ -334,7 +334,7 @@ describe('snapshots', () => {
 });
 
 describe('a fork', () => {
-  it('is another world that begins with the same state and its own admin', async () => {
+  it('is another tenant that begins with the same state and its own admin', async () => {
     await load(example);
     const reply = await control(server, 'POST', '/fork', {
       name: 'Fork',

@@ -9,7 +9,7 @@ import {
   StartNotKept,
   type TenantStates,
 } from '../../world/tenant-states.ts';
-import { WorldFault } from '../../world/timeline.ts';
+import { WorldError } from '../../world/timeline.ts';
 import { worldJsonSchema } from '../../world/world-shape.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
@@ -39,19 +39,19 @@ export function stateHandlers(states: TenantStates) {
 
 async function load(states: TenantStates, tenant: Tenant, text: string) {
   // What reads YAML takes long to load, and few load a world.
-  const { readWorld, WorldTextFault } = await import('../../world/world-text.ts');
+  const { readWorld, WorldTextError } = await import('../../world/world-text.ts');
   try {
     return await states.load(tenant, readWorld(text, 'body'));
-  } catch (fault) {
-    if (fault instanceof WorldTextFault) refuse(400, fault.message);
-    if (fault instanceof WorldFault) refuse(422, `body: ${fault.message}`);
-    return refuseWithoutStart(fault);
+  } catch (error) {
+    if (error instanceof WorldTextError) refuse(400, error.message);
+    if (error instanceof WorldError) refuse(422, `body: ${error.message}`);
+    return refuseWithoutStart(error);
   }
 }
 
-function refuseWithoutStart(fault: unknown): never {
-  if (fault instanceof StartNotKept) refuse(409, fault.message);
-  throw fault;
+function refuseWithoutStart(error: unknown): never {
+  if (error instanceof StartNotKept) refuse(409, error.message);
+  throw error;
 }
 
 async function reset(states: TenantStates, tenant: Tenant, device: string | undefined) {
@@ -75,8 +75,8 @@ function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): 
     wanted,
     states.snapshots(tenant).map(({ name }) => name),
   );
-  const told = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
-  return `there is no snapshot with this name; ${told}`;
+  const hint = nearest.length === 0 ? 'there are none' : `nearest: ${nearest.join(', ')}`;
+  return `there is no snapshot with this name; ${hint}`;
 }
 
 async function take(states: TenantStates, tenant: Tenant, name: string): Promise<void> {

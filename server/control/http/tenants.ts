@@ -5,7 +5,7 @@ import {
   type GivenAdmin,
   TENANTS_MAX,
   type Tenant,
-  type TenantFault,
+  type TenantProblem,
   type Tenants,
 } from '../../tenants/tenants.ts';
 import type { TenantStates } from '../../world/tenant-states.ts';
@@ -67,7 +67,7 @@ export function newTenantOf({
 }
 
 /** Shows a new tenant and its admin; refuses where there is none. */
-export function addedView(added: AddedTenant | TenantFault) {
+export function addedView(added: AddedTenant | TenantProblem) {
   if (typeof added === 'string') refuse(refusals[added].status, refusals[added].error);
   const { email: adminEmail, password: adminPassword } = added.admin;
   return { ...view(added.tenant), adminEmail, adminPassword };

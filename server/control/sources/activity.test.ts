@@ -9,8 +9,8 @@ const activity: Activity = {
   requestId: 'r',
 };
 
-function fail(fault: unknown): never {
-  throw fault;
+function fail(error: unknown): never {
+  throw error;
 }
 
 describe('the activity feed', () => {

@@ -76,7 +76,7 @@ function factsFor(store: Store, devices: readonly StoredDevice[]) {
 }
 
 function deploymentOverview(store: Store, deployment: StoredDeployment): DeploymentOverview {
-  const statistics = store.parts.statistics(deployment);
+  const statistics = store.deviceDeployments.statistics(deployment);
   return {
     id: deployment.id,
     name: deployment.name,

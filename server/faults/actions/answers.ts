@@ -118,10 +118,10 @@ const answer = defineAction({
         ? bodies[body](status, requestId)
         : { mediaType: body.mediaType, bytes: Buffer.from(body.text) };
     const type = made.mediaType === undefined ? [] : [['Content-Type', made.mediaType] as const];
-    const usual = [...type, ...(made.headers ?? [])];
+    const defaults = [...type, ...(made.headers ?? [])];
     const own = Object.entries(headers);
     const names = own.map(([name]) => name.toLowerCase());
-    const rest = usual.filter(([name]) => !names.includes(name.toLowerCase()));
+    const rest = defaults.filter(([name]) => !names.includes(name.toLowerCase()));
     await context.wire.answer(status, [...idOf(context), ...rest, ...own], made.bytes);
     return 'answered';
   },

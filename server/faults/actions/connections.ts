@@ -16,7 +16,7 @@ const placeShape = v.union(
   [v.picklist(['half', 'end']), whole(0, OFFSET_MAX_BYTES)],
   'must be half, end, or a number of bytes',
 );
-type Place = v.InferOutput<typeof placeShape>;
+type BodyPosition = v.InferOutput<typeof placeShape>;
 
 const delay = defineAction({
   kind: 'delay',
@@ -156,13 +156,13 @@ export function hasBody(_given: unknown, head: AnswerHead, { exchange }: Call): 
 export async function writeRest(
   { wire }: Pick<ActionContext, 'wire'>,
   answer: HeldAnswer,
-  mostBytes = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   let written = 0;
-  while (written < mostBytes && !wire.isGone) {
+  while (written < maxBytes && !wire.isGone) {
     const chunk = await answer.next();
     if (!chunk) break;
-    const part = chunk.subarray(0, mostBytes - written);
+    const part = chunk.subarray(0, maxBytes - written);
     if (part.length < chunk.length) answer.putBack(chunk.subarray(part.length));
     await wire.write(part);
     written += part.length;
@@ -174,7 +174,7 @@ export async function writeRest(
 async function writeUpTo(
   context: ActionContext,
   answer: HeldAnswer,
-  place: Place,
+  place: BodyPosition,
   head?: AnswerHead,
 ): Promise<void> {
   const own = await answer.head;
@@ -186,7 +186,7 @@ async function writeUpTo(
 
 /** Of a body without an announced length, half is half of its first part. */
 async function bytesUpTo(
-  place: Place,
+  place: BodyPosition,
   answer: HeldAnswer,
   announced: number | undefined,
 ): Promise<number> {
@@ -203,9 +203,9 @@ function lengthOf(head: AnswerHead): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-async function hang({ wire, tenant, signal }: ActionContext, mostMs: number): Promise<void> {
+async function hang({ wire, tenant, signal }: ActionContext, maxMs: number): Promise<void> {
   wire.withhold();
-  await tenant.clock.sleep(mostMs, signal);
+  await tenant.clock.sleep(maxMs, signal);
   wire.cut();
 }
 

@@ -61,8 +61,8 @@ const shiftedRange = defineAction({
       /(?<!\d)(\d+)-(\d+)/,
       (_, first: string, last: string) => `${Number(first) - byBytes}-${Number(last) - byBytes}`,
     );
-    const told = claims === 'sent' ? range : asked;
-    context.wire.head(head.status, replaced(head, { 'Content-Range': told }));
+    const contentRange = claims === 'sent' ? range : asked;
+    context.wire.head(head.status, replaced(head, { 'Content-Range': contentRange }));
     await writeRest(context, answer);
     await context.wire.end();
   },

@@ -112,8 +112,8 @@ const halfOpen = defineAction({
 
 /** Sends nothing, and calls the callback as if it had. */
 function swallow(...given: readonly unknown[]): void {
-  const told = given.at(-1);
-  if (typeof told === 'function') told();
+  const callback = given.at(-1);
+  if (typeof callback === 'function') callback();
 }
 
 const oversizeMessage = defineAction({
@@ -149,11 +149,11 @@ const duplicateMessage = defineAction({
       (fired) => {
         const { socket } = context;
         const send = socket.send.bind(socket);
-        const twice = (data: Buffer, told?: () => void): void => {
+        const twice = (data: Buffer, callback?: () => void): void => {
           Object.assign(socket, { send });
           fired();
           send(data);
-          send(data, told);
+          send(data, callback);
         };
         Object.assign(socket, { send: twice });
       },

@@ -5,8 +5,8 @@ import { unexpectedFault } from '../../../fixtures/control-listener.ts';
 import { refuse } from '../../http/refusal.ts';
 import { DeliberateFailure } from '../../pipeline/failure.ts';
 import { isOver } from '../../rules/device-deployment.ts';
-import { choosePart } from '../../rules/part-choice.ts';
-import type { StoredPart } from '../../store/part-rows.ts';
+import { chooseDeviceDeployment } from '../../rules/device-deployment-choice.ts';
+import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
 import type { Call } from '../call.ts';
 import { type Action, type ActionContext, defineAction } from './action.ts';
 import { refuseBy } from './answers.ts';
@@ -70,33 +70,39 @@ const abortDeployment = defineAction({
   entries: { at: v.picklist(states, `must be one of ${states.join(', ')}`) },
   phases: ['before', 'after'],
   applies: ({ at }, call) => {
-    const part = partOf(call);
+    const deviceDeployment = deviceDeploymentOf(call);
     const report = v.safeParse(reportShape, call.json);
     const isReached =
       at === 'pending'
-        ? questions.includes(call.operation.id) && part?.offeredMs === undefined
+        ? questions.includes(call.operation.id) && deviceDeployment?.offeredMs === undefined
         : report.success && report.output.status === at;
-    return isReached && part !== undefined && !isOver(part);
+    return isReached && deviceDeployment !== undefined && !isOver(deviceDeployment);
   },
   execute: async (_given, { call, tenant }) => {
-    const part = partOf(call);
-    if (part) tenant.store.parts.abortAll(part.deployment, tenant.clock.now());
+    const deviceDeployment = deviceDeploymentOf(call);
+    if (deviceDeployment)
+      tenant.store.deviceDeployments.abortAll(deviceDeployment.deployment, tenant.clock.now());
     return 'go-on';
   },
 });
 
-/** The caller's part that the request is about. */
-function partOf({ operation, exchange, caller, store }: Call): StoredPart | undefined {
+/** The caller's deployment that the request is about. */
+function deviceDeploymentOf({
+  operation,
+  exchange,
+  caller,
+  store,
+}: Call): StoredDeviceDeployment | undefined {
   if (!caller.device) return undefined;
   const { id: deviceId } = caller.device;
   if (operation.id === 'put-deployment-status') {
-    return store.parts.findOffered(exchange.parameters.id ?? '', deviceId);
+    return store.deviceDeployments.findOffered(exchange.parameters.id ?? '', deviceId);
   }
   if (!questions.includes(operation.id)) return undefined;
   const nowMs = exchange.clock?.now() ?? 0;
-  const { parts, lastFinishedSeq } = store.parts.open(deviceId);
-  const choice = choosePart(parts, { nowMs, lastFinishedSeq });
-  return choice.decision === 'nothing' ? undefined : choice.part;
+  const { deviceDeployments, lastFinishedSeq } = store.deviceDeployments.open(deviceId);
+  const choice = chooseDeviceDeployment(deviceDeployments, { nowMs, lastFinishedSeq });
+  return choice.decision === 'nothing' ? undefined : choice.deviceDeployment;
 }
 
 const failInside = defineAction({

@@ -17,10 +17,10 @@ interface Standing {
 export async function plan(
   server: TestServer,
   rules: GivenRule | readonly GivenRule[],
-  world?: string,
+  tenant?: string,
 ): Promise<void> {
   const all = [rules].flat().map((rule) => ({ id: 'fault', ...rule }));
-  const query = world === undefined ? '' : `?tenant=${world}`;
+  const query = tenant === undefined ? '' : `?tenant=${tenant}`;
   const reply = await control(server, 'POST', `/faults${query}`, { rules: all });
   if (reply.status !== 201) throw new Error(`not planned: ${reply.text}`);
 }

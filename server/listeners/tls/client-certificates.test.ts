@@ -25,14 +25,14 @@ import type { Purpose, Validity } from './certificate.ts';
 
 let folder: string;
 let authority: Authority;
-let stranger: Authority;
+let unknownCa: Authority;
 let key: SigningKey;
 let server: TestServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-mtls-'));
   const given = { nowMs: startOfTest, random: systemRandom };
-  [authority, stranger, key] = await Promise.all([
+  [authority, unknownCa, key] = await Promise.all([
     createAuthority('client CA', given),
     createAuthority('client CA', given),
     freshSigningKey(),
@@ -66,7 +66,7 @@ describe('a server that wants certificates of its clients', () => {
     ['without any, over TLS 1.2', () => ({ maxVersion: 'TLSv1.2' }), /ECONNRESET|EPROTO|ERR_SSL/],
     [
       'of another authority of the same title',
-      () => ({ key: key.pem, cert: clientCertificate({ by: stranger }) }),
+      () => ({ key: key.pem, cert: clientCertificate({ by: unknownCa }) }),
       /UNKNOWN_CA|ECONNRESET/,
     ],
     [

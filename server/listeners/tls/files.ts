@@ -45,8 +45,8 @@ export async function readIdentity(
   }
   try {
     createSecureContext({ key, cert });
-  } catch (fault) {
-    throw new SettingError(`${what} cannot be used with its key: ${because(fault)}`);
+  } catch (error) {
+    throw new SettingError(`${what} cannot be used with its key: ${because(error)}`);
   }
   return { key, cert };
 }
@@ -81,9 +81,9 @@ export async function keptAuthority(
   path: string,
   { nowMs, random, title }: { nowMs: number; random: Random; title: string },
 ): Promise<Authority> {
-  const present = await readText('CA file', path).catch((fault: unknown) => {
-    if (fault instanceof UnreadableFile && fault.code === 'ENOENT') return undefined;
-    throw fault;
+  const present = await readText('CA file', path).catch((error: unknown) => {
+    if (error instanceof UnreadableFile && error.code === 'ENOENT') return undefined;
+    throw error;
   });
   if (present === undefined) {
     const made = await createAuthority(title, { nowMs, random });
@@ -135,9 +135,9 @@ async function readText(what: string, path: string): Promise<string> {
     } finally {
       await file.close();
     }
-  } catch (fault) {
-    if (fault instanceof NotAFile) throw new UnreadableFile(`${what} ${path}`, fault.message);
-    throw new UnreadableFile(`${what} ${path}`, codeOf(fault));
+  } catch (error) {
+    if (error instanceof NotAFile) throw new UnreadableFile(`${what} ${path}`, error.message);
+    throw new UnreadableFile(`${what} ${path}`, codeOf(error));
   }
 }
 
@@ -151,9 +151,9 @@ async function writeOnce(path: string, text: string): Promise<boolean> {
     // Unlike a rename, this does not overwrite what another server has written meanwhile.
     await link(draft, path);
     return true;
-  } catch (fault) {
-    if (codeOf(fault) === 'EEXIST') return false;
-    throw new UnreadableFile(`CA file ${path} cannot be made`, codeOf(fault));
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw new UnreadableFile(`CA file ${path} cannot be made`, codeOf(error));
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true });
   }
@@ -164,8 +164,8 @@ function firstCertificate(what: string, text: string): X509Certificate {
   if (block === undefined) throw new SettingError(noCertificate(what));
   try {
     return new X509Certificate(block);
-  } catch (fault) {
-    throw new SettingError(`${what} holds a certificate that cannot be read: ${because(fault)}`);
+  } catch (error) {
+    throw new SettingError(`${what} holds a certificate that cannot be read: ${because(error)}`);
   }
 }
 
@@ -176,11 +176,11 @@ function noCertificate(what: string): string {
 function readKey(what: string, text: string): KeyObject {
   try {
     return createPrivateKey(text);
-  } catch (fault) {
-    const why = /passphrase|encrypted|interrupted or cancelled/i.test(String(fault))
+  } catch (error) {
+    const why = /passphrase|encrypted|interrupted or cancelled/i.test(String(error))
       ? 'a private key with a passphrase; take the passphrase off'
       : 'no private key; it must be PEM, with "BEGIN PRIVATE KEY" or such';
-    throw new SettingError(`${what} holds ${why}`, { cause: fault });
+    throw new SettingError(`${what} holds ${why}`, { cause: error });
   }
 }
 
@@ -194,10 +194,10 @@ function requireInDate(what: string, { validFrom, validTo }: X509Certificate, no
   }
 }
 
-function because(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
+function because(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
-function codeOf(fault: unknown): string {
-  return fault instanceof Error && 'code' in fault ? String(fault.code) : because(fault);
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : because(error);
 }

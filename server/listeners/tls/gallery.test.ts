@@ -69,7 +69,7 @@ describe('the gallery of wrong TLS', () => {
       const { code } = refusals[member];
       const given = { ca: caOf(server), servername: 'localhost' };
       expect(await handshakeWith(urlOf(member), given)).toEqual({
-        fault: code,
+        error: code,
         protocol: 'TLSv1.3',
       });
     },
@@ -78,9 +78,9 @@ describe('the gallery of wrong TLS', () => {
   it('has a chain in order where only the host is wrong, and where only the protocol is old', async () => {
     const ca = caOf(server);
     const other = { ca, checkServerIdentity: () => undefined };
-    expect((await handshakeWith(urlOf('wrongHost'), other)).fault).toBeUndefined();
+    expect((await handshakeWith(urlOf('wrongHost'), other)).error).toBeUndefined();
     const spoken = await handshakeWith(urlOf('oldProtocol'), { ca, ...old });
-    expect(spoken).toEqual({ fault: undefined, protocol: 'TLSv1.1' });
+    expect(spoken).toEqual({ error: undefined, protocol: 'TLSv1.1' });
   });
 
   it('ends a handshake that offers no old protocol with the alert that says so', async () => {

@@ -41,7 +41,7 @@ export async function makeGallery(
   materials: Materials,
 ): Promise<Readonly<Record<GalleryMember, TlsIdentity>>> {
   const { authority, key, names, nowMs, random } = materials;
-  const stranger = await createAuthority('Fleetbed unknown CA', { nowMs, random });
+  const unknownCa = await createAuthority('Fleetbed unknown CA', { nowMs, random });
   const inOrder: WantedCertificate = {
     purpose: 'server',
     commonName: 'Fleetbed gallery',
@@ -58,7 +58,7 @@ export async function makeGallery(
     expired: shown(authority.issue(outside('before'))),
     notYetValid: shown(authority.issue(outside('after'))),
     wrongHost: shown(authority.issue({ ...inOrder, names: [strangeName] })),
-    unknownCa: shown(stranger.issue(inOrder)),
+    unknownCa: shown(unknownCa.issue(inOrder)),
     selfSigned: shown(selfSigned(inOrder, random)),
     oldProtocol: { ...shown(authority.issue(inOrder)), ...oldProtocol },
   };

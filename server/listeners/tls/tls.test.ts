@@ -130,8 +130,8 @@ describe('a client gives up by itself', () => {
   it('that knows the CA of no tenant, by wss', async () => {
     const url = server.baseUrl.replace('https', 'wss') + operations.connect.path;
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${device.token}` } });
-    const [fault] = await once(socket, 'error');
-    expect(fault).toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+    const [error] = await once(socket, 'error');
+    expect(error).toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
   });
 
   it('that speaks plain HTTP', async () => {
@@ -157,7 +157,7 @@ describe('links behind TLS', () => {
   });
 
   it('lead to the host of artifact files by https', async () => {
-    const apart = await startTlsServer({}, { variants: new Set(['storage-host']) });
+    const apart = await startTlsServer({}, { dialects: new Set(['storage-host']) });
     const caller = await acceptedDevice(apart, 'storage');
     await uploadArtifact(apart, await artifactBytes());
     await deploy(apart, [caller]);

@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { plainFile } from '../../../fixtures/plain-file.ts';
 import { isPageSize, pageSum } from './page-sum.ts';
 import { noSums, readSums, type SavedSums, writeSums } from './page-sums.ts';
-import { StateFault } from './state-fault.ts';
+import { StateError } from './state-error.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
 const magic = 'SQLite format 3\0';
@@ -28,7 +28,7 @@ export interface CheckedDatabase {
 
 /**
  * Checks one database with its log.
- * @throws StateFault when a file is missing, empty, or not as it was written
+ * @throws StateError when a file is missing, empty, or not as it was written
  */
 export function checkDatabase(path: string): CheckedDatabase {
   const header = readHeader(path);
@@ -72,8 +72,8 @@ function sumsOf(path: string): SavedSums {
 
 function readHeader(path: string): Buffer {
   const bytes = sizeOf(path, true);
-  if (bytes === undefined) throw new StateFault('damaged', `${path} is missing`);
-  if (bytes === 0) throw new StateFault('damaged', `${path} is empty`);
+  if (bytes === undefined) throw new StateError('damaged', `${path} is missing`);
+  if (bytes === 0) throw new StateError('damaged', `${path} is empty`);
   const header = Buffer.alloc(HEADER_BYTES);
   const descriptor = openSync(path, 'r');
   try {
@@ -82,15 +82,15 @@ function readHeader(path: string): Buffer {
     closeSync(descriptor);
   }
   if (header.toString('latin1', 0, magic.length) !== magic || !isPageSize(pageBytesOf(header))) {
-    throw new StateFault('damaged', `${path} is no longer a database`);
+    throw new StateError('damaged', `${path} is no longer a database`);
   }
   return header;
 }
 
 /** SQLite writes 64 KiB as 1. */
 function pageBytesOf(header: Buffer): number {
-  const told = header.readUInt16BE(16);
-  return told === 1 ? 65_536 : told;
+  const stated = header.readUInt16BE(16);
+  return stated === 1 ? 65_536 : stated;
 }
 
 /** Number of pages by the head of the file, as every engine of ours writes it. */
@@ -114,13 +114,13 @@ function requireSizes(
   const most = sizesOf(saved ? saved.pageBytes : pageBytesOf(header), pages);
   const bytes = sizeOf(path);
   if (bytes > most.database) {
-    throw new StateFault('damaged', `${path} has ${bytes} of ${most.database} bytes`);
+    throw new StateError('damaged', `${path} has ${bytes} of ${most.database} bytes`);
   }
   const journal = `${path}-journal`;
   const journalBytes = sizeOf(journal);
   if (journalBytes > most.journal) {
     const rest = `more than changes to ${path} can have`;
-    throw new StateFault('damaged', `${journal} has ${journalBytes} bytes, ${rest}`);
+    throw new StateError('damaged', `${journal} has ${journalBytes} bytes, ${rest}`);
   }
 }
 
@@ -161,9 +161,9 @@ function requireLog(path: string, { mark }: SavedSums, log: WriteAheadLog): void
   const name = `${path}-wal`;
   const bytes = sizeOf(name, true);
   const rest = `with changes that ${path} does not have yet`;
-  if (bytes === undefined) throw new StateFault('damaged', `${name} is missing, ${rest}`);
-  if (bytes === 0) throw new StateFault('damaged', `${name} is empty; it was written ${rest}`);
-  throw new StateFault('damaged', `${name} is damaged or cut short; it was written ${rest}`);
+  if (bytes === undefined) throw new StateError('damaged', `${name} is missing, ${rest}`);
+  if (bytes === 0) throw new StateError('damaged', `${name} is empty; it was written ${rest}`);
+  throw new StateError('damaged', `${name} is damaged or cut short; it was written ${rest}`);
 }
 
 /** Every page of the database must be as it was written, or be in the log. */
@@ -175,12 +175,12 @@ function requirePages(path: string, { pageBytes, sums }: SavedSums, log: WriteAh
     read = number;
     const isKnown = log.pages.has(number) || sums[number - 1] === pageSum(number, page);
     if (number <= wanted && !isKnown) {
-      throw new StateFault('damaged', `${path} is damaged: page ${number} was changed`);
+      throw new StateError('damaged', `${path} is damaged: page ${number} was changed`);
     }
   }
   const missing = firstMissing(read, wanted, log);
   if (missing !== undefined || (log.databasePages === 0 && bytes !== wanted * pageBytes)) {
-    throw new StateFault('damaged', `${path} has ${bytes} of ${wanted * pageBytes} bytes`);
+    throw new StateError('damaged', `${path} has ${bytes} of ${wanted * pageBytes} bytes`);
   }
 }
 
@@ -211,8 +211,8 @@ function* pagesOf(path: string, pageBytes: number): Generator<[number, Buffer]> 
 }
 
 function sizeOf(path: string): number;
-function sizeOf(path: string, tellsAbsence: true): number | undefined;
-function sizeOf(path: string, tellsAbsence = false): number | undefined {
+function sizeOf(path: string, mayBeAbsent: true): number | undefined;
+function sizeOf(path: string, mayBeAbsent = false): number | undefined {
   const found = statSync(plainFile(path), { throwIfNoEntry: false });
-  return found?.size ?? (tellsAbsence ? undefined : 0);
+  return found?.size ?? (mayBeAbsent ? undefined : 0);
 }

@@ -22,7 +22,7 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { plainFile } from '../../../fixtures/plain-file.ts';
 import { isPageSize } from './page-sum.ts';
-import { StateFault } from './state-fault.ts';
+import { StateError } from './state-error.ts';
 import { syncPath } from './sync-path.ts';
 import { type LogMark, WriteAheadLog } from './write-ahead-log.ts';
 
@@ -57,7 +57,7 @@ export const noSums: SavedSums = { pageBytes: 4096, sums: new Uint32Array(), mar
 
 /**
  * Reads the sums of a database; undefined when there are none.
- * @throws StateFault when the file is damaged
+ * @throws StateError when the file is damaged
  */
 export function readSums(database: string): SavedSums | undefined {
   const path = sumsPathOf(database);
@@ -65,7 +65,7 @@ export function readSums(database: string): SavedSums | undefined {
   if (size === undefined) return undefined;
   const pages = pagesIn(path);
   const wanted = PLACE_OF_SUMS + 4 * pages;
-  if (size !== wanted) throw new StateFault('damaged', `${path} has ${size} of ${wanted} bytes`);
+  if (size !== wanted) throw new StateError('damaged', `${path} has ${size} of ${wanted} bytes`);
   const bytes = readFileSync(path);
   const isWhole =
     bytes.length === wanted &&
@@ -73,7 +73,7 @@ export function readSums(database: string): SavedSums | undefined {
     isPageSize(bytes.readUInt32LE(FIELDS)) &&
     bytes.readUInt32LE(FIELDS + 8) === sumOf(bytes) &&
     bytes.readUInt32LE(PLACE_OF_MARK + 12) === sumOfMark(bytes.subarray(PLACE_OF_MARK));
-  if (!isWhole) throw new StateFault('damaged', `${path} is damaged`);
+  if (!isWhole) throw new StateError('damaged', `${path} is damaged`);
   const sums = Uint32Array.from({ length: pages }, (_, at) =>
     bytes.readUInt32LE(PLACE_OF_SUMS + 4 * at),
   );
@@ -114,9 +114,9 @@ export function writeSums(database: string, { pageBytes, sums, mark }: SavedSums
   try {
     writeFileSync(draft, bytes, { mode: 0o600, flush: true });
     renameSync(draft, path);
-  } catch (fault) {
+  } catch (error) {
     rmSync(draft, { force: true });
-    throw fault;
+    throw error;
   }
   syncPath(dirname(path));
 }

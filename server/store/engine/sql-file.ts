@@ -20,7 +20,7 @@ import {
   type SqlRow,
   type SqlValue,
 } from './sql.ts';
-import { FilesGone, storageFault } from './storage-fault.ts';
+import { FilesGone, storageProblem } from './storage-error.ts';
 import { Transactional } from './transactions.ts';
 
 interface Prepared {
@@ -60,9 +60,9 @@ export function openFileSql(path: string): FileSql {
     sql.atomically(() => sql.run('PRAGMA user_version'));
     sql.keepSums(new PageSums(path, saved));
     return sql;
-  } catch (fault) {
+  } catch (error) {
     sql.abandon();
-    throw fault;
+    throw error;
   }
 }
 
@@ -188,9 +188,9 @@ export class FileSql extends Transactional implements Sql {
       this.#requireOpen();
       noteNoLog(location);
       return new FileCopy(location);
-    } catch (fault) {
+    } catch (error) {
       rmSync(location, { force: true });
-      throw fault;
+      throw error;
     } finally {
       this.#isCopied = false;
     }
@@ -263,11 +263,11 @@ export class FileSql extends Transactional implements Sql {
       // it cannot go before the file is out of WAL mode.
       this.#database.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL');
       this.#database.exec('SELECT count(*) FROM sqlite_master');
-    } catch (fault) {
+    } catch (error) {
       // The engine may take the log away later, unseen: sums that ask for it would be wrong.
       if (this.#sums) forgetSums(this.#path);
       // Where the disk is full, what is committed stays in the log for the next one who opens it.
-      if (storageFault(fault) === undefined) throw fault;
+      if (storageProblem(error) === undefined) throw error;
     }
     this.#database.close();
   }
@@ -293,8 +293,8 @@ export class FileSql extends Transactional implements Sql {
       this.#checkpointAt = frames + CHECKPOINT_FRAMES;
       this.#sums.fold();
       this.#checkpoint();
-    } catch (fault) {
-      if (storageFault(fault) === undefined) throw fault;
+    } catch (error) {
+      if (storageProblem(error) === undefined) throw error;
     }
   }
 

@@ -56,9 +56,9 @@ function openDatabase({ Database: FileDatabase }: Engine): Database {
 function closeDatabase(database: Database): void {
   try {
     database.close();
-  } catch (fault) {
-    const isNoFile = typeof fault === 'object' && fault !== null && 'name' in fault;
-    if (!isNoFile || fault.name !== 'ErrnoError') throw fault;
+  } catch (error) {
+    const isNoFile = typeof error === 'object' && error !== null && 'name' in error;
+    if (!isNoFile || error.name !== 'ErrnoError') throw error;
   }
 }
 
@@ -244,9 +244,9 @@ class MemorySql extends Transactional implements Sql {
     try {
       await copyPages(this.#engine, { ...copying, to });
       return to;
-    } catch (fault) {
+    } catch (error) {
       closeDatabase(to);
-      throw fault;
+      throw error;
     }
   }
 

@@ -15,8 +15,8 @@ import { plainFile } from '../../../fixtures/plain-file.ts';
 import { checkDatabase, salvagedBytes } from './database-check.ts';
 import type { Sql } from './sql.ts';
 import { type FileSql, openFileSql, openPlainSql, openSqlInPlace } from './sql-file.ts';
-import { StateFault, stateFault } from './state-fault.ts';
-import { noSpace, storageFault } from './storage-fault.ts';
+import { StateError, stateError } from './state-error.ts';
+import { noSpace, storageProblem } from './storage-error.ts';
 import { syncPath } from './sync-path.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
@@ -33,7 +33,7 @@ const COPIED_BYTES = 2 ** 20;
 
 /**
  * Reads a state file, which must exist and not be in use, without changing it.
- * @throws StateFault when it is damaged, or of another version
+ * @throws StateError when it is damaged, or of another version
  */
 export function readStateFile<Result>(
   path: string,
@@ -47,8 +47,8 @@ export function readStateFile<Result>(
       if (!isVouchedFor) requireStructure(sql, path);
       return read(sql);
     });
-  } catch (fault) {
-    throw stateFault(path, fault);
+  } catch (error) {
+    throw stateError(path, error);
   }
 }
 
@@ -76,14 +76,14 @@ function openCopy(path: string): FileSql {
   try {
     copyDatabase(path, place);
     return openPlainSql(place);
-  } catch (fault) {
-    if (storageFault(fault) !== noSpace || existsSync(`${path}-journal`)) throw fault;
+  } catch (error) {
+    if (storageProblem(error) !== noSpace || existsSync(`${path}-journal`)) throw error;
     const log = new WriteAheadLog(`${path}-wal`);
     try {
       log.follow();
       return openSqlInPlace(path, log.mark.frames > 0);
     } catch {
-      throw fault;
+      throw error;
     } finally {
       log.close();
     }
@@ -124,7 +124,7 @@ function copyStart(from: string, to: string, bytesMax: number): void {
 
 /**
  * Opens a file of state, or makes it with its folder.
- * @throws StateFault
+ * @throws StateError
  */
 export function openStateFile(path: string, shape: StateShape): FileSql {
   try {
@@ -137,12 +137,12 @@ export function openStateFile(path: string, shape: StateShape): FileSql {
       if (isEmpty(sql)) found(sql, shape, folder);
       else requireVersion(sql, path, shape);
       return sql;
-    } catch (fault) {
+    } catch (error) {
       sql.abandon();
-      throw fault;
+      throw error;
     }
-  } catch (fault) {
-    throw stateFault(path, fault);
+  } catch (error) {
+    throw stateError(path, error);
   }
 }
 
@@ -170,7 +170,7 @@ function found(sql: FileSql, { schema, version }: StateShape, folder: string): v
 function requireVersion(sql: Sql, path: string, { version }: StateShape): void {
   const actual = versionOf(sql);
   if (actual === version) return;
-  throw new StateFault(
+  throw new StateError(
     'version',
     `${path} has version ${actual} of the tables, and this fleetbed works with version ${version}`,
   );
@@ -182,6 +182,6 @@ function requireStructure(sql: Sql, path: string): void {
     .map((row) => String(row.quick_check))
     .filter((finding) => finding !== 'ok');
   if (findings.length === 0) return;
-  const told = findings.slice(0, FINDINGS_MAX).join('; ').replaceAll(/\s+/g, ' ');
-  throw new StateFault('damaged', `${path} is damaged (${told})`);
+  const summary = findings.slice(0, FINDINGS_MAX).join('; ').replaceAll(/\s+/g, ' ');
+  throw new StateError('damaged', `${path} is damaged (${summary})`);
 }

@@ -60,13 +60,13 @@ export abstract class Transactional {
       if (result instanceof Promise) refuseToWait(result);
       if (this.#hasBegun) this.execute('COMMIT');
       return result;
-    } catch (fault) {
+    } catch (error) {
       this.#waiting = [];
       if (this.#hasBegun && this.isInTransaction()) this.execute('ROLLBACK');
       this.#isOpen = false;
       this.#hasBegun = false;
       this.#undo();
-      throw fault;
+      throw error;
     } finally {
       this.#isOpen = false;
       this.#hasBegun = false;

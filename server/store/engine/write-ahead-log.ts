@@ -79,8 +79,8 @@ export class WriteAheadLog {
   #open(): number | undefined {
     try {
       this.#descriptor ??= openSync(plainFile(this.#path), 'r');
-    } catch (fault) {
-      if (!(fault instanceof Error && 'code' in fault && fault.code === 'ENOENT')) throw fault;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     }
     return this.#descriptor;
   }

@@ -13,29 +13,29 @@ import {
   lockFile,
   serverFile,
   serverShape,
-  worldFile,
-  worldId,
-  worldsFolder,
+  tenantFile,
+  tenantFolderName,
+  tenantsFolder,
 } from '../data-layout.ts';
 import { isUnfounded } from '../engine/database-check.ts';
 import { text } from '../engine/row.ts';
 import type { Sql } from '../engine/sql.ts';
-import { StateFault, stateFault } from '../engine/state-fault.ts';
+import { StateError, stateError } from '../engine/state-error.ts';
 import { readStateFile } from '../engine/state-file.ts';
-import { sizeFault } from '../files.ts';
-import { worldShape } from '../schema.ts';
+import { sizeProblem } from '../files.ts';
+import { tenantShape } from '../schema.ts';
 
 /**
  * Makes sure that files are where files must be, and folders where folders must be, before any of
  * them is opened: to open a named pipe waits for ever.
- * @throws StateFault that names what is something else
+ * @throws StateError that names what is something else
  */
 export function checkKinds(path: string): void {
   requireFiles(path, (name) => name === lockFile || name.startsWith(serverFile));
-  const worlds = join(path, worldsFolder);
-  for (const id of namesIn(worlds).filter((name) => worldId.test(name))) {
-    const folder = join(worlds, id);
-    requireFiles(folder, (name) => name.startsWith(worldFile));
+  const tenants = join(path, tenantsFolder);
+  for (const id of namesIn(tenants).filter((name) => tenantFolderName.test(name))) {
+    const folder = join(tenants, id);
+    requireFiles(folder, (name) => name.startsWith(tenantFile));
     requireFiles(join(folder, artifactsFolder), (name) => contentName.test(name));
   }
 }
@@ -45,8 +45,8 @@ function requireFiles(folder: string, isOurs: (name: string) => boolean): void {
     const path = join(folder, name);
     try {
       plainFile(path);
-    } catch (fault) {
-      throw stateFault(path, fault);
+    } catch (error) {
+      throw stateError(path, error);
     }
   }
 }
@@ -55,36 +55,36 @@ function requireFiles(folder: string, isOurs: (name: string) => boolean): void {
 function namesIn(folder: string): readonly string[] {
   try {
     return existsSync(folder) ? readdirSync(folder) : [];
-  } catch (fault) {
-    throw stateFault(folder, fault);
+  } catch (error) {
+    throw stateError(folder, error);
   }
 }
 
-/** @throws StateFault that names the file which is missing, or not as it was written */
+/** @throws StateError that names the file which is missing, or not as it was written */
 export function checkDataFolder(path: string): void {
   const server = join(path, serverFile);
-  const worlds = join(path, worldsFolder);
-  const isBegun = existsSync(worlds);
+  const tenants = join(path, tenantsFolder);
+  const isBegun = existsSync(tenants);
   if (!isBegun && isUnfounded(server)) return;
   const rows = readStateFile(server, serverShape, (sql) =>
-    sql.all('SELECT id, is_complete FROM worlds').map((row) => ({
+    sql.all('SELECT id, is_complete FROM tenants').map((row) => ({
       id: text(row, 'id'),
       isComplete: row.is_complete === 1,
     })),
   );
-  if (!isBegun && rows.some(({ isComplete }) => isComplete)) throw missing(worlds);
+  if (!isBegun && rows.some(({ isComplete }) => isComplete)) throw missing(tenants);
   const listed = new Set(rows.map(({ id }) => id));
-  for (const name of isBegun ? readdirSync(worlds) : []) {
-    if (!worldId.test(name) || listed.has(name)) continue;
-    const told = `${join(worlds, name)} is the folder of a tenant that ${server} does not list`;
-    throw new StateFault('damaged', told);
+  for (const name of isBegun ? readdirSync(tenants) : []) {
+    if (!tenantFolderName.test(name) || listed.has(name)) continue;
+    const problem = `${join(tenants, name)} is the folder of a tenant that ${server} does not list`;
+    throw new StateError('damaged', problem);
   }
-  for (const { id, isComplete } of rows) if (isComplete) checkWorld(join(worlds, id));
+  for (const { id, isComplete } of rows) if (isComplete) checkTenant(join(tenants, id));
 }
 
-function checkWorld(folder: string): void {
+function checkTenant(folder: string): void {
   if (!existsSync(folder)) throw missing(folder);
-  readStateFile(join(folder, worldFile), worldShape, (sql) =>
+  readStateFile(join(folder, tenantFile), tenantShape, (sql) =>
     requireContents(sql, join(folder, artifactsFolder)),
   );
 }
@@ -93,12 +93,12 @@ function checkWorld(folder: string): void {
 function requireContents(sql: Sql, folder: string): void {
   for (const { name, sha256, sizeBytes } of contentsIn(sql)) {
     const path = join(folder, sha256);
-    const fault = sizeFault(path, sizeBytes);
-    if (fault === undefined) continue;
-    throw new StateFault('damaged', `${path}, the file of the artifact ${name}, ${fault}`);
+    const problem = sizeProblem(path, sizeBytes);
+    if (problem === undefined) continue;
+    throw new StateError('damaged', `${path}, the file of the artifact ${name}, ${problem}`);
   }
 }
 
-function missing(path: string): StateFault {
-  return new StateFault('damaged', `${path} is missing`);
+function missing(path: string): StateError {
+  return new StateError('damaged', `${path} is missing`);
 }

@@ -66,9 +66,9 @@ function contentOf(path: string): Record<string, string> {
   return Object.fromEntries(told);
 }
 
-function worldFolder(): string {
-  const [id = ''] = readdirSync(join(data, 'worlds'));
-  return join(data, 'worlds', id);
+function tenantFolder(): string {
+  const [id = ''] = readdirSync(join(data, 'tenants'));
+  return join(data, 'tenants', id);
 }
 
 describe('a server with a data folder', () => {
@@ -115,7 +115,7 @@ describe('a server with a data folder', () => {
       async (server) => {
         expect((await server.call('get-own-user', { token })).status).toBe(401);
       },
-      { variants: new Set(['rs256']) },
+      { dialects: new Set(['rs256']) },
     );
     await during(async (server) => {
       expect((await server.call('get-own-user', { token })).status).toBe(200);
@@ -137,7 +137,7 @@ describe('a server with a data folder', () => {
       await setTenantStatus(server, second.id, 'active');
       expect((await signIn(server, second.adminEmail, second.adminPassword)).status).toBe(200);
     });
-    expect(readdirSync(join(data, 'worlds'))).toHaveLength(2);
+    expect(readdirSync(join(data, 'tenants'))).toHaveLength(2);
   });
 
   it('keeps the admin and his password, and takes a new one when it is told', async () => {
@@ -180,15 +180,15 @@ describe('a server with a data folder', () => {
       'server.lock',
       'server.sqlite',
       'server.sqlite-sums',
-      'worlds',
+      'tenants',
     ]);
-    const inWorld = ['artifacts', 'world.sqlite', 'world.sqlite-sums'];
-    expect(readdirSync(worldFolder()).toSorted()).toEqual(inWorld);
+    const inTenant = ['artifacts', 'tenant.sqlite', 'tenant.sqlite-sums'];
+    expect(readdirSync(tenantFolder()).toSorted()).toEqual(inTenant);
   });
 
   it('takes away what was received and never kept, and a tenant that was never completed', async () => {
     await during(async () => undefined);
-    const artifacts = join(worldFolder(), 'artifacts');
+    const artifacts = join(tenantFolder(), 'artifacts');
     writeFileSync(join(artifacts, 'incoming-7'), 'half');
     writeFileSync(join(artifacts, 'a'.repeat(64)), 'of no artifact');
     const kept = await DataFolder.open(data);
@@ -200,16 +200,16 @@ describe('a server with a data folder', () => {
       expect(JSON.parse((await control(server, 'GET', '/tenants')).text)).toHaveLength(1);
     });
     expect(readdirSync(artifacts)).toEqual([]);
-    expect(readdirSync(join(data, 'worlds'))).not.toContain(id);
+    expect(readdirSync(join(data, 'tenants'))).not.toContain(id);
   });
 });
 
 describe('a data folder that cannot be used', () => {
   /** Stands where the damage is done. */
-  const world = (): string => join(worldFolder(), 'world.sqlite');
+  const tenantDatabase = (): string => join(tenantFolder(), 'tenant.sqlite');
   const server = (): string => join(data, 'server.sqlite');
   const artifact = (): string => {
-    const artifacts = join(worldFolder(), 'artifacts');
+    const artifacts = join(tenantFolder(), 'artifacts');
     return join(artifacts, readdirSync(artifacts)[0] ?? '');
   };
   const setVersion = (path: string): void => {
@@ -236,31 +236,43 @@ describe('a data folder that cannot be used', () => {
   const wayOut = 'fleetbed state export --data';
 
   it.each<[string, () => string, (path: string) => void, string, string]>([
-    ['a world that is missing', world, (path) => rmSync(path), 'is missing', wayOut],
-    ['a world that is empty', world, (path) => truncateSync(path), 'is empty', wayOut],
-    ['a world that is cut short', world, (path) => truncateSync(path, 6000), 'has 6000 of', wayOut],
-    ['a world with a byte changed', world, changeByte, 'was changed', wayOut],
-    ['a folder of a world that is missing', worldFolder, removeFolder, 'is missing', wayOut],
-    ['no folder of worlds', () => join(data, 'worlds'), removeFolder, 'is missing', wayOut],
-    ['an empty list of worlds', server, (path) => truncateSync(path), 'is empty', wayOut],
+    ['a tenant that is missing', tenantDatabase, (path) => rmSync(path), 'is missing', wayOut],
+    ['a tenant that is empty', tenantDatabase, (path) => truncateSync(path), 'is empty', wayOut],
     [
-      'a world that the list does not name',
-      () => join(data, 'worlds', '00000000-0000-4000-8000-000000000000'),
+      'a tenant that is cut short',
+      tenantDatabase,
+      (path) => truncateSync(path, 6000),
+      'has 6000 of',
+      wayOut,
+    ],
+    ['a tenant with a byte changed', tenantDatabase, changeByte, 'was changed', wayOut],
+    ['a folder of a tenant that is missing', tenantFolder, removeFolder, 'is missing', wayOut],
+    ['no folder of tenants', () => join(data, 'tenants'), removeFolder, 'is missing', wayOut],
+    ['an empty list of tenants', server, (path) => truncateSync(path), 'is empty', wayOut],
+    [
+      'a tenant that the list does not name',
+      () => join(data, 'tenants', '00000000-0000-4000-8000-000000000000'),
       (path) => mkdirSync(path),
       'does not list',
       wayOut,
     ],
-    ['sums that are no sums', () => `${world()}-sums`, changeByte, 'is damaged', wayOut],
-    ['a world with flipped bytes', world, flip, 'damaged', wayOut],
+    ['sums that are no sums', () => `${tenantDatabase()}-sums`, changeByte, 'is damaged', wayOut],
+    ['a tenant with flipped bytes', tenantDatabase, flip, 'damaged', wayOut],
     [
-      'a world that is no longer a database',
-      world,
+      'a tenant that is no longer a database',
+      tenantDatabase,
       (path) => writeFileSync(path, 'x'.repeat(9000)),
       'no longer a database',
       wayOut,
     ],
-    ['a world of another version', world, setVersion, 'version 99', wayOut],
-    ['a world that is a folder', world, replaceByFolder, 'is a folder', 'put the file itself'],
+    ['a tenant of another version', tenantDatabase, setVersion, 'version 99', wayOut],
+    [
+      'a tenant that is a folder',
+      tenantDatabase,
+      replaceByFolder,
+      'is a folder',
+      'put the file itself',
+    ],
     ['an artifact file that is missing', artifact, (path) => rmSync(path), 'is missing', wayOut],
     [
       'an artifact file that is cut short',
@@ -269,16 +281,16 @@ describe('a data folder that cannot be used', () => {
       'has 10 of',
       wayOut,
     ],
-    ['a list of worlds that is missing', server, (path) => rmSync(path), 'is missing', wayOut],
-    ['a list of worlds with flipped bytes', server, flip, 'damaged', wayOut],
+    ['a list of tenants that is missing', server, (path) => rmSync(path), 'is missing', wayOut],
+    ['a list of tenants with flipped bytes', server, flip, 'damaged', wayOut],
     [
-      'a list of worlds that is no database',
+      'a list of tenants that is no database',
       server,
       (path) => writeFileSync(path, 'x'.repeat(9000)),
       'no longer a database',
       wayOut,
     ],
-    ['a list of worlds of another version', server, setVersion, 'version 99', wayOut],
+    ['a list of tenants of another version', server, setVersion, 'version 99', wayOut],
   ])(
     'is refused with %s, and one sentence that names the file',
     async (_, place, damage, what, way) => {

@@ -1,15 +1,15 @@
 /**
  * The data folder: `server.sqlite` with the list of tenants and the server's secrets, and a folder
- * for each tenant below `worlds`. Not what is in a tenant.
+ * for each tenant below `tenants`. Not what is in a tenant.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../../fixtures/make-folder.ts';
-import { lockFile, serverFile, serverShape, worldsFolder } from '../data-layout.ts';
+import { lockFile, serverFile, serverShape, tenantsFolder } from '../data-layout.ts';
 import { number, text } from '../engine/row.ts';
 import type { Sql, SqlRow } from '../engine/sql.ts';
-import { StateFault, stateFault } from '../engine/state-fault.ts';
-import { storageFault } from '../engine/storage-fault.ts';
+import { StateError, stateError } from '../engine/state-error.ts';
+import { storageProblem } from '../engine/storage-error.ts';
 import { syncPath } from '../engine/sync-path.ts';
 import { openStore, type Store } from '../store.ts';
 import type { FolderLock } from './lock.ts';
@@ -39,7 +39,7 @@ export class DataFolder {
   /**
    * Opens a data folder, or makes one of an empty folder or of none. One that is not whole is
    * refused, and stays as it is.
-   * @throws StateFault
+   * @throws StateError
    */
   static async open(path: string): Promise<DataFolder> {
     return DataFolder.#telling(path, async () => {
@@ -58,9 +58,9 @@ export class DataFolder {
         const folder = new DataFolder(path, lock, sql);
         folder.#removeUnfinished();
         return folder;
-      } catch (fault) {
+      } catch (error) {
         lock.release();
-        throw fault;
+        throw error;
       }
     });
   }
@@ -81,10 +81,10 @@ export class DataFolder {
 
   /** In order of creation. */
   tenants(): StoredTenant[] {
-    return this.#sql.all('SELECT * FROM worlds WHERE is_complete ORDER BY seq').map(world);
+    return this.#sql.all('SELECT * FROM tenants WHERE is_complete ORDER BY seq').map(storedTenant);
   }
 
-  /** Opens the store of a tenant that is there. @throws StateFault */
+  /** Opens the store of a tenant that is there. @throws StateError */
   openTenant(id: string): Promise<Store> {
     return DataFolder.#telling(this.path, () => openStore({ folder: this.#folderOf(id) }));
   }
@@ -92,30 +92,30 @@ export class DataFolder {
   /** Opens the empty store of a new tenant, which is gone after a restart unless it is completed. */
   async beginTenant(row: StoredTenant): Promise<Store> {
     this.#sql.run(
-      `INSERT INTO worlds (id, name, token, status, is_first, created_ms, is_complete)
+      `INSERT INTO tenants (id, name, token, status, is_first, created_ms, is_complete)
        VALUES (?, ?, ?, ?, ?, ?, 0)`,
       [row.id, row.name, row.token, row.status, row.isFirst ? 1 : 0, row.createdMs],
     );
     const store = await this.openTenant(row.id);
-    syncPath(join(this.path, worldsFolder));
+    syncPath(join(this.path, tenantsFolder));
     syncPath(this.path);
     return store;
   }
 
   completeTenant(id: string): void {
-    this.#sql.run('UPDATE worlds SET is_complete = 1 WHERE id = ?', [id]);
+    this.#sql.run('UPDATE tenants SET is_complete = 1 WHERE id = ?', [id]);
   }
 
   setStatus(id: string, status: StoredTenant['status']): void {
-    this.#sql.run('UPDATE worlds SET status = ? WHERE id = ?', [status, id]);
+    this.#sql.run('UPDATE tenants SET status = ? WHERE id = ?', [status, id]);
   }
 
   /** Forgets a tenant with everything in it; its store must be closed. */
   removeTenant(id: string): void {
     // Whatever stops this midway leaves a tenant that the next start takes away.
-    this.#sql.run('UPDATE worlds SET is_complete = 0 WHERE id = ?', [id]);
+    this.#sql.run('UPDATE tenants SET is_complete = 0 WHERE id = ?', [id]);
     rmSync(this.#folderOf(id), { recursive: true, force: true });
-    this.#sql.run('DELETE FROM worlds WHERE id = ?', [id]);
+    this.#sql.run('DELETE FROM tenants WHERE id = ?', [id]);
   }
 
   close(): void {
@@ -127,12 +127,12 @@ export class DataFolder {
   }
 
   #removeUnfinished(): void {
-    const rows = this.#sql.all('SELECT id FROM worlds WHERE NOT is_complete');
+    const rows = this.#sql.all('SELECT id FROM tenants WHERE NOT is_complete');
     for (const row of rows) this.removeTenant(text(row, 'id'));
   }
 
   #folderOf(id: string): string {
-    return join(this.path, worldsFolder, id);
+    return join(this.path, tenantsFolder, id);
   }
 
   /** Adds the folder to the remedy in a fault of one of its files. */
@@ -141,11 +141,11 @@ export class DataFolder {
       return await work();
     } catch (cause) {
       // The disk is the whole folder's, whichever file was to be written.
-      const root = cause instanceof StateFault ? cause.cause : cause;
-      if (storageFault(root) !== undefined) throw stateFault(folder, root);
-      const fault = stateFault(folder, cause);
-      if (!(fault instanceof StateFault)) throw fault;
-      throw new StateFault(fault.kind, fault.what, { folder, cause });
+      const root = cause instanceof StateError ? cause.cause : cause;
+      if (storageProblem(root) !== undefined) throw stateError(folder, root);
+      const fault = stateError(folder, cause);
+      if (!(fault instanceof StateError)) throw fault;
+      throw new StateError(fault.kind, fault.what, { folder, cause });
     }
   }
 }
@@ -153,9 +153,9 @@ export class DataFolder {
 function requireOurs(path: string): void {
   makeDataFolder(path);
   const names = readdirSync(path).filter((name) => name !== lockFile);
-  const isOurs = names.some((name) => name === worldsFolder || name.startsWith(serverFile));
+  const isOurs = names.some((name) => name === tenantsFolder || name.startsWith(serverFile));
   if (names.length === 0 || isOurs) return;
-  throw new StateFault('foreign', `${path} holds other files, but no fleetbed data`);
+  throw new StateError('foreign', `${path} holds other files, but no fleetbed data`);
 }
 
 function makeDataFolder(path: string): void {
@@ -165,11 +165,11 @@ function makeDataFolder(path: string): void {
     const isOfNone = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     if (!isOfNone) throw cause;
     // Not that it is missing is the fault, but that the system makes no folder there.
-    throw new StateFault('unreadable', `${path} cannot be made (${cause.message})`, { cause });
+    throw new StateError('unreadable', `${path} cannot be made (${cause.message})`, { cause });
   }
 }
 
-function world(row: SqlRow): StoredTenant {
+function storedTenant(row: SqlRow): StoredTenant {
   return {
     id: text(row, 'id'),
     name: text(row, 'name'),

@@ -21,15 +21,15 @@ import {
   contentName,
   lockFile,
   serverFile,
-  worldFile,
-  worldId,
-  worldsFolder,
+  tenantFile,
+  tenantFolderName,
+  tenantsFolder,
 } from '../data-layout.ts';
 import { checkDatabase } from '../engine/database-check.ts';
 import { text } from '../engine/row.ts';
 import { insertRow } from '../engine/sql.ts';
 import { type FileSql, openPlainSql } from '../engine/sql-file.ts';
-import { StateFault, stateFault } from '../engine/state-fault.ts';
+import { StateError, stateError } from '../engine/state-error.ts';
 import { copyDatabase, versionOf } from '../engine/state-file.ts';
 import { syncPath } from '../engine/sync-path.ts';
 import { type FileContent, fileOfSize } from '../files.ts';
@@ -41,12 +41,12 @@ import {
   stateFormat,
   stateSchema,
   stateVersion,
-  worldTables,
+  tenantTables,
 } from './state-tables.ts';
 
 /** The result of an export. */
 export interface ExportedState {
-  readonly worlds: number;
+  readonly tenants: number;
   readonly rows: number;
   readonly artifactFiles: number;
   /** What could not be read, a sentence each; empty when everything is there. */
@@ -62,10 +62,10 @@ interface ExportOptions {
 
 /**
  * Writes the state of a folder that no server has open to a file, for this user only.
- * @throws StateFault when the folder is in use, of another version, or none of ours
+ * @throws StateError when the folder is in use, of another version, or none of ours
  */
 export async function exportState(options: ExportOptions): Promise<ExportedState> {
-  const tables = await worldTables();
+  const tables = await tenantTables();
   // One name for all drafts, so that those of a killed export are recognized.
   const drafts = `${options.out}.draft`;
   rmSync(drafts, { recursive: true, force: true });
@@ -110,15 +110,15 @@ class StateExport {
 
   run(): ExportedState {
     const { folder } = this.#options;
-    if (!existsSync(join(folder, serverFile)) && !existsSync(join(folder, worldsFolder))) {
-      throw new StateFault('foreign', `${folder} has no fleetbed data`);
+    if (!existsSync(join(folder, serverFile)) && !existsSync(join(folder, tenantsFolder))) {
+      throw new StateError('foreign', `${folder} has no fleetbed data`);
     }
     const lock = lockIfPossible(folder);
     try {
       const ids = this.#exportServer();
-      for (const id of ids) this.#exportWorld(id);
+      for (const id of ids) this.#exportTenant(id);
       const counts = { rows: this.#rows, artifactFiles: this.#artifactFiles };
-      return { worlds: ids.length, ...counts, lost: this.#lost };
+      return { tenants: ids.length, ...counts, lost: this.#lost };
     } finally {
       lock?.release();
     }
@@ -139,7 +139,7 @@ class StateExport {
       }
     } catch (cause) {
       // A damaged database may have lost its version with the rest.
-      const isAnothers = cause instanceof StateFault && cause.kind === 'version';
+      const isAnothers = cause instanceof StateError && cause.kind === 'version';
       if (isAnothers && !isDamaged) throw cause;
       this.#lose(path, cause);
     } finally {
@@ -164,26 +164,26 @@ class StateExport {
     const listed: string[] = [];
     this.#reading(join(this.#options.folder, serverFile), (server) => {
       for (const row of server.all('SELECT * FROM secrets')) insertRow(this.#out, 'secrets', row);
-      for (const row of server.all('SELECT * FROM worlds WHERE is_complete ORDER BY seq')) {
-        insertRow(this.#out, 'worlds', row);
+      for (const row of server.all('SELECT * FROM tenants WHERE is_complete ORDER BY seq')) {
+        insertRow(this.#out, 'tenants', row);
         listed.push(text(row, 'id'));
       }
-      const begun = server.all('SELECT id FROM worlds WHERE NOT is_complete');
+      const begun = server.all('SELECT id FROM tenants WHERE NOT is_complete');
       for (const row of begun) this.#unfinished.add(text(row, 'id'));
     });
-    return [...listed, ...this.#worldsByFolder(listed)];
+    return [...listed, ...this.#tenantsByFolder(listed)];
   }
 
-  #worldsByFolder(listed: readonly string[]): string[] {
-    const path = join(this.#options.folder, worldsFolder);
+  #tenantsByFolder(listed: readonly string[]): string[] {
+    const path = join(this.#options.folder, tenantsFolder);
     const isLost = (name: string): boolean =>
-      worldId.test(name) && !listed.includes(name) && !this.#unfinished.has(name);
+      tenantFolderName.test(name) && !listed.includes(name) && !this.#unfinished.has(name);
     const ids = existsSync(path) ? readdirSync(path).filter(isLost) : [];
     for (const [at, id] of ids.entries()) {
       const token = this.#options.newToken();
       const named = { id, name: `Recovered ${at + 1}`, token, status: 'active' };
       const isFirst = listed.length === 0 && at === 0;
-      insertRow(this.#out, 'worlds', {
+      insertRow(this.#out, 'tenants', {
         ...named,
         is_first: isFirst ? 1 : 0,
         created_ms: 0,
@@ -199,11 +199,11 @@ class StateExport {
     return ids;
   }
 
-  #exportWorld(id: string): void {
-    const path = join(this.#options.folder, worldsFolder, id, worldFile);
-    this.#reading(path, (world) => {
-      requireVersion(world, path);
-      for (const table of this.#tables) this.#exportTable(id, world, { path, table });
+  #exportTenant(id: string): void {
+    const path = join(this.#options.folder, tenantsFolder, id, tenantFile);
+    this.#reading(path, (tenant) => {
+      requireVersion(tenant, path);
+      for (const table of this.#tables) this.#exportTable(id, tenant, { path, table });
     });
     this.#exportContents(id);
   }
@@ -211,7 +211,7 @@ class StateExport {
   /** Copies the rows of a table up to the first that cannot be read. */
   #exportTable(
     id: string,
-    world: FileSql,
+    tenant: FileSql,
     { path, table }: { path: string; table: StateTable },
   ): void {
     const { name, columns } = table;
@@ -220,8 +220,8 @@ class StateExport {
     const query = `SELECT ${columns.join(', ')} FROM ${name} NOT INDEXED`;
     this.#out.atomically(() => {
       try {
-        for (const row of world.each(query)) {
-          insertRow(this.#out, name, { world: id, ...row });
+        for (const row of tenant.each(query)) {
+          insertRow(this.#out, name, { tenant: id, ...row });
           this.#rows += 1;
         }
       } catch (cause) {
@@ -233,9 +233,9 @@ class StateExport {
 
   /** Leaves out an artifact whose file is lost; a file that no artifact names is of no use. */
   #exportContents(id: string): void {
-    const folder = join(this.#options.folder, worldsFolder, id, artifactsFolder);
+    const folder = join(this.#options.folder, tenantsFolder, id, artifactsFolder);
     const query = `SELECT min(name) AS name, sha256, size_bytes FROM artifacts
-      WHERE world = ? GROUP BY sha256`;
+      WHERE tenant = ? GROUP BY sha256`;
     for (const { name, sha256, size_bytes: size } of this.#out.all(query, [id])) {
       const path = join(folder, String(sha256));
       try {
@@ -244,9 +244,9 @@ class StateExport {
         this.#artifactFiles += 1;
       } catch (cause) {
         this.#lose(path, cause);
-        const told = `the file of the artifact ${name} is lost`;
-        this.#lose(path, `${told}, and so the artifact is left out`);
-        const lost = 'DELETE FROM artifacts WHERE world = ? AND sha256 IS ?';
+        const loss = `the file of the artifact ${name} is lost`;
+        this.#lose(path, `${loss}, and so the artifact is left out`);
+        const lost = 'DELETE FROM artifacts WHERE tenant = ? AND sha256 IS ?';
         this.#rows -= this.#out.run(lost, [id, sha256 ?? null]);
       }
     }
@@ -258,20 +258,25 @@ class StateExport {
     let part = 0;
     for (const content of partsOf(fileOfSize(path, sizeBytes))) {
       hash.update(content);
-      insertRow(this.#out, 'artifact_files', { world: id, sha256, part, content });
+      insertRow(this.#out, 'artifact_files', { tenant: id, sha256, part, content });
       part += 1;
     }
     if (hash.digest('hex') !== sha256) throw new Error('its content has changed');
     // An empty file has one part too.
     if (part === 0) {
-      insertRow(this.#out, 'artifact_files', { world: id, sha256, part, content: Buffer.alloc(0) });
+      insertRow(this.#out, 'artifact_files', {
+        tenant: id,
+        sha256,
+        part,
+        content: Buffer.alloc(0),
+      });
     }
   }
 
   #lose(path: string, cause: unknown): void {
-    const fault = cause instanceof NotAFile ? stateFault(path, cause) : cause;
-    const told = fault instanceof StateFault ? fault.what : `${path}: ${messageOf(fault)}`;
-    if (!this.#lost.includes(told)) this.#lost.push(told);
+    const fault = cause instanceof NotAFile ? stateError(path, cause) : cause;
+    const loss = fault instanceof StateError ? fault.what : `${path}: ${messageOf(fault)}`;
+    if (!this.#lost.includes(loss)) this.#lost.push(loss);
   }
 }
 
@@ -283,17 +288,17 @@ function messageOf(cause: unknown): string {
 function lockIfPossible(folder: string): FolderLock | undefined {
   try {
     return lockFolder(join(folder, lockFile));
-  } catch (fault) {
-    if (fault instanceof StateFault && fault.kind !== 'in use') return undefined;
-    throw fault;
+  } catch (error) {
+    if (error instanceof StateError && error.kind !== 'in use') return undefined;
+    throw error;
   }
 }
 
 /** A database that cannot say its version is damaged; one that says another is another's. */
-function requireVersion(world: FileSql, path: string): void {
-  const version = versionOf(world);
+function requireVersion(tenant: FileSql, path: string): void {
+  const version = versionOf(tenant);
   if (version === SCHEMA_VERSION) return;
-  throw new StateFault('version', `${path} has version ${version} of the tables`);
+  throw new StateError('version', `${path} has version ${version} of the tables`);
 }
 
 function* partsOf(path: string): Generator<Buffer> {

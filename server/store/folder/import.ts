@@ -21,24 +21,24 @@ import {
   lockFile,
   serverFile,
   serverShape,
-  worldFile,
-  worldId,
-  worldsFolder,
+  tenantFile,
+  tenantFolderName,
+  tenantsFolder,
 } from '../data-layout.ts';
 import { number, text } from '../engine/row.ts';
 import type { Sql } from '../engine/sql.ts';
 import { type FileSql, openPlainSql } from '../engine/sql-file.ts';
-import { StateFault, stateFault } from '../engine/state-fault.ts';
+import { StateError, stateError } from '../engine/state-error.ts';
 import { openStateFile } from '../engine/state-file.ts';
 import { syncPath } from '../engine/sync-path.ts';
-import { worldShape } from '../schema.ts';
+import { tenantShape } from '../schema.ts';
 import { DataFolder } from './data-folder.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
-import { type StateTable, stateFormat, stateVersion, worldTables } from './state-tables.ts';
+import { type StateTable, stateFormat, stateVersion, tenantTables } from './state-tables.ts';
 
 /** What an import has come to. */
 export interface ImportedState {
-  readonly worlds: number;
+  readonly tenants: number;
   readonly rows: number;
   readonly artifactFiles: number;
   /** Rows that break a rule of the tables, as rows saved from a damaged folder may. */
@@ -47,11 +47,11 @@ export interface ImportedState {
 
 /**
  * Fills a folder that is empty or not there; on any fault it stays so.
- * @throws StateFault when the folder is not empty, or the file no state of this version
+ * @throws StateError when the folder is not empty, or the file no state of this version
  */
 export async function importState(file: string, folder: string): Promise<ImportedState> {
   requireEmpty(folder);
-  const tables = await worldTables();
+  const tables = await tenantTables();
   const draft = `${folder}.importing`;
   const state = openState(file);
   try {
@@ -67,8 +67,8 @@ export async function importState(file: string, folder: string): Promise<Importe
     } finally {
       rmSync(draft, { recursive: true, force: true });
     }
-  } catch (fault) {
-    throw stateFault(file, fault);
+  } catch (error) {
+    throw stateError(file, error);
   } finally {
     state.abandon();
   }
@@ -77,11 +77,11 @@ export async function importState(file: string, folder: string): Promise<Importe
 /** Replaces the draft of a killed import; no other process can be using it. */
 function beginDraft(draft: string): FolderLock {
   makeFolder(draft, 0o700);
-  const names = new Set([lockFile, worldsFolder]);
-  const stranger = readdirSync(draft).find(
+  const names = new Set([lockFile, tenantsFolder]);
+  const foreign = readdirSync(draft).find(
     (name) => !names.has(name) && !name.startsWith(serverFile),
   );
-  if (stranger !== undefined) throw new StateFault('foreign', `${draft} holds other files`);
+  if (foreign !== undefined) throw new StateError('foreign', `${draft} holds other files`);
   const lock = lockFolder(join(draft, lockFile));
   for (const name of readdirSync(draft)) {
     if (name !== lockFile) rmSync(join(draft, name), { recursive: true });
@@ -92,10 +92,10 @@ function beginDraft(draft: string): FolderLock {
 function requireEmpty(folder: string): void {
   try {
     if (!existsSync(folder) || readdirSync(folder).length === 0) return;
-  } catch (fault) {
-    throw stateFault(folder, fault);
+  } catch (error) {
+    throw stateError(folder, error);
   }
-  throw new StateFault('foreign', `${folder} is not empty`);
+  throw new StateError('foreign', `${folder} is not empty`);
 }
 
 function openState(file: string): FileSql {
@@ -105,12 +105,12 @@ function openState(file: string): FileSql {
     try {
       requireState(file, state);
       return state;
-    } catch (fault) {
+    } catch (error) {
       state.abandon();
-      throw fault;
+      throw error;
     }
-  } catch (fault) {
-    throw notOurs(file, fault);
+  } catch (error) {
+    throw notOurs(file, error);
   }
 }
 
@@ -118,20 +118,20 @@ function requireState(file: string, state: Sql): void {
   const isState = state.first("SELECT 1 FROM sqlite_master WHERE name = 'state'") !== undefined;
   const said = isState ? state.first('SELECT * FROM state') : undefined;
   if (said?.format !== stateFormat) {
-    throw new StateFault('not exported', `${file} is not an exported state`);
+    throw new StateError('not exported', `${file} is not an exported state`);
   }
   if (said.version !== stateVersion) {
-    throw new StateFault(
+    throw new StateError(
       'other export',
       `${file} has version ${said.version}, and this fleetbed reads version ${stateVersion}`,
     );
   }
 }
 
-function notOurs(file: string, fault: unknown): unknown {
-  const told = stateFault(file, fault);
-  const isDamaged = told instanceof StateFault && told.kind === 'damaged';
-  return isDamaged ? new StateFault('not exported', told.what, { cause: fault }) : told;
+function notOurs(file: string, error: unknown): unknown {
+  const reason = stateError(file, error);
+  const isDamaged = reason instanceof StateError && reason.kind === 'damaged';
+  return isDamaged ? new StateError('not exported', reason.what, { cause: error }) : reason;
 }
 
 /** Opens it as the server will, so that what it would refuse is refused here. */
@@ -163,21 +163,21 @@ class StateImport {
 
   run(): ImportedState {
     const { state, draft } = this.#inputs;
-    const ids = state.all('SELECT id FROM worlds ORDER BY seq').map((row) => text(row, 'id'));
-    const stranger = ids.find((id) => !worldId.test(id));
-    if (stranger !== undefined) throw this.#wrong(`the tenant ${JSON.stringify(stranger)}`);
+    const ids = state.all('SELECT id FROM tenants ORDER BY seq').map((row) => text(row, 'id'));
+    const foreign = ids.find((id) => !tenantFolderName.test(id));
+    if (foreign !== undefined) throw this.#wrong(`the tenant ${JSON.stringify(foreign)}`);
     for (const id of ids) {
-      const folder = join(draft, worldsFolder, id);
-      this.#fill(join(folder, worldFile), worldShape, (sql) => this.#copyTables(id, sql));
+      const folder = join(draft, tenantsFolder, id);
+      this.#fill(join(folder, tenantFile), tenantShape, (sql) => this.#copyTables(id, sql));
       this.#writeContents(id, join(folder, artifactsFolder));
     }
     // Last, so that half an import is never taken for a whole one: it has tenants without a list.
     this.#fill(join(draft, serverFile), serverShape, (sql) => {
       sql.run('INSERT INTO secrets SELECT * FROM state.secrets');
-      sql.run('INSERT INTO worlds SELECT * FROM state.worlds');
+      sql.run('INSERT INTO tenants SELECT * FROM state.tenants');
     });
-    const { worlds, rows } = { worlds: ids.length, rows: this.#rows };
-    return { worlds, rows, artifactFiles: this.#artifactFiles, rowsLeftOut: this.#rowsLeftOut };
+    const { tenants, rows } = { tenants: ids.length, rows: this.#rows };
+    return { tenants, rows, artifactFiles: this.#artifactFiles, rowsLeftOut: this.#rowsLeftOut };
   }
 
   #fill(path: string, shape: { schema: string; version: number }, work: (sql: Sql) => void): void {
@@ -194,10 +194,10 @@ class StateImport {
   #copyTables(id: string, sql: Sql): void {
     for (const { name, columns } of this.#inputs.tables) {
       const listed = columns.join(', ');
-      const row = sql.first(`SELECT count(*) AS n FROM state.${name} WHERE world = ?`, [id]);
+      const row = sql.first(`SELECT count(*) AS n FROM state.${name} WHERE tenant = ?`, [id]);
       const taken = sql.run(
         `INSERT OR IGNORE INTO main.${name} (${listed})
-         SELECT ${listed} FROM state.${name} WHERE world = ? ORDER BY state.${name}.rowid`,
+         SELECT ${listed} FROM state.${name} WHERE tenant = ? ORDER BY state.${name}.rowid`,
         [id],
       );
       this.#rows += taken;
@@ -208,7 +208,7 @@ class StateImport {
   #writeContents(id: string, folder: string): void {
     const { state } = this.#inputs;
     mkdirSync(folder, { mode: 0o700 });
-    const query = 'SELECT DISTINCT sha256 FROM artifact_files WHERE world = ?';
+    const query = 'SELECT DISTINCT sha256 FROM artifact_files WHERE tenant = ?';
     for (const row of state.all(query, [id])) {
       const name = text(row, 'sha256');
       if (!contentName.test(name)) throw this.#wrong(`the artifact file ${JSON.stringify(name)}`);
@@ -234,7 +234,7 @@ class StateImport {
   }
 
   *#partsOf(id: string, name: string): Generator<Uint8Array> {
-    const query = 'SELECT content FROM artifact_files WHERE world = ? AND sha256 = ? AND part = ?';
+    const query = 'SELECT content FROM artifact_files WHERE tenant = ? AND sha256 = ? AND part = ?';
     for (let part = 0; ; part += 1) {
       const content = this.#inputs.state.first(query, [id, name, part])?.content;
       if (!(content instanceof Uint8Array)) return;
@@ -242,8 +242,8 @@ class StateImport {
     }
   }
 
-  #wrong(what: string): StateFault {
-    return new StateFault(
+  #wrong(what: string): StateError {
+    return new StateError(
       'not exported',
       `${this.#inputs.file} was changed: ${what} is not as it was exported`,
     );

@@ -83,7 +83,7 @@ function filesOf(path: string): string[] {
 async function refusal(work: () => Promise<unknown>): Promise<string> {
   return work().then(
     () => 'no refusal',
-    (fault: unknown) => String(fault),
+    (error: unknown) => String(error),
   );
 }
 
@@ -158,7 +158,7 @@ describe('a file of the data folder that has 200 GiB, nearly all of it holes', (
   }
 
   it('is refused by its name and size, or read as far as it has content', async () => {
-    const opened = ['server.sqlite-wal', 'world.sqlite-wal', 'world.sqlite.copy-1'];
+    const opened = ['server.sqlite-wal', 'tenant.sqlite-wal', 'tenant.sqlite.copy-1'];
     const isOpened = (name: string) => opened.includes(basename(name));
     const names = filesOf(killed).filter((name) => name !== 'server.lock');
     for (const name of [...names, 'server.sqlite-journal']) {
@@ -181,7 +181,7 @@ describe('a file of the data folder that has 200 GiB, nearly all of it holes', (
     expect(lost).toContain(`${path} has ${bytes} of `);
   });
 
-  it.each(['server.sqlite', 'world.sqlite', 'server.sqlite-sums'])(
+  it.each(['server.sqlite', 'tenant.sqlite', 'server.sqlite-sums'])(
     'is no %s any more when it has no content at all',
     async (base) => {
       const name = filesOf(killed).find((one) => basename(one) === base) ?? '';

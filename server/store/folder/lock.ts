@@ -1,12 +1,12 @@
 /**
  * The lock of a data folder: a file of its own, so that a folder can be looked into before any
- * database in it is opened. The system lets go of it when the process ends, however it ends.
+ * database in it is opened. The system releases it when the process ends, however it ends.
  */
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
 import { plainFile } from '../../../fixtures/plain-file.ts';
-import { StateFault, stateFault } from '../engine/state-fault.ts';
+import { StateError, stateError } from '../engine/state-error.ts';
 
 const BUSY_TIMEOUT_MS = 200;
 
@@ -17,7 +17,7 @@ export interface FolderLock {
 
 /**
  * Takes the lock.
- * @throws StateFault when another process has it, or the folder cannot be written
+ * @throws StateError when another process has it, or the folder cannot be written
  */
 export function lockFolder(path: string): FolderLock {
   try {
@@ -34,8 +34,8 @@ export function lockFolder(path: string): FolderLock {
       },
     };
   } catch (cause) {
-    const fault = stateFault(path, cause);
-    if (!(fault instanceof StateFault) || fault.kind !== 'in use') throw fault;
-    throw new StateFault('in use', `${dirname(path)} is in use by another process`, { cause });
+    const fault = stateError(path, cause);
+    if (!(fault instanceof StateError) || fault.kind !== 'in use') throw fault;
+    throw new StateError('in use', `${dirname(path)} is in use by another process`, { cause });
   }
 }

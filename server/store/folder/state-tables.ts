@@ -13,7 +13,7 @@ export interface StateTable {
   readonly columns: readonly string[];
 }
 
-/** What an exported state says of itself, so that no other database is taken for one. */
+/** What an exported state says of itself, so that no other database is treated as one. */
 export const stateFormat = 'fleetbed state';
 
 /** Changes with the tables of a tenant, of the server, or of the export itself. */
@@ -23,7 +23,7 @@ export const stateVersion = `1.${serverShape.version}.${SCHEMA_VERSION}`;
 export const PART_BYTES = 1_048_576;
 
 /** The tables of a tenant, as the schema makes them. */
-export async function worldTables(): Promise<StateTable[]> {
+export async function tenantTables(): Promise<StateTable[]> {
   const sql = await openMemorySql(schema);
   try {
     return sql
@@ -41,19 +41,19 @@ export async function worldTables(): Promise<StateTable[]> {
 
 /** Statements that make an exported state, without rows of tenants. */
 export function stateSchema(tables: readonly StateTable[]): string {
-  const ofWorlds = tables.map(
-    ({ name, columns }) => `CREATE TABLE ${name} (world TEXT NOT NULL, ${columns.join(', ')});`,
+  const ofTenants = tables.map(
+    ({ name, columns }) => `CREATE TABLE ${name} (tenant TEXT NOT NULL, ${columns.join(', ')});`,
   );
   return `
 ${serverShape.schema}
 CREATE TABLE state (format TEXT NOT NULL, version TEXT NOT NULL);
 CREATE TABLE artifact_files (
-  world TEXT NOT NULL,
+  tenant TEXT NOT NULL,
   sha256 TEXT NOT NULL,
   part INTEGER NOT NULL,
   content BLOB NOT NULL,
-  PRIMARY KEY (world, sha256, part)
+  PRIMARY KEY (tenant, sha256, part)
 ) WITHOUT ROWID;
-${ofWorlds.join('\n')}
+${ofTenants.join('\n')}
 `;
 }

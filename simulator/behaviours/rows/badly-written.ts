@@ -20,8 +20,8 @@ export const badlyWritten: readonly Behaviour[] = [
       'Keeps answering 429 with Retry-After, and serves other devices meanwhile.',
     parameters: { installMs: 200, rebootMs: 300, retryMs: 100 },
     hooks: {
-      waitAfterFaultMs({ parameters }, { status }, usualMs) {
-        return status === TOO_MANY_REQUESTS ? parameters.retryMs : usualMs;
+      waitAfterErrorMs({ parameters }, { status }, defaultMs) {
+        return status === TOO_MANY_REQUESTS ? parameters.retryMs : defaultMs;
       },
     },
   }),
@@ -41,9 +41,9 @@ export const badlyWritten: readonly Behaviour[] = [
       'Answers 429 to this device beyond its rate, and serves other devices as before.',
     parameters: { installMs: 200, rebootMs: 300, pollMs: 20, burstCount: 200 },
     hooks: {
-      nextCycleMs({ parameters, memory }, usualMs) {
+      nextCycleMs({ parameters, memory }, defaultMs) {
         memory.polls = (memory.polls ?? 0) + 1;
-        return memory.polls % parameters.burstCount === 0 ? usualMs : parameters.pollMs;
+        return memory.polls % parameters.burstCount === 0 ? defaultMs : parameters.pollMs;
       },
     },
   }),
@@ -55,7 +55,7 @@ export const badlyWritten: readonly Behaviour[] = [
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       nextCycleMs: ({ nowMs, pollIntervalMs }) => pollIntervalMs - (nowMs % pollIntervalMs),
-      waitAfterFaultMs({ nowMs, pollIntervalMs }) {
+      waitAfterErrorMs({ nowMs, pollIntervalMs }) {
         return pollIntervalMs - (nowMs % pollIntervalMs);
       },
     },
@@ -68,8 +68,8 @@ export const badlyWritten: readonly Behaviour[] = [
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       stopsWhenAborted: () => false,
-      async whileInstalling(moment) {
-        await moment.askForAbort();
+      async whileInstalling(context) {
+        await context.askForAbort();
       },
     },
   }),

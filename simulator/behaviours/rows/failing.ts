@@ -13,10 +13,10 @@ export const failing: readonly Behaviour[] = [
       'Records failure with the uploaded log, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
-      async whileInstalling(moment) {
-        moment.log('warning', 'mmc0: data error, sector 2097152, retrying');
-        moment.log('error', 'writing the payload: input/output error');
-        moment.fail('the payload could not be written: input/output error');
+      async whileInstalling(context) {
+        context.log('warning', 'mmc0: data error, sector 2097152, retrying');
+        context.log('error', 'writing the payload: input/output error');
+        context.fail('the payload could not be written: input/output error');
       },
     },
   }),
@@ -27,9 +27,9 @@ export const failing: readonly Behaviour[] = [
       'Records failure after rebooting; the inventory still shows the old artifact.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
-      async whileCommitting(moment) {
-        moment.log('error', 'health check: telemetry.service is not running');
-        moment.fail('the new artifact did not pass the check before commit');
+      async whileCommitting(context) {
+        context.log('error', 'health check: telemetry.service is not running');
+        context.fail('the new artifact did not pass the check before commit');
       },
     },
   }),
@@ -72,9 +72,9 @@ export const failing: readonly Behaviour[] = [
       'Records failure without a download, keeps the reason in the log, does not offer it again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
-      async whenOffered(moment) {
-        moment.log('warning', 'the update was turned down on the device');
-        return moment.fail('the update was rejected on the device');
+      async whenOffered(context) {
+        context.log('warning', 'the update was turned down on the device');
+        return context.fail('the update was rejected on the device');
       },
     },
   }),
@@ -153,9 +153,9 @@ export const failing: readonly Behaviour[] = [
       'Answers its next report with 409, keeps aborted, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
-      async whileInstalling(moment) {
-        const aborted = await moment.askForAbort();
-        moment.log('info', aborted ? 'the operator aborted the update' : 'nobody could abort it');
+      async whileInstalling(context) {
+        const aborted = await context.askForAbort();
+        context.log('info', aborted ? 'the operator aborted the update' : 'nobody could abort it');
       },
     },
   }),

@@ -1,4 +1,4 @@
-/** Devices without faults; they differ only in how long an update takes. */
+/** Devices without errors; they differ only in how long an update takes. */
 import { type Behaviour, defineBehaviour } from '../behaviour.ts';
 
 const HOUR_MS = 3_600_000;

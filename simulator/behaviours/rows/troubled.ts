@@ -78,8 +78,8 @@ export const troubled: readonly Behaviour[] = [
       'Knows one device with one key, accepts both, and never mixes in a third.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
-      async eachCycle({ letCloneSpeak }) {
-        await letCloneSpeak('factory-image');
+      async eachCycle({ runClone }) {
+        await runClone('factory-image');
       },
     },
   }),

@@ -7,9 +7,9 @@ const CONNECT_MAX_MS = 5000;
 /** How long a broken connection may take to recover. */
 const LOST_MAX_MS = 10_000;
 const PULSE_PERIOD_MS = 1000;
-const RETRY_MOST_MS = 1000;
+const RETRY_MAX_MS = 1000;
 /** Trimming streams by ID requires this version. */
-const VERSION_LEAST = [6, 2] as const;
+const VERSION_MIN = [6, 2] as const;
 
 /** How to reach a Redis. */
 export interface RedisAddress {
@@ -73,7 +73,7 @@ export class RedisLink {
   }
 
   #connected(): Redis {
-    const retryStrategy = (times: number): number => Math.min(100 * times, RETRY_MOST_MS);
+    const retryStrategy = (times: number): number => Math.min(100 * times, RETRY_MAX_MS);
     const client = redisClient(this.#address, { retryStrategy });
     // A broken connection recovers, or is reported by `lost`.
     client.on('error', () => undefined);
@@ -88,9 +88,9 @@ export class RedisLink {
 export async function openRedis(address: RedisAddress, clock: Clock): Promise<RedisLink> {
   const shown = shownRedis(address.url);
   const probe = redisClient(address, { retryStrategy: () => null, lazyConnect: true });
-  let fault: unknown;
+  let lastError: unknown;
   probe.on('error', (error) => {
-    fault = error;
+    lastError = error;
   });
   const given = new AbortController();
   const answers = probe.connect().then(() => Promise.all([probe.info('server'), probe.time()]));
@@ -106,7 +106,7 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
     return new RedisLink(address, clock, nowMs - clock.now());
   } catch (error) {
     if (error instanceof ClusterError) throw error;
-    throw setUpFault(shown, reasonOf(fault ?? error), error);
+    throw setUpFault(shown, reasonOf(lastError ?? error), error);
   } finally {
     given.abort();
     answers.catch(() => undefined);
@@ -141,12 +141,9 @@ function silenceOf({ url }: RedisAddress): string {
 function checkVersion(shown: string, info: string): void {
   const version = /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown';
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [majorLeast, minorLeast] = VERSION_LEAST;
-  if (major > majorLeast || (major === majorLeast && minor >= minorLeast)) return;
-  throw setUpFault(
-    shown,
-    `is of version ${version}; needed is ${VERSION_LEAST.join('.')} or newer`,
-  );
+  const [majorMin, minorMin] = VERSION_MIN;
+  if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
+  throw setUpFault(shown, `is of version ${version}; needed is ${VERSION_MIN.join('.')} or newer`);
 }
 
 const password = 'give the right one in --redis redis://USER:PASSWORD@HOST, or in FLEETBED_REDIS';
@@ -157,7 +154,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/WRONGPASS|invalid password|without any password/, `refused the password; ${password}`],
   [
     /unknown command.{0,200}hello/i,
-    `is older than version 6; needed is ${VERSION_LEAST.join('.')} or newer`,
+    `is older than version 6; needed is ${VERSION_MIN.join('.')} or newer`,
   ],
   [/NOPERM/, 'lets this user in but not at all commands; give it the right to all of them'],
   [/max number of clients/, 'has as many clients as it takes; raise its maxclients'],

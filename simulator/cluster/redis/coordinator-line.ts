@@ -10,7 +10,7 @@ import {
   type DownMessage,
   type FromWorker,
   listenOn,
-  type PlaysMessage,
+  type OwnerMessage,
   sayOn,
   type UpMessage,
 } from './run-line.ts';
@@ -25,7 +25,7 @@ export interface CoordinatorLineOptions {
   /** Called for every message of the coordinator, whichever worker it is for. */
   readonly hear: (message: CoordinatorMessage) => void;
   /** Called when the coordinator announces who runs a shard. */
-  readonly hearPlays: (message: PlaysMessage) => void;
+  readonly onOwner: (message: OwnerMessage) => void;
   /** Called once when the first message is rejected as not being the coordinator's. */
   readonly refused: () => void;
   /** Called once when the line can no longer be used, with the reason as a clause. */
@@ -41,7 +41,7 @@ export class CoordinatorLine {
   readonly #lines;
   /** By token. */
   readonly #sequences = new Map<string, number>();
-  readonly #asking = new Map<string, (answer: PlaysMessage) => void>();
+  readonly #asking = new Map<string, (answer: OwnerMessage) => void>();
   readonly #over = new AbortController();
   #next = 0;
   #hasRefused = false;
@@ -64,12 +64,12 @@ export class CoordinatorLine {
    * Requests a shard and waits for the coordinator's reply.
    * @returns undefined when there was no reply in time, or another worker runs the shard
    */
-  async asked(speaker: Speaker, waitMs: number): Promise<PlaysMessage | undefined> {
+  async asked(speaker: Speaker, waitMs: number): Promise<OwnerMessage | undefined> {
     const { clock } = this.#options;
     const { token } = speaker;
     const given = new AbortController();
     const signal = AbortSignal.any([given.signal, this.#over.signal]);
-    const answer = new Promise<PlaysMessage>((resolve) => this.#asking.set(token, resolve));
+    const answer = new Promise<OwnerMessage>((resolve) => this.#asking.set(token, resolve));
     const late = clock.sleep(waitMs, signal).then(() => undefined);
     try {
       await this.say(speaker, { say: 'asks' });
@@ -107,13 +107,13 @@ export class CoordinatorLine {
   #hear({ sequence, message }: DownMessage): void {
     if (this.#isBroken || sequence < this.#next) return;
     if (sequence > this.#next) this.#break('messages of its coordinator are missing at Redis');
-    else if (message.say === 'plays') this.#hearPlays(message);
+    else if (message.say === 'owner') this.#onOwner(message);
     else this.#options.hear(message);
     this.#next++;
   }
 
-  #hearPlays(message: PlaysMessage): void {
-    this.#options.hearPlays(message);
+  #onOwner(message: OwnerMessage): void {
+    this.#options.onOwner(message);
     if (message.token !== undefined) this.#asking.get(message.token)?.(message);
   }
 

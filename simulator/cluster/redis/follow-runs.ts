@@ -31,7 +31,7 @@ const INFO_MAX_CHARACTERS = 16_384;
  * Limit on unverified runs that a worker mentions; anyone who can write to Redis can invent any
  * number.
  */
-const UNSIGNED_TOLD_MAX = 20;
+const UNSIGNED_REPORTED_MAX = 20;
 const unsigned =
   'it is not signed with the --worker-secret of this worker: give coordinator and workers the same one';
 
@@ -70,8 +70,8 @@ class Follower {
   readonly #runs = new Map<string, WorkerRun>();
   /** Runs that need workers, which this worker has inspected and does not join. */
   readonly #refused = new Set<string>();
-  #unsignedTold = 0;
-  #lookFault: string | undefined;
+  #unsignedReported = 0;
+  #lookError: string | undefined;
 
   constructor(options: FollowOptions) {
     this.#options = options;
@@ -115,8 +115,8 @@ class Follower {
     } catch (error) {
       if (!isReply(error)) throw error;
       const { message } = unreadable(what, error);
-      if (message !== this.#lookFault) this.#options.say(`${this.#name}: ${message}`);
-      this.#lookFault = message;
+      if (message !== this.#lookError) this.#options.say(`${this.#name}: ${message}`);
+      this.#lookError = message;
     }
   }
 
@@ -149,7 +149,7 @@ class Follower {
   }
 
   async #refuseUnsigned(run: string): Promise<void> {
-    if (this.#unsignedTold++ < UNSIGNED_TOLD_MAX) await this.#refuse(run, unsigned);
+    if (this.#unsignedReported++ < UNSIGNED_REPORTED_MAX) await this.#refuse(run, unsigned);
     else this.#refused.add(run);
   }
 

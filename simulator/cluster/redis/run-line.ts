@@ -45,12 +45,12 @@ interface WorkerRefuses {
 /** Messages of the coordinator to all workers, numbered from 0. */
 export interface DownMessage {
   readonly sequence: number;
-  readonly message: CoordinatorMessage | PlaysMessage;
+  readonly message: CoordinatorMessage | OwnerMessage;
 }
 
 /** Announces who runs a shard from now on; any other worker running it stops immediately. */
-export interface PlaysMessage {
-  readonly say: 'plays';
+export interface OwnerMessage {
+  readonly say: 'owner';
   readonly shard: number;
   /** Absent when no worker runs it. */
   readonly token?: string;

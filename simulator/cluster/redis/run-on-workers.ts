@@ -70,7 +70,7 @@ const KEEP_EVERY_PULSES = 10;
 
 /**
  * Runs the plan on workers, one shard each.
- * @throws ClusterError when Redis is lost or there are too few workers; PlayerFault when a shard
+ * @throws ClusterError when Redis is lost or there are too few workers; WorkerFailed when a shard
  * cannot be run; ClientError when the deployment cannot be created
  */
 export async function runOnWorkers(
@@ -83,7 +83,7 @@ export async function runOnWorkers(
   const unlisten = onStops(hooks, lead);
   try {
     const lost = run.link.lost(over.signal);
-    return await Promise.race([lead.play(), lost]);
+    return await Promise.race([lead.run(), lost]);
   } finally {
     over.abort();
     unlisten();
@@ -99,7 +99,7 @@ class RedisCoordinator {
   readonly #keys: RunKeys;
   readonly #id: string;
   readonly #signer: RunSigner;
-  readonly #tellsEvents: boolean;
+  readonly #sendsEvents: boolean;
   readonly #coordinator: Coordinator;
   readonly #queue: Queue;
   readonly #seats: ShardAssignments;
@@ -119,7 +119,7 @@ class RedisCoordinator {
     this.#id = run.random.uuid().replaceAll('-', '');
     this.#keys = runKeys(this.#id);
     this.#signer = new RunSigner(run.secret, this.#id);
-    this.#tellsEvents = onEvent !== undefined;
+    this.#sendsEvents = onEvent !== undefined;
     this.#coordinator = new Coordinator({
       shards: run.shards,
       plan,
@@ -139,7 +139,7 @@ class RedisCoordinator {
       clock,
       shards: run.shards,
       silenceMaxMs: run.takeoverAfterMs,
-      tell: (message) => this.#tell(message),
+      send: (message) => this.#tell(message),
       say: run.say,
     });
     const { prefix } = this.#keys;
@@ -149,7 +149,7 @@ class RedisCoordinator {
     this.#queue.on('error', () => undefined);
   }
 
-  async play(): Promise<ClusterOutcome> {
+  async run(): Promise<ClusterOutcome> {
     const { link, say, shards } = this.#run;
     const line = { stream: this.#keys.up, signer: this.#signer, direction: 'up' } as const;
     const listening = listenOn<UpMessage>(
@@ -175,8 +175,8 @@ class RedisCoordinator {
     this.#coordinator.stop();
   }
 
-  hurry(): void {
-    this.#coordinator.hurry();
+  forceStop(): void {
+    this.#coordinator.forceStop();
   }
 
   /** Releases the workers and removes every key of the run. */
@@ -207,7 +207,7 @@ class RedisCoordinator {
     const { words } = dividedPlan(this.#run.words);
     const jobs = Array.from({ length: shards }, (_, index) => {
       const shard = { index, of: shards };
-      const order = JSON.stringify({ plan: { ...words, shard }, tellsEvents: this.#tellsEvents });
+      const order = JSON.stringify({ plan: { ...words, shard }, sendsEvents: this.#sendsEvents });
       return {
         name: 'shard',
         data: this.#signer.sign(['job', index], order),

@@ -7,7 +7,7 @@
 import type { Clock } from '../../../fixtures/clock.ts';
 import { ClusterError } from '../cluster-error.ts';
 import type { Coordinator } from '../coordinator.ts';
-import type { FromWorker, PlaysMessage } from './run-line.ts';
+import type { FromWorker, OwnerMessage } from './run-line.ts';
 
 /** Options of the assignments. */
 export interface ShardAssignmentsOptions {
@@ -16,7 +16,7 @@ export interface ShardAssignmentsOptions {
   readonly shards: number;
   /** A worker that is silent this long is lost. */
   readonly silenceMaxMs: number;
-  readonly tell: (message: PlaysMessage) => void;
+  readonly send: (message: OwnerMessage) => void;
   /** Prints a message to the user. */
   readonly say: (text: string) => void;
 }
@@ -69,9 +69,9 @@ export class ShardAssignments {
   /** Detects silent workers; to be called once all pending messages have been read. */
   look(): void {
     const { clock, silenceMaxMs } = this.#options;
-    const leastMs = clock.monotonicMs() - silenceMaxMs;
+    const minMs = clock.monotonicMs() - silenceMaxMs;
     for (const [shard, { heardMs, worker }] of this.#seats) {
-      if (heardMs >= leastMs) continue;
+      if (heardMs >= minMs) continue;
       this.#options.say(`${worker} is lost; shard ${shard} waits for another worker`);
       this.#lose(shard, `its worker was silent for ${silenceMaxMs / 1000} s`);
     }
@@ -96,15 +96,15 @@ export class ShardAssignments {
   }
 
   #give({ shard, worker, token }: FromWorker): void {
-    const { coordinator, clock, tell } = this.#options;
+    const { coordinator, clock, send } = this.#options;
     coordinator.begun(shard, worker);
     this.#seats.set(shard, { worker, token, next: 1, heardMs: clock.monotonicMs() });
-    tell({ say: 'plays', shard, token, isTakeover: this.#begun.has(shard) });
+    send({ say: 'owner', shard, token, isTakeover: this.#begun.has(shard) });
     this.#begun.add(shard);
   }
 
   #lose(shard: number, because: string): void {
-    const { coordinator, tell } = this.#options;
+    const { coordinator, send } = this.#options;
     const seat = this.#seats.get(shard);
     this.#seats.delete(shard);
     if (seat === undefined || !coordinator.lost(shard, seat.worker, because)) return;
@@ -117,7 +117,7 @@ export class ShardAssignments {
       coordinator.giveUp(shard, because);
     } else if (waiting) this.#give(waiting);
     // If the lost worker is still alive after all, it stops.
-    if (!this.#seats.has(shard)) tell({ say: 'plays', shard, isTakeover: false });
+    if (!this.#seats.has(shard)) send({ say: 'owner', shard, isTakeover: false });
   }
 
   #end(shard: number): void {

@@ -17,12 +17,12 @@ export interface ShardJob {
   readonly shard: number;
   readonly plan: FleetPlan;
   /** True when the coordinator wants every event. */
-  readonly tellsEvents: boolean;
+  readonly sendsEvents: boolean;
 }
 
 const JOB_MAX_CHARACTERS = 2 ** 20;
 const SENTENCE_MAX_CHARACTERS = 300;
-const jobShape = v.strictObject({ plan: sentPlanShape, tellsEvents: v.boolean() });
+const jobShape = v.strictObject({ plan: sentPlanShape, sendsEvents: v.boolean() });
 
 /** What a job is verified and read with. */
 interface Reading {
@@ -42,10 +42,10 @@ export function jobIn(
   const text = signer.open(['job', shard], data, JOB_MAX_CHARACTERS);
   if (text === undefined) return 'it is not signed with the --worker-secret of this worker';
   try {
-    const { plan: half, tellsEvents } = v.parse(jobShape, JSON.parse(text));
+    const { plan: half, sendsEvents } = v.parse(jobShape, JSON.parse(text));
     const plan = planOf(wholePlan(half, needs, own), knownBehaviours);
     if (plan.shard?.index !== shard) return 'it is of another shard';
-    return { shard, plan, tellsEvents };
+    return { shard, plan, sendsEvents };
   } catch (error) {
     return printable(reasonOf(error), SENTENCE_MAX_CHARACTERS);
   }

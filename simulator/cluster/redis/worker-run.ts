@@ -10,7 +10,7 @@ import { type ShardProcess, startShardProcess } from '../shard-process.ts';
 import type { RedisLink } from './connection.ts';
 import { CoordinatorLine, type Speaker } from './coordinator-line.ts';
 import { QUEUE_NAME, type RunKeys } from './run-keys.ts';
-import { type PlaysMessage, unsignedAt } from './run-line.ts';
+import { type OwnerMessage, unsignedAt } from './run-line.ts';
 import type { RunSigner } from './run-signer.ts';
 import { jobIn, type ShardJob } from './shard-job.ts';
 
@@ -37,7 +37,7 @@ const WATCH_PERIOD_MS = 1000;
 /** The run's own limit on restarted shards applies, not BullMQ's. */
 const STALLED_MAX = 1000;
 /** A coordinator replies immediately, or once it knows that the previous worker is lost. */
-const ANSWER_LEAST_MS = 2000;
+const ANSWER_MIN_MS = 2000;
 const alive = { say: 'alive' } as const;
 
 /** A worker running a shard here, and its identity towards the coordinator. */
@@ -55,7 +55,7 @@ export class WorkerRun {
   readonly #workers = new Map<string, Seated>();
   /** By shard: the worker that the coordinator has assigned. */
   readonly #granted = new Map<number, string | undefined>();
-  readonly #told: CoordinatorMessage[] = [];
+  readonly #sent: CoordinatorMessage[] = [];
   readonly #talk: CoordinatorLine;
   #begun = 0;
 
@@ -64,7 +64,7 @@ export class WorkerRun {
     this.#talk = new CoordinatorLine({
       ...options,
       hear: (message) => this.#hear(message),
-      hearPlays: (message) => this.#hearPlays(message),
+      onOwner: (message) => this.#onOwner(message),
       refused: () => options.say(`${options.name}: ${unsignedAt(options.link.shown)}`),
     });
   }
@@ -127,31 +127,31 @@ export class WorkerRun {
     const worker = `${name}/${++this.#begun}`;
     const speaker = { shard: read.shard, worker, token: this.#options.random.uuid() };
     try {
-      await this.#play(job.id ?? '', read, speaker);
+      await this.#runShard(job.id ?? '', read, speaker);
     } finally {
       this.#talk.forget(speaker);
     }
   }
 
-  async #play(jobId: string, { shard, plan, tellsEvents }: ShardJob, speaker: Speaker) {
+  async #runShard(jobId: string, { shard, plan, sendsEvents }: ShardJob, speaker: Speaker) {
     const { takeoverAfterMs, say } = this.#options;
     const { worker, token } = speaker;
-    const grant = await this.#talk.asked(speaker, ANSWER_LEAST_MS + 2 * takeoverAfterMs);
+    const grant = await this.#talk.asked(speaker, ANSWER_MIN_MS + 2 * takeoverAfterMs);
     if (grant === undefined || this.#granted.get(shard) !== token) {
       throw new UnrecoverableError(`the coordinator did not give shard ${shard} to ${worker}`);
     }
     const { isTakeover } = grant;
     say(`${worker} ${isTakeover ? 'takes over' : 'runs'} shard ${shard} of ${plan.shard?.of}`);
-    const end = await this.#played(jobId, { plan, isTakeover, tellsEvents }, speaker);
+    const end = await this.#shardEnd(jobId, { plan, isTakeover, sendsEvents }, speaker);
     say(`${worker} ${end.kind === 'result' ? 'has completed it' : end.because}`);
-    if (end.kind === 'fault') throw new UnrecoverableError(end.because);
+    if (end.kind === 'failed') throw new UnrecoverableError(end.because);
     if (end.kind === 'result') return;
     const because = `${worker} ${end.because}`;
     await this.#talk.say(speaker, { say: 'lost', because });
     throw new Error(because);
   }
 
-  #played(jobId: string, order: ShardOrder, speaker: Speaker): Promise<ProcessEnd> {
+  #shardEnd(jobId: string, order: ShardOrder, speaker: Speaker): Promise<ProcessEnd> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
       let end: ProcessEnd | undefined;
@@ -160,10 +160,10 @@ export class WorkerRun {
         heard: (message) => {
           heardMs = clock.monotonicMs();
           end ??= endIn(message);
-          const told = this.#talk.say(speaker, this.#sharedTime(message));
+          const sent = this.#talk.say(speaker, this.#sharedTime(message));
           // The coordinator has received its last message; a worker that has ended has nothing else
           // to do.
-          if (end) told.finally(() => process.kill());
+          if (end) sent.finally(() => process.kill());
         },
         ended: (how) => {
           watch.cancel();
@@ -177,11 +177,11 @@ export class WorkerRun {
       });
       const pulse = clock.every(this.#pulseMs, () => void this.#talk.say(speaker, alive));
       this.#workers.set(jobId, { speaker, process });
-      for (const message of this.#told) process.tell(this.#localTime(message));
+      for (const message of this.#sent) process.send(this.#localTime(message));
     });
   }
 
-  #hearPlays({ shard, token }: PlaysMessage): void {
+  #onOwner({ shard, token }: OwnerMessage): void {
     this.#granted.set(shard, token);
     for (const { speaker, process } of this.#workers.values()) {
       if (speaker.shard === shard && speaker.token !== token) process.kill();
@@ -189,8 +189,8 @@ export class WorkerRun {
   }
 
   #hear(message: CoordinatorMessage): void {
-    this.#told.push(message);
-    for (const { process } of this.#workers.values()) process.tell(this.#localTime(message));
+    this.#sent.push(message);
+    for (const { process } of this.#workers.values()) process.send(this.#localTime(message));
   }
 
   /** Converts to the local clock: the coordinator and workers share Redis time. */
@@ -212,9 +212,9 @@ export class WorkerRun {
 
 type ProcessEnd =
   | { readonly kind: 'result' }
-  | { readonly kind: 'fault' | 'lost'; readonly because: string };
+  | { readonly kind: 'failed' | 'lost'; readonly because: string };
 
 function endIn(message: WorkerMessage): ProcessEnd | undefined {
   if (message.say === 'result') return { kind: 'result' };
-  return message.say === 'fault' ? { kind: 'fault', because: message.sentence } : undefined;
+  return message.say === 'failed' ? { kind: 'failed', because: message.sentence } : undefined;
 }

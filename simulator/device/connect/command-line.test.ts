@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCommandLine, SyntaxFault } from './command-line.ts';
+import { CommandSyntaxError, parseCommandLine } from './command-line.ts';
 
 const variables: Readonly<Record<string, string>> = { HOME: '/root', '?': '3', A_1: 'a b' };
 const parse = (line: string) => parseCommandLine(line, (name) => variables[name] ?? '');
@@ -50,8 +50,8 @@ describe('a line of the shell', () => {
     ['ls >>> f', '">" unexpected'],
     ["echo 'a", 'unterminated quoted string'],
     ['echo "a', 'unterminated quoted string'],
-  ])('%j is refused', (line, fault) => {
-    expect(() => parse(line)).toThrow(SyntaxFault);
-    expect(() => parse(line)).toThrow(fault);
+  ])('%j is refused', (line, message) => {
+    expect(() => parse(line)).toThrow(CommandSyntaxError);
+    expect(() => parse(line)).toThrow(message);
   });
 });

@@ -4,8 +4,8 @@
  */
 
 /** Thrown for a line that is not a command; the message is what the shell prints. */
-export class SyntaxFault extends Error {
-  override readonly name = 'SyntaxFault';
+export class CommandSyntaxError extends Error {
+  override readonly name = 'CommandSyntaxError';
 }
 
 /** Redirection of output away from the terminal. */
@@ -32,7 +32,7 @@ const escapable = '"\\$`';
 /**
  * Parses a line.
  * @param lookUp returns the value of a variable, empty when it is not set
- * @throws SyntaxFault
+ * @throws CommandSyntaxError
  */
 export function parseCommandLine(line: string, lookUp: (name: string) => string): CommandLine {
   return new Parser(line, lookUp).parse();
@@ -91,7 +91,7 @@ class Parser {
 
   #quoted(): string {
     const end = this.#line.indexOf("'", this.#at);
-    if (end < 0) throw new SyntaxFault('sh: syntax error: unterminated quoted string');
+    if (end < 0) throw new CommandSyntaxError('sh: syntax error: unterminated quoted string');
     const text = this.#line.slice(this.#at, end);
     this.#at = end + 1;
     return text;
@@ -100,7 +100,8 @@ class Parser {
   #doubleQuoted(): string {
     let text = '';
     for (let character = this.#take(); character !== '"'; character = this.#take()) {
-      if (character === '') throw new SyntaxFault('sh: syntax error: unterminated quoted string');
+      if (character === '')
+        throw new CommandSyntaxError('sh: syntax error: unterminated quoted string');
       if (character === '$') text += this.#variable();
       else if (character === '\\' && escapable.includes(this.#peek() || ' ')) text += this.#take();
       else text += character;
@@ -133,6 +134,6 @@ class Parser {
   }
 }
 
-function unexpected(token: string): SyntaxFault {
-  return new SyntaxFault(`sh: syntax error: "${token}" unexpected`);
+function unexpected(token: string): CommandSyntaxError {
+  return new CommandSyntaxError(`sh: syntax error: "${token}" unexpected`);
 }

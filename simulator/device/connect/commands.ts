@@ -3,8 +3,8 @@
  * its in-memory files. Nothing here reaches the machine that runs the simulator.
  */
 import type { Clock } from '../../../fixtures/clock.ts';
-import { absolutePath, type DeviceFiles, FileFault, fileLimits } from './files.ts';
-import type { DeviceFacts } from './surroundings.ts';
+import type { DeviceFacts } from './connect-environment.ts';
+import { absolutePath, type DeviceFiles, FileError, fileLimits } from './files.ts';
 
 /** What the shell's commands act on. */
 export interface ShellContext {
@@ -20,7 +20,7 @@ export interface ShellContext {
 export interface Outcome {
   readonly output: Buffer;
   /** Error lines for the terminal, wherever the output goes. */
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
   /** 0 on success. */
   readonly status: number;
   /** True when the shell has to exit. */
@@ -35,7 +35,7 @@ interface Run {
   /** Arguments that are not flags. */
   readonly operands: readonly string[];
   out(content: string | Buffer): void;
-  fault(text: string): void;
+  error(text: string): void;
 }
 
 interface CommandRow {
@@ -67,31 +67,31 @@ const commands: Readonly<Record<string, CommandRow>> = {
 /** Runs one command. @param words its name and arguments; an empty list does nothing */
 export function runCommand(words: readonly string[], context: ShellContext): Outcome {
   const [name, ...rest] = words;
-  if (name === undefined) return { output: Buffer.alloc(0), faults: [], status: 0, exits: false };
+  if (name === undefined) return { output: Buffer.alloc(0), errors: [], status: 0, exits: false };
   const row = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (row === undefined) return failed(`sh: ${name}: not found`, NOT_FOUND_STATUS);
   const output: Buffer[] = [];
   let outputBytes = 0;
-  const faults: string[] = [];
-  const { flags, operands, stranger } = sorted(rest, row.flags ?? '');
-  if (stranger !== undefined) return failed(`${name}: invalid option -- '${stranger}'`, 1);
+  const errors: string[] = [];
+  const { flags, operands, unknownFlag } = sorted(rest, row.flags ?? '');
+  if (unknownFlag !== undefined) return failed(`${name}: invalid option -- '${unknownFlag}'`, 1);
   row.run({
     context,
     flags,
     operands,
     out: (content) => {
       outputBytes += content.length;
-      if (outputBytes > fileLimits.fileMaxBytes) throw new FileFault('File too large');
+      if (outputBytes > fileLimits.fileMaxBytes) throw new FileError('File too large');
       output.push(typeof content === 'string' ? Buffer.from(content) : content);
     },
-    fault: (text) => faults.push(`${name}: ${text}`),
+    error: (text) => errors.push(`${name}: ${text}`),
   });
-  const status = faults.length > 0 ? 1 : 0;
-  return { output: Buffer.concat(output), faults, status, exits: name === 'exit' };
+  const status = errors.length > 0 ? 1 : 0;
+  return { output: Buffer.concat(output), errors, status, exits: name === 'exit' };
 }
 
-function failed(fault: string, status: number): Outcome {
-  return { output: Buffer.alloc(0), faults: [fault], status, exits: false };
+function failed(error: string, status: number): Outcome {
+  return { output: Buffer.alloc(0), errors: [error], status, exits: false };
 }
 
 /** Flags come first; for a command without flags every argument is an operand. */
@@ -101,15 +101,19 @@ function sorted(
 ): {
   readonly flags: Flags;
   readonly operands: readonly string[];
-  readonly stranger?: string;
+  readonly unknownFlag?: string;
 } {
   const isFlag = (argument: string): boolean => known !== '' && /^-\w/.test(argument);
   const end = rest.findIndex((argument) => !isFlag(argument));
   const given = rest.slice(0, end < 0 ? rest.length : end);
   const operands = rest.slice(given.length);
   const letters = given.flatMap((argument) => [...argument.slice(1)]);
-  const stranger = letters.find((letter) => !known.includes(letter));
-  return { flags: new Set(letters), operands, ...(stranger === undefined ? {} : { stranger }) };
+  const unknownFlag = letters.find((letter) => !known.includes(letter));
+  return {
+    flags: new Set(letters),
+    operands,
+    ...(unknownFlag === undefined ? {} : { unknownFlag }),
+  };
 }
 
 function usages(): string[] {
@@ -122,24 +126,24 @@ function eachPath(run: Run, act: (path: string, shown: string) => void): void {
     try {
       act(absolutePath(shown, run.context.workingFolder), shown);
     } catch (error) {
-      if (!(error instanceof FileFault)) throw error;
-      run.fault(`${shown}: ${error.message}`);
+      if (!(error instanceof FileError)) throw error;
+      run.error(`${shown}: ${error.message}`);
     }
   }
 }
 
 function cat(run: Run): void {
-  if (run.operands.length === 0) run.fault('a file is needed: there is no input to read');
+  if (run.operands.length === 0) run.error('a file is needed: there is no input to read');
   eachPath(run, (path) => run.out(run.context.files.read(path)));
 }
 
 function cd(run: Run): void {
   const { context, operands } = run;
   const [to = context.variables.get('HOME') ?? '/', ...more] = operands;
-  if (more.length > 0) run.fault('too many arguments');
+  if (more.length > 0) run.error('too many arguments');
   else
     eachPath({ ...run, operands: [to] }, (path) => {
-      if (!context.files.stat(path).isFolder) throw new FileFault('Not a directory');
+      if (!context.files.stat(path).isFolder) throw new FileError('Not a directory');
       context.variables.set('OLDPWD', context.workingFolder);
       context.variables.set('PWD', path);
       context.workingFolder = path;
@@ -193,27 +197,27 @@ function owner(id: number): string {
 
 function mkdir(run: Run): void {
   const { files } = run.context;
-  if (run.operands.length === 0) run.fault('missing operand');
+  if (run.operands.length === 0) run.error('missing operand');
   eachPath(run, (path) => {
     if (!run.flags.has('p')) return files.makeFolder(path);
     const parts = path.split('/');
     for (let depth = 2; depth <= parts.length; depth++) {
       const folder = parts.slice(0, depth).join('/');
       if (!files.exists(folder)) files.makeFolder(folder);
-      else if (!files.stat(folder).isFolder) throw new FileFault('Not a directory');
+      else if (!files.stat(folder).isFolder) throw new FileError('Not a directory');
     }
   });
 }
 
 function rm(run: Run): void {
   const { files } = run.context;
-  if (run.operands.length === 0 && !run.flags.has('f')) run.fault('missing operand');
+  if (run.operands.length === 0 && !run.flags.has('f')) run.error('missing operand');
   eachPath(run, (path) => {
     if (run.flags.has('f') && !files.exists(path)) return;
     const { isFolder } = files.stat(path);
-    if (isFolder && !run.flags.has('r')) throw new FileFault('Is a directory');
+    if (isFolder && !run.flags.has('r')) throw new FileError('Is a directory');
     if (isFolder && `${run.context.workingFolder}/`.startsWith(`${path}/`)) {
-      throw new FileFault('Device or resource busy');
+      throw new FileError('Device or resource busy');
     }
     files.remove(path);
   });

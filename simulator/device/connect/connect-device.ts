@@ -7,24 +7,29 @@ import {
   type ConnectMessage,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
+import type {
+  ConnectEnvironment,
+  DeviceFacts,
+  ProtocolHandler,
+  Reply,
+} from './connect-environment.ts';
 import { FileTransfer } from './file-transfer.ts';
 import { DeviceFiles } from './files.ts';
 import { PortForward } from './port-forward.ts';
 import { messageStatuses } from './replies.ts';
 import { Sessions } from './sessions.ts';
 import { Shells } from './shells.ts';
-import type { ConnectSurroundings, DeviceFacts, ProtocolHandler, Reply } from './surroundings.ts';
 
 const { shell, fileTransfer, portForward, menderClient } = connectProtocols;
 
 /** A device's files and sessions; the files persist, sessions end with the connection. */
 export class ConnectDevice {
-  readonly #around: ConnectSurroundings;
+  readonly #around: ConnectEnvironment;
   readonly #files: DeviceFiles;
   #shells: Shells;
   #sessions: Sessions;
 
-  constructor(around: ConnectSurroundings) {
+  constructor(around: ConnectEnvironment) {
     this.#around = around;
     this.#files = new DeviceFiles(around.clock, contentsOf(around.facts));
     this.#shells = this.#newShells();
@@ -80,7 +85,7 @@ function contentsOf(facts: DeviceFacts): Readonly<Record<string, string | (() =>
   };
 }
 
-type Client = Pick<ConnectSurroundings, 'checkUpdate' | 'sendInventory'>;
+type Client = Pick<ConnectEnvironment, 'checkUpdate' | 'sendInventory'>;
 
 /** The update client in one session: acknowledges immediately that it is about to act. */
 class ClientCommands implements ProtocolHandler {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeBody, encodeBody, fileInfoShape } from '../../../fixtures/formats/connect-bodies.ts';
 import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 import { noonMs } from '../../testing/bench.ts';
-import { ConnectBench, faultOf, textOf, typesOf } from '../../testing/connect-bench.ts';
+import { ConnectBench, errorTextOf, textOf, typesOf } from '../../testing/connect-bench.ts';
 
 const CHUNK = 4096;
 
@@ -68,9 +68,9 @@ describe('what a device says of a file', () => {
     [{ path: 7 }, 'body.path is wrong'],
     [{}, 'body.path is wrong'],
     [undefined, 'the body is missing'],
-  ])('is an error for %j', (body, fault) => {
+  ])('is an error for %j', (body, message) => {
     const answers = new Transfer().send('stat', body);
-    expect(faultOf(answers)).toContain(fault);
+    expect(errorTextOf(answers)).toContain(message);
     expect(answers[0]).toMatchObject({ proto: 2, typ: 'error', sid: 's-1' });
   });
 });
@@ -132,8 +132,8 @@ describe('a download', () => {
     [{ path: '/etc' }, "failed to open file '/etc' for reading: Is a directory"],
     [{ path: '../etc/hostname' }, 'is not absolute'],
     [{ path: null }, 'body.path is wrong'],
-  ])('is an error for %j', (body, fault) => {
-    expect(faultOf(new Transfer().send('get_file', body))).toContain(fault);
+  ])('is an error for %j', (body, message) => {
+    expect(errorTextOf(new Transfer().send('get_file', body))).toContain(message);
   });
 
   it.each([
@@ -141,11 +141,11 @@ describe('a download', () => {
     ['that is missing', undefined, 'invalid ack message: offset property'],
     ['in text', '4096', 'invalid ack message: offset property'],
     ['below zero', -1, 'invalid ack message: offset property'],
-  ])('is not gone on with by an offset %s', (_what, offset, fault) => {
+  ])('is not gone on with by an offset %s', (_what, offset, message) => {
     const transfer = new Transfer();
     transfer.upload('/tmp/a', bytes(30 * CHUNK));
     transfer.send('get_file', { path: '/tmp/a' });
-    expect(faultOf(transfer.ack(offset))).toContain(fault);
+    expect(errorTextOf(transfer.ack(offset))).toContain(message);
   });
 
   it('is broken off by an error of the other side', () => {
@@ -153,7 +153,7 @@ describe('a download', () => {
     transfer.upload('/tmp/a', bytes(30 * CHUNK));
     transfer.send('get_file', { path: '/tmp/a' });
     expect(transfer.send('error', { err: 'disk full' })).toEqual([]);
-    expect(faultOf(transfer.ack(10 * CHUNK))).toBe('no file transfer in progress');
+    expect(errorTextOf(transfer.ack(10 * CHUNK))).toBe('no file transfer in progress');
   });
 
   it('gives the file as it was at the beginning', () => {
@@ -185,7 +185,7 @@ describe('an upload', () => {
     const transfer = new Transfer();
     transfer.send('put_file', { path: '/tmp/a' });
     transfer.chunk(0, bytes(10));
-    expect(faultOf(transfer.send('stat', { path: '/tmp/a' }))).toContain('No such file');
+    expect(errorTextOf(transfer.send('stat', { path: '/tmp/a' }))).toContain('No such file');
   });
 
   it('takes owner and rights with it, and no other bits', () => {
@@ -227,22 +227,22 @@ describe('an upload', () => {
     [{ path: '/tmp/a', mode: '0644' }, 'body.mode is wrong'],
     [{}, 'body.path is wrong'],
     [undefined, 'the body is missing'],
-  ])('is not begun for %j', (body, fault) => {
+  ])('is not begun for %j', (body, message) => {
     const transfer = new Transfer();
-    expect(faultOf(transfer.send('put_file', body))).toContain(fault);
-    expect(faultOf(transfer.chunk(0, bytes(1)))).toBe('no file transfer in progress');
+    expect(errorTextOf(transfer.send('put_file', body))).toContain(message);
+    expect(errorTextOf(transfer.chunk(0, bytes(1)))).toBe('no file transfer in progress');
   });
 
   it.each([
     ['leaves a gap', CHUNK + 1, 'received unexpected chunk offset'],
     ['comes twice', 0, 'received unexpected chunk offset'],
     ['says no offset', undefined, 'invalid file_chunk message: offset property'],
-  ])('ends without a trace when a chunk %s', (_what, offset, fault) => {
+  ])('ends without a trace when a chunk %s', (_what, offset, message) => {
     const transfer = new Transfer();
     transfer.send('put_file', { path: '/tmp/a' });
     transfer.chunk(0, bytes(CHUNK));
-    expect(faultOf(transfer.chunk(offset, bytes(1)))).toContain(fault);
-    expect(faultOf(transfer.send('stat', { path: '/tmp/a' }))).toContain('No such file');
+    expect(errorTextOf(transfer.chunk(offset, bytes(1)))).toContain(message);
+    expect(errorTextOf(transfer.send('stat', { path: '/tmp/a' }))).toContain('No such file');
   });
 
   it('ends where a file ends that is too large', () => {
@@ -251,7 +251,7 @@ describe('an upload', () => {
     const part = bytes(2 ** 20);
     for (let count = 0; count < 8; count++)
       expect(transfer.chunk(count * 2 ** 20, part)).toEqual([]);
-    expect(faultOf(transfer.chunk(8 * 2 ** 20, bytes(1)))).toBe(
+    expect(errorTextOf(transfer.chunk(8 * 2 ** 20, bytes(1)))).toBe(
       'the file is larger than 8388608 bytes',
     );
   });
@@ -261,7 +261,7 @@ describe('an upload', () => {
     transfer.send('put_file', { path: '/tmp/a' });
     transfer.say('shell', 'new');
     transfer.say('shell', 'shell', { body: Buffer.from('rm -r /tmp\r') });
-    expect(faultOf(transfer.chunk(0))).toBe(
+    expect(errorTextOf(transfer.chunk(0))).toBe(
       'failed to commit uploaded file: No such file or directory',
     );
   });
@@ -269,7 +269,7 @@ describe('an upload', () => {
   it.each(['put_file', 'get_file'])('does not let %s begin beside it', (typ) => {
     const transfer = new Transfer();
     transfer.send('put_file', { path: '/tmp/a' });
-    expect(faultOf(transfer.send(typ, { path: '/etc/hostname' }))).toBe(
+    expect(errorTextOf(transfer.send(typ, { path: '/etc/hostname' }))).toBe(
       'another file transfer is in progress',
     );
     expect(typesOf(transfer.chunk(0))).toEqual(['ack']);
@@ -279,11 +279,11 @@ describe('an upload', () => {
 describe('a message of file transfer', () => {
   it.each(['ack', 'file_chunk'])('needs a transfer: %s', (typ) => {
     const answers = new Transfer().say('fileTransfer', typ, { props: { offset: 0 } });
-    expect(faultOf(answers)).toBe('no file transfer in progress');
+    expect(errorTextOf(answers)).toBe('no file transfer in progress');
   });
 
   it('that nobody knows is named', () => {
-    expect(faultOf(new Transfer().send('chmod'))).toBe(
+    expect(errorTextOf(new Transfer().send('chmod'))).toBe(
       "session: filetransfer message type 'chmod' not supported",
     );
   });

@@ -18,9 +18,9 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import { absolutePath, type DeviceFiles, FileFault, fileLimits } from './files.ts';
+import type { ProtocolHandler, Reply } from './connect-environment.ts';
+import { absolutePath, type DeviceFiles, FileError, fileLimits } from './files.ts';
 import { protocolError } from './replies.ts';
-import type { ProtocolHandler, Reply } from './surroundings.ts';
 
 interface Download {
   readonly kind: 'download';
@@ -39,8 +39,8 @@ interface Upload {
 }
 
 /** Thrown when a transfer cannot start or continue. */
-class TransferFault extends Error {
-  override readonly name = 'TransferFault';
+class TransferError extends Error {
+  override readonly name = 'TransferError';
 }
 
 /** File transfer in one session. */
@@ -69,8 +69,8 @@ export class FileTransfer implements ProtocolHandler {
     try {
       return kind(message);
     } catch (error) {
-      const isForeseen = [ConnectMessageError, FileFault, TransferFault].some(
-        (fault) => error instanceof fault,
+      const isForeseen = [ConnectMessageError, FileError, TransferError].some(
+        (known) => error instanceof known,
       );
       if (!isForeseen || !(error instanceof Error)) throw error;
       return [protocolError(message, error.message)];
@@ -112,11 +112,11 @@ export class FileTransfer implements ProtocolHandler {
       hasEnded: false,
     };
     this.#running = download;
-    return this.#goOn(download);
+    return this.#sendNext(download);
   }
 
   /** Sends as many chunks as may be in flight, and the end marker after the last one. */
-  #goOn(download: Download): readonly Reply[] {
+  #sendNext(download: Download): readonly Reply[] {
     const { content } = download;
     const { fileChunkBytes, fileChunksAhead } = limits;
     const until = download.acknowledged + fileChunksAhead * fileChunkBytes;
@@ -136,11 +136,11 @@ export class FileTransfer implements ProtocolHandler {
 
   #takeAck(message: ConnectMessage): readonly Reply[] {
     const running = this.#running;
-    if (running?.kind !== 'download') throw new TransferFault('no file transfer in progress');
+    if (running?.kind !== 'download') throw new TransferError('no file transfer in progress');
     const offset = offsetIn(message);
     if (offset > running.sent) return this.#abort('ack of an offset that was not sent yet');
     running.acknowledged = Math.max(running.acknowledged, offset);
-    return this.#goOn(running);
+    return this.#sendNext(running);
   }
 
   #beginUpload(message: ConnectMessage): readonly Reply[] {
@@ -148,10 +148,10 @@ export class FileTransfer implements ProtocolHandler {
     this.#checkFree();
     const { path, size = 0 } = target;
     if (size > fileLimits.fileMaxBytes) {
-      throw new TransferFault(`the file is larger than ${fileLimits.fileMaxBytes} bytes`);
+      throw new TransferError(`the file is larger than ${fileLimits.fileMaxBytes} bytes`);
     }
     if (this.#files.exists(path) && this.#files.stat(path).isFolder) {
-      throw new TransferFault('conflicting file path: cannot overwrite irregular file');
+      throw new TransferError('conflicting file path: cannot overwrite irregular file');
     }
     const folder = absolutePath(`${path}/..`);
     about(`failed to create target file: folder '${folder}'`, () => this.#files.list(folder));
@@ -161,7 +161,7 @@ export class FileTransfer implements ProtocolHandler {
 
   #takeChunk(message: ConnectMessage): readonly Reply[] {
     const running = this.#running;
-    if (running?.kind !== 'upload') throw new TransferFault('no file transfer in progress');
+    if (running?.kind !== 'upload') throw new TransferError('no file transfer in progress');
     const offset = offsetIn(message);
     if (offset !== running.received) return this.#abort('received unexpected chunk offset');
     const { body } = message;
@@ -194,12 +194,12 @@ export class FileTransfer implements ProtocolHandler {
   #checkFree(): void {
     const running = this.#running;
     const isFree = running === undefined || (running.kind === 'download' && running.hasEnded);
-    if (!isFree) throw new TransferFault('another file transfer is in progress');
+    if (!isFree) throw new TransferError('another file transfer is in progress');
   }
 
   #abort(because: string): never {
     this.#running = undefined;
-    throw new TransferFault(because);
+    throw new TransferError(because);
   }
 }
 
@@ -217,15 +217,15 @@ function request<Shape extends v.GenericSchema<unknown, { path: string }>>(
   { body }: ConnectMessage,
 ): v.InferOutput<Shape> {
   const wanted = decodeBody(shape, body);
-  if (wanted.path === '') throw new TransferFault('invalid request parameters: path is missing');
+  if (wanted.path === '') throw new TransferError('invalid request parameters: path is missing');
   if (wanted.path.startsWith('/')) return wanted;
-  throw new TransferFault(`invalid request parameters: path '${wanted.path}' is not absolute`);
+  throw new TransferError(`invalid request parameters: path '${wanted.path}' is not absolute`);
 }
 
 function offsetIn({ typ, props }: ConnectMessage): number {
   const offset = props?.offset;
   if (typeof offset === 'number' && Number.isSafeInteger(offset) && offset >= 0) return offset;
-  throw new TransferFault(`invalid ${typ} message: offset property is missing or no integer`);
+  throw new TransferError(`invalid ${typ} message: offset property is missing or no integer`);
 }
 
 /** Runs an action on a file; its error message names the attempt. */
@@ -233,7 +233,7 @@ function about<Result>(attempt: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
-    if (!(error instanceof FileFault)) throw error;
-    throw new FileFault(`${attempt}: ${error.message}`, { cause: error });
+    if (!(error instanceof FileError)) throw error;
+    throw new FileError(`${attempt}: ${error.message}`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../fixtures/clock.ts';
 import { noonMs } from '../../testing/bench.ts';
-import { absolutePath, DeviceFiles, FileFault, fileLimits } from './files.ts';
+import { absolutePath, DeviceFiles, FileError, fileLimits } from './files.ts';
 
 function filesOf(contents: ConstructorParameters<typeof DeviceFiles>[1] = {}) {
   const clock = new ManualClock(noonMs);
@@ -84,10 +84,10 @@ describe('the files of a device', () => {
     ['File name too long', (files) => files.makeFolder(`/${'測'.repeat(86)}`)],
     ['Invalid argument', (files) => files.makeFolder('/a\0b')],
     ['File too large', (files) => files.write('/big', Buffer.alloc(fileLimits.fileMaxBytes + 1))],
-  ])('say %j and stay as they are', (fault, act) => {
+  ])('say %j and stay as they are', (message, act) => {
     const { files } = filesOf({ '/file': 'x', '/folder/': '' });
-    expect(() => act(files)).toThrow(FileFault);
-    expect(() => act(files)).toThrow(fault);
+    expect(() => act(files)).toThrow(FileError);
+    expect(() => act(files)).toThrow(message);
     expect(files.list('/')).toEqual(['file', 'folder']);
     expect(files.read('/file').toString()).toBe('x');
   });

@@ -16,8 +16,8 @@ export const fileLimits = {
 } as const;
 
 /** Thrown when a file operation fails; the message is what a shell would print. */
-export class FileFault extends Error {
-  override readonly name = 'FileFault';
+export class FileError extends Error {
+  override readonly name = 'FileError';
 }
 
 /** Attributes of a file or folder. */
@@ -67,7 +67,7 @@ export function absolutePath(path: string, workingFolder = '/'): string {
   return `/${parts.join('/')}`;
 }
 
-/** All files of a device. Paths are absolute; every method but the first throws FileFault. */
+/** All files of a device. Paths are absolute; every method but the first throws FileError. */
 export class DeviceFiles {
   readonly #clock: Clock;
   readonly #root: Folder;
@@ -97,13 +97,13 @@ export class DeviceFiles {
   /** Returns the names in a folder, sorted. */
   list(path: string): string[] {
     const entry = this.#entryAt(path);
-    if (!isFolder(entry)) throw new FileFault('Not a directory');
+    if (!isFolder(entry)) throw new FileError('Not a directory');
     return [...entry.entries.keys()].sort();
   }
 
   read(path: string): Buffer {
     const entry = this.#entryAt(path);
-    if (isFolder(entry)) throw new FileFault('Is a directory');
+    if (isFolder(entry)) throw new FileError('Is a directory');
     return bytesOf(entry);
   }
 
@@ -111,7 +111,7 @@ export class DeviceFiles {
   write(path: string, content: Buffer, ownership: Ownership = {}): void {
     const [folder, name] = this.#placeOf(path);
     const before = folder.entries.get(name);
-    if (before !== undefined && isFolder(before)) throw new FileFault('Is a directory');
+    if (before !== undefined && isFolder(before)) throw new FileError('Is a directory');
     const freed = before === undefined ? 0 : sizeOf(before);
     this.#claim(content.length - freed, before === undefined ? 1 : 0, content.length);
     const {
@@ -126,7 +126,7 @@ export class DeviceFiles {
 
   makeFolder(path: string): void {
     const [folder, name] = this.#placeOf(path);
-    if (folder.entries.has(name)) throw new FileFault('File exists');
+    if (folder.entries.has(name)) throw new FileError('File exists');
     this.#claim(0, 1);
     folder.entries.set(name, this.#newFolder());
     folder.modifiedMs = this.#clock.now();
@@ -136,7 +136,7 @@ export class DeviceFiles {
   remove(path: string): void {
     const [folder, name] = this.#placeOf(path);
     const entry = folder.entries.get(name);
-    if (entry === undefined) throw new FileFault('No such file or directory');
+    if (entry === undefined) throw new FileError('No such file or directory');
     folder.entries.delete(name);
     folder.modifiedMs = this.#clock.now();
     this.#bytes -= sizeOf(entry);
@@ -148,20 +148,20 @@ export class DeviceFiles {
     const whole = absolutePath(path);
     const cut = whole.lastIndexOf('/');
     const name = whole.slice(cut + 1);
-    if (name === '') throw new FileFault('Is a directory');
+    if (name === '') throw new FileError('Is a directory');
     const isLong =
       Buffer.byteLength(name) > fileLimits.nameMaxBytes ||
       Buffer.byteLength(whole) > fileLimits.pathMaxBytes;
-    if (isLong) throw new FileFault('File name too long');
-    if (name.includes('\0')) throw new FileFault('Invalid argument');
+    if (isLong) throw new FileError('File name too long');
+    if (name.includes('\0')) throw new FileError('Invalid argument');
     const folder = this.#entryAt(whole.slice(0, cut) || '/');
-    if (!isFolder(folder)) throw new FileFault('Not a directory');
+    if (!isFolder(folder)) throw new FileError('Not a directory');
     return [folder, name];
   }
 
   #entryAt(path: string): Entry {
     const entry = this.#find(path);
-    if (entry === undefined) throw new FileFault('No such file or directory');
+    if (entry === undefined) throw new FileError('No such file or directory');
     return entry;
   }
 
@@ -175,11 +175,11 @@ export class DeviceFiles {
   }
 
   #claim(bytes: number, entries: number, fileBytes = 0): void {
-    if (fileBytes > fileLimits.fileMaxBytes) throw new FileFault('File too large');
+    if (fileBytes > fileLimits.fileMaxBytes) throw new FileError('File too large');
     const isFull =
       this.#bytes + bytes > fileLimits.allMaxBytes ||
       this.#entriesCount + entries > fileLimits.entriesMax;
-    if (isFull) throw new FileFault('No space left on device');
+    if (isFull) throw new FileError('No space left on device');
     this.#bytes += bytes;
     this.#entriesCount += entries;
   }
@@ -193,10 +193,10 @@ export class DeviceFiles {
     }
     if (path.endsWith('/')) this.makeFolder(path);
     else this.write(path, Buffer.from(typeof content === 'function' ? '' : content));
-    if (typeof content === 'function') this.#tellAnew(path, content);
+    if (typeof content === 'function') this.#refreshOnRead(path, content);
   }
 
-  #tellAnew(path: string, content: () => string): void {
+  #refreshOnRead(path: string, content: () => string): void {
     const [folder, name] = this.#placeOf(path);
     const modifiedMs = this.#clock.now();
     folder.entries.set(name, { content, modifiedMs, mode: FILE_MODE, uid: 0, gid: 0 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../fixtures/formats/connect-bodies.ts';
 import type { ConnectMessage } from '../../../fixtures/formats/connect-message.ts';
-import { ConnectBench, faultOf, textOf, typesOf } from '../../testing/connect-bench.ts';
+import { ConnectBench, errorTextOf, textOf, typesOf } from '../../testing/connect-bench.ts';
 
 class Ports extends ConnectBench {
   open(remote: Record<string, unknown> = {}, id: unknown = 'c-1'): readonly ConnectMessage[] {
@@ -38,12 +38,12 @@ describe('a forwarded connection', () => {
     [{ remote_port: '7' }, 'invalid port-forward message: body.remote_port'],
     [{ protocol: 'sctp' }, 'invalid port-forward message: body.protocol'],
     [{ protocol: undefined }, 'invalid port-forward message: body.protocol'],
-  ])('does not open to %j', (remote, fault) => {
+  ])('does not open to %j', (remote, message) => {
     const ports = new Ports();
     const answers = ports.open(remote);
-    expect(faultOf(answers)).toContain(fault);
+    expect(errorTextOf(answers)).toContain(message);
     expect(answers[0]).toMatchObject({ proto: 3, props: { connection_id: 'c-1' } });
-    expect(faultOf(ports.send('forward', Buffer.from('x')))).toBe('unknown connection');
+    expect(errorTextOf(ports.send('forward', Buffer.from('x')))).toBe('unknown connection');
   });
 
   it.each([
@@ -53,17 +53,17 @@ describe('a forwarded connection', () => {
     ['a number for an id', 7],
   ])('does not open with %s', (_what, id) => {
     const answers = new Ports().open({}, id);
-    expect(faultOf(answers)).toBe('invalid port-forward message: connection_id is missing');
+    expect(errorTextOf(answers)).toBe('invalid port-forward message: connection_id is missing');
     expect(answers[0]?.props).toBeUndefined();
   });
 
   it('does not open without a body, twice, or beyond thirty-two', () => {
     const ports = new Ports();
-    expect(faultOf(ports.send('new'))).toContain('the body is missing');
+    expect(errorTextOf(ports.send('new'))).toContain('the body is missing');
     ports.open();
-    expect(faultOf(ports.open())).toBe("connection 'c-1' is open already");
+    expect(errorTextOf(ports.open())).toBe("connection 'c-1' is open already");
     for (let index = 2; index <= 32; index++) ports.open({}, `c-${index}`);
-    expect(faultOf(ports.open({}, 'c-33'))).toBe('too many connections');
+    expect(errorTextOf(ports.open({}, 'c-33'))).toBe('too many connections');
   });
 
   it('acknowledges what it gets, and has one answer underway at a time', () => {
@@ -102,15 +102,15 @@ describe('a forwarded connection', () => {
       answers = ports.send('forward', Buffer.alloc(4096));
     }
     expect(typesOf(answers)).toEqual(['error', 'stop']);
-    expect(faultOf(answers.slice(0, 1))).toBe('too much waits for an ack');
-    expect(faultOf(ports.send('ack'))).toBe('unknown connection');
+    expect(errorTextOf(answers.slice(0, 1))).toBe('too much waits for an ack');
+    expect(errorTextOf(ports.send('ack'))).toBe('unknown connection');
   });
 
   it('stops when it is told to', () => {
     const ports = new Ports();
     ports.open();
     expect(typesOf(ports.send('stop'))).toEqual(['stop']);
-    expect(faultOf(ports.send('stop'))).toBe('unknown connection');
+    expect(errorTextOf(ports.send('stop'))).toBe('unknown connection');
   });
 
   it('has nothing to do with another one', () => {
@@ -125,13 +125,13 @@ describe('a forwarded connection', () => {
   });
 
   it.each(['forward', 'ack', 'stop'])('is needed for %s', (typ) => {
-    expect(faultOf(new Ports().send(typ))).toBe('unknown connection');
+    expect(errorTextOf(new Ports().send(typ))).toBe('unknown connection');
   });
 
   it('takes an error of its user without an answer, and does not know other messages', () => {
     const ports = new Ports();
     expect(ports.send('error', encodeBody({ err: 'no' }))).toEqual([]);
-    expect(faultOf(ports.send('listen'))).toBe('unknown message type');
+    expect(errorTextOf(ports.send('listen'))).toBe('unknown message type');
   });
 });
 
@@ -150,7 +150,7 @@ describe('the web page of a device', () => {
         'Connection: close\r\n\r\nfb-1\n',
     );
     expect(typesOf(ports.send('ack'))).toEqual(['stop']);
-    expect(faultOf(ports.send('forward', Buffer.from('GET')))).toBe('unknown connection');
+    expect(errorTextOf(ports.send('forward', Buffer.from('GET')))).toBe('unknown connection');
   });
 
   it('waits for the whole of a request', () => {

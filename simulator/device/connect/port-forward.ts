@@ -9,9 +9,9 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
+import type { DeviceFacts, ProtocolHandler, Reply } from './connect-environment.ts';
 import { openPort, type PortConnection } from './port-services.ts';
 import { pieces, protocolError, textProp } from './replies.ts';
-import type { DeviceFacts, ProtocolHandler, Reply } from './surroundings.ts';
 
 /** Limits on one session. */
 const portForwardLimits = {
@@ -87,7 +87,7 @@ export class PortForward implements ProtocolHandler {
       forward.waiting.push(...pieces(answer));
       const waitingBytes = forward.waiting.reduce((total, { length }) => total + length, 0);
       if (waitingBytes <= portForwardLimits.waitingMaxBytes) {
-        return [reply('ack', id), ...this.#goOn(forward, id)];
+        return [reply('ack', id), ...this.#resume(forward, id)];
       }
       this.#forwards.delete(id);
       return [failure(message, 'too much waits for an ack'), reply('stop', id)];
@@ -97,11 +97,11 @@ export class PortForward implements ProtocolHandler {
   #acknowledge(message: ConnectMessage): readonly Reply[] {
     return this.#with(message, (forward, id) => {
       forward.isUnderway = false;
-      return this.#goOn(forward, id);
+      return this.#resume(forward, id);
     });
   }
 
-  #goOn(forward: Forward, id: string): readonly Reply[] {
+  #resume(forward: Forward, id: string): readonly Reply[] {
     if (forward.isUnderway) return [];
     const body = forward.waiting.shift();
     if (body !== undefined) {

@@ -2,7 +2,7 @@
  * Services on a device's own ports, in memory: an echo on 7 and a small web page on 80. No real
  * socket is involved.
  */
-import type { DeviceFacts } from './surroundings.ts';
+import type { DeviceFacts } from './connect-environment.ts';
 
 /** One connection to a service. */
 export interface PortConnection {

@@ -5,13 +5,13 @@ import {
   type ConnectMessage,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import type { Reply } from './surroundings.ts';
+import type { Reply } from './connect-environment.ts';
 
 /** Values of `props.status` in shell messages and in those of the device's update client. */
 export const messageStatuses = { normal: 1, error: 2, control: 3 } as const;
 
 /** Characters of an error: a device's message has 8192 bytes at most. */
-const FAULT_MAX_CHARACTERS = 1000;
+const ERROR_MAX_CHARACTERS = 1000;
 /** Characters of an ID chosen by the other side. */
 const TEXT_MAX_CHARACTERS = 256;
 
@@ -46,5 +46,5 @@ export function pieces(bytes: Buffer): Buffer[] {
 }
 
 function shortened(text: string): string {
-  return text.slice(0, FAULT_MAX_CHARACTERS);
+  return text.slice(0, ERROR_MAX_CHARACTERS);
 }

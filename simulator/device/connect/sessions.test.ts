@@ -12,7 +12,7 @@ import {
   connectProtocols,
   encodeConnectMessage,
 } from '../../../fixtures/formats/connect-message.ts';
-import { ConnectBench, faultOf, typesOf } from '../../testing/connect-bench.ts';
+import { ConnectBench, errorTextOf, typesOf } from '../../testing/connect-bench.ts';
 
 function errorOf(messages: readonly ConnectMessage[]) {
   expect(typesOf(messages)).toEqual(['error']);
@@ -106,8 +106,8 @@ describe('control messages', () => {
     expect(bench.say('control', typ, rest)).toEqual([
       { proto: 3, typ: 'stop', sid: 's-1', ...connection },
     ]);
-    expect(faultOf(bench.say('shell', 'shell'))).toBe('session not found');
-    expect(faultOf(bench.say('portForward', 'forward', connection))).toBe('unknown connection');
+    expect(errorTextOf(bench.say('shell', 'shell'))).toBe('session not found');
+    expect(errorTextOf(bench.say('portForward', 'forward', connection))).toBe('unknown connection');
   });
 
   it.each([
@@ -145,7 +145,7 @@ describe('a session', () => {
     expect(ends[1]?.sid).toBe('s-1');
     expect(bench.pass(120)).toEqual([]);
     const chunk = { props: { offset: 0 }, body: Buffer.from('x') };
-    expect(faultOf(bench.say('fileTransfer', 'file_chunk', chunk))).toBe(
+    expect(errorTextOf(bench.say('fileTransfer', 'file_chunk', chunk))).toBe(
       'no file transfer in progress',
     );
   });
@@ -185,7 +185,7 @@ describe('a session', () => {
     bench.say('shell', 'new');
     bench.say('shell', 'shell', { body: Buffer.from('echo kept > /tmp/a\r') });
     bench.device.disconnect();
-    expect(faultOf(bench.say('shell', 'shell'))).toBe('session not found');
+    expect(errorTextOf(bench.say('shell', 'shell'))).toBe('session not found');
     expect(bench.pass(70)).toEqual([]);
     const stat = { body: encodeBody({ path: '/tmp/a' }) };
     expect(typesOf(bench.say('fileTransfer', 'stat', stat))).toEqual(['file_info']);
@@ -203,7 +203,7 @@ describe('the client of a device', () => {
   it('does nothing that it does not know', () => {
     const bench = new ConnectBench();
     const answers = bench.say('menderClient', 'reboot');
-    expect(faultOf(answers)).toBe("unknown message type 'reboot'");
+    expect(errorTextOf(answers)).toBe("unknown message type 'reboot'");
     expect(answers[0]?.typ).toBe('reboot');
     expect(bench.asked).toEqual([]);
   });

@@ -16,8 +16,8 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
+import type { ProtocolHandler, Reply } from './connect-environment.ts';
 import { controlError } from './replies.ts';
-import type { ProtocolHandler, Reply } from './surroundings.ts';
 
 /** Limits on a device's sessions. */
 const sessionLimits = {
@@ -127,8 +127,8 @@ export class Sessions {
     if (typ === 'pong' || typ === 'accept') return [];
     if (typ === 'close') return this.#close(session);
     if (typ === 'error') return endsSession(message) ? this.#close(session) : [];
-    const fault = `session: control type message not understood: '${typ}'`;
-    return [controlError(message, fault, false)];
+    const problem = `session: control type message not understood: '${typ}'`;
+    return [controlError(message, problem, false)];
   }
 
   #handshake(session: Session, message: ConnectMessage): readonly Reply[] {
@@ -136,8 +136,8 @@ export class Sessions {
       const body = encodeBody({ version: VERSION, protocols: this.#options.protocols });
       return [{ ...control('accept'), body }];
     }
-    const fault = `handshake rejected: require version ${VERSION}`;
-    return [...this.#end(session), controlError(message, fault, true)];
+    const problem = `handshake rejected: require version ${VERSION}`;
+    return [...this.#end(session), controlError(message, problem, true)];
   }
 
   #close(session: Session): readonly Reply[] {

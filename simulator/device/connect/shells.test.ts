@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConnectBench, faultOf, textOf, typesOf } from '../../testing/connect-bench.ts';
+import { ConnectBench, errorTextOf, textOf, typesOf } from '../../testing/connect-bench.ts';
 
 const prompt = 'root@fb-1:~# ';
 const size = { terminal_height: 24, terminal_width: 100 };
@@ -50,10 +50,10 @@ describe('a shell', () => {
 
   it.each([
     ['what was asked for', size, '24 100'],
-    ['the usual when nothing was', { terminal_height: undefined }, '40 80'],
-    ['the usual when it can be none', { terminal_height: 0 }, '40 80'],
-    ['the usual when it is no number', { terminal_width: 'wide' }, '40 80'],
-    ['the usual when it is beyond a screen', { terminal_width: 70_000 }, '40 80'],
+    ['the default when nothing was', { terminal_height: undefined }, '40 80'],
+    ['the default when it can be none', { terminal_height: 0 }, '40 80'],
+    ['the default when it is no number', { terminal_width: 'wide' }, '40 80'],
+    ['the default when it is beyond a screen', { terminal_width: 70_000 }, '40 80'],
   ])('has a screen of %s', (_what, props, shown) => {
     expect(textOf(started(props).type('echo $LINES $COLUMNS\r'))).toContain(`\r\n${shown}\r\n`);
   });
@@ -63,7 +63,7 @@ describe('a shell', () => {
     const props = { terminal_height: 10, terminal_width: 20 };
     expect(bench.say('shell', 'resize', { props })).toEqual([]);
     expect(textOf(type('echo $LINES $COLUMNS\r'))).toContain('\r\n10 20\r\n');
-    expect(faultOf(bench.say('shell', 'resize', { props: { terminal_height: 10 } }))).toBe(
+    expect(errorTextOf(bench.say('shell', 'resize', { props: { terminal_height: 10 } }))).toBe(
       'terminal_height or terminal_width is none',
     );
   });
@@ -79,7 +79,7 @@ describe('a shell', () => {
     const answers = type('exit\r');
     expect(typesOf(answers)).toEqual(['shell', 'stop']);
     expect(answers[1]).toMatchObject({ sid: 's-1', props: { status: 1, user_id: 'u-1' } });
-    expect(faultOf(type('pwd\r'))).toBe('session not found');
+    expect(errorTextOf(type('pwd\r'))).toBe('session not found');
     expect(bench.pass(700)).toEqual([]);
   });
 
@@ -87,8 +87,8 @@ describe('a shell', () => {
     const { bench, type } = started();
     const stop = { props: { status: 2 }, body: Buffer.from('user disconnected') };
     expect(bench.say('shell', 'stop', stop)).toMatchObject([{ typ: 'stop', props: { status: 1 } }]);
-    expect(faultOf(type('pwd\r'))).toBe('session not found');
-    expect(faultOf(bench.say('shell', 'stop'))).toBe('session not found');
+    expect(errorTextOf(type('pwd\r'))).toBe('session not found');
+    expect(errorTextOf(bench.say('shell', 'stop'))).toBe('session not found');
   });
 
   it('ends with all others of its user when no session is named', () => {
@@ -96,21 +96,21 @@ describe('a shell', () => {
     bench.say('shell', 'new', { sid: 's-2', props: { user_id: 'u-2' } });
     const stop = { proto: 1, typ: 'stop', props: { user_id: 'u-1' } };
     expect(bench.device.answer(stop)).toMatchObject([{ typ: 'stop', sid: 's-1' }]);
-    expect(faultOf(bench.device.answer(stop))).toBe('session not found');
+    expect(errorTextOf(bench.device.answer(stop))).toBe('session not found');
     expect(textOf(type('pwd\r', 's-2'))).toContain('/root');
   });
 
   it.each(['shell', 'resize', 'ping', 'pong', 'stop'])('is needed for %s', (typ) => {
     const answers = new ConnectBench().say('shell', typ);
-    expect(faultOf(answers)).toBe('session not found');
+    expect(errorTextOf(answers)).toBe('session not found');
     expect(answers[0]).toMatchObject({ proto: 1, typ, sid: 's-1' });
   });
 
   it.each([
     ['spawn', "unknown message type 'spawn'"],
     ['', "unknown message type ''"],
-  ])('does not know messages of the type %j', (typ, fault) => {
-    expect(faultOf(started().bench.say('shell', typ))).toBe(fault);
+  ])('does not know messages of the type %j', (typ, message) => {
+    expect(errorTextOf(started().bench.say('shell', typ))).toBe(message);
   });
 });
 
@@ -118,7 +118,7 @@ describe('the shells of a device', () => {
   it('are one for each session', () => {
     const { bench, type } = started();
     const again = bench.say('shell', 'new', { props: { user_id: 'u-2' } });
-    expect(faultOf(again)).toBe('failed to start shell: shell is already running');
+    expect(errorTextOf(again)).toBe('failed to start shell: shell is already running');
     expect(again[0]).toMatchObject({ typ: 'new', sid: 's-1' });
     expect(textOf(type('pwd\r'))).toContain('/root');
   });
@@ -126,7 +126,7 @@ describe('the shells of a device', () => {
   it('are one for each user', () => {
     const { bench } = started();
     const second = { sid: 's-2', props: { user_id: 'u-1' } };
-    expect(faultOf(bench.say('shell', 'new', second))).toBe('user has too many open sessions');
+    expect(errorTextOf(bench.say('shell', 'new', second))).toBe('user has too many open sessions');
     bench.say('shell', 'stop');
     expect(typesOf(bench.say('shell', 'new', second))).toEqual(['new', 'shell']);
   });
@@ -136,7 +136,7 @@ describe('the shells of a device', () => {
     const spawn = (index: number) =>
       bench.say('shell', 'new', { sid: `s-${index}`, props: { user_id: `u-${index}` } });
     for (let index = 1; index <= 16; index++) expect(spawn(index)).toHaveLength(2);
-    expect(faultOf(spawn(17))).toBe('too many shells spawned');
+    expect(errorTextOf(spawn(17))).toBe('too many shells spawned');
     bench.say('shell', 'stop', { sid: 's-5' });
     expect(typesOf(spawn(17))).toEqual(['new', 'shell']);
   });
@@ -166,8 +166,8 @@ describe('a shell that is left alone', () => {
     const { bench, type } = started();
     const ends = bench.pass(66);
     expect(typesOf(ends)).toEqual(['ping', 'stop']);
-    expect(faultOf(ends.slice(1))).toBe('health check failed: no pong came in time');
-    expect(faultOf(type('pwd\r'))).toBe('session not found');
+    expect(errorTextOf(ends.slice(1))).toBe('health check failed: no pong came in time');
+    expect(errorTextOf(type('pwd\r'))).toBe('session not found');
   });
 
   it('ends after ten minutes without a key, whatever answers come', () => {
@@ -178,7 +178,7 @@ describe('a shell that is left alone', () => {
       ends.push(...bench.pass(60).filter(({ typ }) => typ === 'stop'));
       bench.say('shell', 'pong');
     }
-    expect(faultOf(ends)).toBe('session expired');
+    expect(errorTextOf(ends)).toBe('session expired');
   });
 
   it('lives on by keys', () => {

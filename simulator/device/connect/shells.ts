@@ -9,9 +9,9 @@ import {
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
 import { valueText } from '../../../fixtures/value-text.ts';
+import type { DeviceFacts } from './connect-environment.ts';
 import type { DeviceFiles } from './files.ts';
 import { messageStatuses, pieces, textProp } from './replies.ts';
-import type { DeviceFacts } from './surroundings.ts';
 import { Terminal, type TerminalSize } from './terminal.ts';
 
 /** Limits as on field devices by default. */

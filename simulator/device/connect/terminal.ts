@@ -2,9 +2,9 @@
  * A shell with its terminal: typed bytes in, bytes for the screen out. The same input on the same
  * files gives the same output.
  */
-import { parseCommandLine, type Redirection, SyntaxFault } from './command-line.ts';
+import { CommandSyntaxError, parseCommandLine, type Redirection } from './command-line.ts';
 import { type Outcome, runCommand, type ShellContext } from './commands.ts';
-import { absolutePath, FileFault } from './files.ts';
+import { absolutePath, FileError } from './files.ts';
 import { LineEditor, type Typed } from './line-editor.ts';
 
 /** Screen size in characters. */
@@ -83,17 +83,17 @@ export class Terminal {
       const { words, redirection } = parseCommandLine(line, (name) => this.#valueOf(name));
       this.#finish(runCommand(words, this.#context), redirection);
     } catch (error) {
-      if (!(error instanceof SyntaxFault || error instanceof FileFault)) throw error;
+      if (!(error instanceof CommandSyntaxError || error instanceof FileError)) throw error;
       this.#context.variables.set('?', String(SYNTAX_STATUS));
       this.#print(`${error.message}\n`);
     }
   }
 
-  #finish({ output, faults, status, exits }: Outcome, redirection?: Redirection): void {
+  #finish({ output, errors, status, exits }: Outcome, redirection?: Redirection): void {
     this.#context.variables.set('?', String(status));
     if (redirection === undefined) this.#print(output);
     else this.#writeTo(redirection, output);
-    for (const fault of faults) this.#print(`${fault}\n`);
+    for (const line of errors) this.#print(`${line}\n`);
     if (exits) this.#leave('');
   }
 
@@ -104,8 +104,8 @@ export class Terminal {
       const before = redirection.appends && files.exists(path) ? files.read(path) : '';
       files.write(path, Buffer.concat([Buffer.from(before), output]));
     } catch (error) {
-      if (!(error instanceof FileFault)) throw error;
-      throw new FileFault(`sh: can't create ${redirection.path}: ${error.message}`);
+      if (!(error instanceof FileError)) throw error;
+      throw new FileError(`sh: can't create ${redirection.path}: ${error.message}`);
     }
   }
 

@@ -20,8 +20,8 @@ export interface Shown {
   readonly onRange: (range?: Range) => void;
 }
 
-const SELECTED_LEAST_PIXELS = 5;
-const SELECTED_LEAST_SECONDS = 2;
+const SELECTED_MIN_PIXELS = 5;
+const SELECTED_MIN_SECONDS = 2;
 const AXIS_WIDTH = 66;
 /** Room above the highest value. */
 const HEADROOM = 1.08;
@@ -107,9 +107,9 @@ function seriesOf(
 
 function reportSelection(plot: uPlot, { onRange }: Shown): void {
   const { left, width } = plot.select;
-  if (width < SELECTED_LEAST_PIXELS) return;
+  if (width < SELECTED_MIN_PIXELS) return;
   const from = plot.posToVal(left, 'x');
-  const to = Math.max(plot.posToVal(left + width, 'x'), from + SELECTED_LEAST_SECONDS);
+  const to = Math.max(plot.posToVal(left + width, 'x'), from + SELECTED_MIN_SECONDS);
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
   onRange({ from, to });
 }

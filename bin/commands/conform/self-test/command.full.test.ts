@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { allDefects } from '../../../../conformance/self-test/defects/index.ts';
 import { runCommand, startCommand } from '../../../testing/built-command.ts';
 
-const PLAY_MAX_MS = 120_000;
+const RUN_MAX_MS = 120_000;
 
 function selfTest(...words: readonly string[]) {
   return runCommand(['conform', 'self-test', ...words]);
 }
 
 describe('fleetbed conform self-test', () => {
-  it('lists every defect with its sentence and plays none', async () => {
+  it('lists every defect with its sentence and runs none', async () => {
     const { code, stdout } = await selfTest('--list');
     expect(code).toBe(0);
     for (const { id, title } of allDefects) expect(stdout).toContain(`${id}  ${title}`);
@@ -18,7 +18,7 @@ describe('fleetbed conform self-test', () => {
   it('lists them as one JSON value with --json', async () => {
     const { code, stdout } = await selfTest('--list', '--json', 'range-');
     expect(code).toBe(0);
-    const listed: { id: string; breaks: string[] }[] = JSON.parse(stdout);
+    const listed: { id: string; violates: string[] }[] = JSON.parse(stdout);
     expect(listed.length).toBeGreaterThan(0);
     expect(listed.every(({ id }) => id.startsWith('range-'))).toBe(true);
   });
@@ -36,7 +36,7 @@ describe('fleetbed conform self-test', () => {
   });
 
   it(
-    'plays a defect in a process of its own, and tells who caught it',
+    'runs a defect in a process of its own, and prints which cases caught it',
     async () => {
       const { code, stdout, stderr } = await selfTest(
         ...['status-report-after-abort-is-204', '--cases', 'deployment-states/', '--json'],
@@ -49,7 +49,7 @@ describe('fleetbed conform self-test', () => {
       expect(totals).toMatchObject({ defects: 1, killed: 1 });
       expect(code).toBe(0);
     },
-    PLAY_MAX_MS,
+    RUN_MAX_MS,
   );
 
   it(
@@ -61,7 +61,7 @@ describe('fleetbed conform self-test', () => {
       expect(code).toBe(1);
       expect(stdout).toContain('1 defects: 0 killed, 0 survived, 1 not exercised');
     },
-    PLAY_MAX_MS,
+    RUN_MAX_MS,
   );
 
   it(
@@ -73,6 +73,6 @@ describe('fleetbed conform self-test', () => {
       expect(code).toBe(130);
       expect(stdout).toContain('interrupted before every defect was run');
     },
-    PLAY_MAX_MS,
+    RUN_MAX_MS,
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FuzzResult } from '../../../../conformance/self-test/fuzz/fuzz.ts';
 import { runCommand, startCommand } from '../../../testing/built-command.ts';
 
-const PLAY_MAX_MS = 120_000;
+const RUN_MAX_MS = 120_000;
 const few = ['--seed', '1', '--cases', 'service/', 'errors/', '--json'];
 
 function fuzz(count: number, ...words: readonly string[]) {
@@ -21,17 +21,17 @@ describe('fleetbed conform self-test --fuzz', () => {
       // A few cases do not notice everything.
       expect(one.code).toBe(1);
     },
-    PLAY_MAX_MS,
+    RUN_MAX_MS,
   );
 
   it(
-    'plays one alone, as a survivor is shown',
+    'runs one alone, as a survivor is shown',
     async () => {
       const { stdout } = await fuzz(12, ...few, 'fuzz-00003');
       const { rows }: FuzzResult = JSON.parse(stdout);
       expect(rows.map(({ id }) => id)).toEqual(['fuzz-00003']);
     },
-    PLAY_MAX_MS,
+    RUN_MAX_MS,
   );
 
   it(
@@ -48,8 +48,8 @@ describe('fleetbed conform self-test --fuzz', () => {
       await running.said('stderr', /1 of 500/);
       const { code, stdout } = await running.end('SIGINT');
       expect(code).toBe(130);
-      expect(stdout).toContain('interrupted before every alteration was played');
+      expect(stdout).toContain('interrupted before every alteration was run');
     },
-    PLAY_MAX_MS,
+    RUN_MAX_MS,
   );
 });

@@ -22,7 +22,7 @@ const { server, services, watchdog } = await openServer({
   ...asked.options,
 });
 fillAuditLog(services.tenants.first.store, asked.auditEntries);
-watchdog.patrol();
+watchdog.start();
 const ready = serverReady(server, server.tls);
 process.stdout.write(`${JSON.stringify({ ...ready, observerUrl: await observe() })}\n`);
 // The temporary files of the server go with it; its last connections do not hold it up.

@@ -15,7 +15,7 @@ export interface SteadyPolls {
   readonly headers: readonly Readonly<Record<string, string>>[];
   readonly perSecond: number;
   readonly seconds: number;
-  /** The only status that is no fault. */
+  /** The only status that is no error. */
   readonly status: number;
 }
 

@@ -71,7 +71,7 @@ async function rowsOf(context: BenchContext, size: SharedSize): Promise<Row[]> {
   }
 }
 
-/** Plays the fleet, and reads what Redis counts each second once every device is there. */
+/** Runs the fleet, and reads what Redis counts each second once every device is there. */
 async function measured(
   { children }: Pick<BenchContext, 'children'>,
   { devices, workers, pollIntervalMs, rampMs, measuredMs }: SharedSize,

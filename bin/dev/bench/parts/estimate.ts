@@ -4,7 +4,7 @@
  */
 import { type FleetNeeds, needsOf } from '../../../../simulator/estimate/estimate.ts';
 import { trafficOf } from '../../../commands/simulate/estimate.ts';
-import { virtualUser } from '../../../virtual/world.ts';
+import { virtualUser } from '../../../virtual/virtual-server.ts';
 import type { FleetMeasurement } from '../children/fleet.ts';
 import { measuredFleet, steadyFleet } from '../fleet-asked.ts';
 import type { BenchContext } from '../rounds.ts';

@@ -18,7 +18,7 @@ const PAGE_MAX_MS = 5;
 /** Requests for each page, of which the median counts. */
 const TIMES = 5;
 const PER_PAGE = limits.pageDefault;
-const EXPORT_LEAST_MB = 50;
+const EXPORT_MIN_MB = 50;
 /** After that no further request is sent. */
 const EXPORT_MAX_MS = 20_000;
 const QUICK_EXPORT_MAX_MS = 2000;
@@ -100,7 +100,7 @@ async function exportRows(
       better: 'higher',
       goal: 1,
       subject: once('fleetbed', megabytes / cpuSeconds),
-      baseline: once('goal', EXPORT_LEAST_MB),
+      baseline: once('goal', EXPORT_MIN_MB),
       note: `${asked}; by the clock ${(megabytes / seconds).toFixed(1)} MB/s, longest stall ${Math.round(seen.longestStallMs)} ms`,
     }),
     limitRow({

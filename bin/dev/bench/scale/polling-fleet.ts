@@ -2,7 +2,7 @@
  * A fleet of one process that polls over shared connections, larger than sockets of its own would
  * let it be, and the server that knows it.
  */
-import { CommandFault } from '../../../output/fault.ts';
+import { CommandError } from '../../../output/command-error.ts';
 import { type HeldFleet, heldRows, measuredHeldFleet } from '../parts/simulator.ts';
 import type { BenchContext } from '../rounds.ts';
 import { limitRow, type Row, rowOf } from '../row.ts';
@@ -64,9 +64,9 @@ export async function largestFleetRows(context: BenchContext): Promise<Row[]> {
   try {
     const seen = await measuredHeldFleet(context, held);
     return [settledRow(held, true, ''), ...heldRows(held, seen)];
-  } catch (fault) {
-    if (!(fault instanceof CommandFault)) throw fault;
-    return [settledRow(held, false, fault.message)];
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return [settledRow(held, false, error.message)];
   }
 }
 

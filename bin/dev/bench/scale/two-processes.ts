@@ -19,7 +19,7 @@ const ROUNDS = 3;
 const QUICK_ROUNDS = 1;
 const operation = operations['post-auth-request'];
 /** Each asks again at once: a signature every time. */
-const plan = ['--devices', '256', '--poll', '10ms', '--back-off', 'kind: fixed, least: 10ms'];
+const plan = ['--devices', '256', '--poll', '10ms', '--back-off', 'kind: fixed, min: 10ms'];
 const keys = ['--keys', 'rsa=1', '--rsa-pool', '8'];
 /** No device is ever accepted. */
 const refusal: PeerAnswer = {

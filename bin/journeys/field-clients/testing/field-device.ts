@@ -53,9 +53,9 @@ export async function startFieldDevice(
     const bus = startBus(folder, join(root, busPath));
     running.unshift(bus);
     await bus.said(/^unix:path=/m);
-  } catch (fault) {
+  } catch (error) {
     await end();
-    throw fault;
+    throw error;
   }
   const client = startClient(root);
   running.unshift(client);

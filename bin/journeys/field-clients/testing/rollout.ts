@@ -1,7 +1,7 @@
 /** One deployment to one device of the field, watched from both ends. */
 import type { DeploymentDevice } from '../../../../fixtures/contract/management/deployments.ts';
 import type { Device } from '../../../../fixtures/contract/management/devices.ts';
-import { deploy, partOf } from '../../../../server/testing/test-deployments.ts';
+import { deploy, deviceDeploymentOf } from '../../../../server/testing/test-deployments.ts';
 import type { TestServer } from '../../../../server/testing/test-server.ts';
 import type { FieldDevice } from './field-device.ts';
 
@@ -32,7 +32,7 @@ export function partOnce(
   isLikeThis: (part: DeploymentDevice) => boolean,
 ): Promise<DeploymentDevice> {
   return device.client.until(async () => {
-    const part = await partOf(server, deployment, known);
+    const part = await deviceDeploymentOf(server, deployment, known);
     return part && isLikeThis(part) ? part : undefined;
   });
 }

@@ -70,8 +70,8 @@ class Output extends EventEmitter {
         this.emit('news');
       });
     }
-    child.on('error', (fault) => {
-      this.text += fault.message;
+    child.on('error', (error) => {
+      this.text += error.message;
     });
     child.on('close', () => {
       this.ended = true;

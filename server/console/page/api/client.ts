@@ -143,10 +143,10 @@ export async function send(target: string, sent: Sent = {}): Promise<Response> {
 }
 
 /** One sentence of whatever went wrong. */
-export function reasonOf(fault: unknown): string {
-  if (fault instanceof ApiError) return fault.message;
-  if (fault instanceof TypeError) return 'The server does not answer.';
-  return fault instanceof Error ? fault.message : String(fault);
+export function reasonOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  if (error instanceof TypeError) return 'The server does not answer.';
+  return error instanceof Error ? error.message : String(error);
 }
 
 function bodyOf(text: string): Readonly<Record<string, unknown>> {

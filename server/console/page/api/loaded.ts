@@ -7,7 +7,7 @@ import { tenant } from './session.ts';
 /** What a view knows: nothing yet, data, or why there is none. Earlier data stays while it reloads. */
 export interface Loaded<Data> {
   readonly data: Data | undefined;
-  readonly fault: string;
+  readonly error: string;
   /** Status of the answer that was no success; 0 for any other fault. */
   readonly status: number;
   readonly reload: () => void;
@@ -16,7 +16,7 @@ export interface Loaded<Data> {
 interface Kept<Data> {
   readonly asked: string;
   readonly data?: Data;
-  readonly fault?: unknown;
+  readonly error?: unknown;
 }
 
 /**
@@ -45,24 +45,24 @@ export function useLoaded<Data>(
       const begun = state.wanted;
       const outcome = await loader.current().then(
         (data): Kept<Data> => ({ asked, data }),
-        (fault: unknown): Kept<Data> => ({ asked, fault }),
+        (error: unknown): Kept<Data> => ({ asked, error: error }),
       );
       // An answer to an earlier question is of no use, nor is it the end of the later one.
       if (state.asked !== asked) return;
       state.asked = '';
       setKept((before) =>
-        before.asked === asked ? { ...before, fault: undefined, ...outcome } : outcome,
+        before.asked === asked ? { ...before, error: undefined, ...outcome } : outcome,
       );
       if (state.wanted !== begun) await run();
     };
     void run();
   }, [asked, wanted]);
   const current = kept.asked === asked ? kept : undefined;
-  const fault = current?.fault;
+  const error = current?.error;
   return {
     data: current?.data,
-    fault: fault === undefined ? '' : reasonOf(fault),
-    status: fault instanceof ApiError ? fault.status : 0,
+    error: error === undefined ? '' : reasonOf(error),
+    status: error instanceof ApiError ? error.status : 0,
     reload: () => setRound((before) => before + 1),
   };
 }

@@ -32,9 +32,9 @@ export async function placeOf(
   id: string,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<Places[string]> {
-  places ??= askJson('GET /management').catch((fault: unknown) => {
+  places ??= askJson('GET /management').catch((error: unknown) => {
     places = undefined;
-    throw fault;
+    throw error;
   });
   const place = (await places)[id];
   if (!place) throw new Error(`the server has no operation ${id}`);

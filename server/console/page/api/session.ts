@@ -9,7 +9,7 @@ const TENANT_KEY = 'fleetbed-tenant';
 export const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '');
 
 /** Why the token of before is no longer there. */
-export const signInFault = signal('');
+export const signInError = signal('');
 
 /** Id of the tenant that is looked at; empty for the first one. */
 export const tenant = signal(sessionStorage.getItem(TENANT_KEY) ?? '');
@@ -20,14 +20,14 @@ export const link = signal<'connecting' | 'live' | 'lost'>('connecting');
 /** Keeps the token for the lifetime of this tab. */
 export function signIn(given: string): void {
   sessionStorage.setItem(TOKEN_KEY, given);
-  signInFault.value = '';
+  signInError.value = '';
   token.value = given;
 }
 
 /** Forgets the token, and says why where there is a reason. */
 export function signOut(reason = ''): void {
   sessionStorage.removeItem(TOKEN_KEY);
-  signInFault.value = reason;
+  signInError.value = reason;
   token.value = '';
 }
 

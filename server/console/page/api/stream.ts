@@ -25,8 +25,8 @@ export function followStream(target: () => string, reader: StreamReader): () => 
       failures = 0;
       reader.onState?.('live');
       await readEvents(answer, reader);
-    } catch (fault) {
-      if (fault instanceof ApiError && fault.status === 401) return;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return;
     }
     if (stop.signal.aborted) return;
     reader.onState?.('lost');

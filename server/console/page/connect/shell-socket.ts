@@ -52,8 +52,8 @@ export class ShellSocket {
       socket.onopen = () => this.#say('new', { props: this.#sizeProps() });
       socket.onmessage = ({ data }) => this.#take(data);
       socket.onclose = () => this.#end('The connection is closed.');
-    } catch (fault) {
-      this.#end(reasonOf(fault));
+    } catch (error) {
+      this.#end(reasonOf(error));
     }
   }
 

@@ -10,14 +10,14 @@ const NOTICE_MS = 8000;
 
 interface Notice {
   readonly text: string;
-  readonly isFault: boolean;
+  readonly isError: boolean;
 }
 
 const notice = signal<Notice | undefined>(undefined);
 
 /** Says what was done, or what went wrong, for a while. */
-function say(text: string, isFault = false): void {
-  const said = { text, isFault };
+function say(text: string, isError = false): void {
+  const said = { text, isError };
   notice.value = said;
   after(NOTICE_MS, () => {
     if (notice.value === said) notice.value = undefined;
@@ -27,7 +27,7 @@ function say(text: string, isFault = false): void {
 /** The place where it is said. */
 export function Notices() {
   return (
-    <output class="notice" aria-live="polite" data-tone={notice.value?.isFault ? 'bad' : 'good'}>
+    <output class="notice" aria-live="polite" data-tone={notice.value?.isError ? 'bad' : 'good'}>
       {notice.value?.text ?? ''}
     </output>
   );
@@ -39,8 +39,8 @@ export async function attempt(work: () => Promise<unknown>, done: string): Promi
     await work();
     say(done);
     return true;
-  } catch (fault) {
-    say(reasonOf(fault), true);
+  } catch (error) {
+    say(reasonOf(error), true);
     return false;
   }
 }

@@ -6,7 +6,7 @@ import type { Loaded } from '../api/loaded.ts';
 /** Shows the data once it is there; a later fault stands above what was known before. */
 export function View<Data>({
   what,
-  loaded: { data, fault, reload },
+  loaded: { data, error, reload },
   children,
 }: {
   what: string;
@@ -14,14 +14,14 @@ export function View<Data>({
   children: (data: Data) => ComponentChildren;
 }) {
   if (data === undefined) {
-    if (fault === '') return <Loading what={what} />;
-    return <Failed title={`Cannot show ${what}`} reason={fault} onRetry={reload} />;
+    if (error === '') return <Loading what={what} />;
+    return <Failed title={`Cannot show ${what}`} reason={error} onRetry={reload} />;
   }
   return (
     <>
-      {fault !== '' && (
+      {error !== '' && (
         <p class="stale" role="status">
-          Not up to date: {fault}
+          Not up to date: {error}
         </p>
       )}
       {children(data)}

@@ -142,7 +142,7 @@ function List({ artifacts, reload }: { artifacts: readonly Artifact[]; reload: (
               .join('; ') || '–',
         },
         {
-          title: 'Do',
+          title: 'Actions',
           cell: ({ id, name }) => (
             <span class="actions">
               <Link href={`/deployments?artifact=${encodeURIComponent(name)}`}>Deploy</Link>

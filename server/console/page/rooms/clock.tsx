@@ -63,7 +63,7 @@ function Steering({ clock, reload }: { clock: ClockView; reload: () => void }) {
           ))}
           <ActionButton
             work={then(() => post({ rate: clock.rate === 0 ? 1 : 0 }))}
-            done={clock.rate === 0 ? 'Time goes on.' : 'Time stands still.'}
+            done={clock.rate === 0 ? 'Time runs.' : 'Time is frozen.'}
           >
             {clock.rate === 0 ? 'Let time go on' : 'Stop time'}
           </ActionButton>

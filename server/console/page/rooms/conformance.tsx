@@ -110,11 +110,11 @@ function Outcome({ facts, exit }: { facts: RunFacts; exit: RunLog['exit'] }) {
   const { end, total, verdicts, words } = facts;
   const counts = new Map<string, number>();
   for (const { verdict } of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-  const told = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
+  const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
   if (!exit) {
     return (
       <Verdict tone="busy" title={`Running: ${verdicts.length} of ${total || '?'} cases`}>
-        {told}
+        {summary}
       </Verdict>
     );
   }
@@ -128,8 +128,8 @@ function Outcome({ facts, exit }: { facts: RunFacts; exit: RunLog['exit'] }) {
   }
   return (
     <Verdict tone={tones[end.outcome] ?? 'plain'} title={`Outcome: ${end.outcome}`}>
-      {told}. {end.musts.decided} of {end.musts.decided + end.musts.undecided} MUSTs of the contract
-      were decided. {exitText(exit)}
+      {summary}. {end.musts.decided} of {end.musts.decided + end.musts.undecided} MUSTs of the
+      contract were decided. {exitText(exit)}
     </Verdict>
   );
 }

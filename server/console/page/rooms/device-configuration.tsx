@@ -48,9 +48,15 @@ export function DeviceConfiguration({ deviceId }: { deviceId: string }) {
   );
 }
 
-type Settings = Readonly<Record<string, string>>;
+type ShownSettings = Readonly<Record<string, string>>;
 
-function Comparison({ configured, reported }: { configured: Settings; reported: Settings }) {
+function Comparison({
+  configured,
+  reported,
+}: {
+  configured: ShownSettings;
+  reported: ShownSettings;
+}) {
   const names = [...new Set([...Object.keys(configured), ...Object.keys(reported)])].sort();
   if (names.length === 0) return <Empty title="Nothing is configured, nothing reported" />;
   return (
@@ -82,7 +88,7 @@ function Editor({
   deviceId,
   onSaved,
 }: {
-  configured: Settings;
+  configured: ShownSettings;
   deviceId: string;
   onSaved: () => void;
 }) {
@@ -123,13 +129,13 @@ function Editor({
   );
 }
 
-function linesOf(settings: Settings): string {
+function linesOf(settings: ShownSettings): string {
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}`)
     .join('\n');
 }
 
-function settingsIn(text: string): Settings {
+function settingsIn(text: string): ShownSettings {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const pairs = lines.map((line): [string, string] => {
     const at = line.indexOf('=');

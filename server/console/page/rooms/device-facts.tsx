@@ -16,9 +16,9 @@ import { View } from '../parts/view.tsx';
 async function orNothing<Data>(asked: Promise<Data>, nothing: Data): Promise<Data> {
   try {
     return await asked;
-  } catch (fault) {
-    if (fault instanceof ApiError && fault.status === 404) return nothing;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return nothing;
+    throw error;
   }
 }
 

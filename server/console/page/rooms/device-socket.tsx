@@ -18,11 +18,11 @@ interface Connection {
 async function load(id: string): Promise<Connection> {
   try {
     return await manageJson<Connection>('get-connection', { parameters: { id } });
-  } catch (fault) {
-    if (fault instanceof ApiError && fault.status === 404) {
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) {
       return { status: 'never connected', updated_ts: '' };
     }
-    throw fault;
+    throw error;
   }
 }
 

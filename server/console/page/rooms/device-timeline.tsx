@@ -16,9 +16,9 @@ async function load(deviceId: string): Promise<readonly Entry[]> {
   try {
     const query = { device: deviceId, limit: ENTRIES_MAX };
     return (await askJson('GET /journal', { query })).entries.toReversed();
-  } catch (fault) {
-    if (fault instanceof ApiError && fault.status === 400) return [];
-    throw fault;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) return [];
+    throw error;
   }
 }
 

@@ -23,7 +23,7 @@ interface Draft {
 type Question = BodyInputOf<'POST /doctor/signature'>;
 
 /** The answer to the newest question; nothing before the first. */
-type Answer = SignatureFinding | { readonly fault: string } | undefined;
+type Answer = SignatureFinding | { readonly error: string } | undefined;
 
 /** The room. */
 export default function DoctorRoom() {
@@ -33,7 +33,7 @@ export default function DoctorRoom() {
       const body = await question();
       setAnswer(await askJson('POST /doctor/signature', { body }));
     } catch (thrown) {
-      setAnswer({ fault: reasonOf(thrown) });
+      setAnswer({ error: reasonOf(thrown) });
     }
   };
   return (
@@ -120,7 +120,7 @@ function Form({ onChange, onExamine }: FormProps) {
 }
 
 function Found({ answer }: { answer: NonNullable<Answer> }) {
-  if ('fault' in answer) return <p role="alert">{answer.fault}</p>;
+  if ('error' in answer) return <p role="alert">{answer.error}</p>;
   const { fits, sentence, detail, remedy, refusal } = answer;
   return (
     <Verdict tone={fits ? 'good' : 'bad'} title={sentence}>

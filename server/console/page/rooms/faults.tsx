@@ -170,7 +170,7 @@ function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () 
             cell: ({ rule }) => <code>{JSON.stringify(rule.act ?? rule.script)}</code>,
           },
           {
-            title: 'Do',
+            title: 'Actions',
             cell: ({ id }) => (
               <ActionButton kind="small" work={clear({ id })} done={`${id} was removed.`}>
                 Remove

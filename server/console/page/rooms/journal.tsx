@@ -64,7 +64,7 @@ export function JournalRoom() {
           asks={{
             title: 'Empty the journal?',
             text: 'Every kept exchange of this tenant is forgotten.',
-            action: 'Empty',
+            action: 'Clear',
           }}
         >
           Empty
@@ -81,8 +81,8 @@ async function saveHar(query: Filter): Promise<void> {
 }
 
 function Entries({ filter, isPaused }: { filter: Filter; isPaused: boolean }) {
-  const { entries, fault } = useEntries(filter, isPaused);
-  if (fault !== '') return <Failed title="Cannot show the journal" reason={fault} />;
+  const { entries, error } = useEntries(filter, isPaused);
+  if (error !== '') return <Failed title="Cannot show the journal" reason={error} />;
   if (!entries) return <Loading what="the journal" />;
   if (entries.length === 0) {
     return (
@@ -141,7 +141,7 @@ const columns: readonly LongColumn<Entry>[] = [
 /** The newest entries of the filter, and those that arrive until it is paused. */
 function useEntries(filter: Filter, isPaused: boolean) {
   const key = useSettled(JSON.stringify([filter, tenant.value]));
-  const [known, setKnown] = useState<{ key: string; entries?: readonly Entry[]; fault?: string }>({
+  const [known, setKnown] = useState<{ key: string; entries?: readonly Entry[]; error?: string }>({
     key,
   });
   useEffect(() => {
@@ -184,8 +184,8 @@ function useEntries(filter: Filter, isPaused: boolean) {
         arrived.cancel();
       };
     };
-    begin().catch((fault: unknown) => {
-      if (!isOver) setKnown({ key, fault: reasonOf(fault) });
+    begin().catch((error: unknown) => {
+      if (!isOver) setKnown({ key, error: reasonOf(error) });
     });
     return () => {
       isOver = true;
@@ -193,5 +193,5 @@ function useEntries(filter: Filter, isPaused: boolean) {
     };
   }, [key, isPaused]);
   const current = known.key === key ? known : undefined;
-  return { entries: current?.entries, fault: current?.fault ?? '' };
+  return { entries: current?.entries, error: current?.error ?? '' };
 }

@@ -18,7 +18,7 @@ const EARLIER_MAX = 500;
 /** Requests of each second, kept while the page is open. */
 const seconds = new Map<number, { requests: number; errors: number }>();
 /** IDs of requests told live, which the journal may tell once more; kept until it has been read. */
-let toldLive: Set<string> | undefined;
+let shownLive: Set<string> | undefined;
 
 function count(second: number, status: number): void {
   const counted = seconds.get(second) ?? { requests: 0, errors: 0 };
@@ -29,7 +29,7 @@ function count(second: number, status: number): void {
 
 onActivity(({ status, requestId }) => {
   const second = Math.floor(nowMs() / 1000);
-  toldLive?.add(requestId);
+  shownLive?.add(requestId);
   count(second, status);
   for (const old of seconds.keys()) {
     if (old < second - SECONDS_SHOWN) seconds.delete(old);
@@ -38,8 +38,8 @@ onActivity(({ status, requestId }) => {
 
 /** What was answered before the page was opened, as far as the journal has it. */
 async function countEarlier(): Promise<void> {
-  const told = new Set<string>();
-  toldLive = told;
+  const shownIds = new Set<string>();
+  shownLive = shownIds;
   seconds.clear();
   // Without a journal there is nothing earlier to show.
   const page = await askJson('GET /journal', { query: { limit: EARLIER_MAX } }).catch(
@@ -49,10 +49,10 @@ async function countEarlier(): Promise<void> {
   const clock = await askJson('GET /clock').catch(() => undefined);
   const aheadMs = clock ? Date.parse(clock.now) - nowMs() : 0;
   // Another tenant may have been chosen meanwhile.
-  if (toldLive !== told) return;
-  toldLive = undefined;
+  if (shownLive !== shownIds) return;
+  shownLive = undefined;
   for (const { kind, at, requestId, status = 0 } of page?.entries ?? []) {
-    if (kind === 'exchange' && !told.has(requestId)) {
+    if (kind === 'exchange' && !shownIds.has(requestId)) {
       count(Math.floor((Date.parse(at) - aheadMs) / 1000), status);
     }
   }

@@ -73,7 +73,7 @@ function Snapshots() {
                 { title: 'Name', cell: (each) => each.name },
                 { title: 'Taken', cell: ({ takenAt }) => dayAndTime(takenAt) },
                 {
-                  title: 'Do',
+                  title: 'Actions',
                   cell: (each) => (
                     <span class="actions">
                       <ActionButton
@@ -172,7 +172,7 @@ function Tenants() {
                 cell: ({ tenantToken }) => <CopyButton label="Copy" text={tenantToken} />,
               },
               {
-                title: 'Do',
+                title: 'Actions',
                 cell: ({ id }) => (
                   <button
                     type="button"
@@ -180,7 +180,7 @@ function Tenants() {
                     data-kind="small"
                     onClick={() => chooseTenant(id)}
                   >
-                    Look at it
+                    Open
                   </button>
                 ),
               },

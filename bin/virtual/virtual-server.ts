@@ -12,14 +12,14 @@ export const virtualHost = 'reference-server.invalid';
 const ARTIFACT_BYTES = 20_000;
 
 /** A server, and the clock that it shares with its fleet. */
-export interface VirtualWorld {
+export interface VirtualServer {
   readonly clock: ManualClock;
-  /** Whoever opened the world closes it. */
+  /** Whoever opened it closes it. */
   readonly server: ServerProcess;
 }
 
-/** What a world is made from. */
-interface WorldOptions {
+/** What a virtual server is made from. */
+interface VirtualServerOptions {
   /** Milliseconds since the Unix epoch. */
   readonly startMs: number;
   /** Permutes timers that are due together; in the order in which they were set when absent. */
@@ -32,10 +32,10 @@ interface WorldOptions {
 export const virtualUser = { email: 'admin@example.com', password: 'virtual-password' } as const;
 
 /** Opens the server of a plan, with the artifact that the plan deploys. */
-export async function openWorld(
+export async function openVirtualServer(
   plan: FleetPlan,
-  { startMs, order, mayRestart }: WorldOptions,
-): Promise<VirtualWorld> {
+  { startMs, order, mayRestart }: VirtualServerOptions,
+): Promise<VirtualServer> {
   const clock = new ManualClock(startMs, order && (() => order.fraction()));
   const server = await ServerProcess.start({
     ...{ clock, mayRestart },
@@ -51,9 +51,9 @@ export async function openWorld(
     if (plan.deploy !== undefined) {
       await upload(await artifactOf(plan, plan.deploy, startMs), server);
     }
-  } catch (fault) {
+  } catch (error) {
     await server.close();
-    throw fault;
+    throw error;
   }
   return { clock, server };
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { CommandError, describeError, setUpError } from './command-error.ts';
 import { exitCodes, worstExitCode } from './exit-codes.ts';
-import { CommandFault, reportFault, setUpFault } from './fault.ts';
 
 function systemError(code: string, more: object = {}): Error {
   return Object.assign(new Error(`connect ${code}`), { code, ...more });
 }
 
-describe('faults as sentences', () => {
+describe('errors as sentences', () => {
   it.each([
     ['ECONNREFUSED', /nothing listens there; check --url/],
     ['ENOTFOUND', /no host of this name/],
@@ -18,15 +18,15 @@ describe('faults as sentences', () => {
     ['CERT_NOT_YET_VALID', /not valid yet/],
     ['HPE_INVALID_CONSTANT', /not an HTTP server/],
   ])('says what %s means and what to do, with exit code 3', (code, sentence) => {
-    const report = reportFault(systemError(code), 'https://h');
+    const report = describeError(systemError(code), 'https://h');
     expect(report.exitCode).toBe(3);
     expect(report.sentence).toMatch(sentence);
     expect(report.sentence).toMatch(/^https:\/\/h: /);
   });
 
   it('says that HTTP clients block a port, which fetch says in a message alone', async () => {
-    const fault: unknown = await fetch('http://127.0.0.1:1').catch((cause: unknown) => cause);
-    const { sentence, exitCode } = reportFault(fault, 'http://127.0.0.1:1');
+    const error: unknown = await fetch('http://127.0.0.1:1').catch((cause: unknown) => cause);
+    const { sentence, exitCode } = describeError(error, 'http://127.0.0.1:1');
     expect([exitCode, sentence]).toEqual([
       3,
       expect.stringMatching(/:1: HTTP clients block this port.*another port$/),
@@ -34,8 +34,8 @@ describe('faults as sentences', () => {
   });
 
   it('gives the innermost cause of a fetch that failed for a reason not known here', () => {
-    const fault = new TypeError('fetch failed', { cause: new Error('odd proxy') });
-    expect(setUpFault(fault, 'http://h').message).toMatch(
+    const error = new TypeError('fetch failed', { cause: new Error('odd proxy') });
+    expect(setUpError(error, 'http://h').message).toMatch(
       /^http:\/\/h: the request failed \(odd proxy\); check --url/,
     );
   });
@@ -44,20 +44,20 @@ describe('faults as sentences', () => {
     const wrapped = new Error('outer', {
       cause: new Error('inner', { cause: systemError('EPROTO') }),
     });
-    expect(reportFault(wrapped).sentence).toContain('does not speak TLS');
+    expect(describeError(wrapped).sentence).toContain('does not speak TLS');
     const several = new AggregateError([systemError('ECONNREFUSED')]);
-    expect(reportFault(new Error('outer', { cause: several })).exitCode).toBe(3);
+    expect(describeError(new Error('outer', { cause: several })).exitCode).toBe(3);
   });
 
   it('names the busy port', () => {
-    expect(reportFault(systemError('EADDRINUSE', { port: 8080 })).sentence).toMatch(
+    expect(describeError(systemError('EADDRINUSE', { port: 8080 })).sentence).toMatch(
       /^port 8080 is in use; .*0 for any free/,
     );
   });
 
   it('keeps the sentence and the exit code of a foreseen fault', () => {
-    const fault = new CommandFault('cannot write x: the disk is full', exitCodes.setUp);
-    expect(reportFault(new Error('outer', { cause: fault }))).toEqual({
+    const error = new CommandError('cannot write x: the disk is full', exitCodes.setUp);
+    expect(describeError(new Error('outer', { cause: error }))).toEqual({
       exitCode: 3,
       sentence: 'cannot write x: the disk is full',
     });
@@ -65,8 +65,8 @@ describe('faults as sentences', () => {
 
   it.each([[new TypeError('x is undefined')], ['thrown text'], [undefined]])(
     'calls anything else internal error, with exit code 70: %s',
-    (fault) => {
-      const report = reportFault(fault);
+    (error) => {
+      const report = describeError(error);
       expect(report.exitCode).toBe(70);
       expect(report.sentence).toMatch(/^internal error: /);
     },
@@ -75,15 +75,15 @@ describe('faults as sentences', () => {
   it('does not follow causes for ever', () => {
     const circle = new Error('circle');
     circle.cause = circle;
-    expect(reportFault(circle).exitCode).toBe(70);
+    expect(describeError(circle).exitCode).toBe(70);
   });
 
   it('turns a failed set-up into exit code 3, known or not', () => {
-    expect(setUpFault(new Error('no such artifact'), 'http://h')).toMatchObject({
+    expect(setUpError(new Error('no such artifact'), 'http://h')).toMatchObject({
       exitCode: 3,
       message: 'no such artifact',
     });
-    expect(setUpFault(systemError('ECONNREFUSED'), 'http://h').message).toMatch(/^http:\/\/h: /);
+    expect(setUpError(systemError('ECONNREFUSED'), 'http://h').message).toMatch(/^http:\/\/h: /);
   });
 });
 

@@ -1,43 +1,43 @@
-/** Who plays defects: this process, or child processes of it, each with servers of its own. */
+/** Who runs defects: this process, or child processes of it, each with servers of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Defect } from './defect.ts';
 import type { DefectResult } from './judgement.ts';
-import type { PlayDefect } from './matrix.ts';
-import { playDefect, type SelfTestOptions } from './self-test.ts';
+import type { RunDefect } from './matrix.ts';
+import { runDefect, type SelfTestOptions } from './self-test.ts';
 
-/** What a child is asked to play, and what it answers. */
+/** What a child is asked to run, and what it answers. */
 interface Order {
   readonly defectId: string;
   readonly ids: readonly string[];
 }
-type Reply = { readonly result?: DefectResult } | { readonly fault: string };
+type Reply = { readonly result?: DefectResult } | { readonly error: string };
 
-/** Players of one self-test. Their owner closes them. */
-export interface Players {
-  readonly players: readonly PlayDefect[];
+/** Workers of one self-test. Their owner closes them. */
+export interface WorkerPool {
+  readonly workers: readonly RunDefect[];
   close(): void;
 }
 
 /** Plays in this process. */
-export function ownPlayer(options: SelfTestOptions): Players {
+export function ownWorker(options: SelfTestOptions): WorkerPool {
   return {
-    players: [(defect, ids) => playDefect(defect, ids, options)],
+    workers: [(defect, ids) => runDefect(defect, ids, options)],
     close: () => undefined,
   };
 }
 
 /** Plays in as many child processes. @param words the command line of such a child */
-export function forkedPlayers(
+export function forkedWorkers(
   processes: number,
   words: readonly string[],
   secrets: Readonly<Record<string, string>>,
-): Players {
+): WorkerPool {
   const [, script = ''] = process.argv;
   const env = { ...process.env, ...secrets };
   const children = Array.from({ length: processes }, () => fork(script, [...words], { env }));
   return {
-    players: children.map((child) => (defect, ids) => ordered(child, defect, ids)),
+    workers: children.map((child) => (defect, ids) => ordered(child, defect, ids)),
     close: () => {
       for (const child of children) if (child.connected) child.disconnect();
     },
@@ -52,13 +52,13 @@ async function ordered(
   const order: Order = { defectId: id, ids: [...ids] };
   const gone = new AbortController();
   const lost = once(child, 'exit', { signal: gone.signal }).then(([code]) => {
-    throw new Error(`the process that played ${id} ended with ${code}`);
+    throw new Error(`the process that run ${id} ended with ${code}`);
   });
   const answered = once(child, 'message', { signal: gone.signal });
   child.send(order);
   try {
     const [reply] = (await Promise.race([answered, lost])) as [Reply];
-    if ('fault' in reply) throw new Error(`${id}: ${reply.fault}`);
+    if ('error' in reply) throw new Error(`${id}: ${reply.error}`);
     return reply.result;
   } finally {
     lost.catch(() => undefined);
@@ -66,7 +66,7 @@ async function ordered(
   }
 }
 
-/** Is such a child: plays what it is told until its parent lets go of it. */
+/** Is such a child: runs what its parent sends until the parent ends it. */
 export async function obey(
   defects: readonly Defect[],
   optionsFor: (signal: AbortSignal) => SelfTestOptions,
@@ -78,9 +78,9 @@ export async function obey(
   process.on('message', ({ defectId, ids }: Order) => {
     const defect = defects.find(({ id }) => id === defectId);
     if (!defect) throw new Error(`there is no defect ${defectId}`);
-    playDefect(defect, new Set(ids), options).then(
+    runDefect(defect, new Set(ids), options).then(
       (result) => reply(result === undefined ? {} : { result }),
-      (fault: unknown) => reply({ fault: String(fault) }),
+      (error: unknown) => reply({ error: String(error) }),
     );
   });
   await once(process, 'disconnect');

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { type DialectName, dialectNames } from '../../fixtures/contract/dialects.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { type VariantName, variantNames } from '../../fixtures/contract/variants.ts';
 import { SettingError } from '../settings.ts';
 import { publish } from '../testing/test-artifacts.ts';
-import { abort, board, deploy, doors, instructionsIn } from '../testing/test-deployments.ts';
+import { abort, board, deploy, instructionsIn, nextRequests } from '../testing/test-deployments.ts';
 import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { secondTenant } from '../testing/test-tenants.ts';
@@ -16,8 +16,8 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-async function startAs(...variants: VariantName[]): Promise<TestServer> {
-  const server = await startTestServer({ variants: new Set(variants) });
+async function startAs(...dialects: DialectName[]): Promise<TestServer> {
+  const server = await startTestServer({ dialects: new Set(dialects) });
   servers.push(server);
   return server;
 }
@@ -46,16 +46,16 @@ function targetOf({ path }: Operation): string {
   return path.replace(/\{\w+\}/g, 'some');
 }
 
-describe('a variant', () => {
+describe('a dialect', () => {
   it('that nobody knows keeps the server from starting, and is named', async () => {
-    const variants = new Set(['open-sauce' as VariantName]);
-    const starting = startTestServer({ variants });
+    const dialects = new Set(['open-sauce' as DialectName]);
+    const starting = startTestServer({ dialects });
     await expect(starting).rejects.toThrow(SettingError);
-    await expect(startTestServer({ variants })).rejects.toThrow('dialect "open-sauce" is unknown');
+    await expect(startTestServer({ dialects })).rejects.toThrow('dialect "open-sauce" is unknown');
   });
 
   it('may be there together with all others', async () => {
-    const server = await startAs(...variantNames);
+    const server = await startAs(...dialectNames);
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
   });
 });
@@ -172,7 +172,7 @@ describe('storage-host', () => {
     const shown = await server.call('get-artifact-download', { ...admin, parameters });
     const links = [shown.json<{ uri: string }>().uri];
     const deployment = await deploy(server, [device]);
-    for (const ask of Object.values(doors)) {
+    for (const ask of Object.values(nextRequests)) {
       links.push(`${instructionsIn(await ask(server, device.token, board)).artifact.source.uri}`);
     }
     for (const link of links) {
@@ -182,7 +182,7 @@ describe('storage-host', () => {
     await abort(server, deployment);
     const settings = { ...admin, parameters: { id: device.id }, json: {} };
     await server.call('deploy-configuration', settings);
-    const offered = instructionsIn(await doors['POST v2'](server, device.token, board));
+    const offered = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
     const { origin } = new URL(`${offered.artifact.source.uri}`);
     expect([origin, (await fetch(`${offered.artifact.source.uri}`)).status]).toEqual([
       server.baseUrl,
@@ -217,7 +217,7 @@ describe('storage-host', () => {
   });
 
   it('closes with the server', async () => {
-    const server = await startTestServer({ variants: new Set(['storage-host']) });
+    const server = await startTestServer({ dialects: new Set(['storage-host']) });
     await server.close();
     await expect(fetch(server.storageUrl ?? '')).rejects.toThrow();
   });

@@ -24,7 +24,7 @@ import {
 const rule: RequirementId = 'tokens.device-of-the-token';
 
 interface DeploymentOfAnother extends OfferedDeployment {
-  readonly stranger: SuiteDevice;
+  readonly otherDevice: SuiteDevice;
 }
 
 const offeredId = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
@@ -42,7 +42,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
   needs: ['operator'],
   arrange: async (context) => ({
     ...(await activeDeployment(context)),
-    stranger: await acceptedDevice(context),
+    otherDevice: await acceptedDevice(context),
   }),
   cases: [
     ...askingForms.map(
@@ -51,8 +51,8 @@ const foreign = defineScenario<DeploymentOfAnother>({
         title: `A device that asks by ${words} is not offered the deployment of another device.`,
         requirements: [rule, 'next.own-deployments-only'],
         covers: [`${operation} 204`],
-        run: async ({ stranger, id }) => {
-          const answer = await ask(stranger, factoryProvides);
+        run: async ({ otherDevice, id }) => {
+          const answer = await ask(otherDevice, factoryProvides);
           expectThat(!offers(answer, id), 'no deployment of another device', shownAnswer(answer));
         },
       }),
@@ -62,9 +62,9 @@ const foreign = defineScenario<DeploymentOfAnother>({
       title: 'A status that a device reports for the deployment of another is answered 404.',
       requirements: [rule, 'status.foreign-deployment-is-404'],
       covers: ['put-deployment-status 404'],
-      run: async ({ stranger, id }) => {
+      run: async ({ otherDevice, id }) => {
         const body = { status: 'installing' };
-        expectStatus(await stranger.call('put-deployment-status', { path: { id }, body }), 404);
+        expectStatus(await otherDevice.call('put-deployment-status', { path: { id }, body }), 404);
       },
     },
     {
@@ -72,10 +72,10 @@ const foreign = defineScenario<DeploymentOfAnother>({
       title: 'A log that a device uploads for the deployment of another is answered 404.',
       requirements: [rule, 'log.foreign-deployment-is-404'],
       covers: ['put-deployment-log 404'],
-      run: async ({ stranger, id }) => {
+      run: async ({ otherDevice, id }) => {
         const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
         const body = { messages };
-        expectStatus(await stranger.call('put-deployment-log', { path: { id }, body }), 404);
+        expectStatus(await otherDevice.call('put-deployment-log', { path: { id }, body }), 404);
       },
     },
     {
@@ -83,8 +83,8 @@ const foreign = defineScenario<DeploymentOfAnother>({
       title: 'The control map of the deployment of another device is answered 404.',
       requirements: [rule, 'map.foreign-is-404'],
       covers: ['get-update-control-map 404'],
-      run: async ({ stranger, id }) =>
-        expectStatus(await stranger.call('get-update-control-map', { path: { id } }), 404),
+      run: async ({ otherDevice, id }) =>
+        expectStatus(await otherDevice.call('get-update-control-map', { path: { id } }), 404),
     },
   ],
 });
@@ -196,4 +196,4 @@ const own = defineScenario<TwoDevices>({
 });
 
 /** Spec: Authentication */
-export const authorizationStrangerCases = [...foreign, ...own];
+export const authorizationOtherDeviceCases = [...foreign, ...own];

@@ -1,18 +1,18 @@
 /**
- * `fleetbed play-shard`: the process that plays one shard for its parent, which is a simulator with
+ * `fleetbed run-shard`: the process that runs one shard for its parent, which is a simulator with
  * `--processes` or a worker. Not for people: it hears its order over the channel to its parent.
  */
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/clock.ts';
 import { ParentLine } from '../../../simulator/cluster/parent-line.ts';
 import { runShard } from '../../../simulator/cluster/run-shard.ts';
+import { CommandError, describeError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { CommandFault, reportFault } from '../../output/fault.ts';
-import { fleetFault } from '../../output/fleet-outcome.ts';
+import { fleetError } from '../../output/fleet-outcome.ts';
 import { packageVersion } from '../../output/version.ts';
 import { judgeFor } from './checks.ts';
 
-/** Adds what `fleetbed play-shard` does. */
+/** Adds what `fleetbed run-shard` does. */
 export function configure(command: Command): void {
   command.action(async () => {
     process.exitCode = await obey();
@@ -21,9 +21,8 @@ export function configure(command: Command): void {
 
 async function obey(): Promise<number> {
   if (process.send === undefined) {
-    const sentence =
-      'play-shard is started by fleetbed simulate --processes and by fleetbed worker';
-    throw new CommandFault(sentence, exitCodes.usage);
+    const sentence = 'run-shard is started by fleetbed simulate --processes and by fleetbed worker';
+    throw new CommandError(sentence, exitCodes.usage);
   }
   // Ctrl-C reaches the whole group; the parent decides what it means.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
@@ -36,7 +35,7 @@ async function obey(): Promise<number> {
     clock: systemClock,
     version: packageVersion(),
     judge: await judgeFor(order.plan),
-    faultOf: (error) => reportFault(fleetFault(error, order.plan)),
+    describeError: (error) => describeError(fleetError(error, order.plan)),
   });
   await line.delivered;
   return exitCodes.pass;

@@ -1,37 +1,37 @@
-/** Each device's part in a deployment. Spec: States and transitions */
+/** Device deployments: the state of each device in a deployment. Spec: States and transitions */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import { completedMs } from '../rules/deployment-status.ts';
 import { type DeviceDeployment, ended, isOver } from '../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
-import { type Condition, filterBy } from './engine/filter.ts';
-import { bounds, type Page } from './engine/page.ts';
-import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
-import type { Sql } from './engine/sql.ts';
-import { KeptReads } from './engine/table-changes.ts';
 import {
+  type DeviceDeploymentWithFacts,
+  deviceDeployment,
+  deviceDeploymentQuery,
   finals,
-  type PartWithFacts,
-  part,
-  partQuery,
-  type StoredPart,
-  shownPartQuery,
+  type StoredDeviceDeployment,
+  shownDeviceDeploymentQuery,
   stateColumns,
   stateValues,
   statusCondition,
   triesAgain,
   unfinished,
-} from './part-rows.ts';
+} from './device-deployment-rows.ts';
+import { type Condition, filterBy } from './engine/filter.ts';
+import { bounds, type Page } from './engine/page.ts';
+import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import type { Sql } from './engine/sql.ts';
+import { KeptReads } from './engine/table-changes.ts';
 import type { WaitingDevices } from './waiting-devices.ts';
 
 /** Parts of a device in order of creation, and the newest deployment that it was offered and finished. */
-export interface DeviceParts {
-  readonly parts: readonly PartWithFacts[];
+export interface DeviceDeployments {
+  readonly deviceDeployments: readonly DeviceDeploymentWithFacts[];
   readonly lastFinishedSeq: number;
 }
 
 /** Which parts of a deployment are meant. */
-export interface PartFilter {
+export interface DeviceDeploymentFilter {
   /** A status, or `pause`, `active` or `finished`. */
   readonly status?: string | undefined;
   /** Of devices in one of these inventory groups. */
@@ -39,7 +39,7 @@ export interface PartFilter {
 }
 
 /** Read at a time where all are. */
-const PORTION_PARTS = 200;
+const WALK_PAGE = 200;
 /** A device waits in no more deployments than that. */
 const OPEN_MAX = 1000;
 /** Devices of which it is kept what is open for them. */
@@ -47,22 +47,22 @@ const OPEN_KEPT = 20_000;
 /** Deployments of which it is kept how many devices were offered them. */
 const OFFERED_KEPT = 1000;
 
-const partsOf = 'FROM deployment_devices p WHERE p.deployment_seq = d.seq';
-/** What `completedMs` is asked of; parts are counted only where their number matters. */
+const ofDeployment = 'FROM deployment_devices p WHERE p.deployment_seq = d.seq';
+/** What `completedMs` is asked of; device deployments are counted only where their number matters. */
 const completionQuery = `SELECT d.finished_ms, d.max_devices,
-  EXISTS (SELECT 1 ${partsOf} AND p.status IN (${unfinished})) AS has_unfinished,
-  d.retries > 0 AND EXISTS (SELECT 1 ${partsOf} AND ${triesAgain}) AS has_retries,
+  EXISTS (SELECT 1 ${ofDeployment} AND p.status IN (${unfinished})) AS has_unfinished,
+  d.retries > 0 AND EXISTS (SELECT 1 ${ofDeployment} AND ${triesAgain}) AS has_retries,
   CASE WHEN d.max_devices IS NULL THEN 0 ELSE
-    (SELECT count(*) ${partsOf} AND p.status IN (${finals}) AND NOT (${triesAgain}))
+    (SELECT count(*) ${ofDeployment} AND p.status IN (${finals}) AND NOT (${triesAgain}))
   END AS devices_through
   FROM deployments d WHERE d.seq = ?`;
 
-/** The verbs for parts. */
-export class DeploymentDeviceStore {
+/** The verbs for device deployments. */
+export class DeviceDeploymentStore {
   readonly #sql: Sql;
   readonly #waiting: WaitingDevices;
   /** What is open for a device, by its id, as it asks again and again. */
-  readonly #open: KeptReads<DeviceParts>;
+  readonly #open: KeptReads<DeviceDeployments>;
   /**
    * How many devices were offered a deployment, by its number: where something limits them, every
    * poll of a device that waits depends on it.
@@ -76,7 +76,7 @@ export class DeploymentDeviceStore {
     this.#waiting = waiting;
   }
 
-  /** Determines again whether deployments are over, after parts were changed by others. */
+  /** Determines again whether deployments are over, after device deployments were changed by others. */
   refresh(deploymentSeqs: readonly number[], nowMs: number): void {
     for (const seq of deploymentSeqs) this.#refreshFinished(seq, nowMs);
   }
@@ -91,42 +91,44 @@ export class DeploymentDeviceStore {
     this.#waiting.remove(deviceId, why);
   }
 
-  /** The device's part in a deployment that it was offered, and that is not forgotten. */
-  findOffered(deploymentId: string, deviceId: string): StoredPart | undefined {
-    const isActive = (part: StoredPart): boolean =>
-      part.deployment.id === deploymentId && part.offeredMs !== undefined && !isOver(part);
-    const active = this.#open.peek(deviceId)?.parts.find(isActive);
+  /** The device deployment that was offered to the device, and that is not forgotten. */
+  findOffered(deploymentId: string, deviceId: string): StoredDeviceDeployment | undefined {
+    const isActive = (deviceDeployment: StoredDeviceDeployment): boolean =>
+      deviceDeployment.deployment.id === deploymentId &&
+      deviceDeployment.offeredMs !== undefined &&
+      !isOver(deviceDeployment);
+    const active = this.#open.peek(deviceId)?.deviceDeployments.find(isActive);
     if (active) return active;
     const row = this.#sql.first(
-      `${partQuery} WHERE d.id = ? AND p.device_id = ? AND p.offered_ms IS NOT NULL
+      `${deviceDeploymentQuery} WHERE d.id = ? AND p.device_id = ? AND p.offered_ms IS NOT NULL
          AND NOT p.is_forgotten`,
       [deploymentId, deviceId],
     );
-    return row && part(row);
+    return row && deviceDeployment(row);
   }
 
-  find(deploymentId: string, deviceId: string): StoredPart | undefined {
-    const row = this.#sql.first(`${partQuery} WHERE d.id = ? AND p.device_id = ?`, [
+  find(deploymentId: string, deviceId: string): StoredDeviceDeployment | undefined {
+    const row = this.#sql.first(`${deviceDeploymentQuery} WHERE d.id = ? AND p.device_id = ?`, [
       deploymentId,
       deviceId,
     ]);
-    return row && part(row);
+    return row && deviceDeployment(row);
   }
 
-  /** The device's parts that are not over, as far as a device can have them at all. */
-  open(deviceId: string): DeviceParts {
+  /** The device deployments of the device that are not over, as far as a device can have them at all. */
+  open(deviceId: string): DeviceDeployments {
     return this.#withCounts(this.#open.get(deviceId, () => this.#readOpen(deviceId)));
   }
 
-  /** The newest of all the device's parts that are not forgotten, newest first. */
-  newest(deviceId: string, most: number): DeviceParts {
+  /** The newest of all its device deployments that are not forgotten, newest first. */
+  newest(deviceId: string, most: number): DeviceDeployments {
     const ofDevice = 'NOT p.is_forgotten ORDER BY p.deployment_seq DESC';
-    const parts = this.#uncounted(deviceId, ofDevice, most);
-    return this.#withCounts({ parts, lastFinishedSeq: this.#lastFinished(deviceId) });
+    const deviceDeployments = this.#uncounted(deviceId, ofDevice, most);
+    return this.#withCounts({ deviceDeployments, lastFinishedSeq: this.#lastFinished(deviceId) });
   }
 
-  /** Records the decision of a rule on a part, and whether that ends its deployment. */
-  save(of: StoredPart, changed: DeviceDeployment, nowMs: number): void {
+  /** Records the decision of a rule on a device deployment, and whether that ends its deployment. */
+  save(of: StoredDeviceDeployment, changed: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
       this.#update(of, changed);
       if (mayComplete(of, changed)) this.#refreshFinished(of.deployment.seq, nowMs);
@@ -139,8 +141,8 @@ export class DeploymentDeviceStore {
     this.#sql.run('UPDATE deployment_devices SET request = NULL WHERE request IS NOT NULL');
   }
 
-  /** Replaces the part's log. */
-  saveLog(of: StoredPart, log: string): void {
+  /** Replaces the device deployment's log. */
+  saveLog(of: StoredDeviceDeployment, log: string): void {
     const { deployment, deviceId } = of;
     const query =
       'UPDATE deployment_devices SET log = ? WHERE deployment_seq = ? AND device_id = ?';
@@ -175,7 +177,7 @@ export class DeploymentDeviceStore {
     else this.#waiting.add([deviceId]);
   }
 
-  /** How many parts are in each status. */
+  /** How many device deployments are in each status. */
   statistics(of: StoredDeployment): Map<string, number> {
     const rows = this.#sql.all(
       'SELECT status, count(*) AS n FROM deployment_devices WHERE deployment_seq = ? GROUP BY status',
@@ -192,27 +194,27 @@ export class DeploymentDeviceStore {
   }
 
   /** Parts of a deployment by device id. */
-  list(of: StoredDeployment, filter: PartFilter, page: Page): StoredPart[] {
-    const { where, values } = partFilter(of, filter);
-    const query = `${shownPartQuery} ${where} ORDER BY p.device_id LIMIT ? OFFSET ?`;
-    return this.#sql.all(query, [...values, ...bounds(page)]).map(part);
+  list(of: StoredDeployment, filter: DeviceDeploymentFilter, page: Page): StoredDeviceDeployment[] {
+    const { where, values } = deviceDeploymentFilter(of, filter);
+    const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY p.device_id LIMIT ? OFFSET ?`;
+    return this.#sql.all(query, [...values, ...bounds(page)]).map(deviceDeployment);
   }
 
   /** All of them in the same order, a few hundred read at a time: other work may come between. */
-  *walk(of: StoredDeployment, filter: PartFilter): Generator<StoredPart> {
+  *walk(of: StoredDeployment, filter: DeviceDeploymentFilter): Generator<StoredDeviceDeployment> {
     for (let after = ''; ; ) {
-      const { where, values } = partFilter(of, filter, ['p.device_id > ?', after]);
-      const query = `${shownPartQuery} ${where} ORDER BY p.device_id LIMIT ${PORTION_PARTS}`;
-      const parts = this.#sql.all(query, values).map(part);
-      const last = parts.at(-1);
+      const { where, values } = deviceDeploymentFilter(of, filter, ['p.device_id > ?', after]);
+      const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY p.device_id LIMIT ${WALK_PAGE}`;
+      const deviceDeployments = this.#sql.all(query, values).map(deviceDeployment);
+      const last = deviceDeployments.at(-1);
       if (!last) return;
       after = last.deviceId;
-      yield* parts;
+      yield* deviceDeployments;
     }
   }
 
-  count(of: StoredDeployment, filter: PartFilter): number {
-    const { where, values } = partFilter(of, filter);
+  count(of: StoredDeployment, filter: DeviceDeploymentFilter): number {
+    const { where, values } = deviceDeploymentFilter(of, filter);
     return numberIn(
       this.#sql,
       `SELECT count(*) AS n FROM deployment_devices p
@@ -222,34 +224,36 @@ export class DeploymentDeviceStore {
   }
 
   /** Ids of the devices of a deployment, in order; at most as many as one may have. */
-  deviceIds(of: StoredDeployment, filter: Pick<PartFilter, 'groups'>): string[] {
-    const { where, values } = partFilter(of, filter);
+  deviceIds(of: StoredDeployment, filter: Pick<DeviceDeploymentFilter, 'groups'>): string[] {
+    const { where, values } = deviceDeploymentFilter(of, filter);
     const query = `SELECT p.device_id FROM deployment_devices p ${where} ORDER BY p.device_id`;
     return this.#sql.all(query, values).map((row) => text(row, 'device_id'));
   }
 
-  #readOpen(deviceId: string): DeviceParts {
+  #readOpen(deviceId: string): DeviceDeployments {
     const isOpen = `p.status IN (${unfinished}) AND (p.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
       OR ${triesAgain}`;
-    const parts = this.#uncounted(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
+    const deviceDeployments = this.#uncounted(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
     // Only what has not begun may be older than it.
-    const mayBegin = parts.some(({ offeredMs }) => offeredMs === undefined);
-    return { parts, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
+    const mayBegin = deviceDeployments.some(({ offeredMs }) => offeredMs === undefined);
+    return { deviceDeployments, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
   }
 
-  #uncounted(deviceId: string, rest: string, most = OPEN_MAX): PartWithFacts[] {
-    const query = `${partQuery} WHERE p.device_id = ? AND ${rest} LIMIT ?`;
+  #uncounted(deviceId: string, rest: string, most = OPEN_MAX): DeviceDeploymentWithFacts[] {
+    const query = `${deviceDeploymentQuery} WHERE p.device_id = ? AND ${rest} LIMIT ?`;
     const rows = this.#sql.all(query, [deviceId, most]);
-    return rows.map((row) => ({ offeredDevices: 0, ...part(row) }));
+    return rows.map((row) => ({ offeredDevices: 0, ...deviceDeployment(row) }));
   }
 
   /** Devices are counted only where something limits them. */
-  #withCounts(of: DeviceParts): DeviceParts {
-    if (!of.parts.some(limitsDevices)) return of;
-    const parts = of.parts.map((part) =>
-      limitsDevices(part) ? { ...part, offeredDevices: this.countOffered(part.deployment) } : part,
+  #withCounts(of: DeviceDeployments): DeviceDeployments {
+    if (!of.deviceDeployments.some(limitsDevices)) return of;
+    const deviceDeployments = of.deviceDeployments.map((deviceDeployment) =>
+      limitsDevices(deviceDeployment)
+        ? { ...deviceDeployment, offeredDevices: this.countOffered(deviceDeployment.deployment) }
+        : deviceDeployment,
     );
-    return { ...of, parts };
+    return { ...of, deviceDeployments };
   }
 
   #lastFinished(deviceId: string): number {
@@ -262,15 +266,15 @@ export class DeploymentDeviceStore {
     return (row && numberOrNothing(row, 'seq')) ?? 0;
   }
 
-  #update(of: StoredPart, changed: DeviceDeployment): void {
+  #update(of: StoredDeviceDeployment, changed: DeviceDeployment): void {
     const { deployment, deviceId } = of;
     const query = `UPDATE deployment_devices SET ${stateColumns} WHERE deployment_seq = ? AND device_id = ?`;
     const values = [...stateValues(changed), deployment.seq, deviceId];
     this.#writeOne(of, () => this.#sql.run(query, values), changed);
   }
 
-  /** Other devices depend on no part but their own, and on how many were offered the deployment. */
-  #writeOne(of: StoredPart, write: () => void, changed?: DeviceDeployment): void {
+  /** Other devices depend on no device deployment but their own, and on how many were offered the deployment. */
+  #writeOne(of: StoredDeviceDeployment, write: () => void, changed?: DeviceDeployment): void {
     const { seq } = of.deployment;
     const more = changed ? offers(changed) - offers(of) : 0;
     const writeCounted = (): void => this.#offered.writeOne(seq, write, (count) => count + more);
@@ -281,7 +285,7 @@ export class DeploymentDeviceStore {
     );
   }
 
-  /** One statement for each kind of part there is, as a deployment may have thousands. */
+  /** One statement for each kind of device deployment there is, as a deployment may have thousands. */
   #end(
     [condition, value]: [string, string | number],
     status: 'aborted' | 'decommissioned',
@@ -322,18 +326,18 @@ export class DeploymentDeviceStore {
   }
 }
 
-/** What is open for a device once this part of it was changed; nothing where other parts matter. */
+/** What is open for a device once this device deployment was changed; nothing where other device deployments matter. */
 function withState(
-  { parts, lastFinishedSeq }: DeviceParts,
+  { deviceDeployments, lastFinishedSeq }: DeviceDeployments,
   seq: number,
   changed: DeviceDeployment,
-): DeviceParts | undefined {
-  const [only, ...others] = parts;
+): DeviceDeployments | undefined {
+  const [only, ...others] = deviceDeployments;
   if (only?.deployment.seq !== seq || others.length > 0 || isOver(changed)) return undefined;
-  return { parts: [{ ...only, ...changed }], lastFinishedSeq };
+  return { deviceDeployments: [{ ...only, ...changed }], lastFinishedSeq };
 }
 
-function limitsDevices({ deployment: { maxDevices, phases } }: StoredPart): boolean {
+function limitsDevices({ deployment: { maxDevices, phases } }: StoredDeviceDeployment): boolean {
   return maxDevices !== undefined || phases !== undefined;
 }
 
@@ -341,15 +345,15 @@ function offers({ offeredMs }: DeviceDeployment): number {
   return offeredMs === undefined ? 0 : 1;
 }
 
-/** False where the part is under way before and after, as then nothing that it counts for changes. */
-function mayComplete(of: StoredPart, changed: DeviceDeployment): boolean {
+/** False where the device deployment is under way before and after, as then nothing that it counts for changes. */
+function mayComplete(of: StoredDeviceDeployment, changed: DeviceDeployment): boolean {
   if (changed.status === of.status) return false;
   return isOver(of) || isOver(changed) || of.deployment.finishedMs !== undefined;
 }
 
-function partFilter(
+function deviceDeploymentFilter(
   { seq }: StoredDeployment,
-  { status, groups }: PartFilter,
+  { status, groups }: DeviceDeploymentFilter,
   ...others: readonly Condition[]
 ) {
   return filterBy(

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** Answers as the API does; target and headers are those that the API is to see. */
-export interface Passage {
+export interface InternalApi {
   pass(request: IncomingMessage, response: ServerResponse): void;
   /** Returns true for the handshake of a websocket that there is. */
   opensSocket(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean;

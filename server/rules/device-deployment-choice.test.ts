@@ -1,28 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { deviceDeploymentStatuses, finalStatuses } from '../../fixtures/contract/vocabulary.ts';
 import {
-  choosePart,
+  chooseDeviceDeployment,
+  type DeviceDeploymentFacts,
   devicesByNow,
   type KeptBack,
   keptBack,
-  type PartFacts,
-} from './part-choice.ts';
+} from './device-deployment-choice.ts';
 
 const nowMs = 100;
-const moment = { nowMs, lastFinishedSeq: 0 };
+const context = { nowMs, lastFinishedSeq: 0 };
 const ends = finalStatuses.filter((status) => status !== 'aborted');
 const underway = deviceDeploymentStatuses.filter((status) => !finalStatuses.includes(status));
 
-type Fields = Omit<Partial<PartFacts>, 'deployment'> & Partial<PartFacts['deployment']>;
+type Fields = Omit<Partial<DeviceDeploymentFacts>, 'deployment'> &
+  Partial<DeviceDeploymentFacts['deployment']>;
 
 /** The second deployment, made at 10, that the device has not been offered. */
-function part({
+function deviceDeployment({
   status = 'pending',
   offeredMs,
   retriesLeft = 0,
   offeredDevices = 0,
   ...of
-}: Fields = {}): PartFacts {
+}: Fields = {}): DeviceDeploymentFacts {
   return {
     status,
     offeredMs,
@@ -37,7 +38,7 @@ const phases = [
   { batchSize: 60, startMs: 200, devicesUntil: 5 },
 ];
 
-describe('a part is kept back', () => {
+describe('a device deployment is kept back', () => {
   it.each<[string, Fields, KeptBack | undefined]>([
     ['not offered yet', {}, undefined],
     ['made at this moment', { createdMs: nowMs }, undefined],
@@ -65,15 +66,15 @@ describe('a part is kept back', () => {
     ['aborted', { status: 'aborted' }, 'aborted'],
     ['aborted with a retry', { status: 'aborted', retriesLeft: 1 }, 'aborted'],
   ])('%s', (_, fields, expected) => {
-    expect(keptBack(part(fields), moment)).toBe(expected);
+    expect(keptBack(deviceDeployment(fields), context)).toBe(expected);
   });
 
   it.each(ends)('when it has ended in %s', (status) => {
-    expect(keptBack(part({ status, offeredMs: 20 }), moment)).toBe('finished');
+    expect(keptBack(deviceDeployment({ status, offeredMs: 20 }), context)).toBe('finished');
   });
 
   it.each(underway)('never when it was offered and is %s', (status) => {
-    expect(keptBack(part({ status, offeredMs: 20 }), moment)).toBeUndefined();
+    expect(keptBack(deviceDeployment({ status, offeredMs: 20 }), context)).toBeUndefined();
   });
 
   it.each([
@@ -81,8 +82,8 @@ describe('a part is kept back', () => {
     [2, 'older'],
     [3, 'older'],
   ])('when the device has finished number %i, itself number 2: %s', (lastFinishedSeq, expected) => {
-    expect(keptBack(part(), { nowMs, lastFinishedSeq })).toBe(expected);
-    const begun = part({ offeredMs: 20 });
+    expect(keptBack(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
+    const begun = deviceDeployment({ offeredMs: 20 });
     expect(keptBack(begun, { nowMs, lastFinishedSeq })).toBeUndefined();
   });
 });
@@ -102,25 +103,33 @@ describe('the devices that phases let begin', () => {
   });
 });
 
-describe('of several parts', () => {
-  const over = part({ status: 'success', offeredMs: 20, seq: 1 });
-  const active = part({ status: 'installing', offeredMs: 20, seq: 5 });
-  const failed = part({ status: 'failure', retriesLeft: 1, offeredMs: 20, seq: 4 });
-  const open = part({ seq: 3 });
-  const later = part({ createdMs: nowMs + 1 });
-  const full = part({ maxDevices: 1, offeredDevices: 1, seq: 6 });
+describe('of several device deployments', () => {
+  const over = deviceDeployment({ status: 'success', offeredMs: 20, seq: 1 });
+  const active = deviceDeployment({ status: 'installing', offeredMs: 20, seq: 5 });
+  const failed = deviceDeployment({ status: 'failure', retriesLeft: 1, offeredMs: 20, seq: 4 });
+  const open = deviceDeployment({ seq: 3 });
+  const later = deviceDeployment({ createdMs: nowMs + 1 });
+  const full = deviceDeployment({ maxDevices: 1, offeredDevices: 1, seq: 6 });
 
   it.each([
     ['the active one, however new', [over, later, open, failed, active], 'go-on', active],
     ['else the one to be tried again', [over, later, open, failed], 'retry', failed],
-    ['else the oldest that may begin', [over, later, open, part({ seq: 9 })], 'begin', open],
+    [
+      'else the oldest that may begin',
+      [over, later, open, deviceDeployment({ seq: 9 })],
+      'begin',
+      open,
+    ],
     ['else the oldest that has to wait', [over, later, full], 'wait', later],
-  ] as const)('is chosen %s', (_, parts, decision, expected) => {
-    expect(choosePart(parts, moment)).toMatchObject({ decision, part: expected });
+  ] as const)('is chosen %s', (_, deviceDeployments, decision, expected) => {
+    expect(chooseDeviceDeployment(deviceDeployments, context)).toMatchObject({
+      decision,
+      deviceDeployment: expected,
+    });
   });
 
   it('is chosen none when all are over', () => {
-    expect(choosePart([over], moment)).toEqual({ decision: 'nothing' });
-    expect(choosePart([], moment)).toEqual({ decision: 'nothing' });
+    expect(chooseDeviceDeployment([over], context)).toEqual({ decision: 'nothing' });
+    expect(chooseDeviceDeployment([], context)).toEqual({ decision: 'nothing' });
   });
 });

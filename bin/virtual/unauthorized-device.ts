@@ -1,6 +1,6 @@
 /**
  * A device outside of the fleet, on the same virtual server: nobody deploys to it, and its user
- * rejects and removes it again and again. Finds deployments that are served to a stranger, and
+ * rejects and removes it again and again. Finds deployments that are served to an unauthorized device, and
  * tokens that outlive their device.
  */
 import type { Clock } from '../../fixtures/clock.ts';
@@ -16,17 +16,17 @@ import { planTransport } from '../../simulator/network/plan-transport.ts';
 import type { FleetPlan } from '../../simulator/plan/plan.ts';
 import type { ReachedServer } from './carrier.ts';
 import type { Violation } from './invariants.ts';
-import { virtualUser } from './world.ts';
+import { virtualUser } from './virtual-server.ts';
 
 const MAC = 'fe:ed:fe:ed:00:01';
 /** What is found once is found at every visit. */
 const VIOLATIONS_MAX = 10;
 
-/** What a stranger lives with. */
-interface StrangerOptions {
+/** What an unauthorized device is built from. */
+interface UnauthorizedDeviceOptions {
   readonly plan: FleetPlan;
   readonly clock: Clock;
-  /** Without faults: what a stranger sees is the server's doing. */
+  /** Without faults: what it receives is the server's doing. */
   readonly carrier: Carrier;
   readonly random: Random;
   readonly pollIntervalMs: number;
@@ -40,8 +40,8 @@ interface EndedToken {
 }
 
 /** Visits the server about as often as a device of the fleet, until stopped. */
-export class Stranger {
-  readonly #options: StrangerOptions;
+export class UnauthorizedDevice {
+  readonly #options: UnauthorizedDeviceOptions;
   readonly #client: DeviceClient;
   readonly #management: ManagementClient;
   readonly #session: Session;
@@ -55,7 +55,7 @@ export class Stranger {
   /** True during a visit: time must not pass. */
   isBusy = false;
 
-  constructor(options: StrangerOptions) {
+  constructor(options: UnauthorizedDeviceOptions) {
     const { plan, clock, carrier, random } = options;
     const observer = new RunMetrics(clock);
     const transport = planTransport(plan, { clock, observer, connectionsMax: 1, carrier });
@@ -63,7 +63,7 @@ export class Stranger {
     this.#client = new DeviceClient({ transport, clock, headerPrefix: plan.headerPrefix });
     this.#management = new ManagementClient({ transport, clock, credentials: virtualUser });
     const key = deviceKey(random, 0, 'ed25519');
-    this.#session = newSession('stranger', JSON.stringify({ mac: MAC }), key);
+    this.#session = newSession('unauthorized device', JSON.stringify({ mac: MAC }), key);
   }
 
   stop(): void {
@@ -133,12 +133,15 @@ export class Stranger {
     const { plan } = this.#options;
     const provides = {
       device_type: plan.deviceType,
-      artifact_name: 'of-a-stranger',
+      artifact_name: 'of-an-unauthorized-device',
     };
     try {
       const served = await this.#client.nextDeployment(this.#session, provides);
       if (served)
-        this.#found('stranger-served', `deployment ${served.id} was served to a stranger`);
+        this.#found(
+          'unauthorized-served',
+          `deployment ${served.id} was served to an unauthorized device`,
+        );
       return true;
     } catch (error) {
       if (error instanceof StatusError && error.status === 401) return false;

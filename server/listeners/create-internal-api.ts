@@ -7,17 +7,17 @@ import type { Socket } from 'node:net';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { openExchange } from '../http/exchange.ts';
 import type { Routes } from '../pipeline/routes.ts';
-import type { Passage } from './passage.ts';
+import type { InternalApi } from './internal-api.ts';
 import { opensSocket, responseOn, routed } from './protocol.ts';
 
-interface PassageOptions {
+interface InternalApiOptions {
   readonly routes: Routes;
   readonly names: VendorNames;
   readonly newRequestId: () => string;
 }
 
 /** Opens the routes to messages of another listener. */
-export function createPassage(options: PassageOptions): Passage {
+export function createInternalApi(options: InternalApiOptions): InternalApi {
   const route = routed(options.routes);
   return {
     pass: (request, response) => route(openExchange(request, response, options)),

@@ -4,20 +4,25 @@ import {
   type ReportableStatus,
 } from '../../fixtures/contract/vocabulary.ts';
 import { isOver, mayTryAgain } from '../rules/device-deployment.ts';
-import { keptBack } from '../rules/part-choice.ts';
+import { keptBack } from '../rules/device-deployment-choice.ts';
 import { choiceFor } from '../testing/choice.ts';
-import { recordOffer, recordReport, recordRetry, recordStatus } from '../testing/part-steps.ts';
-import type { DeploymentDeviceStore } from './deployment-devices.ts';
+import {
+  recordOffer,
+  recordReport,
+  recordRetry,
+  recordStatus,
+} from '../testing/device-deployment-steps.ts';
 import type { NewDeployment, StoredDeployment } from './deployments.ts';
-import type { StoredPart } from './part-rows.ts';
+import type { StoredDeviceDeployment } from './device-deployment-rows.ts';
+import type { DeviceDeploymentStore } from './device-deployments.ts';
 import { openStore, type Store } from './store.ts';
 
 let store: Store;
-let parts: DeploymentDeviceStore;
+let deviceDeployments: DeviceDeploymentStore;
 
 beforeEach(async () => {
   store = await openStore();
-  parts = store.parts;
+  deviceDeployments = store.deviceDeployments;
 });
 
 afterEach(() => store.close());
@@ -50,18 +55,18 @@ function deploymentOf(id: string): StoredDeployment {
   return deployment;
 }
 
-function partOf(id: string, deviceId = 'a'): StoredPart {
-  const part = parts.find(id, deviceId);
-  if (!part) throw new Error(`${deviceId} has no part in ${id}`);
-  return part;
+function deviceDeploymentOf(id: string, deviceId = 'a'): StoredDeviceDeployment {
+  const deviceDeployment = deviceDeployments.find(id, deviceId);
+  if (!deviceDeployment) throw new Error(`${deviceId} has no device deployment in ${id}`);
+  return deviceDeployment;
 }
 
-function offered(id: string, deviceId = 'a'): StoredPart {
-  return recordOffer(parts, partOf(id, deviceId), offer);
+function offered(id: string, deviceId = 'a'): StoredDeviceDeployment {
+  return recordOffer(deviceDeployments, deviceDeploymentOf(id, deviceId), offer);
 }
 
-function report(id: string, status: ReportableStatus, nowMs = 30): StoredPart {
-  return recordReport(parts, partOf(id), { status, nowMs });
+function report(id: string, status: ReportableStatus, nowMs = 30): StoredDeviceDeployment {
+  return recordReport(deviceDeployments, deviceDeploymentOf(id), { status, nowMs });
 }
 
 describe('a part in which the device failed', () => {
@@ -72,10 +77,10 @@ describe('a part in which the device failed', () => {
   });
 
   it('may be tried again as often as the deployment says, and counts each time', () => {
-    const attempts = [partOf('one').attempts];
+    const attempts = [deviceDeploymentOf('one').attempts];
     for (let retry = 1; retry <= 2; retry += 1) {
-      expect(choiceFor(parts, 'a')).toEqual(['retry', 'one']);
-      const again = recordRetry(parts, partOf('one'));
+      expect(choiceFor(deviceDeployments, 'a')).toEqual(['retry', 'one']);
+      const again = recordRetry(deviceDeployments, deviceDeploymentOf('one'));
       expect(again).toMatchObject({ status: 'pending', offeredMs: 20 });
       for (const gone of [
         'request',
@@ -86,51 +91,54 @@ describe('a part in which the device failed', () => {
       ] as const) {
         expect(again[gone]).toBeUndefined();
       }
-      expect(choiceFor(parts, 'a')).toEqual(['go-on', 'one']);
+      expect(choiceFor(deviceDeployments, 'a')).toEqual(['go-on', 'one']);
       report('one', 'failure');
-      attempts.push(partOf('one').attempts);
+      attempts.push(deviceDeploymentOf('one').attempts);
     }
     expect(attempts).toEqual([1, 2, 3]);
-    expect(choiceFor(parts, 'a')).toEqual(['nothing']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
   });
 
   it('keeps its deployment open until it is tried no more', () => {
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
     for (const nowMs of [40, 50]) {
-      recordRetry(parts, partOf('one'));
+      recordRetry(deviceDeployments, deviceDeploymentOf('one'));
       report('one', 'failure', nowMs);
     }
     expect(deploymentOf('one').finishedMs).toBe(50);
   });
 
   it.each<[string, () => void]>([
-    ['abort of the deployment', () => parts.abortAll(deploymentOf('one'), 60)],
-    ['abort on the device', () => parts.endAllOf('a', 'aborted', 60)],
-    ['end of the device', () => parts.endAllOf('a', 'decommissioned', 60)],
+    ['abort of the deployment', () => deviceDeployments.abortAll(deploymentOf('one'), 60)],
+    ['abort on the device', () => deviceDeployments.endAllOf('a', 'aborted', 60)],
+    ['end of the device', () => deviceDeployments.endAllOf('a', 'decommissioned', 60)],
   ])('stays failed and is tried no more after the %s', (_, end) => {
     end();
-    expect([partOf('one').status, ...choiceFor(parts, 'a')]).toEqual(['failure', 'nothing']);
+    expect([deviceDeploymentOf('one').status, ...choiceFor(deviceDeployments, 'a')]).toEqual([
+      'failure',
+      'nothing',
+    ]);
     expect(deploymentOf('one').finishedMs).toBe(60);
   });
 
   it('is tried no more once the device reports another end', () => {
     report('one', 'success');
-    expect(choiceFor(parts, 'a')).toEqual(['nothing']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
     expect(deploymentOf('one').finishedMs).toBe(30);
   });
 });
 
-describe('the parts that the store looks for', () => {
+describe('the device deployments that the store looks for', () => {
   const cells = deviceDeploymentStatuses.flatMap((status) =>
     [0, 1].map((retries) => [status, retries] as const),
   );
 
   it.each(cells)('are those that the rules let go on: %s with %i retries', (status, retries) => {
     createWith({ deviceIds: ['a', 'b'], retries });
-    recordStatus(parts, offered('one'), { status, nowMs: 30 });
-    const { parts: found } = parts.open('a');
+    recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
+    const { deviceDeployments: found } = deviceDeployments.open('a');
     const kept = keptBack(
-      { ...partOf('one'), offeredDevices: 1 },
+      { ...deviceDeploymentOf('one'), offeredDevices: 1 },
       { nowMs: 99, lastFinishedSeq: 0 },
     );
     expect(found.length).toBe(kept === undefined ? 1 : 0);
@@ -138,7 +146,7 @@ describe('the parts that the store looks for', () => {
 
   it.each(cells)('keep their deployment open: %s with %i retries', (status, retries) => {
     createWith({ retries });
-    recordStatus(parts, offered('one'), { status, nowMs: 30 });
+    recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
     const { finishedMs } = deploymentOf('one');
     const goesOn = !isOver({ status }) || mayTryAgain({ status, retriesLeft: retries });
     expect(finishedMs).toBe(goesOn ? undefined : 30);
@@ -147,7 +155,8 @@ describe('the parts that the store looks for', () => {
 
 describe('a deployment that is for a part of its devices', () => {
   const three = ['a', 'b', 'c'];
-  const decided = (deviceId: string, nowMs = 99) => choiceFor(parts, deviceId, nowMs)[0];
+  const decided = (deviceId: string, nowMs = 99) =>
+    choiceFor(deviceDeployments, deviceId, nowMs)[0];
 
   it('holds the others back once so many were offered it', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
@@ -159,19 +168,19 @@ describe('a deployment that is for a part of its devices', () => {
 
   it('is over once so many are through, whatever the others are', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
-    recordStatus(parts, offered('one', 'a'), { status: 'success', nowMs: 40 });
+    recordStatus(deviceDeployments, offered('one', 'a'), { status: 'success', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    recordStatus(parts, offered('one', 'b'), { status: 'failure', nowMs: 50 });
+    recordStatus(deviceDeployments, offered('one', 'b'), { status: 'failure', nowMs: 50 });
     expect(deploymentOf('one').finishedMs).toBe(50);
     expect(decided('c')).toBe('nothing');
   });
 
   it('is not over while one of them may try again', () => {
     createWith({ deviceIds: three, maxDevices: 1, retries: 1 });
-    recordStatus(parts, offered('one', 'a'), { status: 'failure', nowMs: 40 });
+    recordStatus(deviceDeployments, offered('one', 'a'), { status: 'failure', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    const again = recordRetry(parts, partOf('one', 'a'));
-    recordStatus(parts, again, { status: 'failure', nowMs: 50 });
+    const again = recordRetry(deviceDeployments, deviceDeploymentOf('one', 'a'));
+    recordStatus(deviceDeployments, again, { status: 'failure', nowMs: 50 });
     expect(deploymentOf('one').finishedMs).toBe(50);
   });
 
@@ -188,11 +197,14 @@ describe('a deployment that is for a part of its devices', () => {
 
   it('counts anew whatever was written since a device asked', () => {
     const deployment = createWith({ deviceIds: three, maxDevices: 2 });
-    const seen = (): readonly unknown[] => [parts.countOffered(deployment), decided('c')];
+    const seen = (): readonly unknown[] => [
+      deviceDeployments.countOffered(deployment),
+      decided('c'),
+    ];
     expect(seen()).toEqual([0, 'begin']);
     const first = offered('one', 'a');
-    recordOffer(parts, first, offer);
-    parts.saveLog(first, 'a line');
+    recordOffer(deviceDeployments, first, offer);
+    deviceDeployments.saveLog(first, 'a line');
     expect(seen()).toEqual([1, 'begin']);
     const undone = (): void => {
       offered('one', 'b');
@@ -201,7 +213,7 @@ describe('a deployment that is for a part of its devices', () => {
     };
     expect(() => store.atomically(undone)).toThrow('undone');
     expect(seen()).toEqual([1, 'begin']);
-    recordStatus(parts, offered('one', 'b'), { status: 'failure', nowMs: 40 });
+    recordStatus(deviceDeployments, offered('one', 'b'), { status: 'failure', nowMs: 40 });
     expect(seen()).toEqual([2, 'wait']);
     store.history.forget('b');
     expect(seen()).toEqual([1, 'begin']);
@@ -210,6 +222,6 @@ describe('a deployment that is for a part of its devices', () => {
   it('does not keep a newer one from the device', () => {
     createWith({ phases: [{ batchSize: 100, startMs: 1000, devicesUntil: 1 }] });
     create('two', 'a');
-    expect(choiceFor(parts, 'a')).toEqual(['begin', 'two']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'two']);
   });
 });

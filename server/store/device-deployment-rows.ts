@@ -1,4 +1,4 @@
-/** Rows of parts: how they are queried and read. Not the verbs, which are in `deployment-devices.ts` and `device-history.ts`. */
+/** Rows of device deployments: how they are queried and read. Not the verbs, which are in `device-deployments.ts` and `device-history.ts`. */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
   type DeviceDeployment,
@@ -6,38 +6,38 @@ import {
   retriedStatus,
   statusGroups,
 } from '../rules/device-deployment.ts';
-import type { PartFacts } from '../rules/part-choice.ts';
+import type { DeviceDeploymentFacts } from '../rules/device-deployment-choice.ts';
 import { deployment, deploymentColumns, type StoredDeployment } from './deployments.ts';
 import { type Condition, equal } from './engine/filter.ts';
 import { number, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { SqlRow, SqlValue } from './engine/sql.ts';
 
-/** One device's part, together with its deployment. */
-export interface StoredPart extends DeviceDeployment {
+/** A device deployment, together with its deployment. */
+export interface StoredDeviceDeployment extends DeviceDeployment {
   readonly deployment: StoredDeployment;
   readonly deviceId: string;
   readonly hasLog: boolean;
 }
 
-/** A part with the facts that decide whether the device is served it. */
-export type PartWithFacts = StoredPart & PartFacts;
+/** A device deployment with the facts that decide whether the device is served it. */
+export type DeviceDeploymentWithFacts = StoredDeviceDeployment & DeviceDeploymentFacts;
 
-/** The statuses in which a part is over, and all others, as SQL lists them. */
+/** The statuses in which a device deployment is over, and all others, as SQL lists them. */
 export const finals = listed(statusGroups.finished);
 export const unfinished = listed(statusGroups.active);
 /**
- * The rule `mayTryAgain` in SQL, since a deployment's parts are counted by it, of which there may be
+ * The rule `mayTryAgain` in SQL, since a deployment's device deployments are counted by it, of which there may be
  * thousands; a test holds both against each other.
  */
 export const triesAgain = `p.status = '${retriedStatus}' AND p.retries_left > 0`;
-const columns = `${deploymentColumns('d')}, p.device_id, p.status AS part_status, p.substate, p.artifact_id,
-  p.attempts, p.retries_left, p.offered_ms, p.started_ms, p.finished_ms AS part_finished_ms,
+const columns = `${deploymentColumns('d')}, p.device_id, p.status AS device_deployment_status, p.substate, p.artifact_id,
+  p.attempts, p.retries_left, p.offered_ms, p.started_ms, p.finished_ms AS device_deployment_finished_ms,
   p.log IS NOT NULL AS has_log`;
 const joined = 'FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq';
-/** Every part that a query names `p`, together with its deployment `d`. */
-export const partQuery = `SELECT ${columns}, p.request ${joined}`;
+/** Every device deployment that a query names `p`, together with its deployment `d`. */
+export const deviceDeploymentQuery = `SELECT ${columns}, p.request ${joined}`;
 /** The same to be shown: without what the device said, which may be a mebibyte. */
-export const shownPartQuery = `SELECT ${columns}, NULL AS request ${joined}`;
+export const shownDeviceDeploymentQuery = `SELECT ${columns}, NULL AS request ${joined}`;
 
 /** A condition on the status of `p` by a status or a group of them; present when `status` is. */
 export function statusCondition(status: string | undefined): Condition | undefined {
@@ -50,13 +50,13 @@ function listed(statuses: readonly DeviceDeploymentStatus[]): string {
   return statuses.map((status) => `'${status}'`).join(', ');
 }
 
-/** Reads a part out of a row of `partQuery`. */
-export function part(row: SqlRow): StoredPart {
+/** Reads a device deployment out of a row of `deviceDeploymentQuery`. */
+export function deviceDeployment(row: SqlRow): StoredDeviceDeployment {
   // All members are there, as rules make changed copies: V8 is slow where a copy gets new ones.
   return {
     deployment: deployment(row),
     deviceId: text(row, 'device_id'),
-    status: text(row, 'part_status') as DeviceDeploymentStatus,
+    status: text(row, 'device_deployment_status') as DeviceDeploymentStatus,
     attempts: number(row, 'attempts'),
     retriesLeft: number(row, 'retries_left'),
     hasLog: number(row, 'has_log') === 1,
@@ -65,7 +65,7 @@ export function part(row: SqlRow): StoredPart {
     artifactId: textOrNothing(row, 'artifact_id'),
     offeredMs: numberOrNothing(row, 'offered_ms'),
     startedMs: numberOrNothing(row, 'started_ms'),
-    finishedMs: numberOrNothing(row, 'part_finished_ms'),
+    finishedMs: numberOrNothing(row, 'device_deployment_finished_ms'),
   };
 }
 

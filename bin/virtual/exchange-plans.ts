@@ -4,24 +4,24 @@ import { deviceOfCaller } from '../../simulator/client/session.ts';
 import type { CarrierSubject } from '../../simulator/network/carrier.ts';
 import { PowerLoss } from '../../simulator/network/errors.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
-import type { Passage } from './carrier.ts';
+import type { ExchangePlan } from './carrier.ts';
 
 /** One way, in milliseconds: long enough that exchanges of different devices overtake each other. */
 const DELAY_MAX_MS = 50;
 const LASTING_MS = 10_000;
 
 /** What passages are made from. */
-interface PassageOptions {
+interface ExchangePlanOptions {
   readonly faults: readonly ExchangeFault[];
   /** Draws a delay for each exchange; none are delayed when absent. */
   readonly delays?: Random | undefined;
 }
 
 /** Returns what happens to each exchange; undefined when nothing happens to any. */
-export function passagesOf({
+export function exchangePlans({
   faults,
   delays,
-}: PassageOptions): ((subject: CarrierSubject) => Passage | undefined) | undefined {
+}: ExchangePlanOptions): ((subject: CarrierSubject) => ExchangePlan | undefined) | undefined {
   if (faults.length === 0 && delays === undefined) return undefined;
   const counts = faults.map((fault) => ({ fault, count: 0 }));
   return ({ caller, operation }) => {
@@ -36,17 +36,17 @@ export function passagesOf({
     return {
       requestDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
       answerDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
-      isRequestLost: due?.name === 'request-lost' || due?.name === 'swallowed',
+      isRequestLost: due?.name === 'request-lost' || due?.name === 'ack-lost',
       instead: due && insteadOf(due),
-      isUnkept: due?.name === 'unkept',
+      isNotStored: due?.name === 'not-stored',
       restartsForMs: due?.name === 'server-restart' ? (due.lasting ?? LASTING_MS) : undefined,
     };
   };
 }
 
-function insteadOf({ name, lasting = LASTING_MS }: ExchangeFault): Passage['instead'] {
-  if (name === 'unkept') return undefined;
-  if (name === 'swallowed') return 'success';
+function insteadOf({ name, lasting = LASTING_MS }: ExchangeFault): ExchangePlan['instead'] {
+  if (name === 'not-stored') return undefined;
+  if (name === 'ack-lost') return 'success';
   if (name === 'power-loss') return new PowerLoss(lasting);
   return Object.assign(new Error(name), { code: 'ECONNRESET' });
 }

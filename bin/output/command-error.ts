@@ -4,9 +4,9 @@
  */
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** A fault that a command foresees: its message is a complete sentence with a remedy. */
-export class CommandFault extends Error {
-  override readonly name = 'CommandFault';
+/** An error that a command foresees: its message is a complete sentence with a remedy. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
   readonly exitCode: ExitCode;
 
   constructor(message: string, exitCode: ExitCode, cause?: unknown) {
@@ -15,8 +15,8 @@ export class CommandFault extends Error {
   }
 }
 
-/** What is printed and returned for a fault. */
-export interface FaultReport {
+/** What is printed and returned for an error. */
+export interface ErrorDescription {
   readonly exitCode: ExitCode;
   readonly sentence: string;
 }
@@ -59,11 +59,11 @@ const sentences: Readonly<Record<string, string>> = {
 
 /**
  * The sentence and the exit code for anything thrown.
- * @param place what the fault is about, such as the base URL; begins the sentence
+ * @param place what the error is about, such as the base URL; begins the sentence
  */
-export function reportFault(fault: unknown, place?: string): FaultReport {
-  const chain = causes(fault);
-  const foreseen = chain.find((cause) => cause instanceof CommandFault);
+export function describeError(error: unknown, place?: string): ErrorDescription {
+  const chain = causes(error);
+  const foreseen = chain.find((cause) => cause instanceof CommandError);
   if (foreseen) return { exitCode: foreseen.exitCode, sentence: foreseen.message };
   for (const cause of chain) {
     const listening = notListening[codeOf(cause)];
@@ -78,21 +78,21 @@ export function reportFault(fault: unknown, place?: string): FaultReport {
     const port = 'port' in cause && cause.port ? `port ${cause.port}` : undefined;
     return { exitCode: exitCodes.setUp, sentence: `${place ?? port ?? 'network'}: ${known}` };
   }
-  const message = fault instanceof Error ? fault.message : String(fault);
+  const message = error instanceof Error ? error.message : String(error);
   return { exitCode: exitCodes.internal, sentence: `internal error: ${message}` };
 }
 
 /**
  * The fault of a run that could not be set up: the sentence of a code that is known here, which
- * names the option that helps, else the fault's own message.
- * @param place what the fault is about, such as the base URL
+ * names the option that helps, else the error's own message.
+ * @param place what the error is about, such as the base URL
  */
-export function setUpFault(fault: Error, place: string): CommandFault {
-  const { exitCode, sentence } = reportFault(fault, place);
+export function setUpError(error: Error, place: string): CommandError {
+  const { exitCode, sentence } = describeError(error, place);
   const isKnown = exitCode === exitCodes.setUp;
-  const unknown = fault.message === 'fetch failed' ? failedFetch(fault, place) : fault.message;
+  const unknown = error.message === 'fetch failed' ? failedFetch(error, place) : error.message;
   const text = isKnown ? `${sentence}${proxyHint(place)}` : unknown;
-  return new CommandFault(text, exitCodes.setUp, fault);
+  return new CommandError(text, exitCodes.setUp, error);
 }
 
 const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY'];
@@ -106,16 +106,16 @@ function proxyHint(place: string): string {
 }
 
 /** Its own message says nothing: the innermost cause does. */
-function failedFetch(fault: Error, place: string): string {
-  const innermost = causes(fault).at(-1) ?? fault;
+function failedFetch(error: Error, place: string): string {
+  const innermost = causes(error).at(-1) ?? error;
   return `${place}: the request failed (${innermost.message}); ${checkServer}`;
 }
 
 const CAUSES_MAX = 8;
 
-function causes(fault: unknown): Error[] {
+function causes(error: unknown): Error[] {
   const chain: Error[] = [];
-  let cause = fault;
+  let cause = error;
   while (cause instanceof Error && chain.length < CAUSES_MAX) {
     chain.push(cause);
     cause = cause instanceof AggregateError ? cause.errors[0] : cause.cause;
@@ -123,9 +123,9 @@ function causes(fault: unknown): Error[] {
   return chain;
 }
 
-/** The code of a fault; every fault of an HTTP parser counts as `HPE`. A blocked port has a message alone. */
-function codeOf(fault: Error): string {
-  const code = 'code' in fault ? String(fault.code) : '';
-  if (fault.message === 'bad port') return fault.message;
-  return code.startsWith('HPE_') || fault.name === 'HTTPParserError' ? 'HPE' : code;
+/** The code of an error; every error of an HTTP parser counts as `HPE`. A blocked port has a message alone. */
+function codeOf(error: Error): string {
+  const code = 'code' in error ? String(error.code) : '';
+  if (error.message === 'bad port') return error.message;
+  return code.startsWith('HPE_') || error.name === 'HTTPParserError' ? 'HPE' : code;
 }

@@ -13,7 +13,7 @@ export class FilesGone extends Error {
 }
 
 export const filesGone = 'files were removed from';
-const told: Readonly<Record<string, string>> = {
+const sentences: Readonly<Record<string, string>> = {
   ENOSPC: noSpace,
   EDQUOT: noSpace,
   // A limit of the process on the size of a file.
@@ -34,19 +34,19 @@ const told: Readonly<Record<string, string>> = {
 export function unlessUnwritable(write: () => void): void {
   try {
     write();
-  } catch (fault) {
-    unlessOfDisk(fault);
+  } catch (error) {
+    unlessOfDisk(error);
   }
 }
 
 /** Throws a fault again that is not the disk's. */
-export function unlessOfDisk(fault: unknown): void {
-  if (storageFault(fault) === undefined) throw fault;
+export function unlessOfDisk(error: unknown): void {
+  if (storageProblem(error) === undefined) throw error;
 }
 
 /** What is the matter with the folder that follows; nothing for a fault that is not the disk's. */
-export function storageFault(fault: unknown): string | undefined {
-  const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
+export function storageProblem(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // SQLITE_IOERR_WRITE, SQLITE_READONLY_DIRECTORY and the like.
-  return told[code] ?? told[code.split('_').slice(0, 2).join('_')];
+  return sentences[code] ?? sentences[code.split('_').slice(0, 2).join('_')];
 }

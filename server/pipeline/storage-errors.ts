@@ -4,13 +4,13 @@
  */
 import type { Clock } from '../../fixtures/clock.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
-import { filesGone, storageFault } from '../store/engine/storage-fault.ts';
+import { filesGone, storageProblem } from '../store/engine/storage-error.ts';
 import type { Log } from './log.ts';
 
 const QUIET_MS = 60_000;
 
 /** Turns errors of the disk into refusals. */
-export class StorageFaults {
+export class StorageErrors {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #folder: string;
@@ -24,15 +24,15 @@ export class StorageFaults {
   }
 
   /** Returns the answer to a write that the disk refused; nothing for every other error. */
-  refusalOf(fault: unknown): Refusal | undefined {
-    const told = storageFault(fault);
-    if (told === undefined) return undefined;
+  refusalOf(error: unknown): Refusal | undefined {
+    const problem = storageProblem(error);
+    if (problem === undefined) return undefined;
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#loggedMs >= QUIET_MS) {
       this.#loggedMs = nowMs;
-      this.#log.error(`${told} ${this.#folder}: writes are answered with 507, reads still work`);
+      this.#log.error(`${problem} ${this.#folder}: writes are answered with 507, reads still work`);
     }
-    return told === filesGone
+    return problem === filesGone
       ? refuse.insufficientStorage("the server's files were removed; it must be restarted")
       : refuse.insufficientStorage();
   }

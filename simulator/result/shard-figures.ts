@@ -17,18 +17,18 @@ import type {
 import { countsOf, durationsOf, type Measures } from './thresholds-measures.ts';
 
 /** Shards whose histograms a coordinator reads per second: a twentieth of its time. */
-const PARTS_EACH_SECOND = 16;
+const SHARDS_EACH_SECOND = 16;
 
 /**
  * Returns the interval in seconds at which each of this many shards sends its figures, and the
  * coordinator merges them.
  */
-export function figuresPeriodSeconds(parts: number): number {
-  return Math.ceil(parts / PARTS_EACH_SECOND);
+export function figuresPeriodSeconds(shards: number): number {
+  return Math.ceil(shards / SHARDS_EACH_SECOND);
 }
 
 /** State of the updates of a shard; counts of devices. */
-export interface PartUpdates {
+export interface ShardUpdates {
   readonly devices: number;
   readonly updated: number;
   readonly failed: number;
@@ -39,7 +39,7 @@ export interface PartUpdates {
 }
 
 /** The figures of a shard so far. */
-export interface PartFigures {
+export interface ShardFigures {
   /** Milliseconds since the Unix epoch. */
   readonly startMs: number;
   readonly endMs: number;
@@ -50,25 +50,25 @@ export interface PartFigures {
   /** Durations of updates. */
   readonly updates: UpdateFigures;
   readonly schedule: { readonly due: number; readonly sent: number; readonly lateness: Figures };
-  readonly rollout: PartUpdates;
+  readonly rollout: ShardUpdates;
   /** Checks of its watched devices; devices count for the shard that runs them to the end. */
   readonly checks?: Checks | undefined;
 }
 
 /** Merges several shards: for the progress of a run and its thresholds. */
-export class PartsTogether {
-  readonly #parts: readonly PartFigures[];
-  readonly #rollouts: readonly PartUpdates[];
+export class MergedFigures {
+  readonly #shards: readonly ShardFigures[];
+  readonly #rollouts: readonly ShardUpdates[];
   readonly #histograms = new Map<string, DurationHistogram>();
 
   /**
    * @param lost shards that were restarted: their measurements count, but not their devices, which
    * the restarted shard has now
    */
-  constructor(parts: readonly PartFigures[], lost: readonly PartFigures[] = []) {
-    this.#parts = [...parts, ...lost];
-    this.#rollouts = parts.map(({ rollout }) => rollout);
-    for (const { operation, ...figures } of this.#parts.flatMap(({ latencies }) => latencies)) {
+  constructor(shards: readonly ShardFigures[], lost: readonly ShardFigures[] = []) {
+    this.#shards = [...shards, ...lost];
+    this.#rollouts = shards.map(({ rollout }) => rollout);
+    for (const { operation, ...figures } of this.#shards.flatMap(({ latencies }) => latencies)) {
       const whole = this.#histograms.get(operation) ?? DurationHistogram.empty();
       this.#histograms.set(operation, whole);
       whole.add(DurationHistogram.of(figures));
@@ -82,18 +82,18 @@ export class PartsTogether {
 
   latenessP99Ms(): number {
     const whole = DurationHistogram.empty();
-    for (const { schedule } of this.#parts) whole.add(DurationHistogram.of(schedule.lateness));
+    for (const { schedule } of this.#shards) whole.add(DurationHistogram.of(schedule.lateness));
     return whole.percentileMs(99);
   }
 
   measures(): Measures {
-    const operations = this.#parts.flatMap((part) => part.operations);
+    const operations = this.#shards.flatMap((shard) => shard.operations);
     const rollouts = this.#rollouts;
     const total = (field: 'devices' | 'updated' | 'failed'): number =>
       rollouts.reduce((sum, rollout) => sum + rollout[field], 0);
     return {
       isOver: false,
-      elapsedMs: Math.max(0, ...this.#parts.map(({ elapsedMs }) => elapsedMs)),
+      elapsedMs: Math.max(0, ...this.#shards.map(({ elapsedMs }) => elapsedMs)),
       durations: (wanted) => durationsOf(this.#histograms, wanted),
       counts: (wanted) => countsOf(operations, wanted),
       updates: () => ({

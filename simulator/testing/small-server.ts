@@ -22,7 +22,7 @@ const recorded: Answer = { status: 204 };
 export const release = 'release-2';
 
 /** The server and its records. */
-export class SmallWorld {
+export class SmallServer {
   readonly devices = new Map<string, KnownDevice>();
   deployedTo: ReadonlySet<string> | undefined;
   readonly server: PretendServer;
@@ -34,12 +34,12 @@ export class SmallWorld {
   }
 
   /** @param changed responses that replace the server's own */
-  static async start(changed: (world: SmallWorld) => Answers = () => ({})): Promise<SmallWorld> {
+  static async start(changed: (small: SmallServer) => Answers = () => ({})): Promise<SmallServer> {
     const answers: Answers = {};
     const server = await PretendServer.start(answers);
-    const world = new SmallWorld(server, await softwareArtifact(release));
-    Object.assign(answers, world.#answers(), changed(world));
-    return world;
+    const small = new SmallServer(server, await softwareArtifact(release));
+    Object.assign(answers, small.#answers(), changed(small));
+    return small;
   }
 
   /** Returns the device that a token belongs to. */
@@ -83,7 +83,7 @@ export class SmallWorld {
         this.deployedTo = new Set((asked.json() as { devices: string[] }).devices);
         return { status: 201, headers: { location: './deployment-1' } };
       },
-      'list-deployment-devices': () => ({ status: 200, body: this.#parts() }),
+      'list-deployment-devices': () => ({ status: 200, body: this.#deviceDeployments() }),
       'get-deployment-statistics': () => ({ status: 200, body: this.#statistics() }),
       'abort-device-deployments': ({ parameters }) => {
         for (const device of this.devices.values()) {
@@ -129,7 +129,7 @@ export class SmallWorld {
       });
   }
 
-  #parts() {
+  #deviceDeployments() {
     return [...this.devices.values()]
       .filter(({ id }) => this.deployedTo?.has(id))
       .map(({ id, status = 'pending' }) => ({ id, status, created: when, log: false }));
@@ -137,7 +137,7 @@ export class SmallWorld {
 
   #statistics() {
     const counts: Record<string, number> = { total_size: 1000 };
-    for (const { status } of this.#parts()) counts[status] = (counts[status] ?? 0) + 1;
+    for (const { status } of this.#deviceDeployments()) counts[status] = (counts[status] ?? 0) + 1;
     return counts;
   }
 

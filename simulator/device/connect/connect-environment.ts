@@ -10,7 +10,7 @@ export interface DeviceFacts {
 }
 
 /** What the rest of the device offers to its connection. */
-export interface ConnectSurroundings {
+export interface ConnectEnvironment {
   readonly clock: Clock;
   readonly facts: DeviceFacts;
   /** Schedules a check for updates; does not wait for it. */

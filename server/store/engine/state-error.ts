@@ -1,9 +1,9 @@
 /** Why a folder of state is refused, in one sentence with the way out. */
 import { NotAFile } from '../../../fixtures/plain-file.ts';
-import { noSpace, storageFault } from './storage-fault.ts';
+import { noSpace, storageProblem } from './storage-error.ts';
 
 /** What is the matter with it. */
-export type StateFaultKind =
+export type StateErrorKind =
   | 'in use'
   | 'damaged'
   | 'version'
@@ -14,7 +14,7 @@ export type StateFaultKind =
   | 'not exported'
   | 'other export';
 
-const waysOut: Readonly<Record<StateFaultKind, (folder: string) => string>> = {
+const waysOut: Readonly<Record<StateErrorKind, (folder: string) => string>> = {
   'in use': () => 'stop that process, or name another folder',
   damaged: (folder) =>
     `"fleetbed state export --data ${folder} --out FILE" saves what can be read, and "fleetbed state import FILE --data NEW" makes a new folder of it`,
@@ -29,15 +29,15 @@ const waysOut: Readonly<Record<StateFaultKind, (folder: string) => string>> = {
 };
 
 /** State that cannot be opened. */
-export class StateFault extends Error {
-  override readonly name = 'StateFault';
-  readonly kind: StateFaultKind;
+export class StateError extends Error {
+  override readonly name = 'StateError';
+  readonly kind: StateErrorKind;
   /** What is the matter with which file, without the way out. */
   readonly what: string;
 
   /** @param folder the whole data folder, as the way out names it */
   constructor(
-    kind: StateFaultKind,
+    kind: StateErrorKind,
     what: string,
     { folder = 'FOLDER', cause = undefined as unknown } = {},
   ) {
@@ -47,7 +47,7 @@ export class StateFault extends Error {
   }
 }
 
-const kinds: Readonly<Record<string, readonly [StateFaultKind, string]>> = {
+const kinds: Readonly<Record<string, readonly [StateErrorKind, string]>> = {
   SQLITE_BUSY: ['in use', 'is in use by another process'],
   SQLITE_LOCKED: ['in use', 'is in use by another process'],
   SQLITE_NOTADB: ['damaged', 'is not a database'],
@@ -62,24 +62,24 @@ const kinds: Readonly<Record<string, readonly [StateFaultKind, string]>> = {
 };
 
 /** An error of the engine or the system, as a fault that names the file. */
-export function stateFault(path: string, cause: unknown): unknown {
-  if (!(cause instanceof Error) || cause instanceof StateFault) return cause;
+export function stateError(path: string, cause: unknown): unknown {
+  if (!(cause instanceof Error) || cause instanceof StateError) return cause;
   if (cause instanceof NotAFile) {
-    return new StateFault('not a file', `${cause.path} is ${cause.kind} where a file must be`, {
+    return new StateError('not a file', `${cause.path} is ${cause.kind} where a file must be`, {
       cause,
     });
   }
   const code = 'code' in cause ? String(cause.code) : '';
   // SQLITE_CORRUPT_VTAB and the like are of one family with their first two words.
   const family = code.split('_').slice(0, 2).join('_');
-  const disk = storageFault(cause);
-  if (disk !== undefined && !(code in kinds)) return diskFault(disk, path, cause);
+  const disk = storageProblem(cause);
+  if (disk !== undefined && !(code in kinds)) return diskError(disk, path, cause);
   const [kind, what] = kinds[code] ?? kinds[family] ?? ['unreadable', 'cannot be opened'];
   const detail = kind === 'in use' ? '' : ` (${cause.message})`;
-  return new StateFault(kind, `${path} ${what}${detail}`, { cause });
+  return new StateError(kind, `${path} ${what}${detail}`, { cause });
 }
 
-function diskFault(disk: string, path: string, cause: Error): StateFault {
+function diskError(disk: string, path: string, cause: Error): StateError {
   const kind = disk === noSpace ? 'no room' : 'unreadable';
-  return new StateFault(kind, `${disk} ${path} (${cause.message})`, { cause });
+  return new StateError(kind, `${disk} ${path} (${cause.message})`, { cause });
 }

@@ -26,7 +26,11 @@ export async function relationOf(request: ProxiedRequest, ask: Ask): Promise<Rel
   const call = { parameters: { id }, token: ask.userToken };
   const { status } = await ask(requestFor('get-deployment', call));
   if (status !== 200) return 'unknown';
-  const parts = listOf(await ask(requestFor('list-deployment-devices', call)));
+  const deviceDeployments = listOf(await ask(requestFor('list-deployment-devices', call)));
   const caller = callerOf(request);
-  return parts.some((part) => isObject(part) && part.id === caller) ? 'own' : 'foreign';
+  return deviceDeployments.some(
+    (deviceDeployment) => isObject(deviceDeployment) && deviceDeployment.id === caller,
+  )
+    ? 'own'
+    : 'foreign';
 }

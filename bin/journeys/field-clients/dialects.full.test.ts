@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../fixtures/clock.ts';
-import type { VariantName } from '../../../fixtures/contract/variants.ts';
+import type { DialectName } from '../../../fixtures/contract/dialects.ts';
 import { publish } from '../../../server/testing/test-artifacts.ts';
-import { abort, partOf } from '../../../server/testing/test-deployments.ts';
+import { abort, deviceDeploymentOf } from '../../../server/testing/test-deployments.ts';
 import { startTestServer, type TestServer } from '../../../server/testing/test-server.ts';
 import { type FieldDevice, letIn, startFieldDevice } from './testing/field-device.ts';
 import {
@@ -24,10 +24,10 @@ afterEach(async () => {
 });
 
 /** A device of the field on a server that is otherwise, both let in and provided for. */
-async function startOn(variant: VariantName, settings: Readonly<Record<string, unknown>> = {}) {
-  const variants = new Set([variant]);
-  server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN', variants });
-  device = await startFieldDevice(server, variant, { settings });
+async function startOn(dialect: DialectName, settings: Readonly<Record<string, unknown>> = {}) {
+  const dialects = new Set([dialect]);
+  server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN', dialects: dialects });
+  device = await startFieldDevice(server, dialect, { settings });
   await publish(server, { files: applicationFiles });
   return { server, device, known: await letIn(server, device) };
 }
@@ -90,7 +90,7 @@ describe("Debian's mender-client, on a server of another kind,", { timeout: 60_0
       const rollout = await startPaused();
       expect((await abort(server, rollout.deployment)).status).toBe(204);
       await device.client.said(/aborted from the server(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/);
-      const part = await partOf(server, rollout.deployment, rollout.known);
+      const part = await deviceDeploymentOf(server, rollout.deployment, rollout.known);
       expect(part?.status).toBe('aborted');
       expect(existsSync(application())).toBe(false);
     });

@@ -1,0 +1,65 @@
+/**
+ * Words and phrases that the project does not use, and what it writes instead. `legal` lists the
+ * beginnings of paths where a word has a meaning of its own. Ids of cases, requirements and defects
+ * keep theirs, and "taken" is legal of a name, an address or a port.
+ */
+export const unwanted = [
+  {
+    pattern:
+      /\b(StoredPart|PartWithFacts|PartFacts|DevicePart|DeploymentPart|choosePart|beginPart)\b/g,
+    instead: 'device deployment',
+  },
+  {
+    pattern: /\b(worldOf|SmallWorld|SwiftWorld|VirtualWorld|world\.sqlite|worldTables)\b/g,
+    instead: 'tenant or server; a world is a start-state file',
+  },
+  { pattern: /\b(VariantName|variantNames|withoutVariants)\b/g, instead: 'dialect' },
+  { pattern: /\b(usual(Values|Ms|Seed|Of)|isUsual|HasUsual)\b/g, instead: 'default' },
+  {
+    pattern: /\b(tell[A-Z]\w*|told[A-Z]\w*|\w+Teller|isTold)\b/g,
+    instead: 'notify, warn, print, …',
+  },
+  {
+    pattern: /\b(is|of|by|as)Strangers?\b|\bStranger\w*|\bstrangers?\b(?=[ ,;:.)])/g,
+    instead: 'who it is: unauthorizedDevice, unknownRole, foreignFile, …',
+  },
+  {
+    pattern:
+      /\b\w*(Command|State|Yaml|Csv|Pattern|Result|Report|World|Transfer|Tenant|Player|File)Fault\b/g,
+    instead: '…Error or …Problem; a fault is an injected failure',
+  },
+  { pattern: /catch \(fault\b/g, instead: 'catch (error)' },
+  {
+    pattern: /\b(herd\w*|booksOf|balanceOf|crew|muster\w*|[pP]layer\w*)\b/g,
+    instead: 'backoffComparison, metrics, reconciliation, workers, buildDevices',
+  },
+  { pattern: /\bscenes?\b/g, instead: 'incident' },
+  { pattern: /\b(swallowed|unkept)\b/g, instead: 'ack-lost, not-stored' },
+  {
+    pattern: /\b(\w+_(LEAST|MOST)(_\w+)?|(least|most)(Ms|Bytes|PerSecond|PollMs))\b/g,
+    instead: 'min, max',
+  },
+  {
+    pattern: /\b(hurry|dutiesDone|asChore|letCloneSpeak|everyoneRests|goOnWithUpdates)\b/g,
+    instead: 'forceStop, onboardingDone, inBackground, runClone, allIdle, resumeUpdates',
+  },
+  {
+    pattern:
+      /\b((interface|type) (Means|Surroundings|Passage|Doors|Came|Sight)|equip|carryOut|areOne|hasPlaceFor|patrol)\b/g,
+    instead: 'a standard word, as TenantDependencies, onTenantCreated, InternalApi, apply, start',
+  },
+  {
+    pattern:
+      /\b(brake|isImpatient|asksForPatience|byHand|playOne|playInto|PlayableCase|unplayed)\b/g,
+    instead: 'stop, noRateWait, isOverloaded, reproScript, run…, notRun',
+  },
+  { pattern: /\b(is|are)\s+no\s+good\b/g, instead: '"is rejected"' },
+  {
+    pattern: /\bmended\b|\blets\s+go\s+of\b|\bstands?\s+still\b/g,
+    instead: 'corrected, releases, stalls',
+  },
+  {
+    pattern: /Forget token|Look closer|because the API cannot delete it|a value of your choice/g,
+    instead: 'sign out, inspect, "left on the server (the API has no delete)", a generated value',
+  },
+];

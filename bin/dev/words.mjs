@@ -1,0 +1,64 @@
+/**
+ * `node bin/dev/words.mjs`: finds words and phrases that the project does not use, in sources and
+ * documents; part of `npm run check`. With `--sentences FILE` it writes every text of three words or
+ * more that production code holds, and every document, into one file, to be read from end to end.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { unwanted } from './unwanted-words.mjs';
+
+/** Shorter texts are names, units and labels. */
+const SENTENCE_WORDS = 3;
+
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  encoding: 'utf8',
+});
+const paths = tracked.split('\n').filter((path) => !path.startsWith('bin/dev/unwanted-words'));
+const sources = paths.filter((path) => /\.(ts|tsx|mjs)$/.test(path));
+const documents = paths.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md');
+
+const [option, target] = process.argv.slice(2);
+if (option === '--sentences') await writeSentences(target);
+else findUnwanted();
+
+function findUnwanted() {
+  let found = 0;
+  for (const path of [...sources, ...documents]) {
+    const text = readFileSync(path, 'utf8');
+    for (const { pattern, instead, legal = [] } of unwanted) {
+      if (legal.some((start) => path.startsWith(start))) continue;
+      for (const { 0: word, index } of text.matchAll(pattern)) {
+        found += 1;
+        const line = text.slice(0, index).split('\n').length;
+        process.stderr.write(`${path}:${line}: "${word.replace(/\s+/g, ' ')}": write ${instead}\n`);
+      }
+    }
+  }
+  process.stdout.write(`${found} unwanted words in ${sources.length + documents.length} files\n`);
+  if (found > 0) process.exitCode = 1;
+}
+
+async function writeSentences(path) {
+  const { default: ts } = await import('typescript');
+  const lines = [];
+  for (const source of sources.filter(
+    (name) => !/\.test\.ts$|\/testing\/|^bin\/dev\//.test(name),
+  )) {
+    const file = ts.createSourceFile(source, readFileSync(source, 'utf8'), ts.ScriptTarget.Latest);
+    const sentences = [];
+    const visit = (node) => {
+      const text = ts.isTemplateExpression(node)
+        ? file.text.slice(node.pos, node.end)
+        : ts.isStringLiteralLike(node) || ts.isJsxText(node)
+          ? node.text
+          : '';
+      if (text.trim().split(/\s+/).length >= SENTENCE_WORDS) sentences.push(text.trim());
+      ts.forEachChild(node, visit);
+    };
+    visit(file);
+    if (sentences.length > 0) lines.push('', `## ${source}`, ...sentences);
+  }
+  for (const document of documents)
+    lines.push('', `## ${document}`, readFileSync(document, 'utf8'));
+  writeFileSync(path, `${lines.join('\n').trim()}\n`);
+}

@@ -1,0 +1,95 @@
+/**
+ * Which deployment a device is served now, or why each is withheld.
+ * Spec: Device deployments, GET and POST next
+ */
+import { type DeviceDeployment, isOver, mayTryAgain } from './device-deployment.ts';
+import type { Phase } from './phases.ts';
+
+/** One device deployment, with the facts that decide whether it is served. */
+export interface DeviceDeploymentFacts
+  extends Pick<DeviceDeployment, 'status' | 'offeredMs' | 'retriesLeft'> {
+  /** Devices of the deployment that were offered it; counted only where something limits them. */
+  readonly offeredDevices: number;
+  readonly deployment: {
+    /** Order of creation. */
+    readonly seq: number;
+    readonly createdMs: number;
+    readonly finishedMs?: number;
+    readonly maxDevices?: number;
+    readonly phases?: readonly Phase[];
+  };
+}
+
+/** The time, and the device's last finished deployment. */
+interface ChoiceContext {
+  readonly nowMs: number;
+  /** The newest deployment that the device was offered and finished; 0 when there is none. */
+  readonly lastFinishedSeq: number;
+}
+
+/** Permanent reasons to withhold a device deployment, then temporary ones. */
+type Over = 'finished' | 'aborted' | 'deployment-over' | 'older';
+export type Held = 'start' | 'phase' | 'max-devices';
+export type KeptBack = Over | Held;
+
+export type DeviceDeploymentChoice<Of> =
+  | { readonly decision: 'go-on' | 'retry' | 'begin'; readonly deviceDeployment: Of }
+  | { readonly decision: 'wait'; readonly deviceDeployment: Of; readonly rule: Held }
+  | { readonly decision: 'nothing' };
+
+/**
+ * The active device deployment, else one in which the device failed and may try again, else the oldest one that
+ * may begin; one that has to wait only when there is no other. `deviceDeployments` come in order of creation;
+ * those that are over change nothing.
+ */
+export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
+  deviceDeployments: readonly Of[],
+  context: ChoiceContext,
+): DeviceDeploymentChoice<Of> {
+  const active = deviceDeployments.find(
+    (deviceDeployment) => deviceDeployment.offeredMs !== undefined && !isOver(deviceDeployment),
+  );
+  if (active) return { decision: 'go-on', deviceDeployment: active };
+  const failed = deviceDeployments.find(mayTryAgain);
+  if (failed) return { decision: 'retry', deviceDeployment: failed };
+  let waiting: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
+  for (const deviceDeployment of deviceDeployments) {
+    const rule = keptBack(deviceDeployment, context);
+    if (rule === undefined) return { decision: 'begin', deviceDeployment };
+    if (waiting.decision === 'nothing' && isHeld(rule))
+      waiting = { decision: 'wait', deviceDeployment, rule };
+  }
+  return waiting;
+}
+
+/** The first rule that withholds a device deployment now; undefined when the device may have it. */
+export function keptBack(
+  deviceDeployment: DeviceDeploymentFacts,
+  { nowMs, lastFinishedSeq }: ChoiceContext,
+): KeptBack | undefined {
+  if (mayTryAgain(deviceDeployment)) return undefined;
+  if (deviceDeployment.status === 'aborted') return 'aborted';
+  if (isOver(deviceDeployment)) return 'finished';
+  if (deviceDeployment.offeredMs !== undefined) return undefined;
+  const { deployment, offeredDevices } = deviceDeployment;
+  if (deployment.finishedMs !== undefined) return 'deployment-over';
+  if (deployment.seq <= lastFinishedSeq) return 'older';
+  if (deployment.createdMs > nowMs) return 'start';
+  if (offeredDevices >= devicesByNow(deployment, nowMs)) return 'phase';
+  return offeredDevices >= (deployment.maxDevices ?? Infinity) ? 'max-devices' : undefined;
+}
+
+/** How many devices the phases that have begun let begin. */
+export function devicesByNow(
+  { phases }: DeviceDeploymentFacts['deployment'],
+  nowMs: number,
+): number {
+  if (!phases) return Infinity;
+  return phases.findLast(({ startMs }) => startMs <= nowMs)?.devicesUntil ?? 0;
+}
+
+const held: ReadonlySet<string> = new Set<Held>(['start', 'phase', 'max-devices']);
+
+function isHeld(rule: KeptBack): rule is Held {
+  return held.has(rule);
+}

@@ -1,0 +1,72 @@
+/** Steps in the life of a device deployment, in tests of the store: a rule decides, the store records it. */
+import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
+import {
+  type DeviceDeployment,
+  type Offer,
+  offered,
+  reported,
+  retried,
+  type StatusReport,
+  settled,
+} from '../rules/device-deployment.ts';
+import type { StoredDeviceDeployment } from '../store/device-deployment-rows.ts';
+import type { DeviceDeploymentStore } from '../store/device-deployments.ts';
+
+/** Serves the device deployment. */
+export function recordOffer(
+  deviceDeployments: DeviceDeploymentStore,
+  deviceDeployment: StoredDeviceDeployment,
+  offer: Offer,
+): StoredDeviceDeployment {
+  return record(deviceDeployments, deviceDeployment, {
+    changed: offered(deviceDeployment, offer),
+    nowMs: offer.nowMs,
+  });
+}
+
+/** Takes a report of the device. @throws Error when the device deployment refuses it */
+export function recordReport(
+  deviceDeployments: DeviceDeploymentStore,
+  deviceDeployment: StoredDeviceDeployment,
+  { nowMs, ...report }: StatusReport & { readonly nowMs: number },
+): StoredDeviceDeployment {
+  const changed = reported(deviceDeployment, report, nowMs);
+  if ('because' in changed) throw new Error(changed.because);
+  return record(deviceDeployments, deviceDeployment, { changed, nowMs });
+}
+
+/** Moves the device deployment to a status that the server decides. */
+export function recordStatus(
+  deviceDeployments: DeviceDeploymentStore,
+  deviceDeployment: StoredDeviceDeployment,
+  { status, nowMs }: { readonly status: DeviceDeploymentStatus; readonly nowMs: number },
+): StoredDeviceDeployment {
+  return record(deviceDeployments, deviceDeployment, {
+    changed: settled(deviceDeployment, status, nowMs),
+    nowMs,
+  });
+}
+
+/** Begins one of the device deployment's retries. */
+export function recordRetry(
+  deviceDeployments: DeviceDeploymentStore,
+  deviceDeployment: StoredDeviceDeployment,
+): StoredDeviceDeployment {
+  return record(deviceDeployments, deviceDeployment, {
+    changed: retried(deviceDeployment),
+    nowMs: 0,
+  });
+}
+
+/** Records the changed device deployment; as it is stored then. */
+function record(
+  deviceDeployments: DeviceDeploymentStore,
+  deviceDeployment: StoredDeviceDeployment,
+  { changed, nowMs }: { readonly changed: DeviceDeployment; readonly nowMs: number },
+): StoredDeviceDeployment {
+  deviceDeployments.save(deviceDeployment, changed, nowMs);
+  return (
+    deviceDeployments.find(deviceDeployment.deployment.id, deviceDeployment.deviceId) ??
+    deviceDeployment
+  );
+}
